@@ -1,0 +1,1 @@
+"""The reports: record what a run gave, and render it."""
