@@ -1,0 +1,260 @@
+"""The client: starts a host process, calls it with a time-out, and tells how it ended.
+
+A host is started behind any command (`docker exec -i …`, `valgrind …`); the wire is its standard input and output.
+"""
+
+import atexit
+import contextlib
+import os
+import select
+import signal
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from resource import struct_rusage
+
+from tffs_conformance.harness import wire
+from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
+
+WIRE_VERSION = 1
+#: How much of a host's standard error is kept: this many bytes from the start and as many from the end.
+OUTPUT_KEPT = 32 << 10
+#: Seconds a hung host gets to print a backtrace (on SIGABRT) before it is killed.
+LAST_WORDS = 1.0
+
+_CHUNK = 1 << 16
+_living: weakref.WeakSet["Host"] = weakref.WeakSet()
+
+
+class HostFault(Exception):
+    """The host did not understand the client: a defect of ours, never of the plugin."""
+
+
+class Output:
+    """A bounded record of what a process printed: the first and the last `OUTPUT_KEPT` bytes."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    def add(self, data: bytes) -> None:
+        """Take what was read."""
+        room = OUTPUT_KEPT - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:] if room > 0 else data
+        excess = len(self._tail) - OUTPUT_KEPT
+        if excess > 0:
+            self._dropped += excess
+            del self._tail[:excess]
+
+    @property
+    def text(self) -> str:
+        """What was printed, undecodable bytes escaped, with a line that says how much is missing."""
+        gap = f"\n[… {self._dropped} bytes left out …]\n".encode() if self._dropped else b""
+        return (bytes(self._head) + gap + bytes(self._tail)).decode("utf-8", "backslashreplace")
+
+
+class Host:
+    """One host process. `call` performs one command; a host that died is never used again.
+
+    `command` is the host's executable with what stands before it; `environment` is added to this process's own;
+    `timeout` is the time in seconds that one call may take.
+    """
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], timeout: float) -> None:
+        self.timeout = timeout
+        self.usage: struct_rusage | None = None
+        self._output = Output()
+        self._buffer = b""
+        self._unread: list[str] = []
+        self._stderr_open = True
+        request_read, self._request = os.pipe()
+        self._reply, reply_write = os.pipe()
+        self._stderr, stderr_write = os.pipe()
+        try:
+            self.pid = os.posix_spawnp(
+                command[0],
+                list(command),
+                {**os.environ, **environment},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, request_read, 0),
+                    (os.POSIX_SPAWN_DUP2, reply_write, 1),
+                    (os.POSIX_SPAWN_DUP2, stderr_write, 2),
+                ],
+                # A session of its own: Ctrl-C reaches pytest only, and what the plugin starts can be ended with it.
+                setsid=True,
+                # Python ignores SIGPIPE; a plugin must meet the disposition that a fresh process has.
+                setsigdef=[signal.SIGPIPE],
+            )
+        except OSError:
+            for descriptor in (self._request, self._reply, self._stderr):
+                os.close(descriptor)
+            raise
+        finally:
+            for descriptor in (request_read, reply_write, stderr_write):
+                os.close(descriptor)
+        self._exit = os.pidfd_open(self.pid)
+        os.set_blocking(self._stderr, False)
+        self._poll = select.poll()
+        for descriptor in (self._reply, self._stderr, self._exit):
+            self._poll.register(descriptor, select.POLLIN)
+        self.alive = True
+        _living.add(self)
+
+    @property
+    def output(self) -> str:
+        """What the process printed so far (log lines of the runtime included)."""
+        if self.alive:
+            self._drain()
+        return self._output.text
+
+    def send(self, command: str, *values: wire.Value) -> None:
+        """Ask without waiting; the answer is fetched by `receive`, in the order of asking."""
+        if not self.alive:
+            raise HostFault(f"{command} was asked of a host that is gone")
+        self._unread.append(command)
+        try:
+            self._write(wire.encode((command.encode(), *values)))
+        except BrokenPipeError:
+            pass  # The host is gone; `receive` finds out how.
+
+    def receive(self) -> list[wire.Value] | None:
+        """The values behind `done`, or None for `absent`. Raises `Died` where the plugin did not come back."""
+        command = self._unread.pop(0)
+        kind, *values = self._frame(command)
+        if kind == b"done":
+            return values
+        if kind == b"absent":
+            return None
+        if kind == b"threw":
+            self.close()
+            type_name, what = (_text(value) for value in values)
+            raise Died(Threw(command, type_name, what, self.output))
+        raise HostFault(f"{command}: {_text(values[0]) if values else 'a reply without meaning'}")
+
+    def call(self, command: str, *values: wire.Value) -> list[wire.Value] | None:
+        """Ask and wait."""
+        self.send(command, *values)
+        return self.receive()
+
+    def close(self) -> None:
+        """End the process and everything it started; its output and resource use stay readable."""
+        if self.alive:
+            self._kill()
+            self._reap()
+
+    def quit(self) -> None:
+        """End the process through its `exit`, so that sanitizers and valgrind report; killed after the time-out."""
+        if not self.alive:
+            return
+        with contextlib.suppress(BrokenPipeError):
+            self._write(wire.encode((b"quit",)))
+        self._await_exit(self.timeout)
+        self.close()
+
+    def _write(self, frame: bytes) -> None:
+        view = memoryview(frame)
+        while view:
+            view = view[os.write(self._request, view) :]
+
+    def _frame(self, command: str) -> list[wire.Value]:
+        buffer = self._buffer
+        needed = wire.LENGTH_BYTES
+        deadline = time.monotonic() + self.timeout
+        while True:
+            if len(buffer) >= wire.LENGTH_BYTES:
+                needed = wire.LENGTH_BYTES + wire.body_length(buffer[: wire.LENGTH_BYTES])
+                if len(buffer) >= needed:
+                    self._buffer = buffer[needed:]
+                    return wire.decode(buffer[wire.LENGTH_BYTES : needed])
+            ready = {descriptor for descriptor, _ in self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000)}
+            if self._stderr in ready:
+                self._drain()
+            if self._reply in ready:
+                chunk = os.read(self._reply, max(_CHUNK, needed - len(buffer)))
+                if not chunk:
+                    raise self._ended(command)
+                buffer += chunk
+            elif self._exit in ready:
+                raise self._ended(command)
+            elif time.monotonic() >= deadline:
+                raise self._hung(command)
+
+    def _ended(self, command: str) -> Died:
+        # The wire may be closed by a plugin that closes descriptors while its process lives on.
+        exited = self._await_exit(LAST_WORDS)
+        if not exited:
+            self._kill()
+        how = self._reap()
+        return Died(Crashed(command, how if exited else "the wire to the host was closed", self.output))
+
+    def _hung(self, command: str) -> Died:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGABRT)
+        self._await_exit(LAST_WORDS)
+        self.close()
+        return Died(Hung(command, self.timeout, self.output))
+
+    def _await_exit(self, seconds: float) -> bool:
+        """Whether the process ended in time; its output is read meanwhile, so that it cannot block on it."""
+        deadline = time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(self._exit, select.POLLIN)
+        if self._stderr_open:
+            poll.register(self._stderr, select.POLLIN)
+        while True:
+            ready = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+            if self._stderr in ready and not self._drain():
+                poll.unregister(self._stderr)
+            if self._exit in ready:
+                return True
+            if time.monotonic() >= deadline:
+                return False
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def _reap(self) -> str:
+        """Wait for the end, release what the client holds, and say how the process ended."""
+        os.waitid(os.P_PIDFD, self._exit, os.WEXITED | os.WNOWAIT)
+        # What the plugin started is in the same group and must not outlive the host. The process is not reaped yet, so
+        # the number of the group cannot belong to somebody else.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        _, status, self.usage = os.wait4(self.pid, 0)
+        self._drain()
+        self.alive = False
+        for descriptor in (self._request, self._reply, self._stderr, self._exit):
+            os.close(descriptor)
+        _living.discard(self)
+        if not os.WIFSIGNALED(status):
+            return f"exit status {os.WEXITSTATUS(status)}"
+        number = os.WTERMSIG(status)
+        return f"signal {signal.Signals(number).name if number in signal.valid_signals() else number}"
+
+    def _drain(self) -> bool:
+        """Read what is there on standard error; False once that has ended."""
+        while self._stderr_open:
+            try:
+                data = os.read(self._stderr, _CHUNK)
+            except BlockingIOError:
+                return True
+            if not data:
+                self._poll.unregister(self._stderr)
+                self._stderr_open = False
+            self._output.add(data)
+        return False
+
+
+def _text(value: wire.Value) -> str:
+    return os.fsdecode(value) if isinstance(value, bytes) else str(value)
+
+
+@atexit.register
+def _close_all() -> None:
+    for host in list(_living):
+        host.close()
