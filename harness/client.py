@@ -22,6 +22,14 @@ OUTPUT_KEPT = 32 << 10
 #: Seconds a hung host gets to print a backtrace (on SIGABRT) before it is killed.
 LAST_WORDS = 1.0
 
+#: What of the plugin runs during the commands that are not named after their op.
+OP_OF_COMMAND = {
+    "load": "dlopen",
+    "init_plugin": "TF_InitPlugin",
+    "register": "init",
+    "release": "plugin_memory_free",
+}
+
 _CHUNK = 1 << 16
 _living: weakref.WeakSet["Host"] = weakref.WeakSet()
 
@@ -119,21 +127,21 @@ class Host:
         except BrokenPipeError:
             pass  # The host is gone; `receive` finds out how.
 
-    def receive(self) -> list[wire.Value] | None:
+    def receive(self) -> wire.Reply | None:
         """The values behind `done`, or None for `absent`. Raises `Died` where the plugin did not come back."""
         command = self._unread.pop(0)
-        kind, *values = self._frame(command)
+        reply = wire.Reply(self._frame(command))
+        kind = reply.take_bytes()
         if kind == b"done":
-            return values
+            return reply
         if kind == b"absent":
             return None
+        self.close()
         if kind == b"threw":
-            self.close()
-            type_name, what = (_text(value) for value in values)
-            raise Died(Threw(command, type_name, what, self.output))
-        raise HostFault(f"{command}: {_text(values[0]) if values else 'a reply without meaning'}")
+            raise Died(Threw(OP_OF_COMMAND.get(command, command), reply.take_text(), reply.take_text(), self.output))
+        raise HostFault(f"{command}: {reply.take_text()}")
 
-    def call(self, command: str, *values: wire.Value) -> list[wire.Value] | None:
+    def call(self, command: str, *values: wire.Value) -> wire.Reply | None:
         """Ask and wait."""
         self.send(command, *values)
         return self.receive()
@@ -187,14 +195,15 @@ class Host:
         if not exited:
             self._kill()
         how = self._reap()
-        return Died(Crashed(command, how if exited else "the wire to the host was closed", self.output))
+        op = OP_OF_COMMAND.get(command, command)
+        return Died(Crashed(op, how if exited else "the wire to the host was closed", self.output))
 
     def _hung(self, command: str) -> Died:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGABRT)
         self._await_exit(LAST_WORDS)
         self.close()
-        return Died(Hung(command, self.timeout, self.output))
+        return Died(Hung(OP_OF_COMMAND.get(command, command), self.timeout, self.output))
 
     def _await_exit(self, seconds: float) -> bool:
         """Whether the process ended in time; its output is read meanwhile, so that it cannot block on it."""
@@ -248,10 +257,6 @@ class Host:
                 self._stderr_open = False
             self._output.add(data)
         return False
-
-
-def _text(value: wire.Value) -> str:
-    return os.fsdecode(value) if isinstance(value, bytes) else str(value)
 
 
 @atexit.register

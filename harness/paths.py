@@ -48,8 +48,10 @@ def translate(name: str) -> str:
 
 
 def join(directory: str, *names: str) -> str:
-    """`directory` and `names` with one slash between them."""
-    return "/".join([directory.rstrip("/") if directory.rstrip("/") else "", *(name.strip("/") for name in names)])
+    """`directory` and `names`, with a slash between them where there is none yet."""
+    for name in names:
+        directory += name if directory.endswith("/") else "/" + name
+    return directory
 
 
 def dirname(name: str) -> str:

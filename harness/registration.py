@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from tffs_conformance.harness.client import WIRE_VERSION, Host, HostFault
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.tables import TABLES
-from tffs_conformance.harness.wire import Value, unsigned
+from tffs_conformance.harness.wire import Reply, unsigned
+
+#: A plugin that announces more schemes than this has not written the number.
+MOST_SCHEMES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,81 +95,65 @@ def request_load(host: Host, path: os.PathLike[str]) -> None:
 
 def complete(host: Host) -> Registration:
     """Register after `request_load`."""
-    version, loaded, error, count, *symbols = _values(host.receive())
+    reply = _done(host.receive())
+    version = reply.take_number()
     if version != WIRE_VERSION:
         raise HostFault(f"the host speaks version {version} of the wire, the client {WIRE_VERSION}")
+    loaded, error = reply.take_number(), reply.take_text()
     if not loaded:
-        names = [_text(symbol) for symbol in symbols]
-        missing = tuple(MissingSymbol(names[2 * k], names[2 * k + 1]) for k in range(_number(count)))
-        return Registration(_text(error), missing, Code.NOT_FOUND, _text(error), False, False, 0, ())
-    code, message, announced, allocate_set, free_set = _values(host.call("init_plugin"))
-    outcome = Code(_number(code))
+        missing = tuple(MissingSymbol(reply.take_text(), reply.take_text()) for _ in range(reply.take_number()))
+        return Registration(error, missing, Code.NOT_FOUND, error, False, False, 0, ())
+    reply = _done(host.call("init_plugin"))
+    code, message = Code(reply.take_number()), reply.take_text()
+    announced = unsigned(reply.take_number())
+    allocate_set, free_set = bool(reply.take_number()), bool(reply.take_number())
     schemes: list[Scheme] = []
-    if outcome is Code.OK:
-        count_announced = unsigned(_number(announced))
-        for index in range(count_announced):
+    if code is Code.OK:
+        for index in range(min(announced, MOST_SCHEMES)):
             schemes.append(_register_scheme(host, index))
-            host.call("release", index)
-        host.call("release", -1)
+            _done(host.call("release", index))
+        _done(host.call("release", -1))
     first = next((entry for entry in schemes if entry.code is not Code.OK), None)
     return Registration(
         error=None,
         missing=(),
-        code=first.code if first else outcome,
-        message=first.message if first else _text(message),
-        allocate_set=bool(allocate_set),
-        free_set=bool(free_set),
-        announced=unsigned(_number(announced)),
+        code=first.code if first else code,
+        message=first.message if first else message,
+        allocate_set=allocate_set,
+        free_set=free_set,
+        announced=announced,
         schemes=tuple(schemes),
     )
 
 
 def _register_scheme(host: Host, index: int) -> Scheme:
-    scheme_set, scheme, shared, *facts = _values(host.call("describe", index))
-    code, message, init_called, _, filesystem = _values(host.call("register", index))
-    outcome = Code(_number(code))
-    number = _number(filesystem)
-    if outcome is Code.ALREADY_EXISTS and number >= 0:
-        host.call("cleanup", number)
+    facts = _done(host.call("describe", index))
+    scheme_set, scheme, shared = facts.take_number(), facts.take_text(), facts.take_number()
+    tables = {name: _table(ops, facts) for name, ops in TABLES.items()}
+    reply = _done(host.call("register", index))
+    code, message = Code(reply.take_number()), reply.take_text()
+    init_called, _, filesystem = reply.take_number(), reply.take_number(), reply.take_number()
+    if code is Code.ALREADY_EXISTS and filesystem >= 0:
+        _done(host.call("cleanup", filesystem))
     return Scheme(
         index=index,
-        scheme=_text(scheme) if scheme_set else None,
-        tables={
-            name: _table(ops, [_number(fact) for fact in facts[5 * k : 5 * k + 5]])
-            for k, (name, ops) in enumerate(TABLES.items())
-        },
-        shared_blocks=_number(shared),
-        code=outcome,
-        message=_text(message),
+        scheme=scheme if scheme_set else None,
+        tables=tables,
+        shared_blocks=shared,
+        code=code,
+        message=message,
         init_called=bool(init_called),
-        filesystem=number if outcome is Code.OK else None,
+        filesystem=filesystem if code is Code.OK else None,
     )
 
 
-def _table(ops: tuple[str, ...], facts: list[int]) -> Table:
-    present, abi, api, size, bits = facts
-    return Table(
-        present=bool(present),
-        abi=abi,
-        api=api,
-        size=unsigned(size),
-        ops=frozenset(op for k, op in enumerate(ops) if bits >> k & 1),
-    )
+def _table(ops: tuple[str, ...], facts: Reply) -> Table:
+    present, abi, api = bool(facts.take_number()), facts.take_number(), facts.take_number()
+    size, bits = unsigned(facts.take_number()), facts.take_number()
+    return Table(present, abi, api, size, frozenset(op for k, op in enumerate(ops) if bits >> k & 1))
 
 
-def _values(values: list[Value] | None) -> list[Value]:
-    if values is None:
+def _done(reply: Reply | None) -> Reply:
+    if reply is None:
         raise HostFault("a registration step was answered as absent")
-    return values
-
-
-def _number(value: Value) -> int:
-    if not isinstance(value, int):
-        raise HostFault("the host sent bytes where a number belongs")
-    return value
-
-
-def _text(value: Value) -> str:
-    if not isinstance(value, bytes):
-        raise HostFault("the host sent a number where bytes belong")
-    return os.fsdecode(value)
+    return reply

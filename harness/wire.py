@@ -3,8 +3,9 @@
 The host's end is `harness/host/wire.h`; the two are twins.
 """
 
+import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 Value = int | bytes
 
@@ -69,6 +70,42 @@ def decode(body: bytes) -> list[Value]:
     except struct.error as error:
         raise WireError(f"the frame ends inside a value: {error}") from error
     return values
+
+
+class Reply:
+    """The values behind `done`, taken one after the other; each `take_*` says what it expects."""
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._values = values
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._values) - self._next
+
+    def take(self) -> Value:
+        """The next value, whatever it is."""
+        if not len(self):
+            raise WireError("the reply is too short")
+        self._next += 1
+        return self._values[self._next - 1]
+
+    def take_number(self) -> int:
+        """A signed 64-bit number."""
+        value = self.take()
+        if not isinstance(value, int):
+            raise WireError("bytes stand where a number belongs")
+        return value
+
+    def take_bytes(self) -> bytes:
+        """A byte string."""
+        value = self.take()
+        if not isinstance(value, bytes):
+            raise WireError("a number stands where bytes belong")
+        return value
+
+    def take_text(self) -> str:
+        """A byte string as a name is decoded: bytes that are not UTF-8 become lone surrogates."""
+        return os.fsdecode(self.take_bytes())
 
 
 def unsigned(value: int) -> int:

@@ -1,0 +1,197 @@
+"""What core does where a plugin leaves an entry NULL (modular_filesystem.cc, file_system.cc, file_system_helper.cc).
+
+Every step goes through the ops above the tables again, with URIs, as in core.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from tffs_conformance.harness import glob, paths
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.files import RandomAccessFile, WritableFile
+from tffs_conformance.harness.outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
+
+T = TypeVar("T")
+
+#: Bytes that core copies at a time.
+COPY_BYTES = 128 << 10
+
+
+def answer(op: str, value: T, code: Code = Code.OK, message: str = "") -> Outcome[T]:
+    """An outcome that core itself gives."""
+    return Outcome(op, code, message, value, source=Source.DEFAULT)
+
+
+class Defaults(ABC):
+    """The default of each op that has one, over the ops that a subclass performs. Arguments are URIs."""
+
+    @abstractmethod
+    def new_random_access_file(self, uri: str) -> Outcome[RandomAccessFile | None]: ...
+    @abstractmethod
+    def new_writable_file(self, uri: str) -> Outcome[WritableFile | None]: ...
+    @abstractmethod
+    def create_dir(self, uri: str) -> Outcome[None]: ...
+    @abstractmethod
+    def delete_file(self, uri: str) -> Outcome[None]: ...
+    @abstractmethod
+    def delete_dir(self, uri: str) -> Outcome[None]: ...
+    @abstractmethod
+    def path_exists(self, uri: str) -> Outcome[None]: ...
+    @abstractmethod
+    def stat(self, uri: str) -> Outcome[Statistics]: ...
+    @abstractmethod
+    def is_directory(self, uri: str) -> Outcome[int]: ...
+    @abstractmethod
+    def get_children(self, uri: str) -> Outcome[Entries]: ...
+    @abstractmethod
+    def copy_file(self, source: str, target: str) -> Outcome[None]: ...
+
+    def default_paths_exist(self, uris: Sequence[str], with_statuses: bool) -> Outcome[Existence]:
+        """Ask one after the other; without statuses stop at the first that is not there."""
+        statuses: list[Status] = []
+        for uri in uris:
+            one = self.path_exists(uri)
+            statuses.append(Status(one.code, one.message))
+            if not one.ok and not with_statuses:
+                break
+        everything = all(status.code is Code.OK for status in statuses)
+        return answer("paths_exist", Existence(everything, tuple(statuses) if with_statuses else None))
+
+    def default_is_directory(self, uri: str) -> Outcome[int]:
+        """Existence first, then the flag of stat."""
+        exists = self.path_exists(uri)
+        if not exists.ok:
+            return answer("is_directory", 0, exists.code, exists.message)
+        statistics = self.stat(uri)
+        if not statistics.ok:
+            return answer("is_directory", 0, statistics.code, statistics.message)
+        if statistics.value.is_directory:
+            return answer("is_directory", 1)
+        return answer("is_directory", 0, Code.FAILED_PRECONDITION, f"{uri} is not a directory")
+
+    def default_get_file_size(self, uri: str) -> Outcome[int]:
+        """The length that stat gives, but not of a directory."""
+        statistics = self.stat(uri)
+        if not statistics.ok:
+            return answer("get_file_size", -1, statistics.code, statistics.message)
+        if statistics.value.is_directory:
+            return answer("get_file_size", -1, Code.FAILED_PRECONDITION, f"{uri} is a directory")
+        return answer("get_file_size", statistics.value.length)
+
+    def default_recursively_create_dir(self, uri: str) -> Outcome[None]:
+        """Walk up to the first directory that is there, then create downwards."""
+        op = "recursively_create_dir"
+        missing: list[str] = []
+        at = uri.rstrip("/") if paths.parse(uri).path.rstrip("/") else uri
+        while True:
+            exists = self.path_exists(at)
+            if exists.ok:
+                directory = self.is_directory(at)
+                if directory.ok:
+                    break
+                if directory.code is Code.UNIMPLEMENTED:
+                    return answer(op, None, directory.code, directory.message)
+                return answer(op, None, Code.FAILED_PRECONDITION, f"{at} is not a directory")
+            if exists.code is not Code.NOT_FOUND:
+                return answer(op, None, exists.code, exists.message)
+            missing.append(paths.basename(at))
+            parent = paths.dirname(at)
+            if parent == at:
+                break
+            at = parent
+        for name in reversed(missing):
+            at = paths.join(at, name)
+            created = self.create_dir(at)
+            if not created.ok and created.code is not Code.ALREADY_EXISTS:
+                return answer(op, None, created.code, created.message)
+        return answer(op, None)
+
+    def default_delete_recursively(self, uri: str) -> Outcome[Undeleted]:
+        """Breadth first; files on the way, directories afterwards in the reverse order of discovery."""
+        op = "delete_recursively"
+        exists = self.path_exists(uri)
+        if not exists.ok:
+            return answer(op, Undeleted(0, 1), exists.code, exists.message)
+        if not self.is_directory(uri).ok:
+            deleted = self.delete_file(uri)
+            return answer(op, Undeleted(0 if deleted.ok else 1, 0), deleted.code, deleted.message)
+        files = dirs = 0
+        first: Outcome[object] | None = None
+        found = [uri]
+        for directory in found:
+            children = self.get_children(directory)
+            if not children.ok:
+                dirs += 1
+                first = first or children
+                continue
+            for name in children.value.names:
+                child = paths.join(directory, name)
+                if self.is_directory(child).ok:
+                    found.append(child)
+                    continue
+                deleted = self.delete_file(child)
+                if not deleted.ok:
+                    files += 1
+                    first = first or deleted
+        for directory in reversed(found):
+            deleted = self.delete_dir(directory)
+            if not deleted.ok:
+                dirs += 1
+                first = first or deleted
+        status = Status(first.code, first.message) if first else Status(Code.OK)
+        return answer(op, Undeleted(files, dirs), status.code, status.message)
+
+    def default_copy_file(self, source: str, target: str) -> Outcome[None]:
+        """Read and append in pieces; into a directory where the target is one. Not atomic."""
+        op = "copy_file"
+        opened = self.new_random_access_file(source)
+        if opened.value is None:
+            return answer(op, None, opened.code, opened.message)
+        with opened.value as reader:
+            if self.is_directory(target).ok:
+                target = paths.join(target, paths.basename(source))
+            created = self.new_writable_file(target)
+            if created.value is None:
+                return answer(op, None, created.code, created.message)
+            with created.value as writer:
+                offset = 0
+                while True:
+                    got = reader.read(offset, COPY_BYTES)
+                    if got.code not in (Code.OK, Code.OUT_OF_RANGE):
+                        return answer(op, None, got.code, got.message)
+                    appended = writer.append(got.value.data)
+                    if not appended.ok:
+                        return answer(op, None, appended.code, appended.message)
+                    offset += len(got.value.data)
+                    if got.code is Code.OUT_OF_RANGE:
+                        break
+                closed = writer.close()
+                return answer(op, None, closed.code, closed.message)
+
+    def default_rename_file(self, source: str, target: str) -> Outcome[None]:
+        """Copy, then delete the source."""
+        copied = self.copy_file(source, target)
+        if copied.ok:
+            copied = self.delete_file(source)
+        return answer("rename_file", None, copied.code, copied.message)
+
+    def default_get_matching_paths(self, pattern: str) -> Outcome[Entries]:
+        """Walk from the last directory without glob characters; results keep the form of the pattern."""
+        matches = tuple(glob.walk(pattern, self._exists, self._is_directory, self._names))
+        return answer("get_matching_paths", Entries(len(matches), matches))
+
+    def _exists(self, uri: str) -> bool:
+        return self.path_exists(uri).ok
+
+    def _is_directory(self, uri: str) -> bool:
+        return self.is_directory(uri).ok
+
+    def _names(self, uri: str) -> Sequence[str]:
+        return self.get_children(uri).value.names
+
+
+def by_default(outcome: Outcome[T]) -> Outcome[T]:
+    """The outcome, marked as core's own."""
+    return replace(outcome, source=Source.DEFAULT)

@@ -1,0 +1,55 @@
+"""The guard: no changing op leaves the directory that a case was given, whatever a case or a shrinking example asks."""
+
+from collections.abc import Sequence
+
+from tffs_conformance.harness import paths
+from tffs_conformance.harness.tables import CHANGING
+
+
+class Refused(Exception):
+    """An op was not sent, because it could change what does not belong to the case."""
+
+
+class Guard:
+    """Admits changing ops whose paths lie in `directory`, a URI with at least one name in its path.
+
+    With `making` the ops that create directories are admitted for the ancestors of `directory` too: that is how the
+    target's root comes to be.
+    """
+
+    def __init__(self, directory: str, *, making: bool = False) -> None:
+        uri = paths.parse(directory)
+        self._prefix = uri.prefix
+        self._components = paths.components(uri.path)
+        if not self._components:
+            raise ValueError(f"{directory!r} names a root, which cannot be given to a case")
+        self._making = making
+
+    def admit(self, op: str, names: Sequence[str], translated: Sequence[str]) -> None:
+        """Raise `Refused` unless `op` may be sent with these URIs and what translate_name made of them."""
+        if op not in CHANGING:
+            return
+        if op == "copy_file":  # its source is only read
+            names, translated = names[1:], translated[1:]
+        for name, plain in zip(names, translated, strict=True):
+            self._admit_name(op, name)
+            self._admit_translation(op, name, plain)
+
+    def _admit_name(self, op: str, name: str) -> None:
+        uri = paths.parse(name)
+        parts = paths.components(uri.path)
+        if uri.prefix != self._prefix or ".." in parts:
+            raise Refused(f"{op} was not sent: {name!r} leaves the directory of the case")
+        if parts[: len(self._components)] == self._components:
+            return
+        creates = op in ("create_dir", "recursively_create_dir")
+        if self._making and creates and parts and parts == self._components[: len(parts)]:
+            return
+        raise Refused(f"{op} was not sent: {name!r} leaves the directory of the case")
+
+    def _admit_translation(self, op: str, name: str, plain: str) -> None:
+        # A plugin may translate names as it likes, so all that can be asked is that the case's own directory is still in it.
+        parts = paths.components(paths.parse(plain).path if "://" in plain else plain)
+        if ".." not in parts and (self._components[-1] in parts or (self._making and parts)):
+            return
+        raise Refused(f"{op} was not sent: translate_name made {plain!r} of {name!r}, which leaves the directory of the case")

@@ -1,0 +1,92 @@
+"""The loader: starts hosts for one plugin, each with the plugin loaded and registered as core would.
+
+The next host is started while the present one is used, so that a fresh process for every case costs little.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.outcomes import Died, Hung
+from tffs_conformance.harness.registration import Registration, complete, request_load
+from tffs_conformance.harness.wire import Reply, Value
+
+#: After so many hangs of one op it is not called again: a hang is paid for once.
+HANGS_ENDURED = 2
+
+
+class Blocked(Exception):
+    """An op was not called, because something that it needs does not work; `op` is what does not."""
+
+    def __init__(self, op: str, why: str) -> None:
+        super().__init__(f"blocked by {op}: {why}")
+        self.op = op
+        self.why = why
+
+
+class Loaded:
+    """A host with the plugin in it, and what registration gave."""
+
+    def __init__(self, host: Host, registration: Registration, hangs: Counter[str]) -> None:
+        self.host = host
+        self.registration = registration
+        self._hangs = hangs
+
+    def call(self, op: str, *values: Value) -> Reply | None:
+        """One command. Raises `Died` where the plugin does not come back, `Blocked` where the op hung too often before."""
+        _endure(self._hangs, op)
+        try:
+            return self.host.call(op, *values)
+        except Died as died:
+            _count(self._hangs, died)
+            raise
+
+
+class Loader:
+    """Gives hosts for one plugin. `command` starts a host, `timeout` is the time in seconds that one call may take."""
+
+    def __init__(
+        self, command: Sequence[str], plugin: Path, environment: Mapping[str, str], timeout: float
+    ) -> None:
+        self._command = command
+        self._plugin = plugin
+        self._environment = environment
+        self._timeout = timeout
+        self._hangs: Counter[str] = Counter()
+        self._next: Host | None = None
+
+    def load(self) -> Loaded:
+        """A fresh host. Raises `Died` where the plugin does not survive its loading, `Blocked` where it hung too often."""
+        for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
+            _endure(self._hangs, op)
+        host = self._next or self._start()
+        self._next = None
+        try:
+            registration = complete(host)
+        except Died as died:
+            _count(self._hangs, died)
+            raise
+        self._next = self._start()
+        return Loaded(host, registration, self._hangs)
+
+    def close(self) -> None:
+        """End the host that was started ahead."""
+        if self._next is not None:
+            self._next.close()
+            self._next = None
+
+    def _start(self) -> Host:
+        host = Host(self._command, self._environment, self._timeout)
+        request_load(host, self._plugin)
+        return host
+
+
+def _count(hangs: Counter[str], died: Died) -> None:
+    if isinstance(died.death, Hung):
+        hangs[died.death.op] += 1
+
+
+def _endure(hangs: Counter[str], op: str) -> None:
+    if hangs[op] >= HANGS_ENDURED:
+        raise Blocked(op, f"it hung {HANGS_ENDURED} times and is not called again")
