@@ -1,0 +1,118 @@
+"""Verdicts follow from one another by the rules written beside them."""
+
+import itertools
+
+import pytest
+
+from tffs_conformance.reports.verdicts import (
+    JUDGED,
+    WORST_FIRST,
+    TargetVerdict,
+    Verdict,
+    judge_class,
+    judge_target,
+    no_counts,
+    worst,
+)
+
+
+def counts(**given: int) -> dict[Verdict, int]:
+    """Counts with these set; `not_run` stands for 'not run'."""
+    return no_counts() | {Verdict(name.replace("_", " ")): count for name, count in given.items()}
+
+
+def test_the_values_are_the_words_of_the_report() -> None:
+    assert [verdict.value for verdict in Verdict] == [
+        "conform",
+        "tolerated",
+        "informational",
+        "warning",
+        "violation",
+        "absent",
+        "waived",
+        "not run",
+        "error",
+    ]
+
+
+def test_the_order_ranks_every_verdict_once() -> None:
+    assert sorted(WORST_FIRST) == sorted(Verdict)
+
+
+@pytest.mark.parametrize(
+    ("checks", "case"),
+    [
+        (["conform"], "conform"),
+        (["conform", "informational", "tolerated"], "tolerated"),
+        (["conform", "absent"], "absent"),
+        (["waived", "absent", "conform"], "waived"),
+        (["waived", "not run"], "not run"),
+        (["waived", "warning"], "warning"),
+        (["warning", "violation", "waived"], "violation"),
+        (["violation", "error"], "error"),
+    ],
+)
+def test_a_case_takes_the_worst_verdict(checks: list[str], case: str) -> None:
+    for order in itertools.permutations(checks):
+        assert worst(map(Verdict, order)) is Verdict(case)
+
+
+def test_no_checks_have_no_worst_verdict() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        worst([])
+
+
+@pytest.mark.parametrize(
+    ("given", "cases", "executed_must", "left_out", "verdict", "reason"),
+    [
+        (counts(conform=3), 3, 3, None, TargetVerdict.CONFORMANT, "3 checks of MUST clauses kept"),
+        (counts(conform=1, not_run=4, absent=2), 7, 1, None, TargetVerdict.CONFORMANT, "1 check of MUST clauses kept"),
+        (counts(conform=3, warning=2), 5, 3, None, TargetVerdict.CONFORMANT, "3 checks of MUST clauses kept"),
+        (counts(conform=3, waived=1), 4, 4, None, TargetVerdict.WITH_WAIVERS, "1 violation waived"),
+        (counts(conform=3, violation=2, waived=1), 6, 6, None, TargetVerdict.NOT_CONFORMANT, "2 violations"),
+        (counts(violation=1), 1, 1, "interrupted", TargetVerdict.NOT_CONFORMANT, "1 violation"),
+        (counts(violation=1, error=1), 2, 1, None, TargetVerdict.NOT_CONFORMANT, "1 violation"),
+        (counts(conform=3, error=1), 4, 3, None, TargetVerdict.INCOMPLETE, "1 error"),
+        (counts(error=5), 5, 0, None, TargetVerdict.INCOMPLETE, "5 errors"),
+        (counts(conform=3), 3, 3, "interrupted", TargetVerdict.INCOMPLETE, "interrupted"),
+        (counts(conform=3), 3, 0, "--clause=a*", TargetVerdict.INCOMPLETE, "nothing executed; --clause=a*"),
+        (counts(), 0, 0, "interrupted", TargetVerdict.INCOMPLETE, "zero cases; interrupted"),
+        (counts(), 0, 0, None, TargetVerdict.NOT_CONFORMANT, "zero cases"),
+        (counts(absent=600, conform=20), 620, 0, None, TargetVerdict.NOT_CONFORMANT, "nothing executed"),
+        (counts(not_run=600), 600, 0, None, TargetVerdict.NOT_CONFORMANT, "nothing executed"),
+    ],
+)
+def test_the_target(
+    given: dict[Verdict, int],
+    cases: int,
+    executed_must: int,
+    left_out: str | None,
+    verdict: TargetVerdict,
+    reason: str,
+) -> None:
+    judgement = judge_target(given, cases=cases, executed_must=executed_must, left_out=left_out)
+    assert (judgement.verdict, judgement.reason) == (verdict, reason)
+
+
+@pytest.mark.parametrize(
+    ("given", "left_out", "verdict", "reason"),
+    [
+        (counts(conform=1, absent=9), None, TargetVerdict.CONFORMANT, "no violation"),
+        (counts(absent=9), None, TargetVerdict.NOT_CLAIMED, "every op it needs is absent"),
+        (counts(absent=9, not_run=1), None, TargetVerdict.INCOMPLETE, "1 check not run"),
+        (counts(), None, TargetVerdict.INCOMPLETE, "no case checks it"),
+        (counts(error=2, conform=1), None, TargetVerdict.INCOMPLETE, "2 errors"),
+        (counts(conform=1), "interrupted", TargetVerdict.INCOMPLETE, "interrupted"),
+        (counts(violation=1), "interrupted", TargetVerdict.NOT_CONFORMANT, "1 violation"),
+        (counts(waived=2, conform=1), None, TargetVerdict.WITH_WAIVERS, "2 violations waived"),
+    ],
+)
+def test_a_class(given: dict[Verdict, int], left_out: str | None, verdict: TargetVerdict, reason: str) -> None:
+    judgement = judge_class(given, left_out=left_out)
+    assert (judgement.verdict, judgement.reason) == (verdict, reason)
+
+
+@pytest.mark.parametrize("verdict", sorted(set(Verdict) - JUDGED))
+def test_what_judged_nothing_never_makes_a_class_conformant(verdict: Verdict) -> None:
+    judgement = judge_class(counts() | {verdict: 7}, left_out=None)
+    assert judgement.verdict in {TargetVerdict.NOT_CLAIMED, TargetVerdict.INCOMPLETE}
