@@ -1,0 +1,57 @@
+// Registration: what TF_InitPlugin leaves behind for TensorFlow.
+
+#include <new>
+
+#include "memory.h"
+#include "tables.h"
+
+namespace posix {
+namespace {
+
+// TensorFlow frees every table, and the scheme, with plugin_memory_free once it has copied them. So
+// each needs a block of its own from plugin_memory_allocate: never static storage, and never one
+// block for two entries.
+template <typename Table>
+Table* OnHeap(const Table& table) {
+  void* block = Allocate(sizeof(Table));
+  return block == nullptr ? nullptr : new (block) Table(table);
+}
+
+}  // namespace
+
+void Register(const char* scheme, const Tables& tables, TF_FilesystemPluginInfo* info) noexcept {
+  info->plugin_memory_allocate = Allocate;
+  info->plugin_memory_free = Free;
+
+  TF_FilesystemPluginOps entry = {};
+  entry.scheme = CopyString(scheme);
+
+  // The versions are those of the header this was compiled with; the sizes tell TensorFlow how much
+  // of a table it may copy.
+  entry.filesystem_ops_abi = TF_FILESYSTEM_OPS_ABI;
+  entry.filesystem_ops_api = TF_FILESYSTEM_OPS_API;
+  entry.filesystem_ops_size = sizeof(tables.filesystem);
+  entry.filesystem_ops = OnHeap(tables.filesystem);
+
+  entry.random_access_file_ops_abi = TF_RANDOM_ACCESS_FILE_OPS_ABI;
+  entry.random_access_file_ops_api = TF_RANDOM_ACCESS_FILE_OPS_API;
+  entry.random_access_file_ops_size = sizeof(tables.random_access_file);
+  entry.random_access_file_ops = OnHeap(tables.random_access_file);
+
+  entry.writable_file_ops_abi = TF_WRITABLE_FILE_OPS_ABI;
+  entry.writable_file_ops_api = TF_WRITABLE_FILE_OPS_API;
+  entry.writable_file_ops_size = sizeof(tables.writable_file);
+  entry.writable_file_ops = OnHeap(tables.writable_file);
+
+  entry.read_only_memory_region_ops_abi = TF_READ_ONLY_MEMORY_REGION_OPS_ABI;
+  entry.read_only_memory_region_ops_api = TF_READ_ONLY_MEMORY_REGION_OPS_API;
+  entry.read_only_memory_region_ops_size = sizeof(tables.memory_region);
+  entry.read_only_memory_region_ops = OnHeap(tables.memory_region);
+
+  info->ops = OnHeap(entry);
+  // A scheme or table that is NULL for want of memory is refused by TensorFlow, with a message; an
+  // array that is NULL is not.
+  info->num_schemes = info->ops == nullptr ? 0 : 1;
+}
+
+}  // namespace posix
