@@ -1,0 +1,36 @@
+// The environment variable TFFS_FAULT says which fault a fake has.
+
+#ifndef TFFS_REFERENCE_PLUGINS_FAKES_CHOICE_H_
+#define TFFS_REFERENCE_PLUGINS_FAKES_CHOICE_H_
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+
+namespace fakes {
+
+// Works the fault that TFFS_FAULT names into `subject`; none where the variable is unset or empty.
+// A name nobody knows must not pass for a plugin without faults: it prints a line
+// "name<tab>what<tab>breaks" for each that is known, and aborts.
+template <typename Subject>
+void ApplyChosen(const std::vector<FaultIn<Subject>>& faults, Subject& subject) {
+  const char* value = std::getenv("TFFS_FAULT");
+  const std::string chosen = value == nullptr ? "" : value;
+  if (chosen.empty()) return;
+  for (const auto& fault : faults) {
+    if (fault.name == chosen) return fault.apply(subject);
+  }
+  for (const auto& fault : faults) {
+    std::fprintf(stderr, "%s\t%s\t%s\n", fault.name.c_str(), fault.what.c_str(),
+                 fault.breaks.c_str());
+  }
+  std::fprintf(stderr, "TFFS_FAULT=%s names none of these faults\n", chosen.c_str());
+  std::abort();
+}
+
+}  // namespace fakes
+
+#endif  // TFFS_REFERENCE_PLUGINS_FAKES_CHOICE_H_

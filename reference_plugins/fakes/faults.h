@@ -1,0 +1,72 @@
+// What a fake is made of: the posix plugin, and one fault that has a name.
+//
+// To add a fault: write one function in the file of its theme, and one row in the table at that
+// file's end.
+
+#ifndef TFFS_REFERENCE_PLUGINS_FAKES_FAULTS_H_
+#define TFFS_REFERENCE_PLUGINS_FAKES_FAULTS_H_
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tables.h"
+#include "tf_filesystem_plugin.h"
+
+namespace fakes {
+
+// `Subject` is what the fault is worked into: the tables, or the whole registration.
+template <typename Subject>
+struct FaultIn {
+  std::string name;
+  std::string what;    // what the plugin does
+  std::string breaks;  // what it ought to do
+  std::function<void(Subject&)> apply;
+};
+
+using Fault = FaultIn<posix::Tables>;
+
+// The right ops, for faults that are wrong only now and then.
+inline const posix::Tables& Real() {
+  static const posix::Tables tables;
+  return tables;
+}
+
+// Something to remember for each object the plugin gave out; a new object starts with T().
+template <typename T>
+class PerObject {
+ public:
+  // Performs `use` on what is remembered for `object`, one thread at a time, and gives what it
+  // gives.
+  template <typename Use>
+  auto With(const void* object, Use use) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return use(values_[object]);
+  }
+
+  void Forget(const void* object) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    values_.erase(object);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, T> values_;
+};
+
+// One table of faults a theme.
+std::vector<Fault> KindFaults();  // "<kind>:<op>", for every op a kind fits
+std::vector<Fault> ReadFaults();
+std::vector<Fault> WriteFaults();
+std::vector<Fault> RegionFaults();
+std::vector<Fault> ObjectFaults();
+std::vector<Fault> TreeFaults();
+std::vector<Fault> RenameCopyFaults();
+std::vector<Fault> QueryFaults();
+std::vector<Fault> ListingFaults();
+
+}  // namespace fakes
+
+#endif  // TFFS_REFERENCE_PLUGINS_FAKES_FAULTS_H_

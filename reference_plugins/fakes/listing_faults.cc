@@ -1,0 +1,291 @@
+// Listing, and matching patterns.
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faults.h"
+#include "memory.h"
+#include "names.h"
+#include "paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Names = std::vector<std::string>;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+bool IsDirectory(Filesystem filesystem, const std::string& path) {
+  return Right().is_directory(filesystem, path.c_str(), Scratch().status());
+}
+
+// Performs the right get_children, and `edit` on the names it gave.
+template <void (*edit)(Filesystem, const std::string& path, Names*)>
+int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 0) return count;
+  Names names = Taken(count, *entries);
+  edit(filesystem, path, &names);
+  return posix::CopyNames(names, entries);
+}
+
+void FullPaths(Filesystem, const std::string& path, Names* names) {
+  for (std::string& name : *names) name = Joined(path, name);
+}
+
+void Dots(Filesystem, const std::string&, Names* names) {
+  names->push_back(".");
+  names->push_back("..");
+}
+
+void Slash(Filesystem filesystem, const std::string& path, Names* names) {
+  for (std::string& name : *names) {
+    if (IsDirectory(filesystem, Joined(path, name))) name += '/';
+  }
+}
+
+void Recursive(Filesystem filesystem, const std::string& path, Names* names) {
+  // The list grows while it is walked.
+  for (size_t k = 0; k < names->size(); ++k) {
+    const std::string name = (*names)[k];
+    for (const std::string& child : Children(filesystem, Joined(path, name))) {
+      names->push_back(Joined(name, child));
+    }
+  }
+}
+
+void SkipsHidden(Filesystem, const std::string&, Names* names) {
+  names->erase(std::remove_if(names->begin(), names->end(),
+                              [](const std::string& name) { return name.front() == '.'; }),
+               names->end());
+}
+
+void SkipsDirectories(Filesystem filesystem, const std::string& path, Names* names) {
+  names->erase(
+      std::remove_if(names->begin(), names->end(),
+                     [&](const auto& name) { return IsDirectory(filesystem, Joined(path, name)); }),
+      names->end());
+}
+
+void FirstPage(Filesystem, const std::string&, Names* names) {
+  constexpr size_t kPage = 100;
+  names->resize(std::min(names->size(), kPage));
+}
+
+void Twice(Filesystem, const std::string&, Names* names) {
+  if (!names->empty()) names->push_back(names->front());
+}
+
+void Stale(Filesystem, const std::string& path, Names* names) {
+  static std::mutex mutex;
+  static std::map<std::string, Names> seen;
+  const std::lock_guard<std::mutex> lock(mutex);
+  *names = seen.emplace(path, *names).first->second;
+}
+
+int CountOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  return count < 0 ? posix::CopyNames({"stale"}, entries) : count;
+}
+
+int SharedEntries(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 2) return count;
+  posix::Free((*entries)[1]);
+  (*entries)[1] = (*entries)[0];
+  return count;
+}
+
+int NullEntry(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 1) return count;
+  posix::Free((*entries)[0]);
+  (*entries)[0] = nullptr;
+  return count;
+}
+
+int OneMore(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 0) return count;
+  Names names = Taken(count, *entries);
+  names.push_back("padding");
+  posix::CopyNames(names, entries);
+  posix::Free((*entries)[count]);
+  (*entries)[count] = nullptr;
+  return count + 1;
+}
+
+int MissingIsEmpty(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (TF_GetCode(status) != TF_NOT_FOUND) return count;
+  TF_SetStatus(status, TF_OK, "");
+  return 0;
+}
+
+int FileListsItself(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  const Scratch exists;
+  Right().path_exists(filesystem, path, exists.status());
+  if (TF_GetCode(exists.status()) != TF_OK || IsDirectory(filesystem, path)) return count;
+  TF_SetStatus(status, TF_OK, "");
+  const std::string whole = path;
+  return posix::CopyNames({whole.substr(whole.find_last_of('/') + 1)}, entries);
+}
+
+// get_matching_paths
+
+// Everything that `matches` accepts, from the last directory in front of a glob character to
+// `deeper` levels below the pattern's own.
+template <bool (*matches)(const std::string& pattern, const std::string& path), int deeper = 0>
+int Walked(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const posix::Uri uri = posix::ParseUri(pattern);
+  const std::string path = posix::CleanPath(uri.path.empty() ? "/" : uri.path);
+  const size_t glob = path.find_first_of("*?[\\");
+  if (glob == std::string::npos) {
+    return Right().get_matching_paths(filesystem, pattern, entries, status);
+  }
+  const size_t start = path.find_last_of('/', glob) + 1;
+  Names level = {path.substr(0, start)};
+  Names results;
+  for (auto left = std::count(path.begin() + static_cast<int>(start), path.end(), '/') + deeper;
+       left >= 0; --left) {
+    Names below;
+    for (const std::string& directory : level) {
+      for (const std::string& name : Children(filesystem, directory.empty() ? "." : directory)) {
+        below.push_back(Joined(directory, name));
+        if (matches(path, below.back())) results.push_back(std::string(uri.prefix) + below.back());
+      }
+    }
+    level = std::move(below);
+  }
+  std::sort(results.begin(), results.end());
+  TF_SetStatus(status, TF_OK, "");
+  return posix::CopyNames(results, entries);
+}
+
+bool CrossesSlash(const std::string& pattern, const std::string& path) {
+  return fnmatch(pattern.c_str(), path.c_str(), 0) == 0;
+}
+
+bool PartialMatch(const std::string& pattern, const std::string& path) {
+  return fnmatch((pattern + "*").c_str(), path.c_str(), FNM_PATHNAME) == 0;
+}
+
+bool NoEscapes(const std::string& pattern, const std::string& path) {
+  return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_NOESCAPE) == 0;
+}
+
+bool IgnoresCase(const std::string& pattern, const std::string& path) {
+  return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_CASEFOLD) == 0;
+}
+
+bool HidesHidden(const std::string& pattern, const std::string& path) {
+  return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+}
+
+// Brackets stand for themselves.
+bool NoClasses(const std::string& pattern, const std::string& path) {
+  std::string plain;
+  for (size_t k = 0; k < pattern.size(); ++k) {
+    if (pattern[k] == '[') plain += '\\';
+    plain += pattern[k];
+    if (pattern[k] == '\\' && k + 1 < pattern.size()) plain += pattern[++k];
+  }
+  return fnmatch(plain.c_str(), path.c_str(), FNM_PATHNAME) == 0;
+}
+
+// A question mark matches nothing at all, too.
+bool QuestionIsOptional(const std::string& pattern, const std::string& path) {
+  if (fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0) return true;
+  const size_t mark = pattern.find('?');
+  return mark != std::string::npos &&
+         fnmatch((pattern.substr(0, mark) + pattern.substr(mark + 1)).c_str(), path.c_str(),
+                 FNM_PATHNAME) == 0;
+}
+
+int ErrorOnNoMatch(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count != 0) return count;
+  TF_SetStatus(status, TF_NOT_FOUND, pattern);
+  return -1;
+}
+
+int OnlyNames(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count < 0) return count;
+  Names names = Taken(count, *entries);
+  for (std::string& name : names) name = name.substr(name.find_last_of('/') + 1);
+  return posix::CopyNames(names, entries);
+}
+
+using Listing = int (*)(Filesystem, const char*, char***, TF_Status*);
+
+Fault Listed(const char* name, const char* what, const char* breaks, Listing op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.get_children = op; }};
+}
+
+Fault Matching(const char* name, const char* what, const char* breaks, Listing op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.get_matching_paths = op; }};
+}
+
+}  // namespace
+
+std::vector<Fault> ListingFaults() {
+  constexpr const char* kNames = "entries are names: no path, no slash, no . and ..";
+  constexpr const char* kAll = "every child is listed, once";
+  constexpr const char* kBlocks = "every entry is a block of its own, none is NULL";
+  constexpr const char* kGlob =
+      "the pattern matches whole names: * and ? but no slash, [lists], [^lists], \\escapes";
+  return {
+      Listed("get_children.full-paths", "entries are whole paths", kNames, Edited<FullPaths>),
+      Listed("get_children.dots", "lists . and ..", kNames, Edited<Dots>),
+      Listed("get_children.slash", "names of directories end in a slash", kNames, Edited<Slash>),
+      Listed("get_children.recursive", "lists what is below children as well", kNames,
+             Edited<Recursive>),
+      Listed("get_children.skips-hidden", "leaves out names that begin with a dot", kAll,
+             Edited<SkipsHidden>),
+      Listed("get_children.skips-directories", "leaves out directories", kAll,
+             Edited<SkipsDirectories>),
+      Listed("get_children.first-page", "lists 100 entries at most", kAll, Edited<FirstPage>),
+      Listed("get_children.twice", "lists one entry twice", kAll, Edited<Twice>),
+      Listed("get_children.stale", "lists for ever what a directory held when first listed",
+             "a query sees what has been done", Edited<Stale>),
+      Listed("get_children.count-on-error", "an error comes with one stale entry",
+             "an error gives -1 and no entries", CountOnError),
+      Listed("get_children.missing-is-empty", "a missing directory is OK with 0",
+             "a missing directory is NOT_FOUND", MissingIsEmpty),
+      Listed("get_children.file-lists-itself", "a file is OK, and lists its own name",
+             "a file is FAILED_PRECONDITION", FileListsItself),
+      Listed("get_children.shared-entries", "two entries are one block", kBlocks, SharedEntries),
+      Listed("get_children.null-entry", "the first entry is NULL", kBlocks, NullEntry),
+      Listed("get_children.one-more", "counts one entry more, which is NULL", kBlocks, OneMore),
+      Matching("get_matching_paths.crosses-slash", "* and ? match a slash", kGlob,
+               Walked<CrossesSlash, 2>),
+      Matching("get_matching_paths.partial-match", "the beginning of a name is enough", kGlob,
+               Walked<PartialMatch>),
+      Matching("get_matching_paths.no-escapes", "a backslash stands for itself", kGlob,
+               Walked<NoEscapes>),
+      Matching("get_matching_paths.no-classes", "brackets stand for themselves", kGlob,
+               Walked<NoClasses>),
+      Matching("get_matching_paths.ignores-case", "capitals and small letters are the same", kGlob,
+               Walked<IgnoresCase>),
+      Matching("get_matching_paths.hides-hidden", "no wildcard matches a dot at the beginning",
+               "names that begin with a dot match, as in TensorFlow's default",
+               Walked<HidesHidden>),
+      Matching("get_matching_paths.question-is-optional", "? matches no character, too", kGlob,
+               Walked<QuestionIsOptional>),
+      Matching("get_matching_paths.only-names", "results are the last components",
+               "results are whole names", OnlyNames),
+      Matching("get_matching_paths.error-on-no-match", "no match is NOT_FOUND",
+               "no match is OK with 0", ErrorOnNoMatch),
+  };
+}
+
+}  // namespace fakes

@@ -1,0 +1,107 @@
+#include "mishaps.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace fakes {
+namespace {
+
+// Hides from the compiler what a pointer points at: it would refuse, or remove, what is wrong on
+// purpose.
+template <typename T>
+T* Opaque(T* pointer) {
+  T* volatile hidden = pointer;
+  return hidden;
+}
+
+void Say(int descriptor) {
+  const std::string line = "the faulty plugin was here\n";
+  if (write(descriptor, line.data(), line.size()) < 0) return;  // nobody listens: nothing to do
+}
+
+}  // namespace
+
+void Crash() { *Opaque<volatile int>(nullptr) = 1; }
+
+void Hang() {
+  while (true) pause();
+}
+
+void Exit() { std::exit(0); }
+
+void Abort() { std::abort(); }
+
+void Throw() { throw std::runtime_error("the fault is an exception"); }
+
+void LeakMemory() {
+  constexpr size_t kSize = size_t{1} << 20;
+  std::memset(Opaque(std::malloc(kSize)), 1, kSize);
+}
+
+void LeakDescriptor() { Opaque(std::fopen("/dev/null", "re")); }
+
+void LeakThread() { std::thread(Hang).detach(); }
+
+void LeakMapping() { Opaque(mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); }
+
+void ChangeDirectory() {
+  if (chdir("/") != 0) std::abort();
+}
+
+void ChangeSignals() {
+  std::signal(SIGUSR1, [](int) {});
+}
+
+void CloseStreams() {
+  close(STDIN_FILENO);
+  close(STDOUT_FILENO);
+  close(STDERR_FILENO);
+}
+
+void PrintOut() { Say(STDOUT_FILENO); }
+
+void PrintError() { Say(STDERR_FILENO); }
+
+void UseFreed() {
+  void* block = std::malloc(64);
+  // volatile: the compiler would leave out a store that it thinks nobody sees.
+  volatile char* again = static_cast<volatile char*>(Opaque(block));
+  std::free(block);
+  again[32] = 1;
+}
+
+void OverflowHeap() {
+  void* block = std::malloc(61);
+  static_cast<volatile char*>(Opaque(block))[61] = 1;
+  std::free(block);
+}
+
+void FreeTwice() {
+  void* block = std::malloc(64);
+  void* again = Opaque(block);
+  std::free(block);
+  std::free(again);
+}
+
+void BranchOnGarbage() {
+  char* block = Opaque(static_cast<char*>(std::malloc(64)));
+  if (block[7] == 7) std::this_thread::yield();
+  std::free(block);
+}
+
+void Race() {
+  static volatile int calls = 0;
+  calls = calls + 1;
+}
+
+}  // namespace fakes

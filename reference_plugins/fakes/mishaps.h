@@ -1,0 +1,35 @@
+// What can befall a process. None of these needs to know which op it happens in.
+
+#ifndef TFFS_REFERENCE_PLUGINS_FAKES_MISHAPS_H_
+#define TFFS_REFERENCE_PLUGINS_FAKES_MISHAPS_H_
+
+namespace fakes {
+
+// These do not come back.
+void Crash();
+void Hang();
+void Exit();
+void Abort();
+void Throw();
+
+// These leave something behind.
+void LeakMemory();
+void LeakDescriptor();
+void LeakThread();
+void LeakMapping();
+void ChangeDirectory();
+void ChangeSignals();
+void CloseStreams();
+void PrintOut();
+void PrintError();
+
+// These are for sanitizers to find.
+void UseFreed();
+void OverflowHeap();
+void FreeTwice();
+void BranchOnGarbage();
+void Race();
+
+}  // namespace fakes
+
+#endif  // TFFS_REFERENCE_PLUGINS_FAKES_MISHAPS_H_

@@ -1,0 +1,50 @@
+// Shorthands for the right ops, for faults that list, or ask on the side.
+
+#ifndef TFFS_REFERENCE_PLUGINS_FAKES_NAMES_H_
+#define TFFS_REFERENCE_PLUGINS_FAKES_NAMES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+#include "memory.h"
+
+namespace fakes {
+
+// A status for a question on the side; it lives as long as the expression that makes it.
+class Scratch {
+ public:
+  TF_Status* status() const { return status_.get(); }
+
+ private:
+  std::unique_ptr<TF_Status, void (*)(TF_Status*)> status_{TF_NewStatus(), TF_DeleteStatus};
+};
+
+inline std::string Joined(const std::string& directory, const std::string& name) {
+  return directory.empty() || directory.back() == '/' ? directory + name : directory + "/" + name;
+}
+
+// What an op that gives entries gave, with its blocks freed.
+inline std::vector<std::string> Taken(int count, char** entries) {
+  std::vector<std::string> names;
+  for (int k = 0; k < count; ++k) {
+    names.emplace_back(entries[k]);
+    posix::Free(entries[k]);
+  }
+  posix::Free(entries);
+  return names;
+}
+
+// The names in `directory`; none where it cannot be listed.
+inline std::vector<std::string> Children(const TF_Filesystem* filesystem,
+                                         const std::string& directory) {
+  char** entries = nullptr;
+  const int count =
+      Real().filesystem.get_children(filesystem, directory.c_str(), &entries, Scratch().status());
+  return Taken(count, entries);
+}
+
+}  // namespace fakes
+
+#endif  // TFFS_REFERENCE_PLUGINS_FAKES_NAMES_H_

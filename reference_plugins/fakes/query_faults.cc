@@ -1,0 +1,258 @@
+// Asking about paths, and their names.
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+#include "memory.h"
+#include "names.h"
+#include "paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+// path_exists and paths_exist
+
+void PrefixExists(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  if (TF_GetCode(status) != TF_NOT_FOUND) return;
+  const std::string whole = path;
+  const std::string name = whole.substr(whole.find_last_of('/') + 1);
+  for (const std::string& sibling : Children(filesystem, posix::ParentOf(whole))) {
+    if (sibling.compare(0, name.size(), name) == 0) return TF_SetStatus(status, TF_OK, "");
+  }
+}
+
+void OnlyFilesExist(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  if (TF_GetCode(status) == TF_OK && Right().is_directory(filesystem, path, Scratch().status())) {
+    TF_SetStatus(status, TF_NOT_FOUND, path);
+  }
+}
+
+bool IgnoresStatuses(Filesystem filesystem, char** paths, int count, TF_Status**) {
+  return Right().paths_exist(filesystem, paths, count, nullptr);
+}
+
+bool StopsAtFirst(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  for (int k = 0; k < count; ++k) {
+    if (!Right().paths_exist(filesystem, paths + k, 1, statuses ? statuses + k : nullptr)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool AlwaysTrue(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  Right().paths_exist(filesystem, paths, count, statuses);
+  return true;
+}
+
+bool AnyWillDo(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  bool any = count <= 0;
+  for (int k = 0; k < count; ++k) {
+    any |= Right().paths_exist(filesystem, paths + k, 1, statuses ? statuses + k : nullptr);
+  }
+  return any;
+}
+
+bool NoneIsFalse(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  return count > 0 && Right().paths_exist(filesystem, paths, count, statuses);
+}
+
+bool NeedsStatuses(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  for (int k = 0; k < count; ++k) TF_SetStatus(statuses[k], TF_OK, "");
+  return Right().paths_exist(filesystem, paths, count, statuses);
+}
+
+// stat
+
+// Performs the right stat, and `change` on what it gave.
+template <void (*change)(TF_FileStatistics*)>
+void Changed(Filesystem filesystem, const char* path, TF_FileStatistics* facts, TF_Status* status) {
+  Right().stat(filesystem, path, facts, status);
+  if (TF_GetCode(status) == TF_OK) change(facts);
+}
+
+void LongerByOne(TF_FileStatistics* facts) { facts->length += 1; }
+void InSeconds(TF_FileStatistics* facts) { facts->mtime_nsec /= 1000000000; }
+void NeverDirectory(TF_FileStatistics* facts) { facts->is_directory = false; }
+
+// A bool that is neither 0 nor 1: true in one comparison, false in another.
+void OddBool(TF_FileStatistics* facts) {
+  if (facts->is_directory) std::memset(&facts->is_directory, 0x42, sizeof(facts->is_directory));
+}
+
+void WritesOnError(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                   TF_Status* status) {
+  *facts = {-1, -1, false};
+  Right().stat(filesystem, path, facts, status);
+}
+
+void StatStale(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+               TF_Status* status) {
+  static std::mutex mutex;
+  static std::map<std::string, TF_FileStatistics> seen;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto known = seen.find(path);
+  if (known != seen.end()) {
+    *facts = known->second;
+    return TF_SetStatus(status, TF_OK, "");
+  }
+  Right().stat(filesystem, path, facts, status);
+  if (TF_GetCode(status) == TF_OK) seen[path] = *facts;
+}
+
+// is_directory and get_file_size
+
+bool AlwaysDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().is_directory(filesystem, path, status);
+  return true;
+}
+
+bool TrueForFile(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  return TF_GetCode(status) == TF_OK;
+}
+
+bool AsTheHeaderSays(Filesystem filesystem, const char* path, TF_Status* status) {
+  const bool is_directory = Right().is_directory(filesystem, path, status);
+  if (!is_directory) Right().path_exists(filesystem, path, status);
+  return is_directory;
+}
+
+bool FalseForDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().is_directory(filesystem, path, status);
+  return false;
+}
+
+int64_t SizePlusOne(Filesystem filesystem, const char* path, TF_Status* status) {
+  const int64_t size = Right().get_file_size(filesystem, path, status);
+  return TF_GetCode(status) == TF_OK ? size + 1 : size;
+}
+
+int64_t Size32(Filesystem filesystem, const char* path, TF_Status* status) {
+  return static_cast<int32_t>(Right().get_file_size(filesystem, path, status));
+}
+
+int64_t DirectoryIsZero(Filesystem filesystem, const char* path, TF_Status* status) {
+  const int64_t size = Right().get_file_size(filesystem, path, status);
+  if (!Right().is_directory(filesystem, path, Scratch().status())) return size;
+  TF_SetStatus(status, TF_OK, "");
+  return 0;
+}
+
+// translate_name
+
+char* NullName(Filesystem, const char*) { return nullptr; }
+
+char* StaticName(Filesystem filesystem, const char* uri) {
+  static std::mutex mutex;
+  static char buffer[4096];
+  char* name = Right().translate_name(filesystem, uri);
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::strncpy(buffer, name, sizeof(buffer) - 1);
+  posix::Free(name);
+  return buffer;
+}
+
+char* LowercaseName(Filesystem filesystem, const char* uri) {
+  char* name = Right().translate_name(filesystem, uri);
+  for (char* c = name; *c != '\0'; ++c) *c = static_cast<char>(std::tolower(*c));
+  return name;
+}
+
+char* UncleanName(Filesystem, const char* uri) {
+  const posix::Uri parts = posix::ParseUri(uri);
+  if (parts.path.empty()) return posix::CopyString(parts.prefix.empty() ? "" : "/");
+  return posix::CopyString(std::string(parts.path));
+}
+
+using PathsExist = bool (*)(Filesystem, char**, int, TF_Status**);
+using Stat = void (*)(Filesystem, const char*, TF_FileStatistics*, TF_Status*);
+
+Fault Existing(const char* name, const char* what, const char* breaks, PathsExist op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.paths_exist = op; }};
+}
+
+Fault Stating(const char* name, const char* what, const char* breaks, Stat op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.stat = op; }};
+}
+
+template <auto Entry, typename Function>
+Fault On(const char* name, const char* what, const char* breaks, Function op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.*Entry = op; }};
+}
+
+}  // namespace
+
+std::vector<Fault> QueryFaults() {
+  constexpr auto kExists = &TF_FilesystemOps::path_exists;
+  constexpr auto kIsDirectory = &TF_FilesystemOps::is_directory;
+  constexpr auto kSize = &TF_FilesystemOps::get_file_size;
+  constexpr auto kName = &TF_FilesystemOps::translate_name;
+  constexpr const char* kAll = "true if and only if every path exists";
+  constexpr const char* kStatuses = "each status is set, for each path";
+  constexpr const char* kFacts = "the statistics are those of the path";
+  constexpr const char* kKind = "a directory is {true, OK}, and a file is never true";
+  constexpr const char* kLength = "the size is the length that stat gives";
+  constexpr const char* kBuffer = "a new buffer from the plugin's allocator, never NULL";
+  return {
+      On<kExists>("path_exists.prefix", "a path exists if a sibling's name begins with its name",
+                  "a missing path is NOT_FOUND", PrefixExists),
+      On<kExists>("path_exists.only-files", "a directory is NOT_FOUND", "a directory exists",
+                  OnlyFilesExist),
+      Existing("paths_exist.ignores-statuses", "leaves the statuses as they came", kStatuses,
+               IgnoresStatuses),
+      Existing("paths_exist.stops-at-first", "sets no status behind the first failure", kStatuses,
+               StopsAtFirst),
+      Existing("paths_exist.always-true", "true", kAll, AlwaysTrue),
+      Existing("paths_exist.any", "true if one path exists", kAll, AnyWillDo),
+      Existing("paths_exist.none-is-false", "no paths are false", kAll, NoneIsFalse),
+      Existing("paths_exist.needs-statuses", "crashes where the statuses are NULL",
+               "the statuses may be NULL", NeedsStatuses),
+      Stating("stat.length-plus-one", "one byte too many", kFacts, Changed<LongerByOne>),
+      Stating("stat.mtime-seconds", "the time is in seconds", "mtime_nsec is in nanoseconds",
+              Changed<InSeconds>),
+      Stating("stat.never-directory", "a directory is called a file", kFacts,
+              Changed<NeverDirectory>),
+      Stating("stat.odd-bool", "a directory has a bool with the bits 0x42", kFacts,
+              Changed<OddBool>),
+      Stating("stat.writes-on-error", "writes the statistics before it knows",
+              "the statistics are written only with OK", WritesOnError),
+      Stating("stat.stale", "what a path was when first asked about stays for ever",
+              "a query sees what has been done", StatStale),
+      On<kIsDirectory>("is_directory.always-true", "true, with the right status", kKind,
+                       AlwaysDirectory),
+      On<kIsDirectory>("is_directory.true-for-file", "{true, OK} for all that exists", kKind,
+                       TrueForFile),
+      On<kIsDirectory>("is_directory.false-for-directory", "{false, OK} for a directory", kKind,
+                       FalseForDirectory),
+      On<kIsDirectory>("is_directory.header-reading", "{false, OK} for a file",
+                       "none: the header's words, against TensorFlow's practice", AsTheHeaderSays),
+      On<kSize>("get_file_size.plus-one", "one byte too many", kLength, SizePlusOne),
+      On<kSize>("get_file_size.only-32-bits", "loses all but 32 bits, the highest for the sign",
+                kLength, Size32),
+      On<kSize>("get_file_size.directory-is-zero", "a directory is OK with 0",
+                "a directory is FAILED_PRECONDITION", DirectoryIsZero),
+      On<kName>("translate_name.null", "NULL", kBuffer, NullName),
+      On<kName>("translate_name.static-buffer", "a buffer that cannot be freed", kBuffer,
+                StaticName),
+      On<kName>("translate_name.lowercases", "turns capitals into small letters",
+                "different names stay different", LowercaseName),
+      On<kName>("translate_name.unclean", "leaves //, . and .. as they are",
+                "names are cleaned of //, . and ..", UncleanName),
+  };
+}
+
+}  // namespace fakes

@@ -1,0 +1,135 @@
+// Memory regions.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+
+namespace fakes {
+namespace {
+
+using Region = const TF_ReadOnlyMemoryRegion*;
+
+const TF_ReadOnlyMemoryRegionOps& Right() { return Real().memory_region; }
+
+void RightNew(const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+              TF_Status* status) {
+  Real().filesystem.new_read_only_memory_region_from_file(filesystem, path, region, status);
+}
+
+uint64_t ShortLength(Region region) { return Right().length(region) - 1; }
+
+uint64_t LongLength(Region region) { return Right().length(region) + 1; }
+
+const void* NullData(Region) { return nullptr; }
+
+// Each call gives a copy at another address, all of them good until the cleanup.
+PerObject<std::vector<std::string>> copies;
+
+const void* MovesData(Region region) {
+  const std::string bytes(static_cast<const char*>(Right().data(region)), Right().length(region));
+  return copies.With(region->plugin_memory_region,
+                     [&](std::vector<std::string>& made) -> const void* {
+                       // Long enough never to live inside the string object, which may move.
+                       made.push_back(bytes + std::string(64, '\0'));
+                       return made.back().data();
+                     });
+}
+
+void ForgetCopies(TF_ReadOnlyMemoryRegion* region) {
+  copies.Forget(region->plugin_memory_region);
+  Right().cleanup(region);
+}
+
+// The first region made of a path keeps what it saw for all that come after.
+PerObject<std::shared_ptr<const std::string>> shown;
+
+void NewStale(const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+              TF_Status* status) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const std::string>> seen;
+  RightNew(filesystem, path, region, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto& first = seen[path];
+  if (first == nullptr) {
+    first = std::make_shared<const std::string>(static_cast<const char*>(Right().data(region)),
+                                                Right().length(region));
+  }
+  shown.With(region->plugin_memory_region, [&](auto& bytes) { bytes = first; });
+}
+
+const void* StaleData(Region region) {
+  return shown.With(region->plugin_memory_region,
+                    [](const auto& bytes) -> const void* { return bytes->data(); });
+}
+
+uint64_t StaleLength(Region region) {
+  return shown.With(region->plugin_memory_region,
+                    [](const auto& bytes) { return uint64_t{bytes->size()}; });
+}
+
+void ForgetShown(TF_ReadOnlyMemoryRegion* region) {
+  shown.Forget(region->plugin_memory_region);
+  Right().cleanup(region);
+}
+
+// An empty file gives an object, which nothing is behind.
+char nothing;
+
+void NewEmptyOk(const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+                TF_Status* status) {
+  RightNew(filesystem, path, region, status);
+  if (TF_GetCode(status) != TF_INVALID_ARGUMENT) return;
+  region->plugin_memory_region = &nothing;
+  TF_SetStatus(status, TF_OK, "");
+}
+
+const void* DataOrNothing(Region region) {
+  return region->plugin_memory_region == &nothing ? &nothing : Right().data(region);
+}
+
+uint64_t LengthOrNothing(Region region) {
+  return region->plugin_memory_region == &nothing ? 0 : Right().length(region);
+}
+
+void CleanupOrNothing(TF_ReadOnlyMemoryRegion* region) {
+  if (region->plugin_memory_region != &nothing) Right().cleanup(region);
+}
+
+}  // namespace
+
+std::vector<Fault> RegionFaults() {
+  constexpr const char* kLength = "length is the size of the file";
+  constexpr const char* kData = "data points at the bytes of the file, the same until cleanup";
+  return {
+      {"region.short-length", "one byte too few", kLength,
+       [](posix::Tables& t) { t.memory_region.length = ShortLength; }},
+      {"region.long-length", "one byte too many", kLength,
+       [](posix::Tables& t) { t.memory_region.length = LongLength; }},
+      {"region.null-data", "NULL", kData,
+       [](posix::Tables& t) { t.memory_region.data = NullData; }},
+      {"region.moves-data", "another address at each call", kData,
+       [](posix::Tables& t) {
+         t.memory_region.data = MovesData;
+         t.memory_region.cleanup = ForgetCopies;
+       }},
+      {"region.stale-data", "shows what the path held when a region was first made of it", kData,
+       [](posix::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file = NewStale;
+         t.memory_region = {ForgetShown, StaleData, StaleLength};
+       }},
+      {"region.empty-ok", "an empty file gives a region of length 0",
+       "an empty file is INVALID_ARGUMENT",
+       [](posix::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file = NewEmptyOk;
+         t.memory_region = {CleanupOrNothing, DataOrNothing, LengthOrNothing};
+       }},
+  };
+}
+
+}  // namespace fakes

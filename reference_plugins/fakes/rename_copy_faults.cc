@@ -1,0 +1,214 @@
+// Renaming and copying.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+#include "paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+bool Exists(Filesystem filesystem, const char* path) {
+  const Scratch scratch;
+  Right().path_exists(filesystem, path, scratch.status());
+  return TF_GetCode(scratch.status()) == TF_OK;
+}
+
+bool IsFile(Filesystem filesystem, const char* path) {
+  return Exists(filesystem, path) && !Right().is_directory(filesystem, path, Scratch().status());
+}
+
+void Empty(Filesystem filesystem, const char* path) {
+  TF_WritableFile file = {nullptr};
+  const Scratch scratch;
+  Right().new_writable_file(filesystem, path, &file, scratch.status());
+  if (TF_GetCode(scratch.status()) == TF_OK) Real().writable_file.cleanup(&file);
+}
+
+// rename_file
+
+void Copies(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+}
+
+void NoReplace(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  if (IsFile(filesystem, source) && IsFile(filesystem, target)) {
+    return TF_SetStatus(status, TF_ALREADY_EXISTS, target);
+  }
+  Right().rename_file(filesystem, source, target, status);
+}
+
+void EmptiesOnError(Filesystem filesystem, const char* source, const char* target,
+                    TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (TF_GetCode(status) != TF_OK && IsFile(filesystem, target)) Empty(filesystem, target);
+}
+
+void LosesSourceOnError(Filesystem filesystem, const char* source, const char* target,
+                        TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (TF_GetCode(status) != TF_OK && IsFile(filesystem, source)) {
+    Right().delete_file(filesystem, source, Scratch().status());
+  }
+}
+
+void RenameSamePathDeletes(Filesystem filesystem, const char* source, const char* target,
+                           TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (TF_GetCode(status) == TF_OK && std::string(source) == target) {
+    Right().delete_file(filesystem, source, status);
+  }
+}
+
+void MovesDirectories(Filesystem filesystem, const char* source, const char* target,
+                      TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (!Right().is_directory(filesystem, source, Scratch().status())) return;
+  TF_SetStatusFromIOError(status, rename(source, target) == 0 ? 0 : errno, target);
+}
+
+void PrefixSiblings(Filesystem filesystem, const char* source, const char* target,
+                    TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  const std::string parent = posix::ParentOf(source);
+  const std::string path = source;
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  for (const std::string& sibling : Children(filesystem, parent)) {
+    const std::string from = Joined(parent, sibling);
+    if (sibling.size() <= name.size() || sibling.compare(0, name.size(), name) != 0) continue;
+    if (from.compare(0, std::string(target).size(), target) == 0) continue;
+    Right().rename_file(filesystem, from.c_str(), (target + sibling.substr(name.size())).c_str(),
+                        Scratch().status());
+  }
+}
+
+// copy_file
+
+void CopyEmpty(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  if (TF_GetCode(status) == TF_OK && std::string(source) != target) Empty(filesystem, target);
+}
+
+void Moves(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+}
+
+void CopySamePathEmpties(Filesystem filesystem, const char* source, const char* target,
+                         TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  if (TF_GetCode(status) == TF_OK && std::string(source) == target) Empty(filesystem, target);
+}
+
+void IntoDirectory(Filesystem filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+  const std::string path = source;
+  const std::string inside = Joined(target, path.substr(path.find_last_of('/') + 1));
+  const bool descends = Right().is_directory(filesystem, target, Scratch().status());
+  Right().copy_file(filesystem, source, descends ? inside.c_str() : target, status);
+}
+
+void Truncated(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  constexpr off_t kBlock = off_t{128} << 10;
+  Right().copy_file(filesystem, source, target, status);
+  struct stat facts;
+  if (TF_GetCode(status) != TF_OK || stat(target, &facts) != 0 || facts.st_size <= kBlock) return;
+  if (std::string(source) != target && truncate(target, facts.st_size / kBlock * kBlock) != 0) {
+    TF_SetStatusFromIOError(status, errno, target);
+  }
+}
+
+void NoOverwrite(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  if (IsFile(filesystem, source) && IsFile(filesystem, target)) {
+    return TF_SetStatus(status, TF_ALREADY_EXISTS, target);
+  }
+  Right().copy_file(filesystem, source, target, status);
+}
+
+void KeepsTail(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  struct stat before;
+  const bool longer = stat(target, &before) == 0 && S_ISREG(before.st_mode);
+  Right().copy_file(filesystem, source, target, status);
+  struct stat after;
+  if (TF_GetCode(status) != TF_OK || !longer || stat(target, &after) != 0) return;
+  if (after.st_size < before.st_size && truncate(target, before.st_size) != 0) {
+    TF_SetStatusFromIOError(status, errno, target);
+  }
+}
+
+void LeavesTarget(Filesystem filesystem, const char* source, const char* target,
+                  TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  if (TF_GetCode(status) == TF_NOT_FOUND && !Exists(filesystem, target)) Empty(filesystem, target);
+}
+
+void LeavesTemporary(Filesystem filesystem, const char* source, const char* target,
+                     TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  Right().copy_file(filesystem, source, (std::string(target) + ".tmp").c_str(), Scratch().status());
+}
+
+using TwoPaths = void (*)(Filesystem, const char*, const char*, TF_Status*);
+
+Fault Renaming(const char* name, const char* what, const char* breaks, TwoPaths op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.rename_file = op; }};
+}
+
+Fault Copying(const char* name, const char* what, const char* breaks, TwoPaths op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.copy_file = op; }};
+}
+
+}  // namespace
+
+std::vector<Fault> RenameCopyFaults() {
+  constexpr const char* kUnchanged = "on an error, source and target are as before";
+  constexpr const char* kSame = "after OK both are there, with the same content";
+  constexpr const char* kSelf = "a file renamed or copied to itself keeps its content";
+  return {
+      Renaming("rename_file.copies", "the source stays", "the source is gone after OK", Copies),
+      Renaming("rename_file.no-replace", "an existing target is ALREADY_EXISTS",
+               "an existing target is replaced", NoReplace),
+      Renaming("rename_file.empties-on-error", "a target that is a file is empty after an error",
+               kUnchanged, EmptiesOnError),
+      Renaming("rename_file.loses-source-on-error",
+               "a source that is a file is gone after an error", kUnchanged, LosesSourceOnError),
+      Renaming("rename_file.same-path-deletes", "a file renamed to itself is gone", kSelf,
+               RenameSamePathDeletes),
+      Renaming("rename_file.moves-directories", "directories are renamed",
+               "a directory is FAILED_PRECONDITION", MovesDirectories),
+      Renaming("rename_file.prefix-siblings",
+               "renames siblings whose names begin with the name as well",
+               "other paths are left alone", PrefixSiblings),
+      Copying("copy_file.empty", "the target is empty", kSame, CopyEmpty),
+      Copying("copy_file.moves", "the source is gone", kSame, Moves),
+      Copying("copy_file.same-path-empties", "a file copied to itself is empty", kSelf,
+              CopySamePathEmpties),
+      Copying("copy_file.into-directory", "onto a directory, copies into it",
+              "a directory as target is FAILED_PRECONDITION (the sources disagree)", IntoDirectory),
+      Copying("copy_file.truncated", "beyond 128 KiB, the last block that is not full is lost",
+              kSame, Truncated),
+      Copying("copy_file.no-overwrite", "an existing target is ALREADY_EXISTS",
+              "an existing target is replaced", NoOverwrite),
+      Copying("copy_file.keeps-tail", "a longer target keeps its length", kSame, KeepsTail),
+      Copying("copy_file.leaves-target", "a missing source leaves an empty target behind",
+              kUnchanged, LeavesTarget),
+      Copying("copy_file.leaves-temporary", "leaves a second copy, with .tmp behind its name",
+              "nothing but the target appears", LeavesTemporary),
+  };
+}
+
+}  // namespace fakes

@@ -1,0 +1,214 @@
+// Making and removing files and directories.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+#include "paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+void Become(TF_Status* status, TF_Code code) {
+  TF_SetStatus(status, code, code == TF_OK ? "" : "the fault says so");
+}
+
+bool IsDirectory(Filesystem filesystem, const char* path) {
+  return Right().is_directory(filesystem, path, Scratch().status());
+}
+
+// create_dir and recursively_create_dir
+
+void OkIfExists(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().create_dir(filesystem, path, status);
+  if (TF_GetCode(status) == TF_ALREADY_EXISTS) Become(status, TF_OK);
+}
+
+void MakesParents(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().create_dir(filesystem, path, status);
+  if (TF_GetCode(status) == TF_NOT_FOUND) Right().recursively_create_dir(filesystem, path, status);
+}
+
+void CreatesNothing(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().create_dir(filesystem, path, status);
+  if (TF_GetCode(status) == TF_OK) Right().delete_dir(filesystem, path, status);
+}
+
+void AlreadyExists(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (IsDirectory(filesystem, path)) return Become(status, TF_ALREADY_EXISTS);
+  Right().recursively_create_dir(filesystem, path, status);
+}
+
+void OnlyLast(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (IsDirectory(filesystem, path)) return Become(status, TF_OK);
+  Right().create_dir(filesystem, path, status);
+}
+
+// delete_file and delete_dir
+
+void FileOrDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (IsDirectory(filesystem, path)) return Right().delete_dir(filesystem, path, status);
+  Right().delete_file(filesystem, path, status);
+}
+
+void DirectoryOrFile(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().delete_dir(filesystem, path, status);
+  if (TF_GetCode(status) == TF_FAILED_PRECONDITION && !IsDirectory(filesystem, path)) {
+    Right().delete_file(filesystem, path, status);
+  }
+}
+
+void DeletesNothing(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  if (TF_GetCode(status) == TF_OK && IsDirectory(filesystem, path)) {
+    Become(status, TF_FAILED_PRECONDITION);
+  }
+}
+
+void FullDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (!IsDirectory(filesystem, path)) return Right().delete_dir(filesystem, path, status);
+  uint64_t files;
+  uint64_t dirs;
+  Right().delete_recursively(filesystem, path, &files, &dirs, status);
+}
+
+// delete_recursively
+
+void LeavesFiles(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                 TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  *files = 0;
+  *dirs = TF_GetCode(status) == TF_OK ? 0 : 1;
+}
+
+void OnlyEmptyDirectories(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                          TF_Status* status) {
+  if (!IsDirectory(filesystem, path)) {
+    return Right().delete_recursively(filesystem, path, files, dirs, status);
+  }
+  *files = 0;
+  Right().delete_dir(filesystem, path, status);
+  *dirs = TF_GetCode(status) == TF_OK ? 0 : 1;
+}
+
+void CountersUntouched(Filesystem filesystem, const char* path, uint64_t*, uint64_t*,
+                       TF_Status* status) {
+  uint64_t files;
+  uint64_t dirs;
+  Right().delete_recursively(filesystem, path, &files, &dirs, status);
+}
+
+void CountersUntouchedOnError(Filesystem filesystem, const char* path, uint64_t* files,
+                              uint64_t* dirs, TF_Status* status) {
+  const uint64_t before[] = {*files, *dirs};
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (TF_GetCode(status) == TF_OK) return;
+  *files = before[0];
+  *dirs = before[1];
+}
+
+void CountsWrong(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                 TF_Status* status) {
+  Right().delete_recursively(filesystem, path, dirs, files, status);
+}
+
+void CountsDeleted(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                   TF_Status* status) {
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (TF_GetCode(status) == TF_OK) *files += 1;
+}
+
+void FileIsError(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                 TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  if (TF_GetCode(status) != TF_OK || IsDirectory(filesystem, path)) {
+    return Right().delete_recursively(filesystem, path, files, dirs, status);
+  }
+  *files = 0;
+  *dirs = 1;
+  Become(status, TF_FAILED_PRECONDITION);
+}
+
+void PrefixSiblings(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                    TF_Status* status) {
+  const std::string parent = posix::ParentOf(path);
+  const std::string name = std::string(path).substr(std::string(path).find_last_of('/') + 1);
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (TF_GetCode(status) != TF_OK || name.empty()) return;
+  for (const std::string& sibling : Children(filesystem, parent)) {
+    if (sibling.compare(0, name.size(), name) != 0) continue;
+    uint64_t more_files;
+    uint64_t more_dirs;
+    Right().delete_recursively(filesystem, Joined(parent, sibling).c_str(), &more_files, &more_dirs,
+                               Scratch().status());
+  }
+}
+
+using OnePath = void (*)(Filesystem, const char*, TF_Status*);
+using Recursive = void (*)(Filesystem, const char*, uint64_t*, uint64_t*, TF_Status*);
+
+template <auto Entry>
+Fault On(const char* name, const char* what, const char* breaks, OnePath op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.*Entry = op; }};
+}
+
+Fault Deleting(const char* name, const char* what, const char* breaks, Recursive op) {
+  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.delete_recursively = op; }};
+}
+
+}  // namespace
+
+std::vector<Fault> TreeFaults() {
+  constexpr auto kCreate = &TF_FilesystemOps::create_dir;
+  constexpr auto kCreateAll = &TF_FilesystemOps::recursively_create_dir;
+  constexpr auto kDeleteFile = &TF_FilesystemOps::delete_file;
+  constexpr auto kDeleteDir = &TF_FilesystemOps::delete_dir;
+  constexpr const char* kCounters =
+      "the counters say what was not deleted: 0 and 0 on success, 0 and 1 where it could not start";
+  return {
+      On<kCreate>("create_dir.ok-if-exists", "an existing path is OK",
+                  "an existing path is ALREADY_EXISTS", OkIfExists),
+      On<kCreate>("create_dir.makes-parents", "creates the parents that are missing",
+                  "a missing parent is NOT_FOUND", MakesParents),
+      On<kCreate>("create_dir.creates-nothing", "says OK, and there is no directory",
+                  "the directory is there after OK", CreatesNothing),
+      On<kCreateAll>("recursively_create_dir.already-exists",
+                     "an existing directory is ALREADY_EXISTS", "an existing directory is OK",
+                     AlreadyExists),
+      On<kCreateAll>("recursively_create_dir.only-last", "does not create parents",
+                     "parents that are missing are created", OnlyLast),
+      On<kDeleteFile>("delete_file.deletes-directory", "deletes an empty directory",
+                      "a directory is FAILED_PRECONDITION", FileOrDirectory),
+      On<kDeleteFile>("delete_file.deletes-nothing", "says OK, and the file stays",
+                      "the file is gone after OK", DeletesNothing),
+      On<kDeleteDir>("delete_dir.recursive", "deletes a directory with all it holds",
+                     "a directory that is not empty is FAILED_PRECONDITION", FullDirectory),
+      On<kDeleteDir>("delete_dir.deletes-file", "deletes a file",
+                     "what is no directory is FAILED_PRECONDITION", DirectoryOrFile),
+      Deleting("delete_recursively.leaves-files", "says OK, and everything stays",
+               "the tree is gone after OK", LeavesFiles),
+      Deleting("delete_recursively.only-empty", "a directory that is not empty is an error",
+               "the tree is gone after OK", OnlyEmptyDirectories),
+      Deleting("delete_recursively.counters-untouched", "never writes the counters", kCounters,
+               CountersUntouched),
+      Deleting("delete_recursively.counters-untouched-on-error",
+               "writes the counters only when all went well", kCounters, CountersUntouchedOnError),
+      Deleting("delete_recursively.counts-wrong", "mistakes one counter for the other", kCounters,
+               CountsWrong),
+      Deleting("delete_recursively.counts-deleted", "counts what it did delete", kCounters,
+               CountsDeleted),
+      Deleting("delete_recursively.file-is-error", "a file is FAILED_PRECONDITION, and stays",
+               "a file is deleted, as TensorFlow's default does", FileIsError),
+      Deleting("delete_recursively.prefix-siblings",
+               "deletes siblings whose names begin with the name", "other paths are left alone",
+               PrefixSiblings),
+  };
+}
+
+}  // namespace fakes
