@@ -95,9 +95,9 @@ typedef enum TF_LogLevel {
 } TF_LogLevel;
 
 #if defined(__GNUC__)
-#define TF_FS_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define TF_FS_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #else
-#define TF_FS_PRINTF(format, first)
+#define TF_FS_PRINTF(at, first)
 #endif
 
 /* Not exported by TensorFlow since 2.21: a plugin that needs them does not load there. */
