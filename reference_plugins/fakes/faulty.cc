@@ -7,8 +7,7 @@
 #include "faults.h"
 #include "tables.h"
 
-extern "C" __attribute__((visibility("default"))) void TF_InitPlugin(
-    TF_FilesystemPluginInfo* info) {
+extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   std::vector<fakes::Fault> faults;
   for (const auto& theme : {fakes::ReadFaults(), fakes::WriteFaults(), fakes::RegionFaults(),
                             fakes::ObjectFaults(), fakes::TreeFaults(), fakes::RenameCopyFaults(),

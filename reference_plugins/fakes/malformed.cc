@@ -234,8 +234,7 @@ std::vector<Malformation> Mishaps() {
 }  // namespace
 }  // namespace fakes
 
-extern "C" __attribute__((visibility("default"))) void TF_InitPlugin(
-    TF_FilesystemPluginInfo* info) {
+extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   const char* chosen = std::getenv("TFFS_FAULT");
   std::vector<fakes::Malformation> all;
   for (const auto& theme :

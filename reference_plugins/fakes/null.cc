@@ -2,8 +2,7 @@
 
 #include "tables.h"
 
-extern "C" __attribute__((visibility("default"))) void TF_InitPlugin(
-    TF_FilesystemPluginInfo* info) {
+extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   posix::Tables tables;
   const TF_FilesystemOps right = tables.filesystem;
   tables.filesystem = {};

@@ -14,7 +14,7 @@ extern "C" {
 void TF_NoSuchFunction();
 void TF_CreateDir(const char* path, TF_Status* status);
 
-__attribute__((visibility("default"))) void TF_InitPlugin(TF_FilesystemPluginInfo*) {
+void TF_InitPlugin(TF_FilesystemPluginInfo*) {
   tsl::mutex().unlock();
   TF_NoSuchFunction();
   TF_CreateDir("", nullptr);

@@ -3,7 +3,6 @@
 
 #include "tables.h"
 
-extern "C" __attribute__((visibility("default"))) void TF_InitPlugin(
-    TF_FilesystemPluginInfo* info) {
+extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   posix::Register("posix", posix::Tables(), info);
 }
