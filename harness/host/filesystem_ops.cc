@@ -1,0 +1,314 @@
+// The ops of TF_FilesystemOps that take paths.
+#include <cstring>
+#include <set>
+
+#include "host.h"
+
+namespace tffs {
+namespace {
+
+// A result of poison, so that what the plugin did not write is seen.
+template <typename T>
+T Poisoned() {
+  T value;
+  std::memset(static_cast<void*>(&value), kPoison, sizeof value);
+  return value;
+}
+
+// A filesystem arrives const in every op but init and cleanup: its pointer must stay.
+int64_t WatchWrapper(const Filesystem& filesystem, const void* before) {
+  return filesystem.object.plugin_filesystem != before ? kWrapperChanged : 0;
+}
+
+int64_t WatchArgument(const Argument& argument) {
+  return argument.Changed() ? kArgumentChanged : 0;
+}
+
+}  // namespace
+
+Reply Answer(const TF_Status* status, int64_t watch) {
+  Reply reply("done");
+  reply.Integer(status != nullptr ? TF_GetCode(status) : TF_OK);
+  reply.Bytes(status != nullptr ? TF_Message(status) : "");
+  return std::move(reply.Integer(watch));
+}
+
+Filesystem& Host::TakeFilesystem(Request& request) {
+  const int64_t number = request.TakeInteger();
+  if (number < 0 || static_cast<size_t>(number) >= filesystems_.size())
+    throw BadRequest("there is no such filesystem");
+  return *filesystems_[static_cast<size_t>(number)];
+}
+
+void Host::ReplyString(Reply& reply, char* text) {
+  reply.Integer(text == nullptr).Bytes(text != nullptr ? text : "");
+  info_.plugin_memory_free(text);
+}
+
+Reply Host::Cleanup(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  filesystem.ops.cleanup(&filesystem.object);
+  return Answer(nullptr);
+}
+
+template <typename Object>
+Reply Host::Create(Request& request,
+                   void (*TF_FilesystemOps::*op)(const TF_Filesystem*, const char*, Object*,
+                                                 TF_Status*),
+                   void* Object::*field, std::map<int64_t, Open<Object>>& opened) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.*op);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  Object object{};
+  function(&filesystem.object, path.get(), &object, status.get());
+  const int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path) |
+                        (object.*field != nullptr ? kObjectSet : 0);
+  int64_t handle = 0;
+  if (TF_GetCode(status.get()) == TF_OK) {
+    handle = ++last_handle_;
+    opened.emplace(handle, Open<Object>{&filesystem, object});
+  }
+  return std::move(Answer(status.get(), watch).Integer(handle));
+}
+
+Reply Host::NewRandomAccessFile(Request& request) {
+  return Create(request, &TF_FilesystemOps::new_random_access_file,
+                &TF_RandomAccessFile::plugin_file, readers_);
+}
+
+Reply Host::NewWritableFile(Request& request) {
+  return Create(request, &TF_FilesystemOps::new_writable_file, &TF_WritableFile::plugin_file,
+                writers_);
+}
+
+Reply Host::NewAppendableFile(Request& request) {
+  return Create(request, &TF_FilesystemOps::new_appendable_file, &TF_WritableFile::plugin_file,
+                writers_);
+}
+
+Reply Host::NewReadOnlyMemoryRegion(Request& request) {
+  return Create(request, &TF_FilesystemOps::new_read_only_memory_region_from_file,
+                &TF_ReadOnlyMemoryRegion::plugin_memory_region, regions_);
+}
+
+template <Host::PathOp op>
+Reply Host::ByPath(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.*op);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  function(&filesystem.object, path.get(), status.get());
+  return Answer(status.get(), WatchWrapper(filesystem, before) | WatchArgument(path));
+}
+
+template <Host::TwoPathOp op>
+Reply Host::ByTwoPaths(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument source(request.TakeBytes());
+  Argument target(request.TakeBytes());
+  const auto function = Present(filesystem.ops.*op);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  function(&filesystem.object, source.get(), target.get(), status.get());
+  return Answer(status.get(), WatchWrapper(filesystem, before) | WatchArgument(source) |
+                                  WatchArgument(target));
+}
+
+Reply Host::DeleteRecursively(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.delete_recursively);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  auto files = Poisoned<uint64_t>();
+  auto dirs = Poisoned<uint64_t>();
+  function(&filesystem.object, path.get(), &files, &dirs, status.get());
+  const int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path);
+  return std::move(Answer(status.get(), watch).Unsigned(files).Unsigned(dirs));
+}
+
+Reply Host::PathsExist(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const bool with_statuses = request.TakeInteger() != 0;
+  std::vector<std::unique_ptr<Argument>> paths;
+  while (!request.AtEnd()) paths.push_back(std::make_unique<Argument>(request.TakeBytes()));
+  const auto function = Present(filesystem.ops.paths_exist);
+  std::vector<char*> pointers;
+  std::vector<StatusPointer> statuses;
+  std::vector<TF_Status*> status_pointers;
+  for (const auto& path : paths) {
+    pointers.push_back(path->get());
+    statuses.push_back(FreshStatus());
+    status_pointers.push_back(statuses.back().get());
+  }
+  const void* before = filesystem.object.plugin_filesystem;
+  // The paths are not const here, so what the plugin does to them is its own affair.
+  const bool returned =
+      function(&filesystem.object, pointers.data(), static_cast<int>(pointers.size()),
+               with_statuses ? status_pointers.data() : nullptr);
+  Reply reply = Answer(nullptr, WatchWrapper(filesystem, before));
+  reply.Integer(returned);
+  if (with_statuses)
+    for (const auto& status : statuses)
+      reply.Integer(TF_GetCode(status.get())).Bytes(TF_Message(status.get()));
+  return reply;
+}
+
+Reply Host::Stat(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.stat);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  auto statistics = Poisoned<TF_FileStatistics>();
+  function(&filesystem.object, path.get(), &statistics, status.get());
+  // Poison is no bool, so the byte must not be read as one.
+  uint8_t is_directory;
+  std::memcpy(&is_directory,
+              reinterpret_cast<const char*>(&statistics) + offsetof(TF_FileStatistics, is_directory),
+              sizeof is_directory);
+  const int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path);
+  return std::move(Answer(status.get(), watch)
+                       .Integer(statistics.length)
+                       .Integer(statistics.mtime_nsec)
+                       .Integer(is_directory));
+}
+
+Reply Host::IsDirectory(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.is_directory);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  const bool returned = function(&filesystem.object, path.get(), status.get());
+  const int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path);
+  return std::move(Answer(status.get(), watch).Integer(returned));
+}
+
+Reply Host::GetFileSize(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.get_file_size);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  const int64_t returned = function(&filesystem.object, path.get(), status.get());
+  const int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path);
+  return std::move(Answer(status.get(), watch).Integer(returned));
+}
+
+Reply Host::TranslateName(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument uri(request.TakeBytes());
+  const auto function = Present(filesystem.ops.translate_name);
+  const void* before = filesystem.object.plugin_filesystem;
+  char* name = function(&filesystem.object, uri.get());
+  Reply reply = Answer(nullptr, WatchWrapper(filesystem, before) | WatchArgument(uri));
+  ReplyString(reply, name);
+  return reply;
+}
+
+template <Host::EntriesOp op>
+Reply Host::Entries(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.*op);
+  const void* before = filesystem.object.plugin_filesystem;
+  const StatusPointer status = FreshStatus();
+  char** entries = nullptr;
+  const int count = function(&filesystem.object, path.get(), &entries, status.get());
+  int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path) |
+                  (entries != nullptr ? kObjectSet : 0);
+  std::set<void*> blocks = {static_cast<void*>(entries)};
+  std::vector<std::string> names;
+  // Core takes the entries wherever the count says that there are some, whatever the status says.
+  for (int k = 0; k < count && entries != nullptr; ++k) {
+    if (entries[k] == nullptr) {
+      watch |= kNullEntry;
+      continue;
+    }
+    if (!blocks.insert(entries[k]).second) watch |= kSharedEntries;
+    names.emplace_back(entries[k]);
+  }
+  for (void* block : blocks) info_.plugin_memory_free(block);
+  Reply reply = Answer(status.get(), watch);
+  reply.Integer(count);
+  for (const std::string& name : names) reply.Bytes(name);
+  return reply;
+}
+
+Reply Host::FlushCaches(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const auto function = Present(filesystem.ops.flush_caches);
+  const void* before = filesystem.object.plugin_filesystem;
+  function(&filesystem.object);
+  return Answer(nullptr, WatchWrapper(filesystem, before));
+}
+
+const std::map<std::string_view, Host::Command>& Host::Commands() {
+  using Fs = TF_FilesystemOps;
+  using File = TF_WritableFileOps;
+  static const std::map<std::string_view, Command> commands = {
+      {"load", &Host::Load},
+      {"init_plugin", &Host::InitPlugin},
+      {"describe", &Host::Describe},
+      {"register", &Host::Register},
+      {"release", &Host::Release},
+      {"state", &Host::State},
+      {"cleanup", &Host::Cleanup},
+      {"new_random_access_file", &Host::NewRandomAccessFile},
+      {"new_writable_file", &Host::NewWritableFile},
+      {"new_appendable_file", &Host::NewAppendableFile},
+      {"new_read_only_memory_region_from_file", &Host::NewReadOnlyMemoryRegion},
+      {"create_dir", &Host::ByPath<&Fs::create_dir>},
+      {"recursively_create_dir", &Host::ByPath<&Fs::recursively_create_dir>},
+      {"delete_file", &Host::ByPath<&Fs::delete_file>},
+      {"delete_dir", &Host::ByPath<&Fs::delete_dir>},
+      {"delete_recursively", &Host::DeleteRecursively},
+      {"rename_file", &Host::ByTwoPaths<&Fs::rename_file>},
+      {"copy_file", &Host::ByTwoPaths<&Fs::copy_file>},
+      {"path_exists", &Host::ByPath<&Fs::path_exists>},
+      {"paths_exist", &Host::PathsExist},
+      {"stat", &Host::Stat},
+      {"is_directory", &Host::IsDirectory},
+      {"get_file_size", &Host::GetFileSize},
+      {"translate_name", &Host::TranslateName},
+      {"get_children", &Host::Entries<&Fs::get_children>},
+      {"get_matching_paths", &Host::Entries<&Fs::get_matching_paths>},
+      {"flush_caches", &Host::FlushCaches},
+      {"random_access_file.cleanup", &Host::RandomAccessCleanup},
+      {"read", &Host::Read},
+      {"writable_file.cleanup", &Host::WritableCleanup},
+      {"append", &Host::Append},
+      {"tell", &Host::Tell},
+      {"flush", &Host::OnWritable<&File::flush>},
+      {"sync", &Host::OnWritable<&File::sync>},
+      {"close", &Host::OnWritable<&File::close>},
+      {"read_only_memory_region.cleanup", &Host::RegionCleanup},
+      {"data", &Host::Data},
+      {"length", &Host::Length},
+      {"start_transaction", &Host::StartTransaction},
+      {"end_transaction", &Host::EndTransaction},
+      {"add_to_transaction", &Host::AddToTransaction},
+      {"get_transaction_for_path", &Host::TokenByPath<&Fs::get_transaction_for_path>},
+      {"get_or_start_transaction_for_path",
+       &Host::TokenByPath<&Fs::get_or_start_transaction_for_path>},
+      {"decode_transaction_token", &Host::DecodeToken},
+      {"get_filesystem_configuration", &Host::GetConfiguration},
+      {"set_filesystem_configuration", &Host::SetConfiguration},
+      {"get_filesystem_configuration_option", &Host::GetOption},
+      {"set_filesystem_configuration_option", &Host::SetOption},
+      {"get_filesystem_configuration_keys", &Host::GetKeys},
+  };
+  return commands;
+}
+
+Reply Host::Perform(std::string_view command, Request& request) {
+  const auto found = Commands().find(command);
+  if (found == Commands().end()) throw BadRequest("there is no such command");
+  return (this->*found->second)(request);
+}
+
+}  // namespace tffs

@@ -1,0 +1,163 @@
+// One plugin in one process: what was loaded, registered and opened, and the commands of docs/wire.md.
+#ifndef TFFS_HOST_HOST_H_
+#define TFFS_HOST_HOST_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "buffers.h"
+#include "tf_filesystem_plugin.h"
+#include "wire.h"
+
+namespace tffs {
+
+constexpr int kWireVersion = 1;
+
+// What the host saw besides the answer; the bits stand in docs/wire.md.
+constexpr int64_t kWrapperChanged = 1;
+constexpr int64_t kArgumentChanged = 2;
+constexpr int64_t kOverrun = 4;
+constexpr int64_t kObjectSet = 8;
+constexpr int64_t kSharedEntries = 16;
+constexpr int64_t kNullEntry = 32;
+
+struct StatusDeleter {
+  void operator()(TF_Status* status) const { TF_DeleteStatus(status); }
+};
+using StatusPointer = std::unique_ptr<TF_Status, StatusDeleter>;
+inline StatusPointer FreshStatus() { return StatusPointer(TF_NewStatus()); }
+
+// A registered scheme: the host's copies of the four tables, and the filesystem.
+struct Filesystem {
+  std::string scheme;
+  TF_FilesystemOps ops{};
+  TF_RandomAccessFileOps random_access{};
+  TF_WritableFileOps writable{};
+  TF_ReadOnlyMemoryRegionOps region{};
+  TF_Filesystem object{};
+};
+
+// An open object with the filesystem whose table it belongs to.
+template <typename Object>
+struct Open {
+  Filesystem* filesystem;
+  Object object;
+};
+
+// Thrown by a command whose table entry is NULL; answered with `absent`.
+struct Absent {};
+
+template <typename Op>
+Op Present(Op op) {
+  if (op == nullptr) throw Absent{};
+  return op;
+}
+
+class Host {
+ public:
+  // Performs the command of one request. Exceptions that come out of the plugin are let through.
+  Reply Perform(std::string_view command, Request& request);
+
+ private:
+  using Command = Reply (Host::*)(Request&);
+  static const std::map<std::string_view, Command>& Commands();
+
+  // load.cc, registration.cc, state.cc
+  Reply Load(Request&);
+  Reply InitPlugin(Request&);
+  Reply Describe(Request&);
+  Reply Register(Request&);
+  Reply Release(Request&);
+  Reply State(Request&);
+  TF_FilesystemPluginOps& Entry(int64_t index);
+
+  // filesystem_ops.cc
+  Reply Cleanup(Request&);
+  template <typename Object>
+  Reply Create(Request&, void (*TF_FilesystemOps::*op)(const TF_Filesystem*, const char*, Object*, TF_Status*),
+               void* Object::*field, std::map<int64_t, Open<Object>>& opened);
+  Reply NewRandomAccessFile(Request&);
+  Reply NewWritableFile(Request&);
+  Reply NewAppendableFile(Request&);
+  Reply NewReadOnlyMemoryRegion(Request&);
+  using PathOp = void (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, TF_Status*);
+  template <PathOp op>
+  Reply ByPath(Request&);
+  using TwoPathOp = void (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, const char*,
+                                                TF_Status*);
+  template <TwoPathOp op>
+  Reply ByTwoPaths(Request&);
+  Reply DeleteRecursively(Request&);
+  Reply PathsExist(Request&);
+  Reply Stat(Request&);
+  Reply IsDirectory(Request&);
+  Reply GetFileSize(Request&);
+  Reply TranslateName(Request&);
+  using EntriesOp = int (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, char***,
+                                               TF_Status*);
+  template <EntriesOp op>
+  Reply Entries(Request&);
+  Reply FlushCaches(Request&);
+
+  // file_ops.cc
+  template <typename Object>
+  Open<Object>& Find(std::map<int64_t, Open<Object>>& opened, Request& request);
+  // The object, taken out: its handle is gone.
+  template <typename Object>
+  Open<Object> Take(std::map<int64_t, Open<Object>>& opened, Request& request);
+  Reply RandomAccessCleanup(Request&);
+  Reply Read(Request&);
+  Reply WritableCleanup(Request&);
+  Reply Append(Request&);
+  Reply Tell(Request&);
+  using WritableOp = void (*TF_WritableFileOps::*)(const TF_WritableFile*, TF_Status*);
+  template <WritableOp op>
+  Reply OnWritable(Request&);
+  Reply RegionCleanup(Request&);
+  Reply Data(Request&);
+  Reply Length(Request&);
+
+  // option_ops.cc: transactions and configuration
+  int64_t NumberOf(TF_TransactionToken* token);
+  TF_TransactionToken* TokenOf(int64_t number);
+  Reply StartTransaction(Request&);
+  Reply EndTransaction(Request&);
+  Reply AddToTransaction(Request&);
+  using TokenOp = int (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*,
+                                             TF_TransactionToken**, TF_Status*);
+  template <TokenOp op>
+  Reply TokenByPath(Request&);
+  Reply DecodeToken(Request&);
+  Reply GetConfiguration(Request&);
+  Reply SetConfiguration(Request&);
+  Reply GetOption(Request&);
+  Reply SetOption(Request&);
+  Reply GetKeys(Request&);
+  void FreeOption(TF_Filesystem_Option* option, bool the_block_too);
+
+  Filesystem& TakeFilesystem(Request& request);
+  // A result string of the plugin, freed: i is NULL, s text.
+  void ReplyString(Reply& reply, char* text);
+
+  TF_FilesystemPluginInfo info_{};
+  void (*init_plugin_)(TF_FilesystemPluginInfo*) = nullptr;
+  std::vector<std::unique_ptr<Filesystem>> filesystems_;
+  int64_t last_handle_ = 0;
+  std::map<int64_t, Open<TF_RandomAccessFile>> readers_;
+  std::map<int64_t, Open<TF_WritableFile>> writers_;
+  std::map<int64_t, Open<TF_ReadOnlyMemoryRegion>> regions_;
+  std::map<int64_t, TF_TransactionToken*> tokens_;
+  TF_TransactionToken foreign_token_{};
+  GuardedBuffer buffer_;
+};
+
+// `done` with the code and message of a status (OK where there is none), and what was watched.
+Reply Answer(const TF_Status* status, int64_t watch = 0);
+
+}  // namespace tffs
+
+#endif  // TFFS_HOST_HOST_H_

@@ -1,0 +1,106 @@
+// Loading: dlopen as core does it, and the names of all symbols that nobody provides.
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host.h"
+
+namespace tffs {
+namespace {
+
+// The environment of this process with the dynamic loader told to list, and not to run, what it was given.
+std::vector<std::string> TracingEnvironment(const std::string& plugin) {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    if (text.substr(0, 11) != "LD_PRELOAD=") environment.emplace_back(text);
+  }
+  environment.push_back("LD_PRELOAD=" + plugin);
+  environment.push_back("LD_TRACE_LOADED_OBJECTS=1");
+  environment.push_back("LD_BIND_NOW=1");
+  environment.push_back("LD_WARN=1");
+  return environment;
+}
+
+// What this program's dynamic loader says of `plugin`, the way ldd -r asks it.
+std::string TraceOfLoader(const std::string& plugin) {
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  std::vector<std::string> environment = TracingEnvironment(plugin);
+  std::vector<char*> variables;
+  for (std::string& variable : environment) variables.push_back(variable.data());
+  variables.push_back(nullptr);
+  char name[] = "/proc/self/exe";
+  char* arguments[] = {name, nullptr};
+  pid_t child;
+  const int error = posix_spawn(&child, name, &actions, nullptr, arguments, variables.data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string output;
+  if (error == 0) {
+    char chunk[4096];
+    ssize_t got;
+    while ((got = read(ends[0], chunk, sizeof chunk)) > 0 || (got < 0 && errno == EINTR)) {
+      if (got > 0) output.append(chunk, static_cast<size_t>(got));
+    }
+    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  close(ends[0]);
+  return output;
+}
+
+std::set<std::string> MissingSymbols(const std::string& plugin) {
+  static constexpr std::string_view kMark = "undefined symbol: ";
+  const std::string output = TraceOfLoader(plugin);
+  std::set<std::string> symbols;
+  size_t at = 0;
+  while ((at = output.find(kMark, at)) != std::string::npos) {
+    at += kMark.size();
+    const size_t end = output.find_first_of(" \t\n,", at);
+    symbols.insert(output.substr(at, end - at));
+  }
+  return symbols;
+}
+
+Reply NotLoaded(const std::string& error, const std::set<std::string>& missing) {
+  Reply reply("done");
+  reply.Integer(kWireVersion).Integer(0).Bytes(error).Unsigned(missing.size());
+  for (const std::string& symbol : missing) {
+    int status;
+    char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+    reply.Bytes(symbol).Bytes(demangled != nullptr ? demangled : symbol);
+    std::free(demangled);
+  }
+  return reply;
+}
+
+}  // namespace
+
+Reply Host::Load(Request& request) {
+  const std::string path(request.TakeBytes());
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* error = dlerror();
+    return NotLoaded(error != nullptr ? error : "dlopen failed", MissingSymbols(path));
+  }
+  void* symbol = dlsym(library, "TF_InitPlugin");
+  if (symbol == nullptr) return NotLoaded(path + " does not export TF_InitPlugin", {});
+  init_plugin_ = reinterpret_cast<void (*)(TF_FilesystemPluginInfo*)>(symbol);
+  return Reply("done").Integer(kWireVersion).Integer(1).Bytes("").Integer(0);
+}
+
+}  // namespace tffs

@@ -1,0 +1,231 @@
+// The ops for transactions and configuration.
+#include <cstring>
+
+#include "host.h"
+
+namespace tffs {
+namespace {
+
+constexpr int64_t kForeignToken = -1;
+
+std::string_view TextOf(const char* text) { return text != nullptr ? text : ""; }
+
+void PutOption(Reply& reply, const TF_Filesystem_Option& option) {
+  reply.Bytes(TextOf(option.name)).Bytes(TextOf(option.description)).Integer(option.per_file);
+  if (option.value == nullptr) {
+    reply.Integer(TF_Filesystem_Num_Option_Types).Integer(0);
+    return;
+  }
+  reply.Integer(option.value->type_tag).Integer(option.value->num_values);
+  for (int k = 0; k < option.value->num_values; ++k) {
+    const TF_Filesystem_Option_Value_Union& value = option.value->values[k];
+    if (option.value->type_tag == TF_Filesystem_Option_Type_Buffer) {
+      reply.Bytes({value.buffer_val.buf, static_cast<size_t>(value.buffer_val.buf_length)});
+    } else {
+      reply.Integer(value.int_val);  // a double travels by its bits
+    }
+  }
+}
+
+// An option as the host lends it to the plugin: everything it points at goes, spoilt, when this goes.
+class LentOption {
+ public:
+  explicit LentOption(Request& request)
+      : name_(request.TakeBytes()), description_(request.TakeBytes()) {
+    option_.name = name_.get();
+    option_.description = *description_.get() != '\0' ? description_.get() : nullptr;
+    option_.per_file = static_cast<int>(request.TakeInteger());
+    value_.type_tag = static_cast<TF_Filesystem_Option_Type>(request.TakeInteger());
+    value_.num_values = static_cast<int>(request.TakeInteger());
+    for (int k = 0; k < value_.num_values; ++k) {
+      TF_Filesystem_Option_Value_Union value{};
+      if (value_.type_tag == TF_Filesystem_Option_Type_Buffer) {
+        const std::string_view bytes = request.TakeBytes();
+        buffers_.push_back(std::make_unique<Argument>(bytes));
+        value.buffer_val.buf = buffers_.back()->get();
+        value.buffer_val.buf_length = static_cast<int>(bytes.size());
+      } else {
+        value.int_val = request.TakeInteger();
+      }
+      values_.push_back(value);
+    }
+    value_.values = values_.data();
+    option_.value = &value_;
+  }
+  LentOption(const LentOption&) = delete;
+  LentOption& operator=(const LentOption&) = delete;
+
+  const TF_Filesystem_Option& get() const { return option_; }
+
+ private:
+  Argument name_;
+  Argument description_;
+  std::vector<std::unique_ptr<Argument>> buffers_;
+  std::vector<TF_Filesystem_Option_Value_Union> values_;
+  TF_Filesystem_Option_Value value_{};
+  TF_Filesystem_Option option_{};
+};
+
+}  // namespace
+
+int64_t Host::NumberOf(TF_TransactionToken* token) {
+  if (token == nullptr) return 0;
+  for (const auto& [number, known] : tokens_)
+    if (known == token) return number;
+  tokens_.emplace(++last_handle_, token);
+  return last_handle_;
+}
+
+TF_TransactionToken* Host::TokenOf(int64_t number) {
+  if (number == kForeignToken) return &foreign_token_;
+  const auto found = tokens_.find(number);
+  if (found == tokens_.end()) throw BadRequest("there is no such token");
+  return found->second;
+}
+
+Reply Host::StartTransaction(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const auto function = Present(filesystem.ops.start_transaction);
+  const StatusPointer status = FreshStatus();
+  TF_TransactionToken* token = nullptr;
+  const int returned = function(&filesystem.object, &token, status.get());
+  return std::move(Answer(status.get(), token != nullptr ? kObjectSet : 0)
+                       .Integer(returned)
+                       .Integer(NumberOf(token)));
+}
+
+Reply Host::EndTransaction(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const int64_t number = request.TakeInteger();
+  TF_TransactionToken* token = TokenOf(number);
+  const auto function = Present(filesystem.ops.end_transaction);
+  const StatusPointer status = FreshStatus();
+  const int returned = function(&filesystem.object, token, status.get());
+  // The token is freed with its transaction; its address may come back as another one.
+  tokens_.erase(number);
+  return std::move(Answer(status.get()).Integer(returned));
+}
+
+Reply Host::AddToTransaction(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  TF_TransactionToken* token = TokenOf(request.TakeInteger());
+  const auto function = Present(filesystem.ops.add_to_transaction);
+  const StatusPointer status = FreshStatus();
+  const int returned = function(&filesystem.object, path.get(), token, status.get());
+  return std::move(
+      Answer(status.get(), path.Changed() ? kArgumentChanged : 0).Integer(returned));
+}
+
+template <Host::TokenOp op>
+Reply Host::TokenByPath(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument path(request.TakeBytes());
+  const auto function = Present(filesystem.ops.*op);
+  const StatusPointer status = FreshStatus();
+  TF_TransactionToken* token = nullptr;
+  const int returned = function(&filesystem.object, path.get(), &token, status.get());
+  const int64_t watch =
+      (path.Changed() ? kArgumentChanged : 0) | (token != nullptr ? kObjectSet : 0);
+  return std::move(Answer(status.get(), watch).Integer(returned).Integer(NumberOf(token)));
+}
+
+template Reply Host::TokenByPath<&TF_FilesystemOps::get_transaction_for_path>(Request&);
+template Reply Host::TokenByPath<&TF_FilesystemOps::get_or_start_transaction_for_path>(Request&);
+
+Reply Host::DecodeToken(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const TF_TransactionToken* token = TokenOf(request.TakeInteger());
+  const auto function = Present(filesystem.ops.decode_transaction_token);
+  char* text = function(&filesystem.object, token);
+  Reply reply = Answer(nullptr);
+  ReplyString(reply, text);
+  return reply;
+}
+
+void Host::FreeOption(TF_Filesystem_Option* option, bool the_block_too) {
+  info_.plugin_memory_free(option->name);
+  info_.plugin_memory_free(option->description);
+  if (TF_Filesystem_Option_Value* value = option->value) {
+    if (value->type_tag == TF_Filesystem_Option_Type_Buffer)
+      for (int k = 0; k < value->num_values; ++k)
+        info_.plugin_memory_free(value->values[k].buffer_val.buf);
+    info_.plugin_memory_free(value->values);
+    info_.plugin_memory_free(value);
+  }
+  if (the_block_too) info_.plugin_memory_free(option);
+}
+
+Reply Host::GetConfiguration(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const auto function = Present(filesystem.ops.get_filesystem_configuration);
+  const StatusPointer status = FreshStatus();
+  TF_Filesystem_Option* options = nullptr;
+  int count = 0;
+  function(&filesystem.object, &options, &count, status.get());
+  if (options == nullptr || TF_GetCode(status.get()) != TF_OK) count = 0;
+  Reply reply = Answer(status.get(), options != nullptr ? kObjectSet : 0);
+  reply.Integer(count);
+  for (int k = 0; k < count; ++k) {
+    PutOption(reply, options[k]);
+    FreeOption(&options[k], false);
+  }
+  if (TF_GetCode(status.get()) == TF_OK) info_.plugin_memory_free(options);
+  return reply;
+}
+
+Reply Host::SetConfiguration(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  std::vector<std::unique_ptr<LentOption>> lent;
+  std::vector<TF_Filesystem_Option> options;
+  const int64_t count = request.TakeInteger();
+  for (int64_t k = 0; k < count; ++k) {
+    lent.push_back(std::make_unique<LentOption>(request));
+    options.push_back(lent.back()->get());
+  }
+  const auto function = Present(filesystem.ops.set_filesystem_configuration);
+  const StatusPointer status = FreshStatus();
+  function(&filesystem.object, options.data(), static_cast<int>(options.size()), status.get());
+  return Answer(status.get());
+}
+
+Reply Host::GetOption(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  Argument key(request.TakeBytes());
+  const auto function = Present(filesystem.ops.get_filesystem_configuration_option);
+  const StatusPointer status = FreshStatus();
+  TF_Filesystem_Option* option = nullptr;
+  function(&filesystem.object, key.get(), &option, status.get());
+  const int64_t watch =
+      (key.Changed() ? kArgumentChanged : 0) | (option != nullptr ? kObjectSet : 0);
+  Reply reply = Answer(status.get(), watch);
+  // On an error nothing was handed over, whatever the pointer holds.
+  const bool found = option != nullptr && TF_GetCode(status.get()) == TF_OK;
+  reply.Integer(found);
+  if (found) {
+    PutOption(reply, *option);
+    FreeOption(option, true);
+  }
+  return reply;
+}
+
+Reply Host::SetOption(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const LentOption option(request);
+  const auto function = Present(filesystem.ops.set_filesystem_configuration_option);
+  const StatusPointer status = FreshStatus();
+  function(&filesystem.object, &option.get(), status.get());
+  return Answer(status.get());
+}
+
+Reply Host::GetKeys(Request& request) {
+  Filesystem& filesystem = TakeFilesystem(request);
+  const auto function = Present(filesystem.ops.get_filesystem_configuration_keys);
+  const StatusPointer status = FreshStatus();
+  char* keys = nullptr;
+  int count = 0;
+  function(&filesystem.object, &keys, &count, status.get());
+  return std::move(Answer(status.get()).Integer(count).Integer(keys == nullptr));
+}
+
+}  // namespace tffs

@@ -1,0 +1,102 @@
+#include "wire.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tffs {
+namespace {
+
+constexpr size_t kLargestBody = size_t{256} << 20;
+constexpr size_t kChunk = size_t{64} << 10;
+
+// Frames are little endian, and so are the machines that plugins are built for.
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
+}  // namespace
+
+char Request::TakeTag() {
+  if (rest_.empty()) throw BadRequest("an argument is missing");
+  const char tag = rest_.front();
+  rest_.remove_prefix(1);
+  return tag;
+}
+
+int64_t Request::TakeInteger() {
+  int64_t value;
+  if (TakeTag() != 'i' || rest_.size() < sizeof value) throw BadRequest("an integer is expected");
+  std::memcpy(&value, rest_.data(), sizeof value);
+  rest_.remove_prefix(sizeof value);
+  return value;
+}
+
+std::string_view Request::TakeBytes() {
+  uint32_t length;
+  if (TakeTag() != 's' || rest_.size() < sizeof length) throw BadRequest("bytes are expected");
+  std::memcpy(&length, rest_.data(), sizeof length);
+  rest_.remove_prefix(sizeof length);
+  if (rest_.size() < length) throw BadRequest("a byte string ends behind its frame");
+  const std::string_view value = rest_.substr(0, length);
+  rest_.remove_prefix(length);
+  return value;
+}
+
+Reply& Reply::Integer(int64_t value) {
+  frame_ += 'i';
+  frame_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  return *this;
+}
+
+Reply& Reply::Bytes(std::string_view value) {
+  const auto length = static_cast<uint32_t>(value.size());
+  frame_ += 's';
+  frame_.append(reinterpret_cast<const char*>(&length), sizeof length);
+  frame_ += value;
+  return *this;
+}
+
+const std::string& Reply::Frame() {
+  const auto length = static_cast<uint32_t>(frame_.size() - sizeof(uint32_t));
+  std::memcpy(frame_.data(), &length, sizeof length);
+  return frame_;
+}
+
+bool Wire::Fill(size_t needed) {
+  while (buffer_.size() - start_ < needed) {
+    if (start_ != 0) {
+      buffer_.erase(0, start_);
+      start_ = 0;
+    }
+    const size_t had = buffer_.size();
+    buffer_.resize(std::max(needed, had + kChunk));
+    const ssize_t got = read(in_, buffer_.data() + had, buffer_.size() - had);
+    buffer_.resize(had + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0 || (got < 0 && errno != EINTR)) return false;
+  }
+  return true;
+}
+
+bool Wire::Receive(std::string_view* body) {
+  uint32_t length;
+  if (!Fill(sizeof length)) return false;
+  std::memcpy(&length, buffer_.data() + start_, sizeof length);
+  if (length > kLargestBody || !Fill(sizeof length + length)) return false;
+  *body = std::string_view(buffer_).substr(start_ + sizeof length, length);
+  start_ += sizeof length + length;
+  return true;
+}
+
+bool Wire::Send(Reply reply) {
+  std::string_view rest = reply.Frame();
+  while (!rest.empty()) {
+    const ssize_t put = write(out_, rest.data(), rest.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    rest.remove_prefix(static_cast<size_t>(put));
+  }
+  return true;
+}
+
+}  // namespace tffs

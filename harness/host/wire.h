@@ -1,0 +1,70 @@
+// The host's end of the wire: frames of integers and byte strings, as docs/wire.md defines them.
+// The client's end is harness/wire.py; the two are twins.
+#ifndef TFFS_HOST_WIRE_H_
+#define TFFS_HOST_WIRE_H_
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace tffs {
+
+// A request that makes no sense; answered with `bad`.
+struct BadRequest : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The values of one request, taken one after the other.
+class Request {
+ public:
+  explicit Request(std::string_view body) : rest_(body) {}
+
+  bool AtEnd() const { return rest_.empty(); }
+  int64_t TakeInteger();
+  uint64_t TakeUnsigned() { return static_cast<uint64_t>(TakeInteger()); }
+  // Valid until the next request is received.
+  std::string_view TakeBytes();
+
+ private:
+  char TakeTag();
+  std::string_view rest_;
+};
+
+// A reply being put together.
+class Reply {
+ public:
+  explicit Reply(std::string_view kind) : frame_(sizeof(uint32_t), '\0') { Bytes(kind); }
+
+  Reply& Integer(int64_t value);
+  Reply& Unsigned(uint64_t value) { return Integer(static_cast<int64_t>(value)); }
+  Reply& Bytes(std::string_view value);
+  // The whole frame, its length filled in.
+  const std::string& Frame();
+
+ private:
+  std::string frame_;
+};
+
+// Reads requests from and writes replies to two descriptors.
+class Wire {
+ public:
+  Wire(int in, int out) : in_(in), out_(out) {}
+
+  // The body of the next request, valid until the next call; false at the end of the input.
+  bool Receive(std::string_view* body);
+  // False where the client is gone.
+  bool Send(Reply reply);
+
+ private:
+  bool Fill(size_t needed);
+
+  const int in_;
+  const int out_;
+  std::string buffer_;
+  size_t start_ = 0;  // of what has not been handed out yet
+};
+
+}  // namespace tffs
+
+#endif  // TFFS_HOST_WIRE_H_
