@@ -1,0 +1,38 @@
+"""What can be wrong with a report, each as a type of its own; the text is one sentence for a person."""
+
+from pathlib import Path
+
+
+class ReportError(Exception):
+    """Something about a report or journal that keeps it from being used."""
+
+    def __init__(self, path: Path | None, sentence: str) -> None:
+        super().__init__(f"{path}: {sentence}" if path else sentence)
+
+
+class EmptyReport(ReportError):
+    """The file holds nothing."""
+
+
+class NotAReport(ReportError):
+    """The file is something else."""
+
+
+class TruncatedReport(ReportError):
+    """The file began as a report and lacks its end."""
+
+
+class WrongSchema(ReportError):
+    """The file is a report, but not as its schema says."""
+
+
+class AlteredReport(ReportError):
+    """The cases are not those the end marker was written for."""
+
+
+class DuplicateCase(ReportError):
+    """One case stands twice in one report."""
+
+
+class UnknownClause(ReportError):
+    """A case names a clause that the header lacks."""

@@ -1,0 +1,40 @@
+"""Text from a plugin made safe to show: a terminal must never obey it."""
+
+import unicodedata
+
+#: Unicode categories whose characters steer a terminal, hide, or are no characters: controls (C0, C1, DEL), format
+#: characters (bidirectional overrides, zero-width joiners, tags), surrogates, private use, unassigned, line and
+#: paragraph separators.
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with everything that could steer a terminal written as an escape of Python's.
+
+    A byte that was no UTF-8 (a lone surrogate of surrogateescape) is shown as the byte it was. Backslashes are doubled
+    where anything else was escaped, so that an escape cannot be faked; text without such characters is unchanged.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if not any(_steers(character) for character in text):
+        return text
+    return "".join(_escaped(character) for character in text)
+
+
+def _steers(character: str) -> bool:
+    return unicodedata.category(character) in _UNSAFE
+
+
+def _escaped(character: str) -> str:
+    if character in _SHORT:
+        return _SHORT[character]
+    if not _steers(character):
+        return character
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
