@@ -1,0 +1,152 @@
+"""The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer."""
+
+import shlex
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tffs_conformance.reports.document import REPORT_NAME, Document
+from tffs_conformance.reports.escape import printable
+from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
+
+#: A line and how pytest's terminal writer is to show it.
+Line = tuple[str, Mapping[str, bool]]
+
+#: So many cases of one clause are shown whole; the rest is counted.
+CASES_SHOWN = 5
+_WIDEST = 120
+_COLOUR = {
+    TargetVerdict.CONFORMANT: "green",
+    TargetVerdict.WITH_WAIVERS: "green",
+    TargetVerdict.NOT_CONFORMANT: "red",
+    TargetVerdict.INCOMPLETE: "yellow",
+    TargetVerdict.NOT_CLAIMED: "yellow",
+}
+
+
+def summary(document: Document, *, width: int, directory: Path) -> Iterator[Line]:
+    """The lines for one target; `directory` is where its report is."""
+    columns = max(60, min(width, _WIDEST))
+    target = document["target"]
+    scheme = f" ({target['scheme']}://)" if target["scheme"] else ""
+    yield _rule(f" conformance of {printable(target['name'])}{printable(scheme)} ", columns), {"bold": True}
+    verdict = document["verdict"]
+    yield f"{verdict}: {document['reason']}", {"bold": True, _COLOUR[TargetVerdict(verdict)]: True}
+    counts = ", ".join(f"{count} {kind}" for kind, count in document["counts"].items() if count)
+    yield f"{len(document['cases'])} cases; checks: {counts or 'none'}", {}
+    yield from _classes(document)
+    yield from _tables(target["tables"], columns)
+    yield from _violations(document, columns)
+    yield from _warnings(document, columns)
+    yield from _readings(document)
+    yield from _not_run(document, columns)
+    yield "", {}
+    yield f"report: {directory / REPORT_NAME}", {}
+
+
+def _rule(title: str, columns: int) -> str:
+    return title.center(columns, "=")
+
+
+def _classes(document: Document) -> Iterator[Line]:
+    for name, facts in document["classes"].items():
+        yield f"  {name:<14} {facts['verdict']}", {_COLOUR[TargetVerdict(facts["verdict"])]: True}
+
+
+def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
+    for answer, title in (("default", "answered by core's default"), ("absent", "absent")):
+        ops = [op for op, given in tables.items() if given == answer]
+        if ops:
+            yield from _wrapped(f"{title}: ", ", ".join(ops), columns)
+
+
+def _violations(document: Document, columns: int) -> Iterator[Line]:
+    for name, facts in document["clauses"].items():
+        failed = _checks(document, name, Verdict.VIOLATION)
+        if not failed:
+            continue
+        yield "", {}
+        yield f"VIOLATION {name}", {"bold": True, "red": True}
+        yield from _wrapped("  rule      ", facts["rule"], columns)
+        yield from _wrapped("  source    ", "; ".join(facts["source"]), columns)
+        for case, check in failed[:CASES_SHOWN]:
+            yield from _wrapped("  stimulus  ", f"{case['id']}: {case['stimulus']}", columns)
+            yield from _wrapped("    expected  ", check["expected"], columns)
+            said = f" ({check['plugin_said']})" if check.get("plugin_said") else ""
+            yield from _wrapped("    got       ", check["got"] + said, columns)
+            yield f"    re-run    {printable(_rerun(document, case['id']))}", {}
+        if len(failed) > CASES_SHOWN:
+            yield f"  … and {len(failed) - CASES_SHOWN} more in {REPORT_NAME}", {}
+        yield from _wrapped("  check     ", facts["check"], columns)
+        yield from _waiver(name, failed[0][0]["id"] if len(failed) == 1 else "*", failed[0][1]["got"])
+
+
+def _waiver(name: str, case: str, got: str) -> Iterator[Line]:
+    yield "  waiver    [[waiver]]", {"light": True}
+    for key, value in (
+        ("clause", name),
+        ("case", case),
+        ("fingerprint", got),
+        ("reason", "…"),
+        ("owner", "…"),
+        ("issue", "…"),
+    ):
+        quoted = printable(value).replace("\\", "\\\\").replace('"', '\\"')
+        yield f'            {key} = "{quoted}"', {"light": True}
+
+
+def _warnings(document: Document, columns: int) -> Iterator[Line]:
+    seen = {name: _checks(document, name, Verdict.WARNING) for name in document["clauses"]}
+    for name, checks in seen.items():
+        if checks:
+            yield "", {}
+            yield f"WARNING {name} ({len(checks)} cases)", {"yellow": True}
+            yield from _wrapped("  rule      ", document["clauses"][name]["rule"], columns)
+            case, check = checks[0]
+            yield from _wrapped("  e.g.      ", f"{case['id']}: expected {check['expected']}, got {check['got']}", columns)
+
+
+def _readings(document: Document) -> Iterator[Line]:
+    readings: dict[str, Counter[str]] = {}
+    for case in document["cases"]:
+        for check in case["checks"]:
+            if check.get("reading"):
+                readings.setdefault(check["clause"], Counter())[check["reading"]] += 1
+    if readings:
+        yield "", {}
+        yield "disputed clauses, and the reading this plugin follows:", {}
+    for name, counter in readings.items():
+        yield f"  {name}: {', '.join(printable(reading) for reading in counter)}", {}
+
+
+def _not_run(document: Document, columns: int) -> Iterator[Line]:
+    for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
+        reasons = Counter(case["reason"] or "" for case in document["cases"] if case["verdict"] == verdict)
+        if reasons:
+            yield "", {}
+            yield f"{verdict}:", {"bold": True, "red": verdict is Verdict.ERROR, "yellow": verdict is not Verdict.ERROR}
+        for reason, count in reasons.most_common(12):
+            yield from _wrapped(f"  {count:>4} × ", reason, columns)
+        if len(reasons) > 12:
+            yield f"  … and {len(reasons) - 12} more reasons in {REPORT_NAME}", {}
+
+
+def _checks(document: Document, clause: str, verdict: Verdict) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    return [
+        (case, check)
+        for case in document["cases"]
+        for check in case["checks"]
+        if check["clause"] == clause and check["verdict"] == verdict
+    ]
+
+
+def _rerun(document: Document, case: str) -> str:
+    return shlex.join([*document["suite"]["command"], f"--case={case}"])
+
+
+def _wrapped(head: str, text: str, columns: int) -> Iterator[Line]:
+    lines = textwrap.wrap(printable(text), columns - len(head), break_on_hyphens=False) or [""]
+    for number, line in enumerate(lines):
+        yield (head if number == 0 else " " * len(head)) + line, {}

@@ -1,0 +1,303 @@
+"""A case at work: what it sets up, what it calls, and the checks it makes."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from tffs_conformance.harness import paths
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.files import WritableFile
+from tffs_conformance.harness.guard import Guard, Refused
+from tffs_conformance.harness.loader import Blocked, Loaded
+from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Outcome, Source, Watch
+from tffs_conformance.harness.raw import Call
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.verdicts import Verdict, worst
+from tffs_conformance.suite import trace
+from tffs_conformance.suite.catalogue import Level, clause
+from tffs_conformance.suite.target import Bench
+
+T = TypeVar("T")
+
+#: The clause that each bit of the watch breaks, whatever op shows it.
+WATCHED: Mapping[Watch, str] = {
+    Watch.WRAPPER_CHANGED: "common.wrapper-unchanged",
+    Watch.ARGUMENT_CHANGED: "common.arguments-unchanged",
+    Watch.OVERRUN: "robustness.no-overrun",
+    Watch.SHARED_ENTRIES: "common.results-distinct",
+    Watch.NULL_ENTRY: "common.results-terminated",
+}
+
+
+class AbsentOp(Exception):
+    """The op a case is about is NULL and core has no default for it."""
+
+
+class Misused(Exception):
+    """A case checks a clause that it does not declare: a defect of the suite."""
+
+
+class Case:
+    """One case on one target. Cases read as rule, stimulus, verdict: `setup`, calls on `fs`, then checks."""
+
+    def __init__(self, bench: Bench, identity: str, clauses: Sequence[str], stimulus: str) -> None:
+        self.id = identity
+        self.clauses = tuple(clauses)
+        self._stimulus = stimulus
+        self._bench = bench
+        self.target_name = bench.target.name
+        self._module = identity.partition("/")[0]
+        self._directory = bench.directory(identity)
+        self._directory_made = False
+        self._loaded: Loaded | None = None
+        self._filesystem: Filesystem | None = None
+        self._trace: list[Call] = []
+        self._checks: list[CheckRecord] = []
+        self._setting_up = False
+        self._output = ""
+        self._started = time.perf_counter()
+
+    # What a case works with ------------------------------------------------------------------------------------------
+
+    @property
+    def loaded(self) -> Loaded:
+        """The host of this case."""
+        if self._loaded is None:
+            self._loaded = self._bench.load(self._module)
+        return self._loaded
+
+    @property
+    def fs(self) -> Filesystem:
+        """The filesystem under test. Raises AbsentOp where the op of the first clause cannot be performed."""
+        if self._filesystem is None:
+            self._filesystem = self._bench.filesystem(self.loaded, Guard(self._directory), self._trace)
+            op = clause(self.clauses[0]).op if self.clauses else ""
+            if op and not self._filesystem.available(op) and op not in ("init", "cleanup"):
+                raise AbsentOp(f"the plugin does not provide {op}")
+        return self._filesystem
+
+    def uri(self, *names: str) -> str:
+        """A path in the case's own directory, which is made at the first use."""
+        if not self._directory_made:
+            filesystem = self.fs
+            with self.setup():
+                self._bench.make_root()
+                self._directory_made = True
+                self.done(filesystem.create_dir(self._directory))
+        return paths.join(self._directory, *names)
+
+    @contextmanager
+    def setup(self) -> Iterator[None]:
+        """What is done inside prepares the stimulus: where it fails the case could not be run."""
+        before, self._setting_up = self._setting_up, True
+        yield
+        self._setting_up = before
+
+    def done(self, outcome: Outcome[T]) -> T:
+        """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
+        if outcome.source is Source.ABSENT:
+            raise Blocked(outcome.op, "the plugin does not provide it")
+        if outcome.ok:
+            return outcome.value
+        succeeds = f"{outcome.op}.succeeds"
+        if succeeds in self.clauses or outcome.op in self._bench.plain:
+            self._record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
+        raise Blocked(outcome.op, f"{outcome.code} {outcome.message}")
+
+    def write(self, name: str, content: bytes) -> str:
+        """Set up a file with this content; its URI."""
+        uri = self.uri(name)
+        with self.setup():
+            with self.opened(self.fs.new_writable_file(uri)) as file:
+                if content:
+                    self.done(file.append(content))
+                self.done(file.close())
+        return uri
+
+    def mkdir(self, name: str) -> str:
+        """Set up a directory; its URI."""
+        uri = self.uri(name)
+        with self.setup():
+            self.done(self.fs.create_dir(uri))
+        return uri
+
+    def opened(self, outcome: Outcome[T | None]) -> T:
+        """What an op of the new_* family opened, as a set-up step."""
+        value = self.done(outcome)
+        if value is None:
+            raise Blocked(outcome.op, "it answered OK and opened nothing")
+        return value
+
+    def content(self, uri: str, most: int = 1 << 20) -> bytes:
+        """What is in a file, as a set-up step; at most `most` bytes."""
+        with self.setup(), self.opened(self.fs.new_random_access_file(uri)) as file:
+            got = file.read(0, most)
+            if got.code not in (Code.OK, Code.OUT_OF_RANGE):
+                self.done(got)
+            return got.value.data
+
+    def tree(self) -> dict[str, bytes | None]:
+        """All there is in the case's directory: path to content, None for a directory. A set-up step."""
+        found: dict[str, bytes | None] = {}
+        with self.setup():
+            waiting = [""]
+            for directory in waiting:
+                names = self.done(self.fs.get_children(self.uri(directory) if directory else self.uri())).names
+                for name in names:
+                    path = f"{directory}/{name}" if directory else name
+                    if self.done(self.fs.stat(self.uri(path))).is_directory:
+                        found[path] = None
+                        waiting.append(path)
+                    else:
+                        found[path] = self.content(self.uri(path))
+        return found
+
+    # Checks ----------------------------------------------------------------------------------------------------------
+
+    def check(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
+        """One statement about one clause; the texts are what a reader compares."""
+        return self._record(name, holds, expected, got, said)
+
+    def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
+        """The code is one of these."""
+        expected = "code=" + "|".join(sorted(map(str, codes)))
+        return self._record(name, outcome.code in codes, expected, f"code={outcome.code}", outcome.message)
+
+    def equal(self, name: str, what: str, expected: object, got: object) -> bool:
+        """A value is as it should be."""
+        return self._record(name, expected == got, f"{what}={trace.show(expected)}", f"{what}={trace.show(got)}")
+
+    def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
+        """Which reading of a disputed clause the plugin follows; none of them is a breach."""
+        followed = next((reading for reading, holds in readings.items() if holds), None)
+        expected = " or ".join(readings)
+        self._record(name, followed is not None, expected, got, said, reading=followed)
+
+    def note(self, name: str, got: str, said: str = "") -> None:
+        """What was seen where no source says what should be."""
+        self._record(name, True, "anything", got, said)
+
+    def unchanged(self, name: str, before: Mapping[str, bytes | None]) -> None:
+        """Nothing in the case's directory is other than it was."""
+        self.equal(name, "tree", dict(sorted(before.items())), dict(sorted(self.tree().items())))
+
+    def _record(
+        self,
+        name: str,
+        holds: bool,
+        expected: str,
+        got: str,
+        said: str = "",
+        *,
+        reading: str | None = None,
+        declared: bool = False,
+    ) -> bool:
+        if not declared and name not in self.clauses:
+            raise Misused(f"{self.id} checks {name} and does not declare it")
+        facts = clause(name)
+        if facts.level is Level.MAY:
+            verdict = Verdict.INFORMATIONAL
+        elif holds:
+            verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
+        else:
+            verdict = Verdict.VIOLATION if facts.level is Level.MUST else Verdict.WARNING
+        clean = [self._plain(text) for text in (expected, got, said)]
+        self._checks.append(CheckRecord(name, verdict, clean[0], clean[1], reading, clean[2] or None))
+        return holds
+
+    # The end ---------------------------------------------------------------------------------------------------------
+
+    def finish(self, error: BaseException | None) -> CaseRecord:
+        """The record of this case; `error` is what ended it early."""
+        reason: str | None = None
+        verdict: Verdict | None = None
+        match error:
+            case None:
+                pass
+            case Died():
+                reason = self._died(error.death)
+                verdict = Verdict.NOT_RUN if reason else None
+            case Blocked():
+                verdict, reason = Verdict.NOT_RUN, f"blocked by {error.op}: {error.why}"
+            case Refused():
+                verdict, reason = Verdict.NOT_RUN, str(error)
+            case AbsentOp():
+                verdict, reason = Verdict.ABSENT, str(error)
+            case _:
+                verdict, reason = Verdict.ERROR, f"{type(error).__name__}: {error}"
+        self._watched()
+        verdicts = [check.verdict for check in self._checks] + ([verdict] if verdict else [])
+        if not verdicts:
+            verdicts, reason = [Verdict.ERROR], "the case made no check"
+        calls = list(self._trace)
+        record = CaseRecord(
+            id=self.id,
+            clauses=self.clauses,
+            verdict=worst(verdicts),
+            checks=tuple(self._checks),
+            reason=self._plain(reason) if reason else None,
+            stimulus=self._stimulus,
+            ops=tuple(self._plain(trace.line(call)) for call in calls),
+            executed=bool(calls),
+            duration=time.perf_counter() - self._started,
+            output=self._plain(self._loaded.host.output if self._loaded else self._output),
+        )
+        return record
+
+    def clear(self) -> None:
+        """Remove what the case left in the filesystem and give its host back."""
+        if self._loaded is None:
+            return
+        try:
+            if self._directory_made and not self._bench.target.keep:
+                if self._filesystem is not None and self._loaded.host.alive:
+                    self._bench.remove_with(self._filesystem, self._directory)
+                else:
+                    self._bench.remove(self._directory)
+        except (Died, Blocked, Refused):
+            self._bench.left_behind.append(self._directory)
+        finally:
+            self._bench.release(self._loaded)
+
+    def _died(self, death: Death) -> str | None:
+        """Record a death, or say by what the case is blocked."""
+        if self._setting_up and death.op not in self._bench.plain and f"{death.op}.succeeds" not in self.clauses:
+            return f"blocked by {death.op}: {death}"
+        name = (
+            "robustness.no-hang"
+            if isinstance(death, Hung)
+            else "robustness.no-crash"
+            if isinstance(death, Crashed)
+            else "robustness.no-exception"
+        )
+        self._output = death.output
+        self._record(name, False, f"{death.op} comes back", str(death), declared=True)
+        return None
+
+    def _watched(self) -> None:
+        seen: set[tuple[str, str]] = set()
+        for op, _, outcome in self._trace:
+            if not isinstance(outcome, Outcome):
+                continue
+            for bit, name in WATCHED.items():
+                if bit in outcome.watch and (op, name) not in seen:
+                    seen.add((op, name))
+                    self._record(name, False, f"{op} keeps the rule", f"{op}: {bit.name}", declared=True)
+
+    def _plain(self, text: str) -> str:
+        """Without what differs from run to run: the case's own directory."""
+        for prefix in (self._directory, paths.parse(self._directory).path):
+            text = text.replace(prefix, "{case}")
+        return text
+
+
+Body = Callable[[Case], None]
+
+
+def written(case: Case, file: WritableFile, *pieces: bytes) -> None:
+    """Append pieces as set-up steps."""
+    with case.setup():
+        for piece in pieces:
+            case.done(file.append(piece))

@@ -1,0 +1,22 @@
+"""How a case says which clauses it checks, and to which tier it belongs."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+F = TypeVar("F", bound=Callable[..., None])
+
+#: The tiers, from the smallest; each includes those before it.
+TIERS = ("smoke", "must", "full")
+
+
+def clauses(*names: str) -> pytest.MarkDecorator:
+    """The clauses a case checks. The first one is what it is about: where its op is absent, the case is absent."""
+    return pytest.mark.tffs_clauses(*names)
+
+
+def smoke(function: F) -> F:
+    """The way through an op once."""
+    marked: F = pytest.mark.tffs_tier("smoke")(function)
+    return marked

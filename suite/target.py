@@ -1,0 +1,171 @@
+"""The target of a run as cases meet it: hosts with the plugin loaded, and directories below the root."""
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tffs_conformance.harness import launch, paths
+from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.guard import Guard, Refused
+from tffs_conformance.harness.loader import Blocked, Loaded, Loader
+from tffs_conformance.harness.outcomes import Died
+from tffs_conformance.harness.raw import Call, RawFilesystem
+from tffs_conformance.harness.registration import Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds."""
+
+    name: str
+    plugin: Path
+    scheme: str | None
+    root: str | None
+    environment: dict[str, str] = field(default_factory=dict)
+    timeout: float = 10.0
+    host_scope: str = "case"
+    keep: bool = False
+
+
+class Bench:
+    """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        command = [str(launch.native_directory() / "tffs-host")]
+        self.loader = Loader(command, target.plugin, target.environment, target.timeout)
+        self.left_behind: list[str] = []
+        self._root_made = False
+        self._plain: frozenset[str] | None = None
+        self._kept: tuple[str, Loaded] | None = None
+
+    def load(self, module: str) -> Loaded:
+        """A host for a case of this module: a fresh one, or the one before where `--host-scope` says so."""
+        scope = {"case": None, "module": module, "session": "session"}[self.target.host_scope]
+        if self._kept and self._kept[0] == scope and self._kept[1].host.alive:
+            return self._kept[1]
+        if self._kept:
+            self._kept[1].host.close()
+            self._kept = None
+        loaded = self.loader.load()
+        if scope is not None:
+            self._kept = (scope, loaded)
+        return loaded
+
+    def release(self, loaded: Loaded) -> None:
+        """A case is done with a host."""
+        if self._kept is None or self._kept[1] is not loaded:
+            loaded.host.close()
+
+    def scheme(self, loaded: Loaded) -> Scheme:
+        """The registered scheme that is judged. Raises Blocked where the plugin did not register it."""
+        registration = loaded.registration
+        if registration.error is not None:
+            raise Blocked("dlopen", registration.error)
+        entry = registration.registered.get(self.target.scheme or "")
+        if entry is None:
+            raise Blocked("registration", registration.message or "the plugin registered no scheme")
+        return entry
+
+    def filesystem(self, loaded: Loaded, guard: Guard, trace: list[Call]) -> Filesystem:
+        """The target's filesystem in a host."""
+        entry = self.scheme(loaded)
+        if entry.filesystem is None:
+            raise Blocked("registration", entry.message)
+        return Filesystem(RawFilesystem(loaded.call, entry.filesystem, trace), entry.present, guard)
+
+    def directory(self, case: str) -> str:
+        """The URI of the directory that belongs to a case."""
+        root = self.target.root or f"{self.target.scheme or 'none'}:///tmp/tffs-none"
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", case).strip("-")[:48]
+        return paths.join(root, f"{slug}-{zlib.crc32(case.encode()):08x}")
+
+    def make_root(self) -> None:
+        """Create the root through the plugin, once. Raises Blocked."""
+        if self._root_made or self.target.root is None:
+            return
+        root = self.target.root
+        self._alone(Guard(root, making=True), lambda fs: _made(fs, root))
+        self._root_made = True
+
+    def remove_root(self) -> None:
+        """Delete the root through the plugin; what cannot be deleted is listed in `left_behind`."""
+        if self.target.root is not None and not self.target.keep:
+            self.remove(self.target.root)
+
+    def remove(self, directory: str) -> None:
+        """Delete a directory in a host of its own."""
+        try:
+            self._alone(Guard(directory), lambda fs: self.remove_with(fs, directory))
+        except Blocked:
+            self.left_behind.append(directory)
+
+    def remove_with(self, filesystem: Filesystem, directory: str) -> None:
+        """Delete a directory."""
+        gone = filesystem.available("delete_recursively") and filesystem.delete_recursively(directory).ok
+        if not gone:
+            self.left_behind.append(directory)
+
+    @property
+    def plain(self) -> frozenset[str]:
+        """The set-up ops that work in the plainest situation: those of which a failure elsewhere is news."""
+        if self._plain is None:
+            trace: list[Call] = []
+            directory = self.directory("plain")
+            try:
+                self.make_root()
+                self._alone(Guard(directory), lambda fs: _tour(fs, directory), trace)
+            except Blocked:
+                pass
+            self.remove(directory)
+            self._plain = frozenset(op for op, _, outcome in trace if getattr(outcome, "ok", False))
+        return self._plain
+
+    def close(self) -> None:
+        """End all hosts."""
+        if self._kept:
+            self._kept[1].host.close()
+        self.loader.close()
+
+    def _alone(self, guard: Guard, use: Callable[[Filesystem], None], trace: list[Call] | None = None) -> None:
+        """Use a filesystem in a host of its own; whatever goes wrong is Blocked."""
+        try:
+            loaded = self.loader.load()
+            try:
+                use(self.filesystem(loaded, guard, trace if trace is not None else []))
+            finally:
+                loaded.host.close()
+        except Died as died:
+            raise Blocked(died.death.op, str(died)) from died
+        except Refused as refused:
+            raise Blocked("guard", str(refused)) from refused
+
+
+def _made(filesystem: Filesystem, root: str) -> None:
+    got = filesystem.recursively_create_dir(root)
+    if not got.ok:
+        raise Blocked("recursively_create_dir", f"the root {root} cannot be made: {got.code} {got.message}")
+
+
+def _tour(filesystem: Filesystem, directory: str) -> None:
+    filesystem.create_dir(directory)
+    filesystem.create_dir(paths.join(directory, "directory"))
+    written = filesystem.new_writable_file(paths.join(directory, "file")).value
+    if written is not None:
+        written.append(b"plain")
+        written.flush()
+        written.close()
+        written.cleanup()
+    opened = filesystem.new_random_access_file(paths.join(directory, "file")).value
+    if opened is not None:
+        opened.read(0, 5)
+        opened.cleanup()
+    region = filesystem.new_read_only_memory_region_from_file(paths.join(directory, "file")).value
+    if region is not None:
+        region.length()
+        region.data(0, 5)
+        region.cleanup()
+    filesystem.get_children(directory)
+    filesystem.stat(directory)
