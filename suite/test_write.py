@@ -1,0 +1,180 @@
+"""Writing: appends, positions, and what is there afterwards."""
+
+import pytest
+
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.files import WritableFile
+from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.marks import clauses, smoke
+
+BYTES = bytes(range(256))
+
+
+def writer(case: Case, name: str = "file") -> WritableFile:
+    """A new file, open for writing."""
+    with case.setup():
+        return case.opened(case.fs.new_writable_file(case.uri(name)))
+
+
+def appender(case: Case, name: str = "file") -> WritableFile:
+    """A file, open for appending."""
+    with case.setup():
+        return case.opened(case.fs.new_appendable_file(case.uri(name)))
+
+
+@smoke
+@clauses("append.succeeds", "tell.succeeds", "flush.succeeds", "sync.succeeds", "close.succeeds",
+         "writable_file.cleanup.succeeds", "close.then-cleanup", "append.writes-exactly-n")  # fmt: skip
+def test_plain(case: Case) -> None:
+    """A file is written, flushed, synced, closed and cleaned up."""
+    file = writer(case)
+    case.status("append.succeeds", file.append(b"plain"), Code.OK)
+    if case.fs.available("tell"):
+        case.status("tell.succeeds", file.tell(), Code.OK)
+    case.status("flush.succeeds", file.flush(), Code.OK)
+    case.status("sync.succeeds", file.sync(), Code.OK)
+    case.status("close.succeeds", file.close(), Code.OK)
+    ended = file.cleanup()
+    case.status("writable_file.cleanup.succeeds", ended, Code.OK)
+    case.status("close.then-cleanup", ended, Code.OK)
+    case.equal("append.writes-exactly-n", "content", b"plain", case.content(case.uri("file")))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param([BYTES], id="every-byte"),
+        pytest.param([b"a", b"", b"b"], id="an-empty-piece-between"),
+        pytest.param([b"x"] * 300, id="many-small"),
+        pytest.param([b"\0" * 1000], id="nothing-but-nul"),
+        pytest.param([BYTES * 256, BYTES * 257], id="larger-than-a-buffer"),
+    ],
+)
+@clauses("append.writes-exactly-n", "append.succeeds")
+def test_append(case: Case, pieces: list[bytes]) -> None:
+    """Pieces are appended to a new file."""
+    with writer(case) as file:
+        for piece in pieces:
+            case.status("append.succeeds", file.append(piece), Code.OK)
+        case.done(file.close())
+    case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
+
+
+@clauses("append.zero-bytes")
+def test_append_nothing(case: Case) -> None:
+    """0 bytes are appended, as core does when it copies an empty file."""
+    with writer(case) as file:
+        got = file.append(b"")
+        case.done(file.close())
+    case.status("append.zero-bytes", got, Code.OK)
+    case.equal("append.zero-bytes", "content", b"", case.content(case.uri("file")))
+
+
+@clauses("tell.is-the-write-position", "tell.changes-nothing")
+def test_tell(case: Case) -> None:
+    """The position is asked for after every append."""
+    with writer(case) as file:
+        expected = 0
+        for piece in (b"", b"four", b"", BYTES * 300):
+            case.done(file.append(piece))
+            expected += len(piece)
+            case.equal("tell.is-the-write-position", "position", expected, file.tell().value)
+            case.equal("tell.changes-nothing", "position", expected, file.tell().value)
+
+
+@clauses("tell.on-an-appendable-file", "tell.is-the-write-position")
+def test_tell_on_an_appendable_file(case: Case) -> None:
+    """The position of a file of 10 bytes that was opened for appending."""
+    case.write("file", b"0123456789")
+    with appender(case) as file:
+        first = file.tell().value
+        case.done(file.append(b"more"))
+        second = file.tell().value
+    case.reading("tell.on-an-appendable-file", {"file": first == 10, "handle": first == 0}, f"position={first}")
+    expected = 4 if first == 0 and second == 4 else 14
+    case.equal("tell.is-the-write-position", "position", expected, second)
+
+
+@clauses("flush.makes-data-visible")
+def test_flush(case: Case) -> None:
+    """A reader is opened after flush, while the file is still open."""
+    with writer(case) as file:
+        case.done(file.append(b"flushed"))
+        case.done(file.flush())
+        case.equal("flush.makes-data-visible", "content", b"flushed", case.content(case.uri("file")))
+
+
+@clauses("sync.makes-data-visible")
+def test_sync(case: Case) -> None:
+    """A reader is opened after sync, while the file is still open."""
+    with writer(case) as file:
+        case.done(file.append(b"synced"))
+        case.done(file.sync())
+        case.equal("sync.makes-data-visible", "content", b"synced", case.content(case.uri("file")))
+
+
+@clauses("close.keeps-the-data")
+def test_close_without_flush(case: Case) -> None:
+    """Data is appended and the file closed, without a flush."""
+    with writer(case) as file:
+        case.done(file.append(b"kept"))
+        case.done(file.close())
+    case.equal("close.keeps-the-data", "content", b"kept", case.content(case.uri("file")))
+
+
+@clauses("close.keeps-the-data")
+def test_close_after_flush(case: Case) -> None:
+    """More data is appended after a flush, then the file is closed."""
+    with writer(case) as file:
+        case.done(file.append(b"before"))
+        case.done(file.flush())
+        case.done(file.append(b"after"))
+        case.done(file.close())
+    case.equal("close.keeps-the-data", "content", b"beforeafter", case.content(case.uri("file")))
+
+
+@clauses("writable_file.cleanup.succeeds")
+def test_cleanup_without_close(case: Case) -> None:
+    """A file is dropped without close; the fate of its data is open, the filesystem goes on."""
+    file = writer(case)
+    case.done(file.append(b"dropped"))
+    case.status("writable_file.cleanup.succeeds", file.cleanup(), Code.OK)
+    case.write("another", b"works")
+    case.equal("writable_file.cleanup.succeeds", "content", b"works", case.content(case.uri("another")))
+
+
+@pytest.mark.parametrize("old", [pytest.param(b"old content", id="longer"), pytest.param(b"o", id="shorter")])
+@clauses("new_writable_file.replaces-what-exists")
+def test_overwrite(case: Case, old: bytes) -> None:
+    """A file that exists is written anew."""
+    case.write("file", old)
+    case.write("file", b"new")
+    case.equal("new_writable_file.replaces-what-exists", "content", b"new", case.content(case.uri("file")))
+
+
+@clauses("new_writable_file.replaces-what-exists")
+def test_overwrite_with_nothing(case: Case) -> None:
+    """A file that exists is opened for writing and closed."""
+    case.write("file", b"old")
+    case.write("file", b"")
+    case.equal("new_writable_file.replaces-what-exists", "content", b"", case.content(case.uri("file")))
+
+
+@clauses("new_appendable_file.keeps-what-exists")
+def test_append_to_what_exists(case: Case) -> None:
+    """A file is opened for appending twice."""
+    case.write("file", b"one")
+    for piece in (b"two", b"three"):
+        with appender(case) as file:
+            case.done(file.append(piece))
+            case.done(file.close())
+    case.equal("new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.content(case.uri("file")))
+
+
+@clauses("new_appendable_file.creates-what-is-missing")
+def test_append_to_nothing(case: Case) -> None:
+    """A file that does not exist is opened for appending."""
+    with appender(case) as file:
+        case.done(file.append(b"first"))
+        case.done(file.close())
+    case.equal("new_appendable_file.creates-what-is-missing", "content", b"first", case.content(case.uri("file")))
