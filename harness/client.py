@@ -26,6 +26,8 @@ LAST_WORDS = 1.0
 OP_OF_COMMAND = {
     "load": "dlopen",
     "init_plugin": "TF_InitPlugin",
+    # Entries that were announced and are not there end the process when they are looked at.
+    "describe": "TF_InitPlugin",
     "register": "init",
     "release": "plugin_memory_free",
 }

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from tffs_conformance.harness import paths
 from tffs_conformance.harness.codes import Code
@@ -65,7 +65,10 @@ class Case:
     def loaded(self) -> Loaded:
         """The host of this case."""
         if self._loaded is None:
+            # Loading is what the cases of registration are about; it prepares all others.
+            before, self._setting_up = self._setting_up, self._module != "registration"
             self._loaded = self._bench.load(self._module)
+            self._setting_up = before
         return self._loaded
 
     @property
@@ -105,6 +108,14 @@ class Case:
         if succeeds in self.clauses or outcome.op in self._bench.plain:
             self._record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
         raise Blocked(outcome.op, f"{outcome.code} {outcome.message}")
+
+    def blocked(self, op: str, why: str) -> NoReturn:
+        """End the case: it cannot be run, because of `op`."""
+        raise Blocked(op, why)
+
+    def last(self) -> None:
+        """What follows is the last use of this filesystem: the case's directory is removed through another one."""
+        self._filesystem = None
 
     def write(self, name: str, content: bytes) -> str:
         """Set up a file with this content; its URI."""
@@ -265,13 +276,15 @@ class Case:
         """Record a death, or say by what the case is blocked."""
         if self._setting_up and death.op not in self._bench.plain and f"{death.op}.succeeds" not in self.clauses:
             return f"blocked by {death.op}: {death}"
-        name = (
-            "robustness.no-hang"
-            if isinstance(death, Hung)
-            else "robustness.no-crash"
-            if isinstance(death, Crashed)
-            else "robustness.no-exception"
-        )
+        match death:
+            case Hung():
+                name = "robustness.no-hang"
+            case Crashed(op="plugin_memory_free"):
+                name = "registration.blocks-are-freeable"
+            case Crashed():
+                name = "robustness.no-crash"
+            case _:
+                name = "robustness.no-exception"
         self._output = death.output
         self._record(name, False, f"{death.op} comes back", str(death), declared=True)
         return None

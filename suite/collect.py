@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +39,11 @@ def case_id(item: Any) -> str:
 
 
 def clauses(item: pytest.Item) -> tuple[str, ...]:
-    """The clauses a case declares: the mark closest to it first."""
+    """The clauses a case declares: those of its parameters first, for they are what it is about."""
+    callspec = getattr(item, "callspec", None)
+    marks = [mark for mark in (callspec.marks if callspec else ()) if mark.name == "tffs_clauses"]
     found: dict[str, None] = {}
-    for mark in item.iter_markers("tffs_clauses"):
+    for mark in [*marks, *item.iter_markers("tffs_clauses")]:
         found.update(dict.fromkeys(mark.args))
     return tuple(found)
 
@@ -78,11 +81,11 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
     level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "must")
     doc = (function.__doc__ or "").strip().split("\n")[0]
     base = f"{module}/{name.removeprefix('test_').replace('_', '-')}"
-    tables = [mark for mark in marks if mark.name == "parametrize"]
-    if not tables:
-        return [Listed(base, tuple(own), level, doc)]
+    tables = [mark.args[1] for mark in marks if mark.name == "parametrize"]
     result = []
-    for entry in tables[0].args[1]:
-        named = [clause for mark in entry.marks if mark.name == "tffs_clauses" for clause in mark.args]
-        result.append(Listed(f"{base}[{entry.id}]", tuple(dict.fromkeys([*named, *own])), level, doc))
+    for entries in itertools.product(*tables):
+        named = [name for entry in entries for mark in entry.marks if mark.name == "tffs_clauses" for name in mark.args]
+        parts = "-".join(entry.id for entry in entries)
+        identity = f"{base}[{parts}]" if parts else base
+        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc))
     return result

@@ -92,8 +92,15 @@ class Bench:
 
     def remove_root(self) -> None:
         """Delete the root through the plugin; what cannot be deleted is listed in `left_behind`."""
-        if self.target.root is not None and not self.target.keep:
-            self.remove(self.target.root)
+        root = self.target.root
+        if root is None or self.target.keep:
+            return
+        try:
+            # With pytest-xdist the root was made elsewhere, so it is looked for.
+            self._alone(Guard(root), lambda fs: fs.path_exists(root).ok and self.remove_with(fs, root))
+        except Blocked:
+            if self._root_made:
+                self.left_behind.append(root)
 
     def remove(self, directory: str) -> None:
         """Delete a directory in a host of its own."""
@@ -129,7 +136,7 @@ class Bench:
             self._kept[1].host.close()
         self.loader.close()
 
-    def _alone(self, guard: Guard, use: Callable[[Filesystem], None], trace: list[Call] | None = None) -> None:
+    def _alone(self, guard: Guard, use: Callable[[Filesystem], object], trace: list[Call] | None = None) -> None:
         """Use a filesystem in a host of its own; whatever goes wrong is Blocked."""
         try:
             loaded = self.loader.load()

@@ -266,7 +266,7 @@ class Run:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what a person can act on."""
         # The violations stand in the summary, one clause after the other.
-        if terminalreporter.reportchars == "fE":
+        if self.config.option.reportchars == "fE":
             terminalreporter.reportchars = ""
         several = len(self.found) > 1
         for one in self.found:

@@ -1,0 +1,125 @@
+"""Loading and registration: what TF_InitPlugin hands over, and what core makes of it."""
+
+import re
+
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.registration import Registration, Scheme
+from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.marks import clauses, smoke
+
+
+def registered(case: Case) -> Registration:
+    """What registration gave; a plugin that does not load is another case's news."""
+    with case.setup():
+        return case.loaded.registration
+
+
+def entries(case: Case) -> tuple[Scheme, ...]:
+    """What the plugin said of each scheme."""
+    return registered(case).schemes
+
+
+@smoke
+@clauses("registration.loads", "registration.imports-c-symbols-only", "registration.exports-init",
+         "registration.blocks-are-freeable", "init.succeeds")  # fmt: skip
+def test_load(case: Case) -> None:
+    """The plugin is loaded and registered, and what it handed over is freed."""
+    registration = case.loaded.registration
+    missing = [symbol.demangled for symbol in registration.missing]
+    foreign = [symbol.demangled for symbol in registration.missing if symbol.is_cplusplus]
+    no_init = registration.error is not None and "TF_InitPlugin" in registration.error
+    got = "loaded" if registration.error is None else "missing symbols: " + ", ".join(missing) if missing else "not loaded"
+    case.check("registration.loads", registration.error is None or no_init, "loaded", got, registration.error or "")
+    case.equal("registration.imports-c-symbols-only", "C++ symbols of TensorFlow", [], foreign)
+    if registration.error is None or no_init:
+        case.check("registration.exports-init", not no_init, "TF_InitPlugin", "none" if no_init else "TF_InitPlugin")
+    if registration.error is None:
+        failed = next((entry for entry in registration.schemes if entry.init_called and entry.code is not Code.OK
+                       and entry.code is not Code.ALREADY_EXISTS), None)  # fmt: skip
+        code = failed.code if failed else Code.OK
+        case.check("init.succeeds", failed is None, "code=OK", f"code={code}", failed.message if failed else "")
+        case.check("registration.blocks-are-freeable", True, "all freed", "all freed")
+
+
+@clauses("registration.sets-allocate", "registration.sets-free")
+def test_allocator(case: Case) -> None:
+    """TF_InitPlugin fills in the allocator."""
+    registration = registered(case)
+    if registration.error is not None:
+        case.blocked("dlopen", registration.error)
+    case.equal("registration.sets-allocate", "set", True, registration.allocate_set)
+    case.equal("registration.sets-free", "set", True, registration.free_set)
+
+
+@clauses("registration.has-a-scheme")
+def test_schemes(case: Case) -> None:
+    """The plugin announces schemes."""
+    registration = registered(case)
+    if registration.error is None and registration.allocate_set and registration.free_set:
+        case.check("registration.has-a-scheme", registration.announced > 0, "1 or more", str(registration.announced))
+    else:
+        case.blocked("dlopen", registration.message)
+
+
+@clauses("registration.scheme-is-set", "registration.scheme-can-be-reached", "registration.no-duplicate-scheme")
+def test_scheme_names(case: Case) -> None:
+    """Every entry has a name of its own by which paths reach it."""
+    names = [entry.scheme for entry in need(case)]
+    case.equal("registration.scheme-is-set", "entries without scheme", 0, names.count(None))
+    given = [name for name in names if name is not None]
+    case.equal("registration.no-duplicate-scheme", "schemes twice", 0, len(given) - len(set(given)))
+    odd = [name for name in given if name and not re.fullmatch("[A-Za-z][A-Za-z0-9.]*", name)]
+    case.equal("registration.scheme-can-be-reached", "schemes no path reaches", [], odd)
+
+
+@clauses("registration.abi-matches", "registration.api-matches")
+def test_versions(case: Case) -> None:
+    """The numbers of every table that is set."""
+    tables = [(entry.scheme, name, table) for entry in need(case) for name, table in entry.tables.items() if table.present]
+    case.equal("registration.abi-matches", "other ABI", [], [f"{s}: {n}" for s, n, table in tables if table.abi != 0])
+    case.equal("registration.api-matches", "other API", [], [f"{s}: {n}" for s, n, table in tables if table.api != 0])
+
+
+@clauses("registration.required-ops")
+def test_required_ops(case: Case) -> None:
+    """Core refuses a scheme that lacks a required op."""
+    refused = [entry.message for entry in need(case)
+               if entry.code is Code.FAILED_PRECONDITION and not entry.init_called
+               and all(table.abi == 0 for table in entry.tables.values() if table.present)]  # fmt: skip
+    case.equal("registration.required-ops", "what is missing", [], refused)
+
+
+@clauses("registration.size-covers-required-ops")
+def test_sizes(case: Case) -> None:
+    """Every table is at least as long as its required ops."""
+    least = {"filesystem": 16, "random_access_file": 8, "writable_file": 8, "read_only_memory_region": 24}
+    short = [name for entry in need(case) for name, table in entry.tables.items()
+             if table.present and table.size < least[name]]  # fmt: skip
+    case.equal("registration.size-covers-required-ops", "tables too short", [], short)
+
+
+@clauses("registration.blocks-are-distinct")
+def test_blocks(case: Case) -> None:
+    """Every block that the host frees stands in one place."""
+    shared = max(entry.shared_blocks for entry in need(case))
+    case.equal("registration.blocks-are-distinct", "blocks that stand twice", 0, shared)
+
+
+@smoke
+@clauses("cleanup.succeeds")
+def test_cleanup(case: Case) -> None:
+    """The filesystem is cleaned up after use."""
+    with case.setup():
+        raw = case.fs.raw
+        case.fs.path_exists(case.uri())
+    case.last()
+    case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
+
+
+def need(case: Case) -> tuple[Scheme, ...]:
+    """The entries of a plugin that has some."""
+    found = entries(case)
+    if not found:
+        registration = registered(case)
+        case.blocked("dlopen" if registration.error else "TF_InitPlugin", registration.message or "no scheme")
+    return found
