@@ -17,12 +17,16 @@ HANGS_ENDURED = 2
 
 
 class Blocked(Exception):
-    """An op was not called, because something that it needs does not work; `op` is what does not."""
+    """An op was not called, because something that it needs does not work; `op` is what does not.
 
-    def __init__(self, op: str, why: str) -> None:
+    `absent` says that the plugin does not provide `op`, which is no defect.
+    """
+
+    def __init__(self, op: str, why: str, *, absent: bool = False) -> None:
         super().__init__(f"blocked by {op}: {why}")
         self.op = op
         self.why = why
+        self.absent = absent
 
 
 class Loaded:

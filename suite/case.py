@@ -31,6 +31,15 @@ WATCHED: Mapping[Watch, str] = {
 }
 
 
+#: The clause that says of a step of loading what `<op>.succeeds` says of an op.
+BLOCKING: Mapping[str, str] = {
+    "dlopen": "registration.loads",
+    "TF_InitPlugin": "registration.loads",
+    "registration": "registration.required-ops",
+    "plugin_memory_free": "registration.blocks-are-freeable",
+}
+
+
 class AbsentOp(Exception):
     """The op a case is about is NULL and core has no default for it."""
 
@@ -101,7 +110,7 @@ class Case:
     def done(self, outcome: Outcome[T]) -> T:
         """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
         if outcome.source is Source.ABSENT:
-            raise Blocked(outcome.op, "the plugin does not provide it")
+            raise Blocked(outcome.op, "the plugin does not provide it", absent=True)
         if outcome.ok:
             return outcome.value
         succeeds = f"{outcome.op}.succeeds"
@@ -157,6 +166,8 @@ class Case:
             for directory in waiting:
                 names = self.done(self.fs.get_children(self.uri(directory) if directory else self.uri())).names
                 for name in names:
+                    if name in ("", ".", "..") or "/" in name:
+                        raise Blocked("get_children", f"the entry {name!r} is no name")
                     path = f"{directory}/{name}" if directory else name
                     if self.done(self.fs.stat(self.uri(path))).is_directory:
                         found[path] = None
@@ -231,6 +242,7 @@ class Case:
                 reason = self._died(error.death)
                 verdict = Verdict.NOT_RUN if reason else None
             case Blocked():
+                self._blocked(error)
                 verdict, reason = Verdict.NOT_RUN, f"blocked by {error.op}: {error.why}"
             case Refused():
                 verdict, reason = Verdict.NOT_RUN, str(error)
@@ -242,20 +254,18 @@ class Case:
         verdicts = [check.verdict for check in self._checks] + ([verdict] if verdict else [])
         if not verdicts:
             verdicts, reason = [Verdict.ERROR], "the case made no check"
-        calls = list(self._trace)
-        record = CaseRecord(
+        return CaseRecord(
             id=self.id,
             clauses=self.clauses,
             verdict=worst(verdicts),
             checks=tuple(self._checks),
             reason=self._plain(reason) if reason else None,
             stimulus=self._stimulus,
-            ops=tuple(self._plain(trace.line(call)) for call in calls),
-            executed=bool(calls),
+            ops=tuple(self._plain(trace.line(call)) for call in self._trace),
+            executed=bool(self._trace),
             duration=time.perf_counter() - self._started,
             output=self._plain(self._loaded.host.output if self._loaded else self._output),
         )
-        return record
 
     def clear(self) -> None:
         """Remove what the case left in the filesystem and give its host back."""
@@ -288,6 +298,13 @@ class Case:
         self._output = death.output
         self._record(name, False, f"{death.op} comes back", str(death), declared=True)
         return None
+
+    def _blocked(self, blocked: Blocked) -> None:
+        """Where the case is about the op that blocks it, that is the violation which all others wait for."""
+        name = BLOCKING.get(blocked.op, f"{blocked.op}.succeeds")
+        judged = any(check.clause == name and check.verdict is Verdict.VIOLATION for check in self._checks)
+        if name in self.clauses and not blocked.absent and not judged:
+            self._record(name, False, f"{blocked.op} works", f"{blocked.op}: {blocked.why}")
 
     def _watched(self) -> None:
         seen: set[tuple[str, str]] = set()

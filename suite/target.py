@@ -153,7 +153,8 @@ class Bench:
 def _made(filesystem: Filesystem, root: str) -> None:
     got = filesystem.recursively_create_dir(root)
     if not got.ok:
-        raise Blocked("recursively_create_dir", f"the root {root} cannot be made: {got.code} {got.message}")
+        absent = not filesystem.available("recursively_create_dir")
+        raise Blocked("recursively_create_dir", f"the root {root} cannot be made: {got.code} {got.message}", absent=absent)
 
 
 def _tour(filesystem: Filesystem, directory: str) -> None:
