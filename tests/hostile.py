@@ -1,0 +1,71 @@
+"""Judges the crashing and the hanging fake of each op: the report must name the op and miss no case."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tffs_conformance.harness.tables import TABLES
+
+#: A hanging plugin gets its report within so many seconds, at a call time-out of 1 s.
+LONGEST = 60
+
+
+def judge(plugin: str, fault: str | None, directory: Path) -> tuple[int, dict[str, object], float]:
+    """Exit code, report and duration in seconds of one run."""
+    command = [sys.executable, "-m", "pytest", f"--plugin={plugin}", f"--report-dir={directory}", "-q", "-p", "no:randomly"]
+    command += ["-p", "no:cacheprovider", "--call-timeout=1"]
+    command += [f"--env=TFFS_FAULT={fault}"] if fault else []
+    started = time.monotonic()
+    done = subprocess.run(command, capture_output=True, check=False, cwd=directory)
+    return done.returncode, json.loads((directory / "report.json").read_text()), time.monotonic() - started
+
+
+def problems(fault: str, op: str, exit_code: int, report: dict[str, object], seconds: float, cases: int) -> list[str]:
+    """What is wrong with the report on a fault."""
+    found = []
+    named = [
+        check
+        for case in report["cases"]  # type: ignore[attr-defined]
+        for check in case["checks"]
+        if check["verdict"] == "violation" and op in check["got"]
+    ]
+    if exit_code != 1 or report["verdict"] != "not conformant":
+        found.append(f"exit {exit_code}, verdict {report['verdict']}")
+    if not named:
+        found.append("no violation names the op")
+    if len(report["cases"]) != cases:  # type: ignore[arg-type]
+        found.append(f"{len(report['cases'])} cases, posix has {cases}")  # type: ignore[arg-type]
+    if fault.startswith("hang") and seconds > LONGEST:
+        found.append(f"took {seconds:.0f} s")
+    return found
+
+
+def main() -> None:
+    """All ops, or two of each table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--few", action="store_true", help="two ops of each table")
+    few = parser.parse_args().few
+    ops = [op for table in TABLES.values() for op in (table[2:4] if len(table) > 6 else table[:2])] if few else [
+        op for table in TABLES.values() for op in table
+    ]
+    bad = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        _, posix, _ = judge("posix", None, Path(scratch))
+        cases = len(posix["cases"])  # type: ignore[arg-type]
+        for op in ops:
+            for kind in ("crash", "hang"):
+                fault = f"{kind}:{op}"
+                exit_code, report, seconds = judge("fakes/faulty", fault, Path(scratch))
+                found = problems(fault, op, exit_code, report, seconds, cases)
+                bad += bool(found)
+                print(f"{fault:<50} {seconds:5.1f} s  {'; '.join(found) or 'caught'}", flush=True)
+    print(f"{len(ops) * 2 - bad} passed, {bad} failed")
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Runs the suite on posix many times, shuffled, half of the runs on two workers: no check may differ."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+Checks = dict[str, object]
+
+
+def run(seed: int, workers: int, directory: Path) -> Checks:
+    """One run; case id to verdict and checks."""
+    command = [sys.executable, "-m", "pytest", "--plugin=posix", f"--report-dir={directory}", "-q"]
+    command += ["-p", "randomly", "-p", "no:cacheprovider", f"--randomly-seed={seed}"]
+    command += ["-n", str(workers)] if workers else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=directory)
+    if done.returncode != 0:
+        sys.exit(f"run {seed} failed:\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
+    report = json.loads((directory / "report.json").read_text())
+    return {case["id"]: [case["verdict"], case["checks"]] for case in report["cases"]}
+
+
+def main() -> None:
+    """Compare every run with the first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=20)
+    runs = parser.parse_args().runs
+    differing: set[str] = set()
+    first: Checks | None = None
+    for number in range(runs):
+        with tempfile.TemporaryDirectory() as directory:
+            checks = run(number + 1, 2 if number % 2 else 0, Path(directory))
+        first = first or checks
+        differing |= {name for name in first.keys() | checks.keys() if first.get(name) != checks.get(name)}
+        print(f"run {number + 1} of {runs}: {len(checks)} cases, {len(differing)} differ so far", flush=True)
+    for name in sorted(differing):
+        print(f"differs: {name}")
+    print(f"{len(differing)} differing checks")
+    sys.exit(bool(differing))
+
+
+if __name__ == "__main__":
+    main()
