@@ -124,10 +124,9 @@ class Host:
         if not self.alive:
             raise HostFault(f"{command} was asked of a host that is gone")
         self._unread.append(command)
-        try:
+        # Where the host is gone, `receive` finds out how.
+        with contextlib.suppress(BrokenPipeError):
             self._write(wire.encode((command.encode(), *values)))
-        except BrokenPipeError:
-            pass  # The host is gone; `receive` finds out how.
 
     def receive(self) -> wire.Reply | None:
         """The values behind `done`, or None for `absent`. Raises `Died` where the plugin did not come back."""

@@ -48,8 +48,10 @@ class Guard:
         raise Refused(f"{op} was not sent: {name!r} leaves the directory of the case")
 
     def _admit_translation(self, op: str, name: str, plain: str) -> None:
-        # A plugin may translate names as it likes, so all that can be asked is that the case's own directory is still in it.
+        # A plugin may translate names as it likes: all that can be asked is that the case's own directory is in it.
         parts = paths.components(paths.parse(plain).path if "://" in plain else plain)
         if ".." not in parts and (self._components[-1] in parts or (self._making and parts)):
             return
-        raise Refused(f"{op} was not sent: translate_name made {plain!r} of {name!r}, which leaves the directory of the case")
+        raise Refused(
+            f"{op} was not sent: translate_name made {plain!r} of {name!r}, which leaves the directory of the case"
+        )

@@ -38,7 +38,7 @@ class Loaded:
         self._hangs = hangs
 
     def call(self, op: str, *values: Value) -> Reply | None:
-        """One command. Raises `Died` where the plugin does not come back, `Blocked` where the op hung too often before."""
+        """One command. Raises `Died` where the plugin does not come back, `Blocked` where the op hung too often."""
         _endure(self._hangs, op)
         try:
             return self.host.call(op, *values)
@@ -50,9 +50,7 @@ class Loaded:
 class Loader:
     """Gives hosts for one plugin. `command` starts a host, `timeout` is the time in seconds that one call may take."""
 
-    def __init__(
-        self, command: Sequence[str], plugin: Path, environment: Mapping[str, str], timeout: float
-    ) -> None:
+    def __init__(self, command: Sequence[str], plugin: Path, environment: Mapping[str, str], timeout: float) -> None:
         self._command = command
         self._plugin = plugin
         self._environment = environment
@@ -61,7 +59,7 @@ class Loader:
         self._next: Host | None = None
 
     def load(self) -> Loaded:
-        """A fresh host. Raises `Died` where the plugin does not survive its loading, `Blocked` where it hung too often."""
+        """A fresh host. Raises `Died` where the plugin does not survive that, `Blocked` where it hung too often."""
         for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
             _endure(self._hangs, op)
         host = self._next or self._start()

@@ -89,7 +89,7 @@ class Existence:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The result of the ops that give a transaction token: the return value, and the host's number for the token or 0."""
+    """The result of the ops that give a token: the return value, and the host's number for the token or 0."""
 
     returned: int
     token: int

@@ -91,7 +91,9 @@ class RawFilesystem:
 
     def data(self, handle: int, offset: int, n: int) -> Outcome[tuple[int, bytes]]:
         """The address that data() gave, and `n` bytes from `offset` behind it."""
-        return self.perform("data", (handle, offset, n), lambda r: (unsigned(r.take_number()), r.take_bytes()), (0, b""))
+        return self.perform(
+            "data", (handle, offset, n), lambda r: (unsigned(r.take_number()), r.take_bytes()), (0, b"")
+        )
 
     def length(self, handle: int) -> Outcome[int]:
         """The length of a region in bytes."""
@@ -125,7 +127,7 @@ class RawFilesystem:
                 return Existence(returned, None)
             return Existence(returned, tuple(Status(Code(reply.take_number()), reply.take_text()) for _ in paths))
 
-        arguments = (self._filesystem, int(with_statuses), *map(os.fsencode, paths))
+        arguments: list[Value] = [self._filesystem, int(with_statuses), *map(os.fsencode, paths)]
         return self.perform("paths_exist", arguments, take, Existence(False, None))
 
     def stat(self, path: str) -> Outcome[Statistics]:

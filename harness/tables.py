@@ -1,4 +1,4 @@
-"""The four tables: the ops in the order of their entries, what core does where an entry is NULL, which ops change things.
+"""The four tables: the ops in their order, what core does where an entry is NULL, which ops change things.
 
 Orders and defaults: filesystem_interface.h and modular_filesystem.cc.
 """

@@ -129,7 +129,11 @@ class _Tally:
         """Each class with its verdict, in the order of the catalogue."""
         judged = {name: judge_class(counts, left_out=left_out) for name, counts in self._classes.items()}
         return {
-            name: {"verdict": judgement.verdict.value, "reason": judgement.reason, "counts": _plain(self._classes[name])}
+            name: {
+                "verdict": judgement.verdict.value,
+                "reason": judgement.reason,
+                "counts": _plain(self._classes[name]),
+            }
             for name, judgement in judged.items()
         }
 
@@ -168,7 +172,9 @@ def _lines(document: Document) -> Iterator[str]:
         if key == "cases" and value:
             yield "[\n" + ",\n".join(json.dumps(case, allow_nan=False) for case in value) + "\n]"
         elif key == "clauses" and value:
-            yield "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in value.items()) + "\n}"
+            yield (
+                "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in value.items()) + "\n}"
+            )
         else:
             yield json.dumps(value, allow_nan=False)
     yield "\n}\n"
@@ -217,7 +223,9 @@ def validate(document: Document, path: Path | None = None) -> None:
         twice = next(case for position, case in enumerate(ids) if case in ids[:position])
         raise DuplicateCase(path, f"the case {twice!r} stands in it twice")
     if document["end"]["cases"] != len(ids):
-        raise TruncatedReport(path, f"the end marker counts {document['end']['cases']} cases, the report has {len(ids)}")
+        raise TruncatedReport(
+            path, f"the end marker counts {document['end']['cases']} cases, the report has {len(ids)}"
+        )
     if document["end"]["sha256"] != _digest(document["cases"]):
         raise AlteredReport(path, "the cases are not those the end marker was written for")
 

@@ -130,7 +130,7 @@ class TargetFacts:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """All of it. `contract` is the version of the interface and of the catalogue; clauses keep the catalogue's order."""
+    """`contract` is the version of the interface and of the catalogue; clauses keep the catalogue's order."""
 
     contract: str
     suite: SuiteFacts

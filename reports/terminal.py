@@ -105,7 +105,9 @@ def _warnings(document: Document, columns: int) -> Iterator[Line]:
             yield f"WARNING {name} ({len(checks)} cases)", {"yellow": True}
             yield from _wrapped("  rule      ", document["clauses"][name]["rule"], columns)
             case, check = checks[0]
-            yield from _wrapped("  e.g.      ", f"{case['id']}: expected {check['expected']}, got {check['got']}", columns)
+            yield from _wrapped(
+                "  e.g.      ", f"{case['id']}: expected {check['expected']}, got {check['got']}", columns
+            )
 
 
 def _readings(document: Document) -> Iterator[Line]:

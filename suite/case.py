@@ -129,11 +129,10 @@ class Case:
     def write(self, name: str, content: bytes) -> str:
         """Set up a file with this content; its URI."""
         uri = self.uri(name)
-        with self.setup():
-            with self.opened(self.fs.new_writable_file(uri)) as file:
-                if content:
-                    self.done(file.append(content))
-                self.done(file.close())
+        with self.setup(), self.opened(self.fs.new_writable_file(uri)) as file:
+            if content:
+                self.done(file.append(content))
+            self.done(file.close())
         return uri
 
     def mkdir(self, name: str) -> str:

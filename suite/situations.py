@@ -9,7 +9,13 @@ CONTENT = b"0123456789"
 Tree = dict[str, bytes | None]
 
 #: Spellings of a path that translation makes canonical; `{}` is the last name.
-SPELLINGS = {"plain": "{}", "doubled-slash": "/{}", "dot": "./{}", "dot-dot": "elsewhere/../{}", "trailing-slash": "{}/"}
+SPELLINGS = {
+    "plain": "{}",
+    "doubled-slash": "/{}",
+    "dot": "./{}",
+    "dot-dot": "elsewhere/../{}",
+    "trailing-slash": "{}/",
+}
 
 
 def build(this: Case, situation: str, name: str) -> tuple[str, Tree]:

@@ -147,18 +147,14 @@ ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
     "delete_file": _asks("delete_file", file=_succeeds("delete_file"), directory=_directory("delete_file")),
     "delete_dir": _asks("delete_dir", file=_NO_DIRECTORY, directory=_succeeds("delete_dir"))
     | {FULL_DIRECTORY: _one("delete_dir.not-empty-is-failed-precondition", Code.FAILED_PRECONDITION)},
-    "delete_recursively": _asks(
-        "delete_recursively", file=_TREE_IS_FILE, directory=_succeeds("delete_recursively")
-    ),
+    "delete_recursively": _asks("delete_recursively", file=_TREE_IS_FILE, directory=_succeeds("delete_recursively")),
     "path_exists": _asks(
         "path_exists", file=_succeeds("path_exists"), directory=_one("path_exists.directory-is-ok", Code.OK)
     ),
     "paths_exist": _asks("paths_exist", file=_succeeds("paths_exist"), directory=_succeeds("paths_exist")),
     "stat": _asks("stat", file=_succeeds("stat"), directory=_succeeds("stat")),
     "is_directory": _asks("is_directory", file=_KIND_OF_FILE, directory=_succeeds("is_directory")),
-    "get_file_size": _asks(
-        "get_file_size", file=_succeeds("get_file_size"), directory=_directory("get_file_size")
-    ),
+    "get_file_size": _asks("get_file_size", file=_succeeds("get_file_size"), directory=_directory("get_file_size")),
     "get_children": _asks("get_children", file=_NO_LISTING, directory=_succeeds("get_children"))
     | {MISSING_PARENT: _missing_parent("get_children")},
 }

@@ -97,10 +97,14 @@ class Bench:
             return
         try:
             # With pytest-xdist the root was made elsewhere, so it is looked for.
-            self._alone(Guard(root), lambda fs: fs.path_exists(root).ok and self.remove_with(fs, root))
+            self._alone(Guard(root), lambda fs: self._remove_if_there(fs, root))
         except Blocked:
             if self._root_made:
                 self.left_behind.append(root)
+
+    def _remove_if_there(self, filesystem: Filesystem, root: str) -> None:
+        if filesystem.path_exists(root).ok:
+            self.remove_with(filesystem, root)
 
     def remove(self, directory: str) -> None:
         """Delete a directory in a host of its own."""
@@ -136,7 +140,7 @@ class Bench:
             self._kept[1].host.close()
         self.loader.close()
 
-    def _alone(self, guard: Guard, use: Callable[[Filesystem], object], trace: list[Call] | None = None) -> None:
+    def _alone(self, guard: Guard, use: Callable[[Filesystem], None], trace: list[Call] | None = None) -> None:
         """Use a filesystem in a host of its own; whatever goes wrong is Blocked."""
         try:
             loaded = self.loader.load()
@@ -154,7 +158,9 @@ def _made(filesystem: Filesystem, root: str) -> None:
     got = filesystem.recursively_create_dir(root)
     if not got.ok:
         absent = not filesystem.available("recursively_create_dir")
-        raise Blocked("recursively_create_dir", f"the root {root} cannot be made: {got.code} {got.message}", absent=absent)
+        raise Blocked(
+            "recursively_create_dir", f"the root {root} cannot be made: {got.code} {got.message}", absent=absent
+        )
 
 
 def _tour(filesystem: Filesystem, directory: str) -> None:

@@ -64,7 +64,9 @@ def test_decode(case: Case) -> None:
     with case.setup():
         token = case.done(raw.start_transaction()).token
     got = raw.decode_transaction_token(token)
-    case.check("decode_transaction_token.succeeds", got.value is not None, "a text", "NULL" if got.value is None else "a text")
+    case.check(
+        "decode_transaction_token.succeeds", got.value is not None, "a text", "NULL" if got.value is None else "a text"
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,10 +81,8 @@ def test_foreign_token(case: Case, op: str) -> None:
     """A token that the filesystem never gave out."""
     raw = case.fs.raw
     path = case.fs.translate(case.uri("file"))
-    if op == "end_transaction":
-        got = raw.end_transaction(FOREIGN_TOKEN)
-    else:
-        got = raw.add_to_transaction(path, FOREIGN_TOKEN)
+    ended = op == "end_transaction"
+    got = raw.end_transaction(FOREIGN_TOKEN) if ended else raw.add_to_transaction(path, FOREIGN_TOKEN)
     case.status(f"{op}.foreign-token-is-not-found", got, Code.NOT_FOUND)
     if not got.ok:
         case.equal("transactions.return-on-error", "returned", -1, got.value)

@@ -25,7 +25,9 @@ def test_plain(case: Case) -> None:
     mapped = region(case, b"plain")
     case.status("length.succeeds", mapped.length(), Code.OK)
     first, second = mapped.data(0, 0), mapped.data(0, 0)
-    case.check("data.succeeds", first.value[0] != 0, "address is set", "address is " + ("set" if first.value[0] else "NULL"))
+    case.check(
+        "data.succeeds", first.value[0] != 0, "address is set", "address is " + ("set" if first.value[0] else "NULL")
+    )
     same = first.value[0] == second.value[0]
     case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
     case.status("read_only_memory_region.cleanup.succeeds", mapped.cleanup(), Code.OK)

@@ -28,7 +28,13 @@ def test_load(case: Case) -> None:
     missing = [symbol.demangled for symbol in registration.missing]
     foreign = [symbol.demangled for symbol in registration.missing if symbol.is_cplusplus]
     no_init = registration.error is not None and "TF_InitPlugin" in registration.error
-    got = "loaded" if registration.error is None else "missing symbols: " + ", ".join(missing) if missing else "not loaded"
+    got = (
+        "loaded"
+        if registration.error is None
+        else "missing symbols: " + ", ".join(missing)
+        if missing
+        else "not loaded"
+    )
     case.check("registration.loads", registration.error is None or no_init, "loaded", got, registration.error or "")
     case.equal("registration.imports-c-symbols-only", "C++ symbols of TensorFlow", [], foreign)
     if registration.error is None or no_init:
@@ -75,7 +81,9 @@ def test_scheme_names(case: Case) -> None:
 @clauses("registration.abi-matches", "registration.api-matches")
 def test_versions(case: Case) -> None:
     """The numbers of every table that is set."""
-    tables = [(entry.scheme, name, table) for entry in need(case) for name, table in entry.tables.items() if table.present]
+    tables = [
+        (entry.scheme, name, table) for entry in need(case) for name, table in entry.tables.items() if table.present
+    ]
     case.equal("registration.abi-matches", "other ABI", [], [f"{s}: {n}" for s, n, table in tables if table.abi != 0])
     case.equal("registration.api-matches", "other API", [], [f"{s}: {n}" for s, n, table in tables if table.api != 0])
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
@@ -34,7 +35,7 @@ OPENS = (
 )
 
 
-def one_path_cases() -> list[object]:
+def one_path_cases() -> list[ParameterSet]:
     """Each op in each situation and each spelling; cells that the guard refuses are not collected."""
     params = []
     for op, row in ONE_PATH.items():
@@ -73,7 +74,7 @@ def test_one_path(case: Case, op: str, situation: str, cell: Cell, form: str) ->
     finish(got)
 
 
-def two_path_cases() -> list[object]:
+def two_path_cases() -> list[ParameterSet]:
     """Both ops with each situation on either side."""
     params = []
     for op, table in TWO_PATHS.items():
@@ -147,9 +148,7 @@ def beside(case: Case, op: str, got: Outcome[object]) -> None:
             readings = {"minus-one": returned < 0, "zero": returned == 0}
             case.reading("get_children.return-on-error", readings, f"returned={returned}")
         case Undeleted(files=files, dirs=dirs) if not got.ok and got.code in (Code.NOT_FOUND, Code.FAILED_PRECONDITION):
-            case.equal(
-                "delete_recursively.counters-when-it-could-not-start", "files, dirs", (0, 1), (files, dirs)
-            )
+            case.equal("delete_recursively.counters-when-it-could-not-start", "files, dirs", (0, 1), (files, dirs))
         case Existence(returned=returned, statuses=statuses):
             expected = all(status.code is Code.OK for status in statuses or ())
             case.equal("paths_exist.is-true-if-all-exist", "returned", expected, returned)
@@ -167,5 +166,3 @@ def finish(got: Outcome[object]) -> None:
     """End what was opened."""
     if isinstance(got.value, RandomAccessFile | WritableFile | MemoryRegion):
         got.value.cleanup()
-
-

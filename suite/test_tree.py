@@ -164,7 +164,9 @@ def test_children_of_nothing(case: Case) -> None:
 
 
 @pytest.mark.parametrize("content", [pytest.param(b"", id="empty"), pytest.param(b"12345", id="five-bytes")])
-@clauses("stat.length-is-the-size", "get_file_size.is-stat-length", "stat.says-the-kind", "stat.mtime-is-in-nanoseconds")
+@clauses(
+    "stat.length-is-the-size", "get_file_size.is-stat-length", "stat.says-the-kind", "stat.mtime-is-in-nanoseconds"
+)
 def test_statistics(case: Case, content: bytes) -> None:
     """A file was just written."""
     before = time.time_ns()

@@ -16,7 +16,16 @@ LONGEST = 60
 
 def judge(plugin: str, fault: str | None, directory: Path) -> tuple[int, dict[str, object], float]:
     """Exit code, report and duration in seconds of one run."""
-    command = [sys.executable, "-m", "pytest", f"--plugin={plugin}", f"--report-dir={directory}", "-q", "-p", "no:randomly"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        f"--plugin={plugin}",
+        f"--report-dir={directory}",
+        "-q",
+        "-p",
+        "no:randomly",
+    ]
     command += ["-p", "no:cacheprovider", "--call-timeout=1"]
     command += [f"--env=TFFS_FAULT={fault}"] if fault else []
     started = time.monotonic()
@@ -49,9 +58,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--few", action="store_true", help="two ops of each table")
     few = parser.parse_args().few
-    ops = [op for table in TABLES.values() for op in (table[2:4] if len(table) > 6 else table[:2])] if few else [
-        op for table in TABLES.values() for op in table
-    ]
+    ops = (
+        [op for table in TABLES.values() for op in (table[2:4] if len(table) > 6 else table[:2])]
+        if few
+        else [op for table in TABLES.values() for op in table]
+    )
     bad = 0
     with tempfile.TemporaryDirectory() as scratch:
         _, posix, _ = judge("posix", None, Path(scratch))

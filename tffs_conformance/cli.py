@@ -1,6 +1,7 @@
 """The command line beside pytest: what there is to check, what a clause says, what the machine lacks."""
 
 import json
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def explain(name: str) -> None:
         entry = clause(name)
     except UnknownClause as error:
         raise click.UsageError(str(error)) from None
-    width = min(click.get_terminal_size()[0] if hasattr(click, "get_terminal_size") else 100, 100)
+    width = min(shutil.get_terminal_size().columns, 100)
 
     def show(head: str, text: str) -> None:
         click.echo(textwrap.fill(text, width, initial_indent=f"{head:<10}", subsequent_indent=" " * 10))
@@ -133,8 +134,13 @@ def doctor() -> None:
     bad = False
     for finding in machine.findings():
         bad = bad or (finding.required and not finding.found)
-        state = click.style("ok     ", fg="green") if finding.found else click.style("missing", fg="red" if finding.required else "yellow")
+        state = (
+            click.style("ok     ", fg="green")
+            if finding.found
+            else click.style("missing", fg="red" if finding.required else "yellow")
+        )
         click.echo(f"{state} {finding.name}: {finding.detail}")
     untested = sum(1 for entry in catalogue().values() if entry.level is Level.MUST and entry.untested)
-    click.echo(f"suite {tffs_conformance.__version__}, pytest {pytest.__version__}, {len(catalogue())} clauses ({untested} MUST untested)")
+    versions = f"suite {tffs_conformance.__version__}, pytest {pytest.__version__}"
+    click.echo(f"{versions}, {len(catalogue())} clauses ({untested} MUST untested)")
     raise SystemExit(1 if bad else 0)

@@ -36,7 +36,9 @@ def add(parser: pytest.Parser) -> None:
         help="judge this plugin: the name of one that ships with the suite (posix) or the path of a shared object;"
         " repeatable. Without paths on the command line the suite itself is run.",
     )
-    option("--scheme", action="append", dest="tffs_scheme", default=[], help="the scheme to judge; one for each --plugin")
+    option(
+        "--scheme", action="append", dest="tffs_scheme", default=[], help="the scheme to judge; one for each --plugin"
+    )
     option(
         "--root",
         action="append",
@@ -46,7 +48,9 @@ def add(parser: pytest.Parser) -> None:
         help="where cases may work: a fresh directory is made below it and removed at the end;"
         " one for each --plugin (default: SCHEME:///tmp)",
     )
-    option("--env", action="append", dest="tffs_env", default=[], metavar="NAME=VALUE", help="set for the plugin's process")
+    option(
+        "--env", action="append", dest="tffs_env", default=[], metavar="NAME=VALUE", help="set for the plugin's process"
+    )
     option("--tier", dest="tffs_tier", choices=TIERS, default="full", help="how much to run (default: full)")
     option("--clause", dest="tffs_clause", metavar="PATTERN", help="only cases that check such a clause, e.g. 'read.*'")
     option("--case", dest="tffs_case", metavar="ID", help="only this case, e.g. 'read/across-the-end'")
@@ -116,7 +120,9 @@ def targets(config: pytest.Config) -> list[Found]:
     plugins: list[str] = option.tffs_plugin
     for name, values in (("--scheme", option.tffs_scheme), ("--root", option.tffs_root)):
         if values and len(values) != len(plugins):
-            raise pytest.UsageError(f"{name} was given {len(values)} times, --plugin {len(plugins)} times: they pair up")
+            raise pytest.UsageError(
+                f"{name} was given {len(values)} times, --plugin {len(plugins)} times: they pair up"
+            )
     if option.tffs_call_timeout <= 0:
         raise pytest.UsageError("--call-timeout must be more than 0 seconds")
     environment: dict[str, str] = {}
@@ -135,7 +141,9 @@ def targets(config: pytest.Config) -> list[Found]:
     ]
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
-        raise pytest.UsageError(f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own")
+        raise pytest.UsageError(
+            f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own"
+        )
     return found
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import tffs_conformance
 from tffs_conformance import options
+from tffs_conformance.harness import launch
 from tffs_conformance.reports import terminal
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from tffs_conformance.reports.journal import Journal
@@ -21,6 +22,7 @@ from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
 from tffs_conformance.suite import catalogue, collect
 from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.marks import TIERS
 from tffs_conformance.suite.target import Bench, Target
 
 #: The name under which the installed package registers this module.
@@ -106,8 +108,10 @@ class Run:
             command = ["pytest", f"--plugin={self._given(target)}"]
             if target.scheme and self.config.option.tffs_scheme:
                 command.append(f"--scheme={target.scheme}")
-            command += [f"--env={name}=$" + name if _secret(name) else f"--env={name}={value}"
-                        for name, value in target.environment.items()]
+            command += [
+                f"--env={name}=$" + name if _secret(name) else f"--env={name}={value}"
+                for name, value in target.environment.items()
+            ]
             suite = SuiteFacts(
                 version=tffs_conformance.__version__,
                 tier=self.config.option.tffs_tier,
@@ -129,7 +133,7 @@ class Run:
 
     def _given(self, target: Target) -> str:
         for given in self.config.option.tffs_plugin:
-            if options.launch.plugin_path(given) == target.plugin:
+            if launch.plugin_path(given) == target.plugin:
                 return str(given)
         return str(target.plugin)
 
@@ -161,7 +165,7 @@ class Run:
         option = config.option
         kept: list[pytest.Item] = []
         dropped: list[pytest.Item] = []
-        tiers = options.TIERS[: options.TIERS.index(option.tffs_tier) + 1]
+        tiers = TIERS[: TIERS.index(option.tffs_tier) + 1]
         for item in items:
             if not isinstance(item.getparent(SuiteModule), SuiteModule):
                 kept.append(item)
@@ -176,7 +180,9 @@ class Run:
         items[:] = kept
         if not kept and (option.tffs_clause or option.tffs_case):
             what = f"--case={option.tffs_case}" if option.tffs_case else f"--clause={option.tffs_clause}"
-            raise pytest.UsageError(f"{what}: no case of the tier {option.tffs_tier} fits; 'tffs-conformance list' names them")
+            raise pytest.UsageError(
+                f"{what}: no case of the tier {option.tffs_tier} fits; 'tffs-conformance list' names them"
+            )
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Know what is to come, so that a run that was cut short is not taken for a whole one."""
@@ -319,7 +325,7 @@ def present(report: pytest.TestReport, record: CaseRecord, item: pytest.Item) ->
 @pytest.fixture(scope="session")
 def tffs_target() -> None:
     """The name of the target, where there are several."""
-    return None
+    return
 
 
 @pytest.fixture
@@ -352,5 +358,3 @@ def _facts(clause: catalogue.Clause) -> ClauseFacts:
 
 def _secret(name: str) -> bool:
     return any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "KEY"))
-
-

@@ -1,4 +1,5 @@
-// Memory that shows what a plugin does to it: buffers between unreadable pages, and arguments that are checked and spoilt.
+// Memory that shows what a plugin does to it: buffers between unreadable pages, and arguments that
+// are checked and spoilt.
 #ifndef TFFS_HOST_BUFFERS_H_
 #define TFFS_HOST_BUFFERS_H_
 
@@ -33,8 +34,8 @@ class GuardedBuffer {
   size_t size_ = 0;
 };
 
-// A NUL-terminated copy of an argument on the heap, exactly as long as it has to be. When it goes, it is overwritten,
-// so that a plugin that kept the pointer meets junk.
+// A NUL-terminated copy of an argument on the heap, exactly as long as it has to be. When it goes,
+// it is overwritten, so that a plugin that kept the pointer meets junk.
 class Argument {
  public:
   explicit Argument(std::string_view text);

@@ -36,8 +36,8 @@ Reply Host::Read(Request& request) {
   const void* before = file.object.plugin_file;
   const StatusPointer status = FreshStatus();
   const int64_t returned = function(&file.object, offset, n, buffer, status.get());
-  const int64_t watch = (file.object.plugin_file != before ? kWrapperChanged : 0) |
-                        (buffer_.Intact() ? 0 : kOverrun);
+  const int64_t watch =
+      (file.object.plugin_file != before ? kWrapperChanged : 0) | (buffer_.Intact() ? 0 : kOverrun);
   const size_t read = std::min(n, static_cast<size_t>(std::max<int64_t>(returned, 0)));
   return std::move(
       Answer(status.get(), watch).Integer(returned).Bytes(std::string_view(buffer, read)));

@@ -55,7 +55,7 @@ template <typename Object>
 Reply Host::Create(Request& request,
                    void (*TF_FilesystemOps::*op)(const TF_Filesystem*, const char*, Object*,
                                                  TF_Status*),
-                   void* Object::*field, std::map<int64_t, Open<Object>>& opened) {
+                   void* Object::* field, std::map<int64_t, Open<Object>>& opened) {
   Filesystem& filesystem = TakeFilesystem(request);
   Argument path(request.TakeBytes());
   const auto function = Present(filesystem.ops.*op);
@@ -113,8 +113,8 @@ Reply Host::ByTwoPaths(Request& request) {
   const void* before = filesystem.object.plugin_filesystem;
   const StatusPointer status = FreshStatus();
   function(&filesystem.object, source.get(), target.get(), status.get());
-  return Answer(status.get(), WatchWrapper(filesystem, before) | WatchArgument(source) |
-                                  WatchArgument(target));
+  return Answer(status.get(),
+                WatchWrapper(filesystem, before) | WatchArgument(source) | WatchArgument(target));
 }
 
 Reply Host::DeleteRecursively(Request& request) {
@@ -167,9 +167,10 @@ Reply Host::Stat(Request& request) {
   function(&filesystem.object, path.get(), &statistics, status.get());
   // Poison is no bool, so the byte must not be read as one.
   uint8_t is_directory;
-  std::memcpy(&is_directory,
-              reinterpret_cast<const char*>(&statistics) + offsetof(TF_FileStatistics, is_directory),
-              sizeof is_directory);
+  std::memcpy(
+      &is_directory,
+      reinterpret_cast<const char*>(&statistics) + offsetof(TF_FileStatistics, is_directory),
+      sizeof is_directory);
   const int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path);
   return std::move(Answer(status.get(), watch)
                        .Integer(statistics.length)

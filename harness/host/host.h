@@ -1,4 +1,5 @@
-// One plugin in one process: what was loaded, registered and opened, and the commands of docs/wire.md.
+// One plugin in one process: what was loaded, registered and opened, and the commands of
+// docs/wire.md.
 #ifndef TFFS_HOST_HOST_H_
 #define TFFS_HOST_HOST_H_
 
@@ -78,8 +79,10 @@ class Host {
   // filesystem_ops.cc
   Reply Cleanup(Request&);
   template <typename Object>
-  Reply Create(Request&, void (*TF_FilesystemOps::*op)(const TF_Filesystem*, const char*, Object*, TF_Status*),
-               void* Object::*field, std::map<int64_t, Open<Object>>& opened);
+  Reply Create(Request&,
+               void (*TF_FilesystemOps::*op)(const TF_Filesystem*, const char*, Object*,
+                                             TF_Status*),
+               void* Object::* field, std::map<int64_t, Open<Object>>& opened);
   Reply NewRandomAccessFile(Request&);
   Reply NewWritableFile(Request&);
   Reply NewAppendableFile(Request&);

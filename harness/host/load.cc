@@ -16,7 +16,8 @@
 namespace tffs {
 namespace {
 
-// The environment of this process with the dynamic loader told to list, and not to run, what it was given.
+// The environment of this process with the dynamic loader told to list, and not to run, what it was
+// given.
 std::vector<std::string> TracingEnvironment(const std::string& plugin) {
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {

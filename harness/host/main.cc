@@ -21,7 +21,8 @@ namespace {
 // High enough that a plugin which counts its descriptors from below meets none of ours.
 constexpr int kWireDescriptor = 240;
 
-// The wire moves out of the plugin's reach: it finds an empty standard input, and what it prints goes to standard error.
+// The wire moves out of the plugin's reach: it finds an empty standard input, and what it prints
+// goes to standard error.
 Wire MoveWire() {
   const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kWireDescriptor);
   const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kWireDescriptor);
@@ -68,7 +69,8 @@ Reply Perform(Host& host, std::string_view command, Request& request) {
 int Main(int argc) {
   if (argc > 1 || isatty(STDIN_FILENO) != 0) {
     std::fputs(
-        "tffs-host performs filesystem ops of one plugin for a client that speaks to its standard input.\n"
+        "tffs-host performs filesystem ops of one plugin for a client that speaks to its standard "
+        "input.\n"
         "It is started by the suite: pytest --plugin=...\n",
         stderr);
     return 2;

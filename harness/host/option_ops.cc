@@ -27,7 +27,8 @@ void PutOption(Reply& reply, const TF_Filesystem_Option& option) {
   }
 }
 
-// An option as the host lends it to the plugin: everything it points at goes, spoilt, when this goes.
+// An option as the host lends it to the plugin: everything it points at goes, spoilt, when this
+// goes.
 class LentOption {
  public:
   explicit LentOption(Request& request)
@@ -113,8 +114,7 @@ Reply Host::AddToTransaction(Request& request) {
   const auto function = Present(filesystem.ops.add_to_transaction);
   const StatusPointer status = FreshStatus();
   const int returned = function(&filesystem.object, path.get(), token, status.get());
-  return std::move(
-      Answer(status.get(), path.Changed() ? kArgumentChanged : 0).Integer(returned));
+  return std::move(Answer(status.get(), path.Changed() ? kArgumentChanged : 0).Integer(returned));
 }
 
 template <Host::TokenOp op>

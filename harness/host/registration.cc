@@ -18,9 +18,9 @@ std::string Quoted(const char* scheme) { return "scheme '" + std::string(scheme)
 
 void CheckAbi(const char* scheme, const char* table, int abi, int expected) {
   if (abi == expected) return;
-  throw Failure{TF_FAILED_PRECONDITION,
-                Quoted(scheme) + "the table " + table + " has ABI " + std::to_string(abi) +
-                    ", the host has " + std::to_string(expected)};
+  throw Failure{TF_FAILED_PRECONDITION, Quoted(scheme) + "the table " + table + " has ABI " +
+                                            std::to_string(abi) + ", the host has " +
+                                            std::to_string(expected)};
 }
 
 void CheckSet(const char* scheme, bool set, const char* what) {
@@ -57,7 +57,8 @@ void CheckRequired(const TF_FilesystemPluginOps& entry) {
     CheckSet(scheme, regions->data != nullptr, "read_only_memory_region_ops has no data");
     CheckSet(scheme, regions->length != nullptr, "read_only_memory_region_ops has no length");
   }
-  CheckSet(scheme, ops->new_random_access_file == nullptr || entry.random_access_file_ops != nullptr,
+  CheckSet(scheme,
+           ops->new_random_access_file == nullptr || entry.random_access_file_ops != nullptr,
            "new_random_access_file needs the table random_access_file_ops");
   CheckSet(scheme,
            (ops->new_writable_file == nullptr && ops->new_appendable_file == nullptr) ||
@@ -112,11 +113,10 @@ Reply Host::InitPlugin(Request&) {
   if (init_plugin_ == nullptr) throw BadRequest("no plugin is loaded");
   info_ = {};
   init_plugin_(&info_);
-  const char* problem = info_.plugin_memory_allocate == nullptr
-                            ? "TF_InitPlugin set no plugin_memory_allocate"
-                        : info_.plugin_memory_free == nullptr
-                            ? "TF_InitPlugin set no plugin_memory_free"
-                            : nullptr;
+  const char* problem =
+      info_.plugin_memory_allocate == nullptr ? "TF_InitPlugin set no plugin_memory_allocate"
+      : info_.plugin_memory_free == nullptr   ? "TF_InitPlugin set no plugin_memory_free"
+                                              : nullptr;
   return Reply("done")
       .Integer(problem == nullptr ? TF_OK : TF_FAILED_PRECONDITION)
       .Bytes(problem == nullptr ? "" : problem)

@@ -1,15 +1,17 @@
 /* The binary interface between TensorFlow and a filesystem plugin, in one header for C11 and C++17.
  *
- * A plugin is a shared object that exports TF_InitPlugin. Layouts, codes and names are those of TensorFlow's
- * filesystem_interface.h, tf_status.h, env.h and logging.h; the comments give each op's rule in short. The catalogue of
- * clauses (`tffs-conformance list`) is the long form.
+ * A plugin is a shared object that exports TF_InitPlugin. Layouts, codes and names are those of
+ * TensorFlow's filesystem_interface.h, tf_status.h, env.h and logging.h; the comments give each
+ * op's rule in short. The catalogue of clauses (`tffs-conformance list`) is the long form.
  *
  * Rules for all ops
- *  - The host owns the wrappers (TF_Filesystem, TF_RandomAccessFile, ...); what their pointer points at is the plugin's.
+ *  - The host owns the wrappers (TF_Filesystem, TF_RandomAccessFile, ...); what their pointer
+ * points at is the plugin's.
  *  - The plugin changes a wrapper's pointer only where the wrapper arrives non-const.
  *  - Every status arrives saying OK and must say OK where the op succeeded.
  *  - Blocks that the host frees come from plugin_memory_allocate.
- *  - Paths are NUL-terminated and went through translate_name, except the pattern of get_matching_paths.
+ *  - Paths are NUL-terminated and went through translate_name, except the pattern of
+ * get_matching_paths.
  *  - "Invalid path": malformed, or with a parent that is a file.
  */
 #ifndef TF_FILESYSTEM_PLUGIN_H_
@@ -26,7 +28,8 @@ extern "C" {
 #define TF_FS_STATIC_ASSERT _Static_assert
 #endif
 
-/* ------------------------------------------------------------------------------------------------ Status */
+/* ------------------------------------------------------------------------------------------------
+ * Status */
 
 typedef enum TF_Code {
   TF_OK = 0,
@@ -53,9 +56,11 @@ typedef struct TF_Status TF_Status;
 
 TF_Status* TF_NewStatus(void);
 void TF_DeleteStatus(TF_Status* status);
-/* Unknown codes become TF_UNKNOWN; the message of TF_OK is empty. Copies `message`. Payloads are dropped. */
+/* Unknown codes become TF_UNKNOWN; the message of TF_OK is empty. Copies `message`. Payloads are
+ * dropped. */
 void TF_SetStatus(TF_Status* status, TF_Code code, const char* message);
-/* The code that belongs to an errno value; the message is "<context>; <strerror>". 0 gives TF_OK. */
+/* The code that belongs to an errno value; the message is "<context>; <strerror>". 0 gives TF_OK.
+ */
 void TF_SetStatusFromIOError(TF_Status* status, int error_code, const char* context);
 TF_Code TF_GetCode(const TF_Status* status);
 /* Valid until the status changes. */
@@ -64,7 +69,8 @@ void TF_SetPayload(TF_Status* status, const char* key, const char* value);
 typedef void (*TF_PayloadVisitor)(const char* key, const char* value, void* capture);
 void TF_ForEachPayload(const TF_Status* status, TF_PayloadVisitor visitor, void* capture);
 
-/* ------------------------------------------------------------------------------------------------ Environment */
+/* ------------------------------------------------------------------------------------------------
+ * Environment */
 
 typedef struct TF_Thread TF_Thread;
 
@@ -80,19 +86,15 @@ uint64_t TF_NowNanos(void);
 uint64_t TF_NowMicros(void);
 uint64_t TF_NowSeconds(void);
 void TF_DefaultThreadOptions(TF_ThreadOptions* options);
-TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* name,
-                          void (*work)(void*), void* parameter);
+TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* name, void (*work)(void*),
+                          void* parameter);
 /* Waits for the end and frees the thread. */
 void TF_JoinThread(TF_Thread* thread);
 
-/* ------------------------------------------------------------------------------------------------ Logging */
+/* ------------------------------------------------------------------------------------------------
+ * Logging */
 
-typedef enum TF_LogLevel {
-  TF_INFO = 0,
-  TF_WARNING = 1,
-  TF_ERROR = 2,
-  TF_FATAL = 3
-} TF_LogLevel;
+typedef enum TF_LogLevel { TF_INFO = 0, TF_WARNING = 1, TF_ERROR = 2, TF_FATAL = 3 } TF_LogLevel;
 
 #if defined(__GNUC__)
 #define TF_FS_PRINTF(at, first) __attribute__((format(printf, at, first)))
@@ -105,7 +107,8 @@ void TF_Log(TF_LogLevel level, const char* format, ...) TF_FS_PRINTF(2, 3);
 void TF_VLog(int level, const char* format, ...) TF_FS_PRINTF(2, 3);
 void TF_DVLog(int level, const char* format, ...) TF_FS_PRINTF(2, 3);
 
-/* ------------------------------------------------------------------------------------------------ Wrappers */
+/* ------------------------------------------------------------------------------------------------
+ * Wrappers */
 
 typedef struct TF_RandomAccessFile {
   void* plugin_file;
@@ -164,13 +167,15 @@ typedef struct TF_Filesystem_Option {
   TF_Filesystem_Option_Value* value;
 } TF_Filesystem_Option;
 
-/* ------------------------------------------------------------------------------------------------ Tables */
+/* ------------------------------------------------------------------------------------------------
+ * Tables */
 
 typedef struct TF_RandomAccessFileOps {
   /* Required. Releases the file; nothing uses it any more. */
   void (*cleanup)(TF_RandomAccessFile* file);
-  /* OK if and only if exactly n bytes were read; OUT_OF_RANGE if and only if the end of the file came first, with the
-   * number of bytes read (0 to n-1); otherwise -1 and another code. Thread safe. Never writes behind n bytes. */
+  /* OK if and only if exactly n bytes were read; OUT_OF_RANGE if and only if the end of the file
+   * came first, with the number of bytes read (0 to n-1); otherwise -1 and another code. Thread
+   * safe. Never writes behind n bytes. */
   int64_t (*read)(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
                   TF_Status* status);
 } TF_RandomAccessFileOps;
@@ -201,67 +206,77 @@ typedef struct TF_ReadOnlyMemoryRegionOps {
 } TF_ReadOnlyMemoryRegionOps;
 
 typedef struct TF_FilesystemOps {
-  /* Required. Once per scheme, during registration; where it is not OK the scheme is not registered. */
+  /* Required. Once per scheme, during registration; where it is not OK the scheme is not
+   * registered. */
   void (*init)(TF_Filesystem* filesystem, TF_Status* status);
   /* Required. */
   void (*cleanup)(TF_Filesystem* filesystem);
 
-  /* NOT_FOUND: the path or a parent is missing. FAILED_PRECONDITION: a directory, or invalid. Needs the table of random
-   * access files. On error `file` stays as it was. */
+  /* NOT_FOUND: the path or a parent is missing. FAILED_PRECONDITION: a directory, or invalid. Needs
+   * the table of random access files. On error `file` stays as it was. */
   void (*new_random_access_file)(const TF_Filesystem* filesystem, const char* path,
                                  TF_RandomAccessFile* file, TF_Status* status);
-  /* What exists is deleted and created anew. NOT_FOUND: a parent is missing. FAILED_PRECONDITION: a directory, or
-   * invalid. Needs the table of writable files. */
+  /* What exists is deleted and created anew. NOT_FOUND: a parent is missing. FAILED_PRECONDITION: a
+   * directory, or invalid. Needs the table of writable files. */
   void (*new_writable_file)(const TF_Filesystem* filesystem, const char* path,
                             TF_WritableFile* file, TF_Status* status);
   /* What exists is kept; a missing file is created. Codes as new_writable_file. */
   void (*new_appendable_file)(const TF_Filesystem* filesystem, const char* path,
                               TF_WritableFile* file, TF_Status* status);
-  /* Codes as new_random_access_file; INVALID_ARGUMENT: the file is empty. Needs the table of regions. */
+  /* Codes as new_random_access_file; INVALID_ARGUMENT: the file is empty. Needs the table of
+   * regions. */
   void (*new_read_only_memory_region_from_file)(const TF_Filesystem* filesystem, const char* path,
                                                 TF_ReadOnlyMemoryRegion* region, TF_Status* status);
-  /* NOT_FOUND: a parent is missing. ALREADY_EXISTS: a file or a directory is there. FAILED_PRECONDITION: invalid. */
+  /* NOT_FOUND: a parent is missing. ALREADY_EXISTS: a file or a directory is there.
+   * FAILED_PRECONDITION: invalid. */
   void (*create_dir)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
-  /* OK where the directory is there. FAILED_PRECONDITION: invalid, or what is there is no directory. */
+  /* OK where the directory is there. FAILED_PRECONDITION: invalid, or what is there is no
+   * directory. */
   void (*recursively_create_dir)(const TF_Filesystem* filesystem, const char* path,
                                  TF_Status* status);
   /* NOT_FOUND: missing. FAILED_PRECONDITION: a directory, or invalid. */
   void (*delete_file)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
   /* NOT_FOUND: missing. FAILED_PRECONDITION: not a directory, not empty, or invalid. */
   void (*delete_dir)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
-  /* Both counters are written on every path: what could not be deleted; 0 and 1 where it could not even start.
-   * NOT_FOUND: missing. FAILED_PRECONDITION: invalid. */
+  /* Both counters are written on every path: what could not be deleted; 0 and 1 where it could not
+   * even start. NOT_FOUND: missing. FAILED_PRECONDITION: invalid. */
   void (*delete_recursively)(const TF_Filesystem* filesystem, const char* path,
                              uint64_t* undeleted_files, uint64_t* undeleted_dirs,
                              TF_Status* status);
-  /* Replaces the target; on error both stay as they were. NOT_FOUND: the source, or a parent of either, is missing.
-   * FAILED_PRECONDITION: either is a directory, or invalid. */
+  /* Replaces the target; on error both stay as they were. NOT_FOUND: the source, or a parent of
+   * either, is missing. FAILED_PRECONDITION: either is a directory, or invalid. */
   void (*rename_file)(const TF_Filesystem* filesystem, const char* source, const char* target,
                       TF_Status* status);
-  /* Both exist afterwards with the same content; on error both stay as they were. Codes as rename_file. */
+  /* Both exist afterwards with the same content; on error both stay as they were. Codes as
+   * rename_file. */
   void (*copy_file)(const TF_Filesystem* filesystem, const char* source, const char* target,
                     TF_Status* status);
   /* OK: a file or directory is there. NOT_FOUND: missing. FAILED_PRECONDITION: invalid. */
   void (*path_exists)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
-  /* True if and only if path_exists would be OK for all. `statuses` is NULL or has one for each path, to be filled. */
+  /* True if and only if path_exists would be OK for all. `statuses` is NULL or has one for each
+   * path, to be filled. */
   bool (*paths_exist)(const TF_Filesystem* filesystem, char** paths, int num_files,
                       TF_Status** statuses);
-  /* Writes the statistics only where it answers OK. NOT_FOUND: missing. FAILED_PRECONDITION: invalid. */
+  /* Writes the statistics only where it answers OK. NOT_FOUND: missing. FAILED_PRECONDITION:
+   * invalid. */
   void (*stat)(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* stats,
                TF_Status* status);
-  /* NOT_FOUND: missing. FAILED_PRECONDITION: invalid. Of a file: false, with OK or FAILED_PRECONDITION (the sources
-   * contradict each other; TensorFlow looks at the status only). */
+  /* NOT_FOUND: missing. FAILED_PRECONDITION: invalid. Of a file: false, with OK or
+   * FAILED_PRECONDITION (the sources contradict each other; TensorFlow looks at the status only).
+   */
   bool (*is_directory)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
-  /* The length that stat gives. NOT_FOUND: missing. FAILED_PRECONDITION: a directory, or invalid. */
+  /* The length that stat gives. NOT_FOUND: missing. FAILED_PRECONDITION: a directory, or invalid.
+   */
   int64_t (*get_file_size)(const TF_Filesystem* filesystem, const char* path, TF_Status* status);
   /* A new block of the plugin's allocator, never NULL. */
   char* (*translate_name)(const TF_Filesystem* filesystem, const char* uri);
-  /* The number of names in a directory, without "." and ".."; the array and each name are blocks of the plugin's
-   * allocator. -1 on error. NOT_FOUND: missing. FAILED_PRECONDITION: a file, or invalid. */
+  /* The number of names in a directory, without "." and ".."; the array and each name are blocks of
+   * the plugin's allocator. -1 on error. NOT_FOUND: missing. FAILED_PRECONDITION: a file, or
+   * invalid. */
   int (*get_children)(const TF_Filesystem* filesystem, const char* path, char*** entries,
                       TF_Status* status);
-  /* The number of names that match the whole pattern: * and ? and [...] do not match "/", \c is c. No match: OK, 0.
-   * -1 on error. */
+  /* The number of names that match the whole pattern: * and ? and [...] do not match "/", \c is c.
+   * No match: OK, 0. -1 on error. */
   int (*get_matching_paths)(const TF_Filesystem* filesystem, const char* glob, char*** entries,
                             TF_Status* status);
   void (*flush_caches)(const TF_Filesystem* filesystem);
@@ -274,20 +289,23 @@ typedef struct TF_FilesystemOps {
   /* Frees the token. NOT_FOUND: not a token of this filesystem. */
   int (*end_transaction)(const TF_Filesystem* filesystem, TF_TransactionToken* token,
                          TF_Status* status);
-  /* The path need not exist. NOT_FOUND: bad token. FAILED_PRECONDITION: the path is in another transaction. */
+  /* The path need not exist. NOT_FOUND: bad token. FAILED_PRECONDITION: the path is in another
+   * transaction. */
   int (*add_to_transaction)(const TF_Filesystem* filesystem, const char* path,
                             TF_TransactionToken* token, TF_Status* status);
   /* NOT_FOUND: in no transaction. FAILED_PRECONDITION: not a path of this filesystem. */
   int (*get_transaction_for_path)(const TF_Filesystem* filesystem, const char* path,
                                   TF_TransactionToken** token, TF_Status* status);
-  /* NOT_FOUND: not a path of this filesystem. FAILED_PRECONDITION: in none, and no second one can be started. */
+  /* NOT_FOUND: not a path of this filesystem. FAILED_PRECONDITION: in none, and no second one can
+   * be started. */
   int (*get_or_start_transaction_for_path)(const TF_Filesystem* filesystem, const char* path,
                                            TF_TransactionToken** token, TF_Status* status);
   /* A new block of the plugin's allocator, never NULL. */
   char* (*decode_transaction_token)(const TF_Filesystem* filesystem,
                                     const TF_TransactionToken* token);
 
-  /* Configuration. TensorFlow calls only set_filesystem_configuration, with one option at a time. */
+  /* Configuration. TensorFlow calls only set_filesystem_configuration, with one option at a time.
+   */
 
   /* The array and all in it go to the caller. */
   void (*get_filesystem_configuration)(const TF_Filesystem* filesystem,
@@ -309,10 +327,11 @@ typedef struct TF_FilesystemOps {
                                             int* num_keys, TF_Status* status);
 } TF_FilesystemOps;
 
-/* ------------------------------------------------------------------------------------------------ Registration */
+/* ------------------------------------------------------------------------------------------------
+ * Registration */
 
-/* ABI: must equal the host's. API: logged where it differs. SIZE: bytes of the table; the host copies at most this many
- * and treats the entries behind it as NULL. */
+/* ABI: must equal the host's. API: logged where it differs. SIZE: bytes of the table; the host
+ * copies at most this many and treats the entries behind it as NULL. */
 #define TF_RANDOM_ACCESS_FILE_OPS_ABI 0
 #define TF_RANDOM_ACCESS_FILE_OPS_API 0
 #define TF_RANDOM_ACCESS_FILE_OPS_SIZE sizeof(TF_RandomAccessFileOps)
@@ -326,7 +345,8 @@ typedef struct TF_FilesystemOps {
 #define TF_FILESYSTEM_OPS_API 0
 #define TF_FILESYSTEM_OPS_SIZE sizeof(TF_FilesystemOps)
 
-/* One scheme. The scheme and the tables are blocks of plugin_memory_allocate, each used once: the host frees them. */
+/* One scheme. The scheme and the tables are blocks of plugin_memory_allocate, each used once: the
+ * host frees them. */
 typedef struct TF_FilesystemPluginOps {
   char* scheme;
   int filesystem_ops_abi;
@@ -347,7 +367,8 @@ typedef struct TF_FilesystemPluginOps {
   TF_ReadOnlyMemoryRegionOps* read_only_memory_region_ops;
 } TF_FilesystemPluginOps;
 
-/* Arrives zeroed; the plugin fills in everything. `ops` has one entry a scheme and is freed by the host too. */
+/* Arrives zeroed; the plugin fills in everything. `ops` has one entry a scheme and is freed by the
+ * host too. */
 typedef struct TF_FilesystemPluginInfo {
   size_t num_schemes;
   TF_FilesystemPluginOps* ops;
@@ -360,11 +381,15 @@ __attribute__((visibility("default")))
 #endif
 void TF_InitPlugin(TF_FilesystemPluginInfo* plugin_info);
 
-/* ------------------------------------------------------------------------------------------------ Layout (LP64) */
+/* ------------------------------------------------------------------------------------------------
+ * Layout (LP64) */
 
-#define TF_FS_SIZE(type, size) TF_FS_STATIC_ASSERT(sizeof(type) == (size), #type " has the wrong size")
-#define TF_FS_AT(type, field, offset) \
-  TF_FS_STATIC_ASSERT(offsetof(type, field) == (offset), #type "." #field " is in the wrong place")
+#define TF_FS_SIZE(type, size) \
+  TF_FS_STATIC_ASSERT(sizeof(type) == (size), #type " has the wrong size")
+#define TF_FS_AT(type, field, offset)                                              \
+  TF_FS_STATIC_ASSERT(offsetof(type, field) == (offset), #type "." #field          \
+                                                               " is in the wrong " \
+                                                               "place")
 
 TF_FS_SIZE(TF_RandomAccessFile, 8);
 TF_FS_AT(TF_RandomAccessFile, plugin_file, 0);

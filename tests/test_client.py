@@ -1,0 +1,191 @@
+"""The client: time-outs, deaths, and no process left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.harness import launch
+from tffs_conformance.harness.client import OUTPUT_KEPT, Host, Output
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
+from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
+from tffs_conformance.harness.raw import RawFilesystem
+
+
+def loader(fault: str | None = None, timeout: float = 10) -> Loader:
+    environment = {"TFFS_FAULT": fault} if fault else {}
+    command = [str(launch.native_directory() / "tffs-host")]
+    return Loader(command, launch.plugin_path("fakes/faulty"), environment, timeout)
+
+
+def filesystem(loaded: Loaded, root: str) -> Filesystem:
+    entry = loaded.registration.registered["faulty"]
+    assert entry.filesystem is not None
+    return Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[str]:
+    yield f"faulty://{tmp_path}"
+
+
+def death_of(fault: str, root: str, timeout: float = 10) -> Died:
+    hosts = loader(fault, timeout)
+    loaded = hosts.load()
+    with pytest.raises(Died) as caught:
+        filesystem(loaded, root).stat(root)
+    assert not loaded.host.alive
+    hosts.close()
+    return caught.value
+
+
+def test_a_signal_is_an_outcome(root: str) -> None:
+    death = death_of("crash:stat", root).death
+    assert isinstance(death, Crashed)
+    assert (death.op, death.how) == ("stat", "signal SIGSEGV")
+    assert "backtrace" in death.output
+
+
+def test_exit_is_an_outcome(root: str) -> None:
+    death = death_of("exit:stat", root).death
+    assert isinstance(death, Crashed)
+    assert death.how == "exit status 0"
+
+
+def test_an_exception_is_an_outcome(root: str) -> None:
+    death = death_of("throw:stat", root).death
+    assert isinstance(death, Threw)
+    assert death.type == "std::runtime_error"
+
+
+def test_a_hang_is_an_outcome(root: str) -> None:
+    death = death_of("hang:stat", root, timeout=0.2).death
+    assert isinstance(death, Hung)
+    assert "backtrace" in death.output
+
+
+def test_a_hang_is_paid_for_once(root: str) -> None:
+    hosts = loader("hang:stat", timeout=0.2)
+    for _ in range(HANGS_ENDURED):
+        with pytest.raises(Died):
+            filesystem(hosts.load(), root).stat(root)
+    with pytest.raises(Blocked) as blocked:
+        filesystem(hosts.load(), root).stat(root)
+    assert blocked.value.op == "stat"
+    hosts.close()
+
+
+def test_output_is_bounded() -> None:
+    output = Output()
+    for _ in range(100):
+        output.add(b"x" * 10_000)
+    output.add(b"the end")
+    assert len(output.text) < 2 * OUTPUT_KEPT + 100
+    assert output.text.endswith("the end")
+    assert "bytes left out" in output.text
+
+
+def test_a_file_that_is_no_plugin() -> None:
+    hosts = Loader([str(launch.native_directory() / "tffs-host")], Path(__file__), {}, 10)
+    loaded = hosts.load()
+    assert loaded.registration.error is not None
+    loaded.host.close()
+    hosts.close()
+
+
+def test_missing_symbols_are_named() -> None:
+    command = [str(launch.native_directory() / "tffs-host")]
+    hosts = Loader(command, launch.plugin_path("fakes/unresolved"), {}, 10)
+    registration = hosts.load().registration
+    assert {symbol.demangled: symbol.is_cplusplus for symbol in registration.missing} == {
+        "TF_CreateDir": False,
+        "TF_NoSuchFunction": False,
+        "tsl::mutex::unlock()": True,
+    }
+    hosts.close()
+
+
+MALFORMED = {
+    "allocate-null": Code.FAILED_PRECONDITION,
+    "free-null": Code.FAILED_PRECONDITION,
+    "scheme-null": Code.INVALID_ARGUMENT,
+    "abi:filesystem": Code.FAILED_PRECONDITION,
+    "abi:random_access_file": Code.FAILED_PRECONDITION,
+    "abi:writable_file": Code.FAILED_PRECONDITION,
+    "abi:read_only_memory_region": Code.FAILED_PRECONDITION,
+    "api:filesystem": Code.OK,
+    "filesystem-ops-null": Code.FAILED_PRECONDITION,
+    "init-null": Code.FAILED_PRECONDITION,
+    "cleanup-null": Code.FAILED_PRECONDITION,
+    "random_access_file.cleanup-null": Code.FAILED_PRECONDITION,
+    "writable_file.cleanup-null": Code.FAILED_PRECONDITION,
+    "region.cleanup-null": Code.FAILED_PRECONDITION,
+    "region.data-null": Code.FAILED_PRECONDITION,
+    "region.length-null": Code.FAILED_PRECONDITION,
+    "no-table:new_random_access_file": Code.FAILED_PRECONDITION,
+    "no-table:new_writable_file": Code.FAILED_PRECONDITION,
+    "no-table:new_appendable_file": Code.FAILED_PRECONDITION,
+    "no-table:new_read_only_memory_region_from_file": Code.FAILED_PRECONDITION,
+    "init-fails": Code.PERMISSION_DENIED,
+    "duplicate-scheme": Code.ALREADY_EXISTS,
+    "two-schemes": Code.OK,
+    "zero-schemes": Code.OK,
+    "size:longer": Code.OK,
+}
+
+
+@pytest.mark.parametrize(("fault", "code"), MALFORMED.items())
+def test_registration_as_core_does_it(fault: str, code: Code) -> None:
+    command = [str(launch.native_directory() / "tffs-host")]
+    hosts = Loader(command, launch.plugin_path("fakes/malformed"), {"TFFS_FAULT": fault}, 10)
+    loaded = hosts.load()
+    assert loaded.registration.code is code, loaded.registration.message
+    loaded.host.close()
+    hosts.close()
+
+
+def test_nothing_is_left_when_the_client_is_killed(root: str) -> None:
+    """The client is killed by SIGKILL while the plugin hangs, so nobody is left to end the host but itself."""
+    program = f"""
+from tests.test_client import filesystem, loader
+hosts = loader("hang:stat", 60)
+loaded = hosts.load()
+print(loaded.host.pid, flush=True)
+filesystem(loaded, {root!r}).stat({root!r})
+"""
+    here = Path(__file__).parent.parent
+    environment = {**os.environ, launch.NATIVE_DIRECTORY_VARIABLE: str(launch.native_directory())}
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=here, env=environment
+    ) as client:
+        assert client.stdout is not None
+        host = int(client.stdout.readline())
+        client.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while alive(host) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(host)
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"
+
+
+def test_a_host_that_was_closed_is_gone() -> None:
+    host = Host([str(launch.native_directory() / "tffs-host")], {}, 10)
+    host.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(host.pid, 0)
+    assert host.usage is not None

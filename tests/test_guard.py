@@ -1,0 +1,80 @@
+"""The guard: nobody's files are harmed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tffs_conformance.harness import paths
+from tffs_conformance.harness.guard import Guard, Refused
+from tffs_conformance.harness.tables import CHANGING
+
+OWN = "mine://host/tmp/tffs-x/case"
+ONE_PATH = sorted(CHANGING - {"rename_file", "copy_file"})
+
+
+@pytest.mark.parametrize("op", ONE_PATH)
+@pytest.mark.parametrize(
+    "uri",
+    ["", "/", "mine://", "mine:///", "mine://host/", "mine://host/tmp", "mine://host/tmp/tffs-x",
+     "mine://host/tmp/tffs-x/cases", "mine://other/tmp/tffs-x/case/a", "mine://host/tmp/tffs-x/case/../other",
+     "mine://host/tmp/tffs-x/case/a/../../..", "/tmp/tffs-x/case/a", "other://host/tmp/tffs-x/case/a"],
+)  # fmt: skip
+def test_refuses(op: str, uri: str) -> None:
+    with pytest.raises(Refused):
+        Guard(OWN).admit(op, [uri], [paths.translate(uri)])
+
+
+@pytest.mark.parametrize("op", ONE_PATH)
+@pytest.mark.parametrize("uri", [OWN, OWN + "/a", OWN + "/a/b", OWN + "//a", OWN + "/a/../b", OWN + "/"])
+def test_admits(op: str, uri: str) -> None:
+    Guard(OWN).admit(op, [uri], [paths.translate(uri)])
+
+
+def test_both_paths_of_a_rename_count() -> None:
+    outside = "mine://host/tmp/precious"
+    for pair in ([OWN + "/a", outside], [outside, OWN + "/a"]):
+        with pytest.raises(Refused):
+            Guard(OWN).admit("rename_file", pair, [paths.translate(uri) for uri in pair])
+
+
+def test_the_source_of_a_copy_is_only_read() -> None:
+    pair = ["mine://host/tmp/other", OWN + "/a"]
+    Guard(OWN).admit("copy_file", pair, [paths.translate(uri) for uri in pair])
+    with pytest.raises(Refused):
+        Guard(OWN).admit("copy_file", pair[::-1], [paths.translate(uri) for uri in pair[::-1]])
+
+
+def test_asking_is_free() -> None:
+    Guard(OWN).admit("stat", ["/"], ["/"])
+
+
+@pytest.mark.parametrize("plain", ["/", "", "/tmp", "/tmp/tffs-x", "/tmp/tffs-x/case/../.."])
+def test_a_translation_that_leaves_is_refused(plain: str) -> None:
+    with pytest.raises(Refused):
+        Guard(OWN).admit("delete_recursively", [OWN + "/a"], [plain])
+
+
+def test_the_root_is_made_with_its_parents_and_nothing_else() -> None:
+    guard = Guard(OWN, making=True)
+    for uri in ("mine://host/tmp", "mine://host/tmp/tffs-x", OWN):
+        guard.admit("create_dir", [uri], [paths.translate(uri)])
+        if uri != OWN:
+            with pytest.raises(Refused):
+                guard.admit("delete_recursively", [uri], [paths.translate(uri)])
+    with pytest.raises(Refused):
+        guard.admit("create_dir", ["mine://host/"], ["/"])
+
+
+def test_a_root_is_nobodys_case() -> None:
+    with pytest.raises(ValueError, match="root"):
+        Guard("mine://host/")
+
+
+@given(st.text(alphabet="./ab", max_size=20))
+def test_whatever_is_admitted_lies_inside(tail: str) -> None:
+    uri = f"{OWN}/{tail}"
+    try:
+        Guard(OWN).admit("delete_recursively", [uri], [paths.translate(uri)])
+    except Refused:
+        return
+    assert (paths.translate(uri) + "/").startswith("/tmp/tffs-x/case/")
