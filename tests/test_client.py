@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,8 +32,8 @@ def filesystem(loaded: Loaded, root: str) -> Filesystem:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Iterator[str]:
-    yield f"faulty://{tmp_path}"
+def root(tmp_path: Path) -> str:
+    return f"faulty://{tmp_path}"
 
 
 def death_of(fault: str, root: str, timeout: float = 10) -> Died:
