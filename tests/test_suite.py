@@ -1,0 +1,263 @@
+"""The suite, from the outside: what a user types, what comes back."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tffs_conformance.harness import launch
+from tffs_conformance.reports import document, journal
+from tffs_conformance.suite import collect
+from tffs_conformance.suite.catalogue import Level, catalogue
+
+
+def run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Pytest in a directory of the user's, with what is installed."""
+    return subprocess.run(
+        command(*arguments), cwd=directory, env=environment(), text=True, capture_output=True, check=False
+    )
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "import sys; sys.path.pop(0); import pytest; sys.exit(pytest.main())",
+            "-p", "no:randomly", "-p", "no:cacheprovider", *arguments]  # fmt: skip
+
+
+def environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV_"))}
+
+
+def report(directory: Path) -> dict[str, Any]:
+    return document.load(directory / "tffs-report" / "report.json")
+
+
+def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    found = report(tmp_path)
+    assert found["verdict"] == "conformant"
+    assert len(found["cases"]) >= 600
+    assert not found["counts"]["error"]
+    assert not found["counts"]["warning"]
+    assert not found["counts"]["not run"]
+    assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
+
+
+def test_a_users_repository_does_not_reach_our_cases(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\npython_files = check_*.py\npython_functions = check_*\ntestpaths = mine\n"
+    )
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "check_mine.py").write_text("def check_mine():\n    raise AssertionError\n")
+    (tmp_path / "conftest.py").write_text(
+        "import pytest\n\n@pytest.fixture(autouse=True)\ndef strict():\n    raise RuntimeError('not yours')\n"
+    )
+    done = run(tmp_path, "--plugin=posix", "--tier=smoke")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    assert report(tmp_path)["verdict"] == "conformant"
+
+
+def test_two_workers_see_what_one_sees(tmp_path: Path) -> None:
+    found = []
+    for number, arguments in enumerate(((), ("-n", "2"))):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        assert run(directory, "--plugin=posix", *arguments).returncode == 0
+        found.append({case["id"]: case["checks"] for case in report(directory)["cases"]})
+    assert found[0] == found[1]
+
+
+def test_several_plugins_get_a_report_each(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--plugin=fakes/null", "--tier=smoke")
+    assert done.returncode == 1
+    verdicts = {
+        name: document.load(tmp_path / "tffs-report" / name / "report.json")["verdict"] for name in ("posix", "null")
+    }
+    assert verdicts == {"posix": "conformant", "null": "not conformant"}
+
+
+def test_nothing_implemented_is_not_conformant(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=fakes/null")
+    assert done.returncode == 1
+    found = report(tmp_path)
+    assert (found["verdict"], found["reason"]) == ("not conformant", "nothing executed")
+
+
+def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=./no-such.so")
+    assert done.returncode == 4
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "tffs-report").exists()
+
+
+def test_a_file_that_is_no_shared_object(tmp_path: Path) -> None:
+    (tmp_path / "plain.so").write_text("not a shared object")
+    done = run(tmp_path, "--plugin=./plain.so")
+    assert done.returncode == 1
+    found = report(tmp_path)
+    assert found["verdict"] == "not conformant"
+    assert len(found["cases"]) == len(collect.cases())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--scheme=other",), "--scheme=other"),
+        (("--scheme=a", "--scheme=b"), "pair up"),
+        (("--env=NAME",), "NAME=VALUE"),
+        (("--root=other:///tmp",), "--root=other:///tmp"),
+        (("--fail-on=everything",), "--fail-on=everything"),
+        (("--case=read/no-such",), "--case=read/no-such"),
+        (("--clause=no.such",), "--clause=no.such"),
+        (("-k", "nosuchcase"), "nosuchcase"),
+        (("--call-timeout=0",), "--call-timeout"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run(tmp_path, "--plugin=posix", *arguments)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert words in done.stdout + done.stderr
+
+
+def test_a_selection_is_incomplete(tmp_path: Path) -> None:
+    assert run(tmp_path, "--plugin=posix", "--clause=read.*").returncode == 0
+    found = report(tmp_path)
+    assert found["verdict"] == "incomplete"
+    assert all(any(name.startswith("read.") for name in case["clauses"]) for case in found["cases"])
+
+
+def test_the_re_run_line_runs_one_case(tmp_path: Path) -> None:
+    name = "read/across-the-end[last-byte-and-one-more]"
+    assert run(tmp_path, "--plugin=posix", f"--case={name}").returncode == 0
+    assert [case["id"] for case in report(tmp_path)["cases"]] == [name]
+
+
+#: A fault, and the clause on which it is caught.
+FAULTS = {
+    "read.one-less": "read.ok-is-exactly-n",
+    "read.garbage": "read.returns-the-bytes",
+    "read.short-is-ok": "read.short-read-is-out-of-range",
+    "read.overrun": "robustness.no-overrun",
+    "append.drops": "append.writes-exactly-n",
+    "append.doubles": "append.writes-exactly-n",
+    "tell.stuck-at-zero": "tell.is-the-write-position",
+    "writable.no-truncate": "new_writable_file.replaces-what-exists",
+    "appendable.truncates": "new_appendable_file.keeps-what-exists",
+    "region.short-length": "length.is-the-file-size",
+    "create_dir.ok-if-exists": "create_dir.exists-is-already-exists",
+    "delete_dir.recursive": "delete_dir.not-empty-is-failed-precondition",
+    "delete_recursively.counters-untouched": "delete_recursively.counters-when-it-could-not-start",
+    "rename_file.copies": "rename_file.source-is-gone",
+    "copy_file.empty": "copy_file.keeps-the-content",
+    "copy_file.moves": "copy_file.source-stays",
+    "paths_exist.always-true": "paths_exist.is-true-if-all-exist",
+    "stat.length-plus-one": "stat.length-is-the-size",
+    "stat.mtime-seconds": "stat.mtime-is-in-nanoseconds",
+    "stat.writes-on-error": "stat.untouched-on-error",
+    "is_directory.true-for-file": "is_directory.of-a-file",
+    "get_file_size.plus-one": "get_file_size.is-stat-length",
+    "get_children.slash": "get_children.names-only",
+    "get_children.dots": "get_children.names-only",
+    "get_matching_paths.crosses-slash": "get_matching_paths.star-stops-at-a-slash",
+    "get_matching_paths.error-on-no-match": "get_matching_paths.no-match-is-ok",
+    "translate_name.null": "translate_name.succeeds",
+    "argument.writes:stat": "common.arguments-unchanged",
+    "throw:stat": "robustness.no-exception",
+    "exit:stat": "robustness.no-crash",
+}
+
+
+@pytest.mark.parametrize(("fault", "clause"), FAULTS.items())
+def test_a_fault_is_caught_on_its_clause(tmp_path: Path, fault: str, clause: str) -> None:
+    done = run(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", f"--clause={clause}")
+    # Robustness is watched in all cases, so those of one op are run.
+    if clause.startswith(("robustness", "common")):
+        op = fault.partition(":")[2] or fault.partition(".")[0]
+        done = run(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", f"--clause={op}.*")
+    assert done.returncode == 1, done.stdout[-2000:] + done.stderr
+    assert f"VIOLATION {clause}" in done.stdout
+    assert report(tmp_path)["clauses"][clause]["counts"]["violation"]
+
+
+MALFORMED = {
+    "allocate-null": "registration.sets-allocate",
+    "free-null": "registration.sets-free",
+    "zero-schemes": "registration.has-a-scheme",
+    "scheme-null": "registration.scheme-is-set",
+    "duplicate-scheme": "registration.no-duplicate-scheme",
+    "abi:filesystem": "registration.abi-matches",
+    "region.length-null": "registration.required-ops",
+    "static-table": "registration.blocks-are-freeable",
+    "free-rejects-null": "registration.blocks-are-freeable",
+    "init-fails": "init.succeeds",
+}
+
+
+@pytest.mark.parametrize(("fault", "clause"), MALFORMED.items())
+def test_a_malformed_registration_is_caught(tmp_path: Path, fault: str, clause: str) -> None:
+    done = run(tmp_path, "--plugin=fakes/malformed", f"--env=TFFS_FAULT={fault}", "-k", "registration")
+    assert done.returncode == 1, done.stdout[-2000:] + done.stderr
+    assert f"VIOLATION {clause}" in done.stdout, done.stdout[-4000:]
+
+
+def test_a_killed_run_leaves_no_process_and_an_incomplete_report(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("--plugin=posix"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        path = tmp_path / "tffs-report" / journal.JOURNAL_NAME
+        deadline = time.monotonic() + 60
+        while not (path.exists() and path.read_bytes().count(b"\n") > 50) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    found = journal.recover(path)
+    assert found["verdict"] == "incomplete"
+    assert found["cases"]
+    deadline = time.monotonic() + 30
+    while hosts_in(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not hosts_in(tmp_path)
+
+
+def hosts_in(directory: Path) -> list[str]:
+    """Hosts that were started from a directory."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "comm").read_text().strip() == "tffs-host" and (process / "cwd").readlink() == directory:
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_the_report_names_no_secret(tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=posix", "--tier=smoke", "--env=MY_SECRET=hunter2hunter2")
+    for name in ("report.json", journal.JOURNAL_NAME):
+        assert "hunter2" not in (tmp_path / "tffs-report" / name).read_text()
+
+
+def test_every_must_clause_has_a_case_or_says_why_not() -> None:
+    """Watched clauses are recorded where they are broken, whatever the case is about."""
+    checked = {name for case in collect.cases() for name in case.clauses}
+    watched = {"robustness.no-crash", "robustness.no-hang", "robustness.no-exception"}
+    missing = [
+        name
+        for name, clause in catalogue().items()
+        if clause.level is Level.MUST and not clause.untested and name not in checked | watched
+    ]
+    assert not missing
+    assert checked <= set(catalogue())
+
+
+def test_the_list_of_cases_is_what_pytest_collects(tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=fakes/null")
+    assert {case["id"] for case in report(tmp_path)["cases"]} == {case.id for case in collect.cases()}
+
+
+def test_the_shipped_plugins_are_found() -> None:
+    assert {"posix", "fakes/null", "fakes/faulty"} <= set(launch.shipped_plugins())
