@@ -69,7 +69,7 @@ def machine(debian: Path, tmp_path: Path) -> Iterator[Path]:
 def test_command(machine: Path, command: str) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
     done = subprocess.run(
-        ["chroot", str(machine), "sh", "-c", f"cd /clone && {command}"],
+        [str(shutil.which("chroot")), str(machine), "sh", "-c", f"cd /clone && {command}"],
         env=environment, text=True, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]

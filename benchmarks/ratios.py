@@ -1,0 +1,106 @@
+"""What the suite costs, as ratios: machines are noisy, so nothing here is an absolute time, and nothing fails."""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tffs_conformance.harness import launch
+from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.loader import Loaded, Loader
+from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.suite import collect
+
+ROUNDS = 5
+HEADER = Path(__file__).parent.parent / "harness" / "include"
+
+
+def pairwise(first: Callable[[], None], second: Callable[[], None]) -> float:
+    """The median of the ratios of time, first to second, run in turn."""
+    return statistics.median(seconds(first) / seconds(second) for _ in range(ROUNDS))
+
+
+def seconds(work: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def pytest_run(directory: str, *arguments: str) -> Callable[[], None]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments]
+    return lambda: check(command, directory)
+
+
+def check(command: list[str], directory: str) -> None:
+    subprocess.run(command, cwd=directory, check=True, stdout=subprocess.DEVNULL)
+
+
+def suite_against_empty_tests(directory: str) -> None:
+    cases = len(collect.cases())
+    empty = Path(directory) / "test_empty.py"
+    empty.write_text("".join(f"def test_{k}():\n    pass\n" for k in range(cases)))
+    ratio = pairwise(
+        pytest_run(directory, "--plugin=posix", "--tier=must"),
+        pytest_run(directory, "-p", "no:tffs", str(empty)),
+    )
+    print(f"MUST tier on posix / {cases} empty tests in bare pytest: {ratio:.2f}")
+
+
+def filesystem(loaded: Loaded, root: str) -> Filesystem:
+    entry = loaded.registration.registered["posix"]
+    assert entry.filesystem is not None
+    return Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
+
+
+def isolation(directory: str) -> None:
+    loader = Loader([str(launch.native_directory() / "tffs-host")], launch.plugin_path("posix"), {}, 10)
+    root = f"posix://{directory}"
+    kept = loader.load()
+    times = 200
+
+    def isolated() -> None:
+        for _ in range(times):
+            loaded = loader.load()
+            filesystem(loaded, root).stat(root)
+            loaded.host.close()
+
+    def together() -> None:
+        fs = filesystem(kept, root)
+        for _ in range(times):
+            fs.stat(root)
+
+    ratio = pairwise(isolated, together)
+    print(f"one op in a host of its own / one in a kept host: {ratio:.1f}")
+    kept.host.close()
+    loader.close()
+
+
+def reads(directory: str) -> None:
+    native = launch.native_directory()
+    program = Path(directory) / "reads"
+    subprocess.run(
+        ["c++", "-std=c++17", "-O2", f"-I{HEADER}", str(Path(__file__).with_name("reads.cc")), "-o", str(program),
+         str(native / "libtensorflow_framework.so.2"), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed", "-ldl"],
+        check=True,
+    )  # fmt: skip
+    content = Path(directory) / "content"
+    content.write_bytes(bytes(64 << 20))
+    for size in (4 << 10, 128 << 10, 1 << 20):
+        arguments = [str(launch.plugin_path("posix")), str(content), str(size), str((64 << 20) // size), "21"]
+        done = subprocess.run([str(program), *arguments], check=True, capture_output=True, text=True)
+        print(f"posix reads of {size >> 10} KiB / a plain pread loop (speed): {done.stdout.strip()}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        suite_against_empty_tests(directory)
+        isolation(directory)
+        reads(directory)
+
+
+if __name__ == "__main__":
+    main()
