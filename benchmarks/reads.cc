@@ -1,5 +1,6 @@
-// Reads of a plugin against a plain pread loop over the same file: prints the median of the pairwise ratios of speed.
-// Arguments: the plugin, its scheme's file path, bytes a read, reads a round, rounds.
+// Reads of a plugin against a plain pread loop over the same file: prints the median of the
+// pairwise ratios of speed. Arguments: the plugin, its scheme's file path, bytes a read, reads a
+// round, rounds.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
