@@ -1,0 +1,53 @@
+"""The process that loaded the plugin: what is left changed in it when everything was closed."""
+
+from tffs_conformance.harness.state import State
+from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.marks import clauses, smoke
+
+#: So often the same is done, so that one descriptor a time is told from one that is kept for good.
+TIMES = 10
+
+
+def round_trip(case: Case) -> None:
+    """One of everything, in success and in error, with all that was opened cleaned up."""
+    fs = case.fs
+    case.write("directory/file", b"content")
+    case.content(case.uri("directory/file"))
+    fs.new_random_access_file(case.uri("missing"))
+    fs.new_random_access_file(case.uri("directory"))
+    fs.new_writable_file(case.uri("directory"))
+    for file in (fs.new_writable_file(case.uri("dropped")), fs.new_appendable_file(case.uri("directory/file"))):
+        if file.value is not None:
+            file.value.append(b"more")
+            file.value.cleanup()
+    region = fs.new_read_only_memory_region_from_file(case.uri("directory/file"))
+    if region.value is not None:
+        region.value.cleanup()
+    fs.stat(case.uri("directory/file"))
+    fs.get_children(case.uri("directory"))
+    fs.get_children(case.uri("missing"))
+    fs.rename_file(case.uri("missing"), case.uri("directory/target"))
+    fs.copy_file(case.uri("directory/file"), case.uri("directory/copy"))
+    fs.copy_file(case.uri("directory/file"), case.uri("missing/copy"))
+
+
+@smoke
+@clauses("robustness.leaves-no-descriptor", "robustness.leaves-no-thread", "robustness.keeps-the-working-directory",
+         "robustness.keeps-signal-handlers")  # fmt: skip
+def test_process_state(case: Case) -> None:
+    """The process is looked at before and after many rounds of everything."""
+    with case.setup():
+        case.mkdir("directory")
+        # The first round may fill caches.
+        round_trip(case)
+    before = State.of(case.loaded.host)
+    for _ in range(TIMES):
+        round_trip(case)
+    after = State.of(case.loaded.host)
+    grown = after.descriptors - before.descriptors
+    leaks = grown >= TIMES
+    case.check("robustness.leaves-no-descriptor", not leaks, "no more descriptors each time",
+               f"{grown} more after {TIMES} rounds" if leaks else "no more descriptors each time")  # fmt: skip
+    case.note("robustness.leaves-no-thread", "more threads" if after.threads > before.threads else "no more threads")
+    case.equal("robustness.keeps-the-working-directory", "moved", False, after.directory != before.directory)
+    case.equal("robustness.keeps-signal-handlers", "handlers", before.handlers, after.handlers)
