@@ -40,19 +40,25 @@ class Filesystem(Defaults):
         self.raw = raw
         self.present = present
         self._guard = guard
+        self._translated: dict[str, str] = {}
 
     def available(self, op: str) -> bool:
         """Whether `op` can be performed, by the plugin or by core's default."""
         return available(op, self.present)
 
     def translate(self, uri: str) -> str:
-        """The name that an op gets for `uri`. A plugin that gives NULL ends the process, as it ends TensorFlow."""
+        """The name that an op gets for `uri`. A plugin that gives NULL ends the process, as it ends TensorFlow.
+
+        A name is asked for once: whether the plugin gives the same one again is the affair of a case of its own.
+        """
         if "translate_name" not in self.present:
             return paths.translate(uri).split("\0")[0]
-        name = self.raw.translate_name(uri).value
-        if name is None:
-            raise Died(Crashed("translate_name", "it returned NULL, for which TensorFlow aborts"))
-        return name
+        if uri not in self._translated:
+            name = self.raw.translate_name(uri).value
+            if name is None:
+                raise Died(Crashed("translate_name", "it returned NULL, for which TensorFlow aborts"))
+            self._translated[uri] = name
+        return self._translated[uri]
 
     def translate_name(self, uri: str) -> Outcome[str | None]:
         """What translate_name gives, or core's own translation."""

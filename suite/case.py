@@ -11,25 +11,19 @@ from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.files import WritableFile
 from tffs_conformance.harness.guard import Guard, Refused
 from tffs_conformance.harness.loader import Blocked, Loaded
-from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Outcome, Source, Watch
+from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Outcome, Source
 from tffs_conformance.harness.raw import Call
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import Verdict, worst
-from tffs_conformance.suite import trace
-from tffs_conformance.suite.catalogue import Level, clause
+from tffs_conformance.suite import laws, trace
+from tffs_conformance.suite.catalogue import clause
+from tffs_conformance.suite.checks import AbsentOp, Checks
 from tffs_conformance.suite.target import Bench
 
 T = TypeVar("T")
 
-#: The clause that each bit of the watch breaks, whatever op shows it.
-WATCHED: Mapping[Watch, str] = {
-    Watch.WRAPPER_CHANGED: "common.wrapper-unchanged",
-    Watch.ARGUMENT_CHANGED: "common.arguments-unchanged",
-    Watch.OVERRUN: "robustness.no-overrun",
-    Watch.SHARED_ENTRIES: "common.results-distinct",
-    Watch.NULL_ENTRY: "common.results-terminated",
-}
-
+#: The clauses that every op keeps by coming back.
+SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
 
 #: The clause that says of a step of loading what `<op>.succeeds` says of an op.
 BLOCKING: Mapping[str, str] = {
@@ -40,30 +34,19 @@ BLOCKING: Mapping[str, str] = {
 }
 
 
-class AbsentOp(Exception):
-    """The op a case is about is NULL and core has no default for it."""
-
-
-class Misused(Exception):
-    """A case checks a clause that it does not declare: a defect of the suite."""
-
-
-class Case:
+class Case(Checks):
     """One case on one target. Cases read as rule, stimulus, verdict: `setup`, calls on `fs`, then checks."""
 
     def __init__(self, bench: Bench, identity: str, clauses: Sequence[str], stimulus: str) -> None:
-        self.id = identity
-        self.clauses = tuple(clauses)
+        super().__init__(identity, clauses, bench.directory(identity))
         self._stimulus = stimulus
         self._bench = bench
         self.target_name = bench.target.name
         self._module = identity.partition("/")[0]
-        self._directory = bench.directory(identity)
         self._directory_made = False
         self._loaded: Loaded | None = None
         self._filesystem: Filesystem | None = None
         self._trace: list[Call] = []
-        self._checks: list[CheckRecord] = []
         self._setting_up = False
         self._output = ""
         self._started = time.perf_counter()
@@ -113,6 +96,8 @@ class Case:
             raise Blocked(outcome.op, "the plugin does not provide it", absent=True)
         if outcome.ok:
             return outcome.value
+        if self.unimplemented(outcome):
+            raise Blocked(outcome.op, "it answers UNIMPLEMENTED", absent=True)
         succeeds = f"{outcome.op}.succeeds"
         if succeeds in self.clauses or outcome.op in self._bench.plain:
             self._record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
@@ -157,6 +142,10 @@ class Case:
                 self.done(got)
             return got.value.data
 
+    def unchanged(self, name: str, before: Mapping[str, bytes | None]) -> None:
+        """Nothing in the case's directory is other than it was."""
+        self.equal(name, "tree", dict(sorted(before.items())), dict(sorted(self.tree().items())))
+
     def tree(self) -> dict[str, bytes | None]:
         """All there is in the case's directory: path to content, None for a directory. A set-up step."""
         found: dict[str, bytes | None] = {}
@@ -174,59 +163,6 @@ class Case:
                     else:
                         found[path] = self.content(self.uri(path))
         return found
-
-    # Checks ----------------------------------------------------------------------------------------------------------
-
-    def check(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
-        """One statement about one clause; the texts are what a reader compares."""
-        return self._record(name, holds, expected, got, said)
-
-    def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
-        """The code is one of these."""
-        expected = "code=" + "|".join(sorted(map(str, codes)))
-        return self._record(name, outcome.code in codes, expected, f"code={outcome.code}", outcome.message)
-
-    def equal(self, name: str, what: str, expected: object, got: object) -> bool:
-        """A value is as it should be."""
-        return self._record(name, expected == got, f"{what}={trace.show(expected)}", f"{what}={trace.show(got)}")
-
-    def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
-        """Which reading of a disputed clause the plugin follows; none of them is a breach."""
-        followed = next((reading for reading, holds in readings.items() if holds), None)
-        expected = " or ".join(readings)
-        self._record(name, followed is not None, expected, got, said, reading=followed)
-
-    def note(self, name: str, got: str, said: str = "") -> None:
-        """What was seen where no source says what should be."""
-        self._record(name, True, "anything", got, said)
-
-    def unchanged(self, name: str, before: Mapping[str, bytes | None]) -> None:
-        """Nothing in the case's directory is other than it was."""
-        self.equal(name, "tree", dict(sorted(before.items())), dict(sorted(self.tree().items())))
-
-    def _record(
-        self,
-        name: str,
-        holds: bool,
-        expected: str,
-        got: str,
-        said: str = "",
-        *,
-        reading: str | None = None,
-        declared: bool = False,
-    ) -> bool:
-        if not declared and name not in self.clauses:
-            raise Misused(f"{self.id} checks {name} and does not declare it")
-        facts = clause(name)
-        if facts.level is Level.MAY:
-            verdict = Verdict.INFORMATIONAL
-        elif holds:
-            verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
-        else:
-            verdict = Verdict.VIOLATION if facts.level is Level.MUST else Verdict.WARNING
-        clean = [self._plain(text) for text in (expected, got, said)]
-        self._checks.append(CheckRecord(name, verdict, clean[0], clean[1], reading, clean[2] or None))
-        return holds
 
     # The end ---------------------------------------------------------------------------------------------------------
 
@@ -249,7 +185,7 @@ class Case:
                 verdict, reason = Verdict.ABSENT, str(error)
             case _:
                 verdict, reason = Verdict.ERROR, f"{type(error).__name__}: {error}"
-        self._watched()
+        self._held_to_laws()
         verdicts = [check.verdict for check in self._checks] + ([verdict] if verdict else [])
         if not verdicts:
             verdicts, reason = [Verdict.ERROR], "the case made no check"
@@ -305,21 +241,16 @@ class Case:
         if name in self.clauses and not blocked.absent and not judged:
             self._record(name, False, f"{blocked.op} works", f"{blocked.op}: {blocked.why}")
 
-    def _watched(self) -> None:
-        seen: set[tuple[str, str]] = set()
-        for op, _, outcome in self._trace:
-            if not isinstance(outcome, Outcome):
-                continue
-            for bit, name in WATCHED.items():
-                if bit in outcome.watch and (op, name) not in seen:
-                    seen.add((op, name))
-                    self._record(name, False, f"{op} keeps the rule", f"{op}: {bit.name}", declared=True)
-
-    def _plain(self, text: str) -> str:
-        """Without what differs from run to run: the case's own directory."""
-        for prefix in (self._directory, paths.parse(self._directory).path):
-            text = text.replace(prefix, "{case}")
-        return text
+    def _held_to_laws(self) -> None:
+        """What was broken is recorded wherever it shows, what was kept where the case is about it."""
+        for finding in laws.findings(self._trace):
+            if finding.clause in self.clauses or not finding.holds:
+                self._record(
+                    finding.clause, finding.holds, finding.expected, finding.got, reading=finding.reading, declared=True
+                )
+        for name in SURVIVED:
+            if name in self.clauses and self._trace and not any(check.clause == name for check in self._checks):
+                self._record(name, True, "every op comes back", "every op came back")
 
 
 Body = Callable[[Case], None]

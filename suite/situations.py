@@ -43,5 +43,8 @@ def build(this: Case, situation: str, name: str) -> tuple[str, Tree]:
         case statuses.BELOW_A_FILE:
             this.write(name, CONTENT)
             return f"{name}/leaf", {name: CONTENT}
+        case statuses.FAR_BELOW_A_FILE:
+            this.write(name, CONTENT)
+            return f"{name}/missing/leaf", {name: CONTENT}
         case _:
             return "", {}

@@ -17,10 +17,23 @@ FULL_DIRECTORY = "full-directory"
 MISSING = "missing"
 MISSING_PARENT = "missing-parent"
 BELOW_A_FILE = "below-a-file"
+FAR_BELOW_A_FILE = "far-below-a-file"
 EMPTY_PATH = "empty-path"
 
 #: What is at a path before an op meets it.
-SITUATIONS = (FILE, EMPTY_FILE, EMPTY_DIRECTORY, FULL_DIRECTORY, MISSING, MISSING_PARENT, BELOW_A_FILE, EMPTY_PATH)
+SITUATIONS = (
+    FILE,
+    EMPTY_FILE,
+    EMPTY_DIRECTORY,
+    FULL_DIRECTORY,
+    MISSING,
+    MISSING_PARENT,
+    BELOW_A_FILE,
+    FAR_BELOW_A_FILE,
+    EMPTY_PATH,
+)
+#: Those that each of two paths meets: what is open for one path alone would only be open twice.
+SITUATIONS_OF_TWO = tuple(situation for situation in SITUATIONS if situation != FAR_BELOW_A_FILE)
 
 ALL_CODES = frozenset(Code)
 
@@ -66,10 +79,20 @@ def _empty_path(op: str) -> Cell:
     return Cell(f"{op}.unnamed-situations", ALL_CODES, guarded=op in CHANGING)
 
 
+#: Both sentences fit: a parent does not exist, and a parent entry is a file.
+_FAR_BELOW = Cell(
+    "paths.far-below-a-file",
+    readings={
+        "failed-precondition": frozenset({Code.FAILED_PRECONDITION}),
+        "not-found": frozenset({Code.NOT_FOUND}),
+    },
+)
+
+
 def _row(op: str, **cells: Cell) -> dict[str, Cell]:
     """A row in the order of the situations; names are the slugs with underscores."""
     given = {name.replace("_", "-"): cell for name, cell in cells.items()}
-    row = {BELOW_A_FILE: _below(op), EMPTY_PATH: _empty_path(op), **given}
+    row = {BELOW_A_FILE: _below(op), FAR_BELOW_A_FILE: _FAR_BELOW, EMPTY_PATH: _empty_path(op), **given}
     return {situation: row[situation] for situation in SITUATIONS}
 
 
@@ -143,6 +166,7 @@ ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
         full_directory=_THERE,
         missing=_succeeds("recursively_create_dir"),
         missing_parent=_one("recursively_create_dir.creates-parents", Code.OK),
+        far_below_a_file=_below("recursively_create_dir"),
     ),
     "delete_file": _asks("delete_file", file=_succeeds("delete_file"), directory=_directory("delete_file")),
     "delete_dir": _asks("delete_dir", file=_NO_DIRECTORY, directory=_succeeds("delete_dir"))
@@ -206,6 +230,6 @@ def _target_directory(op: str, source: str) -> Cell:
 
 
 TWO_PATHS: Mapping[str, Mapping[tuple[str, str], Cell]] = {
-    op: {(source, target): _two_paths(op, source, target) for source, target in product(SITUATIONS, SITUATIONS)}
+    op: {(source, target): _two_paths(op, source, target) for source, target in product(SITUATIONS_OF_TWO, SITUATIONS_OF_TWO)}
     for op in ("rename_file", "copy_file")
 }

@@ -230,56 +230,6 @@ def test_flush_caches(case: Case) -> None:
     case.equal("flush_caches.succeeds", "content", b"content", case.content(uri))
 
 
-GLOBS = {
-    "star": ("*", ["a", "ab", "abc", "b", "dir"]),
-    "prefix": ("a*", ["a", "ab", "abc"]),
-    "suffix": ("*c", ["abc"]),
-    "star-stops-at-a-slash": ("*x", []),
-    "two-levels": ("*/*", ["dir/ax", "dir/bx"]),
-    "question-mark": ("?", ["a", "b"]),
-    "two-question-marks": ("a?", ["ab"]),
-    "class": ("[ab]", ["a", "b"]),
-    "range": ("[a-a]b*", ["ab", "abc"]),
-    "negated-class": ("[^a]", ["b"]),
-    "escape": ("\\a", ["a"]),
-    "nothing": ("q*", []),
-    "literal": ("abc", ["abc"]),
-}
-GLOB_CLAUSE = {
-    "star": "star",
-    "prefix": "star",
-    "suffix": "star",
-    "star-stops-at-a-slash": "star-stops-at-a-slash",
-    "two-levels": "star-stops-at-a-slash",
-    "question-mark": "question-mark",
-    "two-question-marks": "question-mark",
-    "class": "class",
-    "range": "class",
-    "negated-class": "class",
-    "escape": "escape",
-    "nothing": "no-match-is-ok",
-    "literal": "succeeds",
-}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, id=name, marks=clauses(f"get_matching_paths.{GLOB_CLAUSE[name]}")) for name in GLOBS],
-)
-def test_glob(case: Case, name: str) -> None:
-    """A pattern is matched against a small tree."""
-    case.mkdir("dir")
-    for entry in ("a", "ab", "abc", "b", "dir/ax", "dir/bx"):
-        case.write(entry, b"")
-    pattern, expected = GLOBS[name]
-    got = case.fs.get_matching_paths(case.uri() + "/" + pattern)
-    case.status(f"get_matching_paths.{GLOB_CLAUSE[name]}", got, Code.OK)
-    # Results may be URIs or translated names: what counts is what stands behind the case's directory.
-    heads = (case.uri() + "/", case.fs.translate(case.uri()).rstrip("/") + "/")
-    found = sorted(next((path.removeprefix(h) for h in heads if path.startswith(h)), path) for path in got.value.names)
-    case.equal(f"get_matching_paths.{GLOB_CLAUSE[name]}", "matches", expected, found)
-
-
 @clauses("common.wrapper-unchanged", "common.arguments-unchanged", "common.results-distinct",
          "common.results-terminated", "robustness.no-overrun")  # fmt: skip
 def test_watch(case: Case) -> None:

@@ -1,0 +1,60 @@
+"""Names that a path may have, as data: what goes wrong with each is a different mistake."""
+
+from collections.abc import Mapping
+
+#: Bytes that are no text, as Python writes them in a file name.
+_NOT_UTF8 = b"\xff\xfe\x80".decode("utf-8", "surrogateescape")
+
+NAMES: Mapping[str, str] = {
+    "one-byte": "n",
+    "255-bytes": "n" * 255,
+    "256-bytes": "n" * 256,
+    "space": "a b",
+    "leading-space": " a",
+    "trailing-space": "a ",
+    "percent": "100%",
+    "percent-escape": "a%20b",
+    "percent-slash": "a%2Fb",
+    "hash": "a#b",
+    "question-mark": "a?b",
+    "ampersand": "a&b=c",
+    "plus": "a+b",
+    "at": "a@b",
+    "colon": "a:b",
+    "semicolon": "a;b",
+    "comma": "a,b",
+    "tilde": "~",
+    "dollar": "$HOME",
+    "double-quote": 'a"b',
+    "single-quote": "a'b",
+    "backquote": "a`b",
+    "backslash": "a\\b",
+    "pipe": "a|b",
+    "angles": "<a>",
+    "newline": "a\nb",
+    "tab": "a\tb",
+    "control-bytes": "a\x01\x7fb",
+    "star": "a*b",
+    "brackets": "a[b]c",
+    "braces": "a{b,c}",
+    "bang": "!a",
+    "dash": "-a",
+    "composed": "\u00e9t\u00e9",
+    "decomposed": "e\u0301te\u0301",
+    "wide": "\u6587\u4ef6",
+    "outside-the-plane": "\U0001f4c1",
+    "not-utf-8": _NOT_UTF8,
+    "three-dots": "...",
+    "leading-dot": ".a",
+    "trailing-dot": "a.",
+    "like-a-scheme": "a:",
+    "upper-case": "NAME",
+}
+
+#: Names that begin as `name` does, or as which `name` begins: what lists by prefix mixes them up.
+LOOK_ALIKES = ("names", "name-s", "name.s", "nam", "name s", "name~")
+
+
+def escaped(name: str) -> str:
+    """The pattern that matches exactly this name."""
+    return "".join("\\" + character if character in "*?[]\\" else character for character in name)

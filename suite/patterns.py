@@ -1,0 +1,83 @@
+"""Patterns as data: each with the clause it is about and what it matches in one small tree."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: The tree: files, and directories with what is in them.
+FILES = ("a", "ab", "abc", "b", "c.txt", "[x]", "a*b", "x-y", "x\u00e9", "dir/ax", "dir/bx", "dir/deep/end", "dir2/ax")
+DIRECTORIES = ("dir", "dir/deep", "dir2", "empty")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """`matches` is what the pattern gives in the tree, sorted."""
+
+    text: str
+    clause: str
+    matches: tuple[str, ...]
+
+
+def _pattern(text: str, clause: str, *matches: str) -> Pattern:
+    return Pattern(text, f"get_matching_paths.{clause}", tuple(sorted(matches)))
+
+
+_TOP = ("a", "ab", "abc", "b", "c.txt", "[x]", "a*b", "x-y", "x\u00e9", "dir", "dir2", "empty")
+
+PATTERNS: Mapping[str, Pattern] = {
+    "star": _pattern("*", "star", *_TOP),
+    "prefix": _pattern("a*", "star", "a", "ab", "abc", "a*b"),
+    "suffix": _pattern("*c", "star", "abc"),
+    "middle": _pattern("a*c", "star", "abc"),
+    "two-stars": _pattern("*b*", "star", "ab", "abc", "b", "a*b"),
+    "double-star": _pattern("**", "star", *_TOP),
+    "star-matches-nothing-too": _pattern("ab*c", "star", "abc"),
+    "whole-name": _pattern("a", "literal", "a"),
+    "star-stops-at-a-slash": _pattern("*x", "star-stops-at-a-slash"),
+    "star-does-not-descend": _pattern("dir*", "star-stops-at-a-slash", "dir", "dir2"),
+    "two-levels": _pattern("*/*", "levels", "dir/ax", "dir/bx", "dir/deep", "dir2/ax"),
+    "three-levels": _pattern("*/*/*", "levels", "dir/deep/end"),
+    "literal-then-star": _pattern("dir/*", "levels", "dir/ax", "dir/bx", "dir/deep"),
+    "star-then-literal": _pattern("*/ax", "levels", "dir/ax", "dir2/ax"),
+    "star-in-the-middle": _pattern("d*/deep/e*", "levels", "dir/deep/end"),
+    "question-mark-in-a-directory": _pattern("dir?/ax", "levels", "dir2/ax"),
+    "question-mark": _pattern("?", "question-mark", "a", "b"),
+    "two-question-marks": _pattern("a?", "question-mark", "ab"),
+    "question-mark-is-one": _pattern("abc?", "question-mark"),
+    "question-mark-is-no-slash": _pattern("dir?ax", "question-mark"),
+    "class": _pattern("[ab]", "class", "a", "b"),
+    "class-of-one": _pattern("[a]b", "class", "ab"),
+    "range": _pattern("[a-c]", "class", "a", "b"),
+    "range-in-the-middle": _pattern("a[a-c]c", "class", "abc"),
+    "two-ranges": _pattern("[x-z][+--]y", "class", "x-y"),
+    "negated-class": _pattern("[^a]", "class", "b"),
+    "negated-range": _pattern("a[^x-z]", "class", "ab"),
+    "class-with-a-dash": _pattern("x[-]y", "class", "x-y"),
+    "class-with-a-bracket": _pattern("[[]x]", "class", "[x]"),
+    "class-with-a-star": _pattern("a[*]b", "class", "a*b"),
+    "class-is-no-slash": _pattern("dir[/]ax", "star-stops-at-a-slash"),
+    "escaped-letter": _pattern("\\a", "escape", "a"),
+    "escaped-star": _pattern("a\\*b", "escape", "a*b"),
+    "escaped-bracket": _pattern("\\[x\\]", "escape", "[x]"),
+    "escaped-question-mark": _pattern("a\\?", "escape"),
+    "directory": _pattern("em*", "matches-directories", "empty"),
+    "directory-by-name": _pattern("dir2", "matches-directories", "dir2"),
+    "literal": _pattern("abc", "literal", "abc"),
+    "literal-below": _pattern("dir/ax", "literal", "dir/ax"),
+    "literal-that-is-missing": _pattern("abcd", "no-match-is-ok"),
+    "nothing": _pattern("q*", "no-match-is-ok"),
+    "in-an-empty-directory": _pattern("empty/*", "no-match-is-ok"),
+    "below-a-missing-directory": _pattern("missing/*", "no-match-is-ok"),
+    "below-a-file": _pattern("a/*", "no-match-is-ok"),
+    "far-below-a-missing-directory": _pattern("missing/*/*/x?", "no-match-is-ok"),
+}
+
+#: Patterns that break off: what they match is nobody's rule.
+MALFORMED: Mapping[str, str] = {
+    "open-class": "[a",
+    "empty-class": "[]",
+    "lone-bracket": "a]",
+    "reversed-range": "[c-a]",
+    "trailing-backslash": "a\\",
+    "negation-of-nothing": "[^]",
+    "long": "*a" * 40,
+}
