@@ -21,6 +21,8 @@ from tffs_conformance.suite.checks import AbsentOp, Checks
 from tffs_conformance.suite.target import Bench
 
 T = TypeVar("T")
+#: What is in a case's directory: relative path to content, None for a directory.
+Tree = dict[str, bytes | None]
 
 #: The clauses that every op keeps by coming back.
 SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
@@ -142,13 +144,13 @@ class Case(Checks):
                 self.done(got)
             return got.value.data
 
-    def unchanged(self, name: str, before: Mapping[str, bytes | None]) -> None:
+    def unchanged(self, name: str, before: Tree) -> None:
         """Nothing in the case's directory is other than it was."""
         self.equal(name, "tree", dict(sorted(before.items())), dict(sorted(self.tree().items())))
 
-    def tree(self) -> dict[str, bytes | None]:
-        """All there is in the case's directory: path to content, None for a directory. A set-up step."""
-        found: dict[str, bytes | None] = {}
+    def tree(self) -> Tree:
+        """All there is in the case's directory. A set-up step."""
+        found: Tree = {}
         with self.setup():
             waiting = [""]
             for directory in waiting:

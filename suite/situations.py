@@ -1,12 +1,9 @@
 """The situations of the status tables, built through the plugin."""
 
 from tffs_conformance.suite import statuses
-from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.case import Case, Tree
 
 CONTENT = b"0123456789"
-
-#: What is in the case's directory for each situation of a path called `name`.
-Tree = dict[str, bytes | None]
 
 #: Spellings of a path that translation makes canonical; `{}` is the last name.
 SPELLINGS = {

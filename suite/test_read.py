@@ -11,7 +11,6 @@ from tffs_conformance.suite.marks import clauses, smoke
 #: Every byte value, NUL and newline among them, so that text handling shows.
 CONTENT = bytes(range(256)) * 4
 SIZE = len(CONTENT)
-SIZES = (1, 511, 512, 513, 4095, 4096, 4097, 65535, 65536, 65537, 131071, 131072, 131073, 1 << 20)
 
 
 def reader(case: Case, content: bytes = CONTENT) -> RandomAccessFile:
@@ -155,15 +154,3 @@ def test_two_files_at_once(case: Case) -> None:
         for offset in (0, 300, 600):
             case.equal("read.repeats", "one", CONTENT[offset : offset + 9], one.read(offset, 9).value.data)
             case.equal("read.repeats", "other", CONTENT[9 : 9 + offset], other.read(9, offset).value.data)
-
-
-@pytest.mark.parametrize("size", [pytest.param(n, id=str(n)) for n in SIZES])
-@INSIDE
-def test_sizes(case: Case, size: int) -> None:
-    """A file of this size is read whole."""
-    content = (CONTENT * (size // SIZE + 1))[:size]
-    with reader(case, content) as file:
-        got = file.read(0, size)
-    case.status("read.succeeds", got, Code.OK)
-    case.equal("read.ok-is-exactly-n", "returned", size, got.value.returned)
-    case.equal("read.returns-the-bytes", "data", content, got.value.data)

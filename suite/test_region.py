@@ -1,14 +1,9 @@
 """Memory regions: the bytes of a file and their number."""
 
-import pytest
-
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.files import MemoryRegion
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.marks import clauses, smoke
-
-BYTES = bytes(range(256))
-SIZES = (1, 4095, 4096, 4097, 65536, 1 << 20)
 
 
 def region(case: Case, content: bytes) -> MemoryRegion:
@@ -31,14 +26,3 @@ def test_plain(case: Case) -> None:
     same = first.value[0] == second.value[0]
     case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
     case.status("read_only_memory_region.cleanup.succeeds", mapped.cleanup(), Code.OK)
-
-
-@pytest.mark.parametrize("size", [pytest.param(n, id=str(n)) for n in SIZES])
-@clauses("data.holds-the-file", "length.is-the-file-size")
-def test_content(case: Case, size: int) -> None:
-    """A file of this size is mapped."""
-    content = (BYTES * (size // 256 + 1))[:size]
-    with region(case, content) as mapped:
-        length = mapped.length().value
-        case.equal("length.is-the-file-size", "length", size, length)
-        case.equal("data.holds-the-file", "data", content, mapped.data(0, min(length, size)).value[1])

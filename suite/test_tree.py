@@ -64,67 +64,6 @@ def test_delete_recursively(case: Case) -> None:
     case.equal("delete_recursively.deletes-everything", "tree", {"tree-file": b"stays", "trees": None}, case.tree())
 
 
-MOVES = [pytest.param(b"", id="empty"), pytest.param(b"content\0with nul", id="small"),
-         pytest.param(bytes(range(256)) * 1025, id="larger-than-a-buffer")]  # fmt: skip
-
-
-@pytest.mark.parametrize("content", MOVES)
-@clauses("rename_file.keeps-the-content", "rename_file.source-is-gone")
-def test_rename(case: Case, content: bytes) -> None:
-    """A file is renamed into another directory."""
-    source = case.write("source", content)
-    case.mkdir("directory")
-    with case.setup():
-        case.done(case.fs.rename_file(source, case.uri("directory/target")))
-    tree = case.tree()
-    case.equal("rename_file.keeps-the-content", "target", content, tree.get("directory/target"))
-    case.equal("rename_file.source-is-gone", "source there", False, "source" in tree)
-
-
-@pytest.mark.parametrize("content", MOVES)
-@clauses("copy_file.keeps-the-content", "copy_file.source-stays")
-def test_copy(case: Case, content: bytes) -> None:
-    """A file is copied into another directory."""
-    source = case.write("source", content)
-    case.mkdir("directory")
-    with case.setup():
-        case.done(case.fs.copy_file(source, case.uri("directory/target")))
-    tree = case.tree()
-    case.equal("copy_file.keeps-the-content", "target", content, tree.get("directory/target"))
-    case.equal("copy_file.source-stays", "source", content, tree.get("source"))
-
-
-@pytest.mark.parametrize("old", [pytest.param(b"a longer old content", id="longer"), pytest.param(b"", id="empty")])
-@pytest.mark.parametrize(
-    "op",
-    [
-        pytest.param("rename_file", id="rename", marks=clauses("rename_file.replaces-the-target")),
-        pytest.param("copy_file", id="copy", marks=clauses("copy_file.replaces-the-target")),
-    ],
-)
-def test_replace(case: Case, op: str, old: bytes) -> None:
-    """A file is renamed or copied over another one."""
-    source, target = case.write("source", b"new"), case.write("target", old)
-    with case.setup():
-        case.done(case.fs.rename_file(source, target) if op == "rename_file" else case.fs.copy_file(source, target))
-    case.equal(f"{op}.replaces-the-target", "target", b"new", case.content(target))
-
-
-@pytest.mark.parametrize(
-    "op",
-    [
-        pytest.param("rename_file", id="rename", marks=clauses("rename_file.onto-itself")),
-        pytest.param("copy_file", id="copy", marks=clauses("copy_file.onto-itself")),
-    ],
-)
-def test_onto_itself(case: Case, op: str) -> None:
-    """A file is renamed or copied onto itself; nobody says what should be."""
-    uri = case.write("file", b"content")
-    got = case.fs.rename_file(uri, uri) if op == "rename_file" else case.fs.copy_file(uri, uri)
-    there = case.tree().get("file")
-    case.note(f"{op}.onto-itself", f"code={got.code} content={there!r}", got.message)
-
-
 @pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (0, 1, 2, 100)])
 @clauses("get_children.names-every-entry-once", "get_children.names-only")
 def test_children(case: Case, count: int) -> None:
