@@ -77,7 +77,9 @@ def _read(op: str, arguments: tuple[object, ...], outcome: Outcome[object]) -> F
             return Finding(clause, returned == asked, "OK: returned=n", f"OK: returned={_of(returned, asked)}")
         case Code.OUT_OF_RANGE:
             fits = 0 <= returned < asked or returned == asked == 0
-            return Finding(clause, fits, "OUT_OF_RANGE: returned=0…n-1", f"OUT_OF_RANGE: returned={_of(returned, asked)}")
+            return Finding(
+                clause, fits, "OUT_OF_RANGE: returned=0…n-1", f"OUT_OF_RANGE: returned={_of(returned, asked)}"
+            )
         case code:
             readings = {"minus-one": returned == -1, "count": 0 <= returned <= asked}
             followed = next((name for name, holds in readings.items() if holds), None)

@@ -230,6 +230,9 @@ def _target_directory(op: str, source: str) -> Cell:
 
 
 TWO_PATHS: Mapping[str, Mapping[tuple[str, str], Cell]] = {
-    op: {(source, target): _two_paths(op, source, target) for source, target in product(SITUATIONS_OF_TWO, SITUATIONS_OF_TWO)}
+    op: {
+        (source, target): _two_paths(op, source, target)
+        for source, target in product(SITUATIONS_OF_TWO, SITUATIONS_OF_TWO)
+    }
     for op in ("rename_file", "copy_file")
 }

@@ -1,5 +1,7 @@
 """Sizes: around every number that buffers, pages and transfers have, written and read in every way."""
 
+import itertools
+
 import pytest
 
 from tffs_conformance.harness.codes import Code
@@ -55,7 +57,7 @@ def test_pieces(case: Case, size: int) -> None:
     cuts = sorted({0, size // 3, size // 2 + 1 if size else 0, size})
     uri = case.uri("file")
     with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in itertools.pairwise(cuts):
             case.done(file.append(content(size)[start:end]))
             case.equal("tell.is-the-write-position", "position", end, case.done(file.tell()))
         case.done(file.close())

@@ -10,9 +10,9 @@ from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.files import MemoryRegion, RandomAccessFile, WritableFile
 from tffs_conformance.harness.outcomes import Existence, Outcome, Undeleted
 from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.laws import OPENS
 from tffs_conformance.suite.marks import clauses
 from tffs_conformance.suite.situations import SPELLINGS, build
-from tffs_conformance.suite.laws import OPENS
 from tffs_conformance.suite.statuses import (
     BELOW_A_FILE,
     EMPTY_PATH,

@@ -1,21 +1,39 @@
-"""Directories, names and metadata: what the ops that answered OK left behind."""
-
-import time
+"""Creating and deleting: what is there afterwards, and what is counted."""
 
 import pytest
 
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Watch
-from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.case import Case, Tree
 from tffs_conformance.suite.marks import clauses, smoke
 
 
 @smoke
-@clauses("create_dir.succeeds", "stat.says-the-kind")
+@clauses("create_dir.succeeds", "create_dir.creates-an-empty-directory")
 def test_create(case: Case) -> None:
-    """A directory is created."""
+    """A directory is created, and one in it."""
     case.status("create_dir.succeeds", case.fs.create_dir(case.uri("new")), Code.OK)
-    case.equal("stat.says-the-kind", "is_directory", 1, case.fs.stat(case.uri("new")).value.is_directory)
+    case.equal("create_dir.creates-an-empty-directory", "tree", {"new": None}, case.tree())
+    case.status("create_dir.succeeds", case.fs.create_dir(case.uri("new/inner")), Code.OK)
+    case.equal("create_dir.creates-an-empty-directory", "tree", {"new": None, "new/inner": None}, case.tree())
+
+
+@clauses("create_dir.exists-is-already-exists", "create_dir.error-changes-nothing")
+def test_create_twice(case: Case) -> None:
+    """A directory with something in it is created again."""
+    case.mkdir("new")
+    case.write("new/file", b"stays")
+    case.status("create_dir.exists-is-already-exists", case.fs.create_dir(case.uri("new")), Code.ALREADY_EXISTS)
+    case.unchanged("create_dir.error-changes-nothing", {"new": None, "new/file": b"stays"})
+
+
+@clauses("create_dir.succeeds", "delete_dir.deletes")
+def test_create_again(case: Case) -> None:
+    """A directory is created where one was deleted, then a file, then a directory again."""
+    for _ in range(2):
+        case.status("create_dir.succeeds", case.fs.create_dir(case.uri("name")), Code.OK)
+        case.done(case.fs.delete_dir(case.uri("name")))
+        case.equal("delete_dir.deletes", "tree", {}, case.tree())
+        case.done(case.fs.delete_file(case.write("name", b"")))
 
 
 @smoke
@@ -26,166 +44,136 @@ def test_create_recursively(case: Case) -> None:
     case.equal("recursively_create_dir.creates-parents", "tree", {"a": None, "a/b": None, "a/b/c": None}, case.tree())
 
 
-@pytest.mark.parametrize("sibling", [pytest.param(n, id=n) for n in ("names", "name-s", "name.s", "nam")])
-@clauses("delete_file.deletes")
-def test_delete_file(case: Case, sibling: str) -> None:
-    """A file is deleted beside one whose name begins alike."""
-    uri = case.write("name", b"gone")
-    case.write(sibling, b"stays")
-    with case.setup():
-        case.done(case.fs.delete_file(uri))
-    case.equal("delete_file.deletes", "tree", {sibling: b"stays"}, case.tree())
+@pytest.mark.parametrize(
+    ("there", "path"),
+    [
+        pytest.param([], "a", id="one-level"),
+        pytest.param(["a"], "a", id="all-of-it-exists"),
+        pytest.param(["a"], "a/b", id="the-parent-exists"),
+        pytest.param(["a"], "a/b/c/d/e", id="the-top-exists"),
+        pytest.param(["a", "a/b", "a/b/c"], "a/b/c", id="three-levels-exist"),
+        pytest.param([], "/".join("abcdefghijklmnopqrst"), id="twenty-levels"),
+        pytest.param([], "a/a/a", id="the-same-name"),
+        pytest.param(["ab"], "a/b", id="beside-a-look-alike"),
+    ],
+)
+@clauses("recursively_create_dir.creates-parents", "recursively_create_dir.keeps-what-is-there")
+def test_create_recursively_where(case: Case, there: list[str], path: str) -> None:
+    """A directory is created where some of its parents are there, with something in them."""
+    kept: Tree = {}
+    for directory in there:
+        case.mkdir(directory)
+        case.write(f"{directory}/kept", b"kept")
+        kept |= {directory: None, f"{directory}/kept": b"kept"}
+    case.done(case.fs.recursively_create_dir(case.uri(path)))
+    names = path.split("/")
+    made: Tree = {"/".join(names[: k + 1]): None for k in range(len(names))}
+    tree = case.tree()
+    case.equal("recursively_create_dir.creates-parents", "tree", made | kept, tree)
+    case.equal("recursively_create_dir.keeps-what-is-there", "kept", kept, {path: tree.get(path, b"") for path in kept})
 
 
-@clauses("delete_dir.deletes")
+@clauses("recursively_create_dir.below-a-file-is-failed-precondition", "recursively_create_dir.error-changes-nothing")
+def test_create_recursively_through_a_file(case: Case) -> None:
+    """A file stands where a parent should be, two levels above what is to be created."""
+    case.mkdir("a")
+    case.write("a/b", b"file")
+    got = case.fs.recursively_create_dir(case.uri("a/b/c/d"))
+    case.status("recursively_create_dir.below-a-file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
+    case.unchanged("recursively_create_dir.error-changes-nothing", {"a": None, "a/b": b"file"})
+
+
+@clauses("delete_file.deletes", "new_random_access_file.missing-is-not-found")
+def test_delete_file(case: Case) -> None:
+    """A file is deleted, looked for, and written again."""
+    uri = case.write("file", b"gone")
+    case.write("other", b"stays")
+    case.done(case.fs.delete_file(uri))
+    case.equal("delete_file.deletes", "tree", {"other": b"stays"}, case.tree())
+    case.status("new_random_access_file.missing-is-not-found", case.fs.new_random_access_file(uri), Code.NOT_FOUND)
+    case.status("delete_file.deletes", case.fs.delete_file(uri), Code.NOT_FOUND)
+    case.write("file", b"new")
+    case.equal("delete_file.deletes", "tree", {"file": b"new", "other": b"stays"}, case.tree())
+
+
+@clauses("delete_dir.deletes", "delete_dir.not-empty-is-failed-precondition", "delete_dir.error-changes-nothing")
 def test_delete_dir(case: Case) -> None:
-    """A directory is deleted beside one whose name begins alike."""
-    uri = case.mkdir("name")
-    case.mkdir("names")
-    with case.setup():
-        case.done(case.fs.delete_dir(uri))
-    case.equal("delete_dir.deletes", "tree", {"names": None}, case.tree())
+    """A directory is deleted as soon as it is empty, and not before."""
+    uri = case.mkdir("directory")
+    case.mkdir("directory/inner")
+    case.write("directory/file", b"stays")
+    for gone in (case.fs.delete_file, case.fs.delete_dir):
+        before = case.tree()
+        case.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
+        case.unchanged("delete_dir.error-changes-nothing", before)
+        case.done(gone(case.uri("directory/file" if "directory/file" in before else "directory/inner")))
+    case.done(case.fs.delete_dir(uri))
+    case.equal("delete_dir.deletes", "tree", {}, case.tree())
 
 
-@smoke
-@clauses("delete_recursively.deletes-everything", "delete_recursively.counters-are-zero-on-success")
-def test_delete_recursively(case: Case) -> None:
-    """A tree is deleted beside things whose names begin alike."""
+#: Trees to delete: path to content, None for a directory. All stand below `tree`.
+TREES: dict[str, Tree] = {
+    "empty": {},
+    "one-file": {"file": b"x"},
+    "one-directory": {"inner": None},
+    "mixed": {"inner": None, "inner/empty": None, "inner/file": b"x", "file": b"x"},
+    "deep": {"/".join("d" * k): None for k in range(1, 12)},
+    "deep-with-a-file": {"/".join("d" * k): None for k in range(1, 6)} | {"d/d/d/d/d/file": b"x"},
+    "wide": {f"file{k}": b"" for k in range(40)} | {f"inner{k}": None for k in range(40)},
+    "names-of-its-own": {"tree": None, "tree/tree": b"x"},
+    "glob-characters": {"*": b"x", "[a]": None, "?": b"x"},
+    "hidden": {".hidden": b"x", ".inner": None, ".inner/.file": b"x"},
+}
+
+
+@pytest.mark.parametrize("shape", list(TREES))
+@clauses("delete_recursively.succeeds", "delete_recursively.deletes-everything",
+         "delete_recursively.counters-are-zero-on-success", "delete_recursively.writes-both-counters")  # fmt: skip
+def test_delete_recursively(case: Case, shape: str) -> None:
+    """A tree of this shape is deleted beside things whose names begin alike."""
     case.mkdir("tree")
-    case.mkdir("tree/inner")
-    case.mkdir("tree/inner/empty")
-    case.write("tree/inner/file", b"gone")
-    case.write("tree/file", b"gone")
+    for path, content in TREES[shape].items():
+        if content is None:
+            case.mkdir(f"tree/{path}")
+        else:
+            case.write(f"tree/{path}", content)
     case.write("tree-file", b"stays")
     case.mkdir("trees")
+    case.write("trees/file", b"stays")
     got = case.fs.delete_recursively(case.uri("tree"))
+    case.status("delete_recursively.succeeds", got, Code.OK)
     counters = (got.value.files, got.value.dirs)
     case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
-    case.equal("delete_recursively.deletes-everything", "tree", {"tree-file": b"stays", "trees": None}, case.tree())
-
-
-@pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (0, 1, 2, 100)])
-@clauses("get_children.names-every-entry-once", "get_children.names-only")
-def test_children(case: Case, count: int) -> None:
-    """A directory with so many entries, every second one a directory, is listed."""
-    case.mkdir("directory")
-    expected = []
-    for k in range(count):
-        expected.append(f"entry{k:03}")
-        if k % 2:
-            case.mkdir(f"directory/entry{k:03}")
-        else:
-            case.write(f"directory/entry{k:03}", b"")
-    case.mkdir("directory-beside")
-    got = case.done(case.fs.get_children(case.uri("directory")))
-    case.equal("get_children.names-every-entry-once", "entries", expected, sorted(got.names))
-    bad = [name for name in got.names if "/" in name or name in (".", "..")]
-    case.equal("get_children.names-only", "entries that are no names", [], bad)
-
-
-@clauses("get_children.names-every-entry-once")
-def test_children_are_not_recursive(case: Case) -> None:
-    """A directory with a tree below it is listed."""
-    case.mkdir("a")
-    case.mkdir("a/b")
-    case.write("a/b/c", b"")
-    got = case.done(case.fs.get_children(case.uri("a")))
-    case.equal("get_children.names-every-entry-once", "entries", ["b"], sorted(got.names))
-
-
-@clauses("get_children.empty-directory-is-zero")
-def test_children_of_nothing(case: Case) -> None:
-    """An empty directory is listed."""
-    case.mkdir("empty")
-    got = case.fs.get_children(case.uri("empty"))
-    case.status("get_children.empty-directory-is-zero", got, Code.OK)
-    case.equal("get_children.empty-directory-is-zero", "returned", 0, got.value.returned)
-
-
-@pytest.mark.parametrize("content", [pytest.param(b"", id="empty"), pytest.param(b"12345", id="five-bytes")])
-@clauses(
-    "stat.length-is-the-size", "get_file_size.is-stat-length", "stat.says-the-kind", "stat.mtime-is-in-nanoseconds"
-)
-def test_statistics(case: Case, content: bytes) -> None:
-    """A file was just written."""
-    before = time.time_ns()
-    uri = case.write("file", content)
-    got = case.done(case.fs.stat(uri))
-    case.equal("stat.length-is-the-size", "length", len(content), got.length)
-    case.equal("stat.says-the-kind", "is_directory", 0, got.is_directory)
-    if case.fs.available("get_file_size"):
-        case.equal("get_file_size.is-stat-length", "size", len(content), case.fs.get_file_size(uri).value)
-    # A clock of the store may be a day off; a wrong unit is off by a factor of a thousand. 0 says: not known.
-    day = 86_400 * 10**9
-    sane = got.mtime_nsec == 0 or abs(got.mtime_nsec - before) < day
-    seen = "mtime within a day" if sane else f"mtime has {len(str(abs(got.mtime_nsec)))} digits"
-    case.check("stat.mtime-is-in-nanoseconds", sane, "mtime within a day", seen)
+    left = {"tree-file": b"stays", "trees": None, "trees/file": b"stays"}
+    case.equal("delete_recursively.deletes-everything", "tree", left, case.tree())
 
 
 @smoke
-@clauses("is_directory.true-for-a-directory")
-def test_is_directory(case: Case) -> None:
-    """A directory is asked whether it is one."""
-    got = case.fs.is_directory(case.mkdir("directory"))
-    case.equal("is_directory.true-for-a-directory", "returned", 1, got.value)
-    case.status("is_directory.true-for-a-directory", got, Code.OK)
+@clauses("delete_recursively.succeeds", "delete_recursively.deletes-everything")
+def test_delete_recursively_inside(case: Case) -> None:
+    """A tree inside a directory is deleted; the directory stays."""
+    case.mkdir("parent")
+    case.mkdir("parent/tree")
+    case.write("parent/tree/file", b"gone")
+    case.write("parent/file", b"stays")
+    case.status("delete_recursively.succeeds", case.fs.delete_recursively(case.uri("parent/tree")), Code.OK)
+    left = {"parent": None, "parent/file": b"stays"}
+    case.equal("delete_recursively.deletes-everything", "tree", left, case.tree())
 
 
-@clauses("paths_exist.is-true-if-all-exist", "paths_exist.fills-every-status", "paths_exist.takes-no-statuses")
-def test_several_paths(case: Case) -> None:
-    """A file, a directory and something missing are asked for at once."""
-    file, directory, missing = case.write("file", b""), case.mkdir("directory"), case.uri("missing")
-    asked = case.fs.paths_exist([file, missing, directory])
-    case.equal("paths_exist.is-true-if-all-exist", "returned", False, asked.value.returned)
-    codes = [status.code for status in asked.value.statuses or ()]
-    case.equal("paths_exist.fills-every-status", "codes", [Code.OK, Code.NOT_FOUND, Code.OK], codes)
-    case.equal("paths_exist.takes-no-statuses", "all", True,
-               case.fs.paths_exist([file, directory], with_statuses=False).value.returned)  # fmt: skip
-    case.equal("paths_exist.takes-no-statuses", "not all", False,
-               case.fs.paths_exist([missing, file], with_statuses=False).value.returned)  # fmt: skip
-
-
-@clauses("paths_exist.nothing-asked-is-true")
-def test_no_paths(case: Case) -> None:
-    """Nothing is asked for."""
-    case.equal("paths_exist.nothing-asked-is-true", "returned", True, case.fs.paths_exist([]).value.returned)
-
-
-@smoke
-@clauses("translate_name.succeeds", "translate_name.form")
-def test_translate(case: Case) -> None:
-    """A URI with everything in it that translation removes."""
-    got = case.fs.translate_name(case.uri() + "/./a//b/../c/")
-    case.check("translate_name.succeeds", got.value is not None, "a name", "NULL" if got.value is None else "a name")
-    case.note("translate_name.form", f"name={got.value}")
-
-
-@smoke
-@clauses("flush_caches.succeeds")
-def test_flush_caches(case: Case) -> None:
-    """Caches are flushed while there is a file."""
-    uri = case.write("file", b"content")
-    case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
-    case.equal("flush_caches.succeeds", "content", b"content", case.content(uri))
-
-
-@clauses("common.wrapper-unchanged", "common.arguments-unchanged", "common.results-distinct",
-         "common.results-terminated", "robustness.no-overrun")  # fmt: skip
-def test_watch(case: Case) -> None:
-    """The way through the common ops, with everything watched that they may not touch."""
-    case.mkdir("directory")
-    uri = case.write("directory/file", b"content")
-    case.write("directory/other", b"")
-    seen = Watch.NOTHING
-    for outcome in (case.fs.stat(uri), case.fs.path_exists(uri), case.fs.get_children(case.uri("directory"))):
-        seen |= outcome.watch
-    with case.opened(case.fs.new_random_access_file(uri)) as file:
-        seen |= file.read(0, 3).watch | file.read(3, 100).watch
-    for bit, name in (
-        (Watch.WRAPPER_CHANGED, "common.wrapper-unchanged"),
-        (Watch.ARGUMENT_CHANGED, "common.arguments-unchanged"),
-        (Watch.SHARED_ENTRIES, "common.results-distinct"),
-        (Watch.NULL_ENTRY, "common.results-terminated"),
-        (Watch.OVERRUN, "robustness.no-overrun"),
-    ):
-        case.check(name, bit not in seen, "kept", "kept" if bit not in seen else str(bit.name))
+@clauses("delete_recursively.of-a-file", "delete_recursively.counters-are-zero-on-success")
+def test_delete_recursively_a_file(case: Case) -> None:
+    """A file is deleted recursively: it is gone where the answer is OK, and stays where it is not."""
+    case.mkdir("parent")
+    case.write("parent/file", b"file")
+    got = case.fs.delete_recursively(case.uri("parent/file"))
+    case.implemented(got)
+    after = case.tree()
+    readings = {
+        "deletes": got.ok and after == {"parent": None},
+        "refuses": got.code is Code.FAILED_PRECONDITION and after == {"parent": None, "parent/file": b"file"},
+    }
+    case.reading("delete_recursively.of-a-file", readings, f"code={got.code} tree={sorted(after)}", got.message)
+    if got.ok:
+        counters = (got.value.files, got.value.dirs)
+        case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
