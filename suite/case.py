@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
 from tffs_conformance.harness import paths
+from tffs_conformance.harness.backing import Backing, Unable
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.files import WritableFile
@@ -84,6 +85,15 @@ class Case(Checks):
                 self._directory_made = True
                 self.done(filesystem.create_dir(self._directory))
         return paths.join(self._directory, *names)
+
+    @property
+    def backing(self) -> Backing:
+        """The other way to the storage; the case is not run where there is none."""
+        return self._bench.backing
+
+    def behind(self, name: str) -> str:
+        """What a name in the case's own directory is called in the backing."""
+        return paths.join(paths.basename(self._directory), name)
 
     @contextmanager
     def setup(self) -> Iterator[None]:
@@ -181,7 +191,7 @@ class Case(Checks):
             case Blocked():
                 self._blocked(error)
                 verdict, reason = Verdict.NOT_RUN, f"blocked by {error.op}: {error.why}"
-            case Refused():
+            case Refused() | Unable():
                 verdict, reason = Verdict.NOT_RUN, str(error)
             case AbsentOp():
                 verdict, reason = Verdict.ABSENT, str(error)

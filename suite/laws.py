@@ -1,7 +1,7 @@
 """Laws: what holds of every call of an op, whatever the case is about.
 
-All calls of all cases are held to them. A law that is broken is recorded in whichever case shows it; that it was kept is
-recorded in the cases that declare its clause.
+All calls of all cases are held to them. A law that is broken is recorded in whichever case shows it; that it was kept
+is recorded in the cases that declare its clause.
 """
 
 from collections.abc import Callable, Iterable

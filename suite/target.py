@@ -1,5 +1,6 @@
 """The target of a run as cases meet it: hosts with the plugin loaded, and directories below the root."""
 
+import functools
 import re
 import zlib
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tffs_conformance.harness import launch, paths
+from tffs_conformance.harness.backing import Backing, Unable
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.guard import Guard, Refused
 from tffs_conformance.harness.loader import Blocked, Loaded, Loader
@@ -17,7 +19,10 @@ from tffs_conformance.harness.registration import Scheme
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds."""
+    """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds.
+
+    `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root.
+    """
 
     name: str
     plugin: Path
@@ -27,6 +32,7 @@ class Target:
     timeout: float = 10.0
     host_scope: str = "case"
     keep: bool = False
+    backing: str | None = None
 
 
 class Bench:
@@ -81,6 +87,13 @@ class Bench:
         root = self.target.root or f"{self.target.scheme or 'none'}:///tmp/tffs-none"
         slug = re.sub(r"[^A-Za-z0-9]+", "-", case).strip("-")[:48]
         return paths.join(root, f"{slug}-{zlib.crc32(case.encode()):08x}")
+
+    @functools.cached_property
+    def backing(self) -> Backing:
+        """The other way to the storage. Raises Unable where none is known."""
+        if self.target.backing is None or self.target.root is None:
+            raise Unable("no backing is known: --backing=URL names another way to the same storage")
+        return Backing(self.target.backing.replace("{path}", paths.parse(self.target.root).path))
 
     def make_root(self) -> None:
         """Create the root through the plugin, once. Raises Blocked."""

@@ -20,6 +20,9 @@ from tffs_conformance.reports.header import TargetFacts
 from tffs_conformance.suite.marks import TIERS
 from tffs_conformance.suite.target import Target
 
+#: The plugins that ship with the suite serve storage that is at hand in another way, too.
+BACKINGS = {"posix": "file://{path}", "posix_choices": "file://{path}"}
+
 FAILABLE = ("warning", "not-run", "absent")
 DEFAULT_REPORTS = "tffs-report"
 
@@ -47,6 +50,15 @@ def add(parser: pytest.Parser) -> None:
         metavar="URI",
         help="where cases may work: a fresh directory is made below it and removed at the end;"
         " one for each --plugin (default: SCHEME:///tmp)",
+    )
+    option(
+        "--backing",
+        action="append",
+        dest="tffs_backing",
+        default=[],
+        metavar="URL",
+        help="another way to the same storage, for a second witness: any URL of fsspec for the directory at the root,"
+        " where {path} stands for the root's path, e.g. 'file://{path}'; one for each --plugin",
     )
     option(
         "--env", action="append", dest="tffs_env", default=[], metavar="NAME=VALUE", help="set for the plugin's process"
@@ -118,7 +130,8 @@ def targets(config: pytest.Config) -> list[Found]:
     """The targets of a run. Raises UsageError for what can be seen to be wrong before any op."""
     option = config.option
     plugins: list[str] = option.tffs_plugin
-    for name, values in (("--scheme", option.tffs_scheme), ("--root", option.tffs_root)):
+    paired = (("--scheme", option.tffs_scheme), ("--root", option.tffs_root), ("--backing", option.tffs_backing))
+    for name, values in paired:
         if values and len(values) != len(plugins):
             raise pytest.UsageError(
                 f"{name} was given {len(values)} times, --plugin {len(plugins)} times: they pair up"
@@ -135,10 +148,7 @@ def targets(config: pytest.Config) -> list[Found]:
         launch.native_directory()
     except launch.NativePartsMissing as error:
         raise pytest.UsageError(str(error)) from error
-    found = [
-        _target(option, plugin, environment, _at(option.tffs_scheme, k), _at(option.tffs_root, k))
-        for k, plugin in enumerate(plugins)
-    ]
+    found = [_target(option, plugin, environment, k) for k, plugin in enumerate(plugins)]
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
         raise pytest.UsageError(
@@ -151,7 +161,8 @@ def _at(values: Sequence[str], k: int) -> str | None:
     return values[k] if values else None
 
 
-def _target(option: Any, given: str, environment: dict[str, str], scheme: str | None, root: str | None) -> Found:
+def _target(option: Any, given: str, environment: dict[str, str], k: int) -> Found:
+    scheme, root, backing = _at(option.tffs_scheme, k), _at(option.tffs_root, k), _at(option.tffs_backing, k)
     plugin = launch.plugin_path(given)
     if not plugin.is_file():
         shipped = ", ".join(launch.shipped_plugins())
@@ -177,6 +188,7 @@ def _target(option: Any, given: str, environment: dict[str, str], scheme: str | 
         timeout=option.tffs_call_timeout,
         host_scope=option.tffs_host_scope,
         keep=option.tffs_keep,
+        backing=backing or BACKINGS.get(given),
     )
     return Found(target, _facts(target, registration))
 

@@ -1,0 +1,54 @@
+"""A backing: an independent way to the storage that a plugin serves, to seed it and to see what the plugin did.
+
+Any URL that fsspec understands (`file:///srv/data`, `s3://bucket/prefix`, …).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tffs_conformance.harness import paths
+
+
+class Unable(Exception):
+    """The backing cannot do what was asked; the text says why."""
+
+
+class Backing:
+    """`url` stands for the same directory as the target's root; names are relative to it."""
+
+    def __init__(self, url: str) -> None:
+        import fsspec  # noqa: PLC0415 - most runs have no backing, and it is slow to import
+
+        try:
+            filesystem, base = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise Unable(f"the backing {url} cannot be used: {error}") from error
+        self._filesystem: Any = filesystem
+        self._base: str = base
+
+    def read(self, name: str) -> bytes:
+        """All that is in a file."""
+        return bytes(self._filesystem.cat_file(self._at(name)))
+
+    def write(self, name: str, content: bytes) -> None:
+        """Put a file there, instead of what was there before."""
+        self._filesystem.pipe_file(self._at(name), content)
+
+    def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> None:
+        """Put a file there that holds `pieces` at these offsets in bytes, and NUL between them, without writing those.
+
+        Raises Unable where the store has no such files.
+        """
+        if "file" not in self._filesystem.protocol:
+            raise Unable("the backing has no sparse files")
+        with open(self._at(name), "wb") as file:
+            for offset, piece in pieces.items():
+                file.seek(offset)
+                file.write(piece)
+
+    def delete(self, name: str) -> None:
+        """Remove a file."""
+        self._filesystem.rm_file(self._at(name))
+
+    def _at(self, name: str) -> str:
+        return paths.join(self._base, name)
