@@ -73,7 +73,7 @@ class Case(Checks):
             self._filesystem = self._bench.filesystem(self.loaded, Guard(self._directory), self._trace)
             op = clause(self.clauses[0]).op if self.clauses else ""
             if op and not self._filesystem.available(op) and op not in ("init", "cleanup"):
-                raise AbsentOp(f"the plugin does not provide {op}")
+                self.missing(op)
         return self._filesystem
 
     def uri(self, *names: str) -> str:
@@ -118,6 +118,10 @@ class Case(Checks):
     def blocked(self, op: str, why: str) -> NoReturn:
         """End the case: it cannot be run, because of `op`."""
         raise Blocked(op, why)
+
+    def missing(self, op: str) -> NoReturn:
+        """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
+        raise AbsentOp(f"the plugin does not provide {op}")
 
     def last(self) -> None:
         """What follows is the last use of this filesystem: the case's directory is removed through another one."""
