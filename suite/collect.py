@@ -84,8 +84,10 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
     tables = [mark.args[1] for mark in marks if mark.name == "parametrize"]
     result = []
     for entries in itertools.product(*tables):
-        named = [name for entry in entries for mark in entry.marks if mark.name == "tffs_clauses" for name in mark.args]
-        parts = "-".join(entry.id for entry in entries)
+        marked = [mark for entry in entries for mark in getattr(entry, "marks", ())]
+        named = [name for mark in marked if mark.name == "tffs_clauses" for name in mark.args]
+        # A parameter that is a plain text is its own id, as with pytest.
+        parts = "-".join(getattr(entry, "id", entry) for entry in entries)
         identity = f"{base}[{parts}]" if parts else base
         result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc))
     return result

@@ -97,7 +97,15 @@ def test_changes(case: Case) -> None:
     listed()
 
 
-@pytest.mark.parametrize("spelling", ["/", "//", "/.", "/../directory"])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        pytest.param("/", id="trailing-slash"),
+        pytest.param("//", id="two-slashes"),
+        pytest.param("/.", id="dot"),
+        pytest.param("/../directory", id="dot-dot"),
+    ],
+)
 @clauses(ONCE)
 def test_spelling(case: Case, spelling: str) -> None:
     """The path of the directory ends in something that translation removes."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.outcomes import Outcome
 from tffs_conformance.suite.case import Case, Tree
 from tffs_conformance.suite.marks import clauses, smoke
@@ -136,6 +137,15 @@ def test_refused(case: Case, op: str) -> None:
         got = move(case, op, source, target)
         case.check(f"{op}.error-changes-nothing", not got.ok, "an error", f"code={got.code}", got.message)
         case.unchanged(f"{op}.error-changes-nothing", before)
+
+
+@by("error-changes-nothing", "below-a-file-is-failed-precondition")
+def test_below_itself(case: Case, op: str) -> None:
+    """The target lies below the source, which is a file."""
+    case.write("file", NEW)
+    got = move(case, op, "file", "file/below")
+    case.status(f"{op}.below-a-file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
+    case.unchanged(f"{op}.error-changes-nothing", {"file": NEW})
 
 
 @pytest.mark.parametrize("full", [pytest.param(False, id="empty"), pytest.param(True, id="full")])

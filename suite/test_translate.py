@@ -65,7 +65,16 @@ def test_nothing(case: Case) -> None:
     case.reading("translate_name.of-nothing", {"empty": got == "", "root": True}, f"name={got}")
 
 
-@pytest.mark.parametrize("spelling", ["{}/", "{}//", "{}/.", "{}/a/..", "{}/./a/../"])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        pytest.param("{}/", id="trailing-slash"),
+        pytest.param("{}//", id="two-slashes"),
+        pytest.param("{}/.", id="dot"),
+        pytest.param("{}/a/..", id="dot-dot"),
+        pytest.param("{}/./a/../", id="all-of-it"),
+    ],
+)
 @clauses("translate_name.is-stable", "translate_name.succeeds")
 def test_stable(case: Case, spelling: str) -> None:
     """The case's directory, written with what translation removes."""

@@ -1,0 +1,75 @@
+"""The catalogue and what hangs on it: every clause has a case, every question its readings, the floor is kept."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.suite import catalogue, collect
+
+SUITE = Path(catalogue.__file__).parent
+CONTRACT = Path(__file__).parents[2] / "shared" / "reference" / "contract.md"
+#: The classes whose cases need a plugin that none of ours is yet.
+UNREACHED = ("transactions", "configuration")
+
+
+def declared() -> set[str]:
+    return {name for case in collect.cases() for name in case.clauses}
+
+
+def test_every_must_clause_has_a_case() -> None:
+    alone = [c.id for c in catalogue.catalogue().values() if c.level == "MUST" and not c.untested]
+    assert sorted(set(alone) - declared()) == []
+
+
+def test_untested_stands_only_where_no_plugin_is() -> None:
+    untested = [c for c in catalogue.catalogue().values() if c.untested]
+    assert [c.id for c in untested if c.klass not in UNREACHED] == []
+
+
+def test_every_clause_that_a_case_names_exists() -> None:
+    assert sorted(declared() - set(catalogue.catalogue())) == []
+
+
+@pytest.mark.parametrize("question", [f"A{number}" for number in range(1, 26)])
+def test_open_questions_are_data(question: str) -> None:
+    clauses = [c for c in catalogue.catalogue().values() if c.disputed == question]
+    assert clauses, f"no clause holds {question}"
+    for clause in clauses:
+        assert all(reading.text and reading.tensorflow for reading in clause.readings), clause.id
+
+
+def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
+    """`list` reads the modules without pytest: the ids must be those that a run has."""
+    command = [sys.executable, "-m", "pytest", "--plugin=posix", "--collect-only", "-q", "-p", "no:cacheprovider",
+               f"--report-dir={tmp_path}"]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    collected = re.findall(r"^tffs/([a-z-]+)::test_(.*)$", done.stdout, re.MULTILINE)
+    ids = set()
+    for module, rest in collected:
+        name, bracket, parameters = rest.partition("[")
+        ids.add(f"{module}/{name.replace('_', '-')}{bracket}{parameters}")
+    assert ids == {case.id for case in collect.cases()}
+
+
+def peer() -> dict[str, list[str]]:
+    table: dict[str, list[str]] = tomllib.loads((SUITE / "peer.toml").read_text())["cases"]
+    return table
+
+
+def test_the_floor_has_all_of_the_peers_cases() -> None:
+    assert len(peer()) == 104
+    if CONTRACT.exists():
+        rows = re.findall(r"^\| \d+ \| (Test\w+) \|", CONTRACT.read_text(), re.MULTILINE)
+        assert list(peer()) == rows
+
+
+@pytest.mark.parametrize("name", list(peer()))
+def test_a_case_of_the_peer_is_covered(name: str) -> None:
+    known = {case.id for case in collect.cases()}
+    missing = [identity for identity in peer()[name] if identity not in known]
+    assert peer()[name], f"{name} maps to nothing"
+    assert not missing, f"{name} maps to cases that are not collected"
