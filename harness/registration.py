@@ -5,10 +5,11 @@ The host performs the checks on the plugin's own structs; this module asks for o
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tffs_conformance.harness.client import WIRE_VERSION, Host, HostFault
 from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.outcomes import Death, Died
 from tffs_conformance.harness.tables import TABLES
 from tffs_conformance.harness.wire import Reply, unsigned
 
@@ -45,17 +46,18 @@ class Scheme:
     """One entry of the plugin: what it says, and what came of its registration.
 
     `scheme` is None where the pointer is NULL. `shared_blocks` counts pointers that appear more than once among all
-    entries. `filesystem` is the host's number for it, or None where registration did not get that far.
+    entries. `filesystem` is the host's number for it, or None where registration did not get that far; `code` is
+    UNKNOWN until the entry was tried.
     """
 
     index: int
     scheme: str | None
     tables: Mapping[str, Table]
     shared_blocks: int
-    code: Code
-    message: str
-    init_called: bool
-    filesystem: int | None
+    code: Code = Code.UNKNOWN
+    message: str = ""
+    init_called: bool = False
+    filesystem: int | None = None
 
     @property
     def present(self) -> frozenset[str]:
@@ -80,6 +82,14 @@ class Registration:
     def registered(self) -> dict[str, Scheme]:
         """The schemes that can be used, by name."""
         return {entry.scheme: entry for entry in self.schemes if entry.scheme is not None and entry.code is Code.OK}
+
+
+class DiedRegistering(Died):
+    """The plugin loaded and described its schemes, and did not survive their registration."""
+
+    def __init__(self, death: Death, schemes: tuple[Scheme, ...]) -> None:
+        super().__init__(death)
+        self.schemes = schemes
 
 
 def register(host: Host, path: os.PathLike[str]) -> Registration:
@@ -109,10 +119,15 @@ def complete(host: Host) -> Registration:
     allocate_set, free_set = bool(reply.take_number()), bool(reply.take_number())
     schemes: list[Scheme] = []
     if code is Code.OK:
-        for index in range(min(announced, MOST_SCHEMES)):
-            schemes.append(_register_scheme(host, index))
-            _done(host.call("release", index))
-        _done(host.call("release", -1))
+        # All are looked at before the first is registered: that frees its tables, which may be those of others, too.
+        described = tuple(_describe(host, index) for index in range(min(announced, MOST_SCHEMES)))
+        try:
+            for entry in described:
+                schemes.append(_register(host, entry))
+                _done(host.call("release", entry.index))
+            _done(host.call("release", -1))
+        except Died as died:
+            raise DiedRegistering(died.death, (*schemes, *described[len(schemes) :])) from died
     first = next((entry for entry in schemes if entry.code is not Code.OK), None)
     return Registration(
         error=None,
@@ -126,20 +141,21 @@ def complete(host: Host) -> Registration:
     )
 
 
-def _register_scheme(host: Host, index: int) -> Scheme:
+def _describe(host: Host, index: int) -> Scheme:
     facts = _done(host.call("describe", index))
-    scheme_set, scheme, shared = facts.take_number(), facts.take_text(), facts.take_number()
+    is_set, scheme, shared = facts.take_number(), facts.take_text(), facts.take_number()
     tables = {name: _table(ops, facts) for name, ops in TABLES.items()}
-    reply = _done(host.call("register", index))
+    return Scheme(index, scheme if is_set else None, tables, shared)
+
+
+def _register(host: Host, entry: Scheme) -> Scheme:
+    reply = _done(host.call("register", entry.index))
     code, message = Code(reply.take_number()), reply.take_text()
     init_called, _, filesystem = reply.take_number(), reply.take_number(), reply.take_number()
     if code is Code.ALREADY_EXISTS and filesystem >= 0:
         _done(host.call("cleanup", filesystem))
-    return Scheme(
-        index=index,
-        scheme=scheme if scheme_set else None,
-        tables=tables,
-        shared_blocks=shared,
+    return replace(
+        entry,
         code=code,
         message=message,
         init_called=bool(init_called),

@@ -14,6 +14,7 @@ from tffs_conformance.harness.guard import Guard, Refused
 from tffs_conformance.harness.loader import Blocked, Loaded
 from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Outcome, Source
 from tffs_conformance.harness.raw import Call
+from tffs_conformance.harness.registration import DiedRegistering, Scheme
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import Verdict, worst
 from tffs_conformance.suite import laws, trace
@@ -65,6 +66,16 @@ class Case(Checks):
             self._loaded = self._bench.load(self._module)
             self._setting_up = before
         return self._loaded
+
+    @property
+    def announced(self) -> tuple[Scheme, ...]:
+        """What the plugin says of its schemes, also where it does not survive their registration."""
+        try:
+            with self.setup():
+                return self.loaded.registration.schemes
+        except DiedRegistering as died:
+            self._setting_up = False
+            return died.schemes
 
     @property
     def fs(self) -> Filesystem:

@@ -15,11 +15,6 @@ def registered(case: Case) -> Registration:
         return case.loaded.registration
 
 
-def entries(case: Case) -> tuple[Scheme, ...]:
-    """What the plugin said of each scheme."""
-    return registered(case).schemes
-
-
 @smoke
 @clauses("registration.loads", "registration.imports-c-symbols-only", "registration.exports-init",
          "registration.blocks-are-freeable", "init.succeeds")  # fmt: skip
@@ -135,6 +130,7 @@ def test_creators(case: Case) -> None:
 @clauses("registration.every-scheme-registers")
 def test_every_scheme(case: Case) -> None:
     """Each of the schemes that the plugin announces is registered."""
+    registered(case)
     refused = [f"{entry.scheme}: {entry.code} {entry.message}" for entry in need(case) if entry.code is not Code.OK]
     case.equal("registration.every-scheme-registers", "refused", [], refused)
 
@@ -179,8 +175,8 @@ def test_cleanup_after_init(case: Case) -> None:
 
 
 def need(case: Case) -> tuple[Scheme, ...]:
-    """The entries of a plugin that has some."""
-    found = entries(case)
+    """What the plugin says of its schemes, where it has some."""
+    found = case.announced
     if not found:
         registration = registered(case)
         case.blocked("dlopen" if registration.error else "TF_InitPlugin", registration.message or "no scheme")

@@ -181,6 +181,8 @@ Reply Host::Register(Request& request) {
 Reply Host::Release(Request& request) {
   const int64_t index = request.TakeInteger();
   if (index < 0) {
+    // Core frees tables that are NULL like others; a plugin that has all four is asked to, too.
+    info_.plugin_memory_free(nullptr);
     info_.plugin_memory_free(info_.ops);
     info_.ops = nullptr;
     info_.num_schemes = 0;

@@ -32,6 +32,12 @@ int64_t Lines(const char* path) {
   return count;
 }
 
+// Bytes that were allocated and not freed, large blocks, which have mappings of their own, among them.
+size_t HeapInUse() {
+  const auto heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
 std::string SignalHandlers() {
   std::string handlers;
   for (int number = 1; number < NSIG; ++number) {
@@ -57,7 +63,7 @@ Reply Host::State(Request&) {
       .Integer(EntriesIn("/proc/self/fd"))
       .Integer(EntriesIn("/proc/self/task"))
       .Integer(Lines("/proc/self/maps"))
-      .Unsigned(mallinfo2().uordblks)
+      .Unsigned(HeapInUse())
       .Bytes(known ? directory : "")
       .Bytes(SignalHandlers());
 }
