@@ -23,6 +23,7 @@ class Watch(IntFlag):
     OBJECT_SET = 8
     SHARED_ENTRIES = 16
     NULL_ENTRY = 32
+    STATUS_KEPT = 64
 
 
 class Source(Enum):

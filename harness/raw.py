@@ -49,17 +49,23 @@ class RawFilesystem:
     """One `TF_Filesystem` in a host. Handles and tokens are the host's numbers; `trace` grows by one entry a call."""
 
     def __init__(self, call: Caller, filesystem: int, trace: list[Call]) -> None:
-        self._call = call
-        self._filesystem = filesystem
+        self.call = call
+        self.filesystem = filesystem
         self._trace = trace
 
     def perform(self, op: str, arguments: Sequence[Value], take: Callable[[Reply], T], empty: T) -> Outcome[T]:
         """One op; `take` reads what stands behind code, message and watch, `empty` is the value of an absent op."""
         try:
-            reply = self._call(op, *arguments)
+            reply = self.call(op, *arguments)
         except Died as died:
             self._trace.append((op, arguments, died.death))
             raise
+        return self.answered(op, arguments, reply, take, empty)
+
+    def answered(
+        self, op: str, arguments: Sequence[Value], reply: Reply | None, take: Callable[[Reply], T], empty: T
+    ) -> Outcome[T]:
+        """The outcome of an op that came back with `reply`."""
         if reply is None:
             return Outcome(op, Code.UNIMPLEMENTED, f"the plugin does not provide {op}", empty, source=Source.ABSENT)
         code, message, watch = Code(reply.take_number()), reply.take_text(), Watch(reply.take_number())
@@ -71,7 +77,7 @@ class RawFilesystem:
 
     def open(self, op: str, path: str) -> Outcome[int]:
         """One of the four new_* ops; the value is a handle, 0 unless the code is OK."""
-        return self.perform(op, (self._filesystem, os.fsencode(path)), Reply.take_number, 0)
+        return self.perform(op, (self.filesystem, os.fsencode(path)), Reply.take_number, 0)
 
     def handle_op(self, op: str, handle: int) -> Outcome[None]:
         """flush, sync, close and the three cleanups of handles."""
@@ -103,17 +109,17 @@ class RawFilesystem:
 
     def path_op(self, op: str, *paths: str) -> Outcome[None]:
         """An op that takes paths and gives nothing but a status."""
-        return self.perform(op, (self._filesystem, *map(os.fsencode, paths)), _nothing, None)
+        return self.perform(op, (self.filesystem, *map(os.fsencode, paths)), _nothing, None)
 
     def number_op(self, op: str, path: str) -> Outcome[int]:
         """is_directory (0 or 1) and get_file_size (bytes)."""
-        return self.perform(op, (self._filesystem, os.fsencode(path)), Reply.take_number, -1)
+        return self.perform(op, (self.filesystem, os.fsencode(path)), Reply.take_number, -1)
 
     def delete_recursively(self, path: str) -> Outcome[Undeleted]:
         """Delete a tree; the value is what the counters hold afterwards."""
         return self.perform(
             "delete_recursively",
-            (self._filesystem, os.fsencode(path)),
+            (self.filesystem, os.fsencode(path)),
             lambda r: Undeleted(unsigned(r.take_number()), unsigned(r.take_number())),
             Undeleted(0, 0),
         )
@@ -127,61 +133,61 @@ class RawFilesystem:
                 return Existence(returned, None)
             return Existence(returned, tuple(Status(Code(reply.take_number()), reply.take_text()) for _ in paths))
 
-        arguments: list[Value] = [self._filesystem, int(with_statuses), *map(os.fsencode, paths)]
+        arguments: list[Value] = [self.filesystem, int(with_statuses), *map(os.fsencode, paths)]
         return self.perform("paths_exist", arguments, take, Existence(False, None))
 
     def stat(self, path: str) -> Outcome[Statistics]:
         """The statistics as the op left them, poison included."""
         return self.perform(
             "stat",
-            (self._filesystem, os.fsencode(path)),
+            (self.filesystem, os.fsencode(path)),
             lambda r: Statistics(r.take_number(), r.take_number(), r.take_number()),
             Statistics(0, 0, 0),
         )
 
     def translate_name(self, uri: str) -> Outcome[str | None]:
         """The translated name, or None where the op returned NULL."""
-        return self.perform("translate_name", (self._filesystem, os.fsencode(uri)), _text_or_none, None)
+        return self.perform("translate_name", (self.filesystem, os.fsencode(uri)), _text_or_none, None)
 
     def entries_op(self, op: str, path: str) -> Outcome[Entries]:
         """get_children and get_matching_paths."""
         return self.perform(
             op,
-            (self._filesystem, os.fsencode(path)),
+            (self.filesystem, os.fsencode(path)),
             lambda r: Entries(r.take_number(), tuple(r.take_text() for _ in range(len(r)))),
             Entries(-1, ()),
         )
 
     def flush_caches(self) -> Outcome[None]:
         """Drop what is cached."""
-        return self.perform("flush_caches", (self._filesystem,), _nothing, None)
+        return self.perform("flush_caches", (self.filesystem,), _nothing, None)
 
     def cleanup(self) -> Outcome[None]:
         """End the filesystem."""
-        return self.perform("cleanup", (self._filesystem,), lambda _: None, None)
+        return self.perform("cleanup", (self.filesystem,), lambda _: None, None)
 
     # Transactions ----------------------------------------------------------------------------------------------------
 
     def start_transaction(self) -> Outcome[Token]:
         """A new token."""
-        return self.perform("start_transaction", (self._filesystem,), _token, Token(-1, 0))
+        return self.perform("start_transaction", (self.filesystem,), _token, Token(-1, 0))
 
     def end_transaction(self, token: int) -> Outcome[int]:
         """The op's return value."""
-        return self.perform("end_transaction", (self._filesystem, token), Reply.take_number, -1)
+        return self.perform("end_transaction", (self.filesystem, token), Reply.take_number, -1)
 
     def add_to_transaction(self, path: str, token: int) -> Outcome[int]:
         """The op's return value."""
-        arguments = (self._filesystem, os.fsencode(path), token)
+        arguments = (self.filesystem, os.fsencode(path), token)
         return self.perform("add_to_transaction", arguments, Reply.take_number, -1)
 
     def token_op(self, op: str, path: str) -> Outcome[Token]:
         """get_transaction_for_path and get_or_start_transaction_for_path."""
-        return self.perform(op, (self._filesystem, os.fsencode(path)), _token, Token(-1, 0))
+        return self.perform(op, (self.filesystem, os.fsencode(path)), _token, Token(-1, 0))
 
     def decode_transaction_token(self, token: int) -> Outcome[str | None]:
         """The token as text, or None where the op returned NULL."""
-        return self.perform("decode_transaction_token", (self._filesystem, token), _text_or_none, None)
+        return self.perform("decode_transaction_token", (self.filesystem, token), _text_or_none, None)
 
     # Configuration ---------------------------------------------------------------------------------------------------
 
@@ -189,7 +195,7 @@ class RawFilesystem:
         """All options."""
         return self.perform(
             "get_filesystem_configuration",
-            (self._filesystem,),
+            (self.filesystem,),
             lambda r: tuple(_take_option(r) for _ in range(r.take_number())),
             (),
         )
@@ -197,25 +203,25 @@ class RawFilesystem:
     def set_filesystem_configuration(self, options: Sequence[Option]) -> Outcome[None]:
         """Set several options."""
         values = [value for option in options for value in _option_values(option)]
-        return self.perform("set_filesystem_configuration", (self._filesystem, len(options), *values), _nothing, None)
+        return self.perform("set_filesystem_configuration", (self.filesystem, len(options), *values), _nothing, None)
 
     def get_filesystem_configuration_option(self, key: str) -> Outcome[Option | None]:
         """One option, or None where the plugin handed none over."""
         return self.perform(
             "get_filesystem_configuration_option",
-            (self._filesystem, os.fsencode(key)),
+            (self.filesystem, os.fsencode(key)),
             lambda r: _take_option(r) if r.take_number() else None,
             None,
         )
 
     def set_filesystem_configuration_option(self, option: Option) -> Outcome[None]:
         """Set one option."""
-        arguments = (self._filesystem, *_option_values(option))
+        arguments = (self.filesystem, *_option_values(option))
         return self.perform("set_filesystem_configuration_option", arguments, _nothing, None)
 
     def get_filesystem_configuration_keys(self) -> Outcome[int]:
         """The number of keys; the keys themselves cannot be had (disputed A20)."""
-        return self.perform("get_filesystem_configuration_keys", (self._filesystem,), Reply.take_number, 0)
+        return self.perform("get_filesystem_configuration_keys", (self.filesystem,), Reply.take_number, 0)
 
 
 def _text_or_none(reply: Reply) -> str | None:

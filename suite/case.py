@@ -87,6 +87,11 @@ class Case(Checks):
                 self.missing(op)
         return self._filesystem
 
+    @property
+    def present(self) -> frozenset[str]:
+        """The ops that the plugin itself has."""
+        return self._bench.scheme(self.loaded).present
+
     def uri(self, *names: str) -> str:
         """A path in the case's own directory, which is made at the first use."""
         if not self._directory_made:

@@ -174,6 +174,7 @@ def _tokens(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding
 LAWS: tuple[Law, ...] = (
     _watched(Watch.WRAPPER_CHANGED, "common.wrapper-unchanged"),
     _watched(Watch.ARGUMENT_CHANGED, "common.arguments-unchanged"),
+    _watched(Watch.STATUS_KEPT, "common.status-not-kept"),
     _watched(Watch.OVERRUN, "robustness.no-overrun"),
     _watched(Watch.SHARED_ENTRIES, "common.results-distinct"),
     _watched(Watch.NULL_ENTRY, "common.results-terminated"),

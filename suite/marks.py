@@ -9,6 +9,8 @@ F = TypeVar("F", bound=Callable[..., None])
 
 #: The tiers, from the smallest; each includes those before it.
 TIERS = ("smoke", "must", "full")
+#: The cases outside of all tiers.
+UNDEFINED = "undefined"
 
 
 def clauses(*names: str) -> pytest.MarkDecorator:
@@ -19,4 +21,10 @@ def clauses(*names: str) -> pytest.MarkDecorator:
 def smoke(function: F) -> F:
     """The way through an op once."""
     marked: F = pytest.mark.tffs_tier("smoke")(function)
+    return marked
+
+
+def undefined(function: F) -> F:
+    """A stimulus of which the interface says nothing, and that nobody may give: run on request only."""
+    marked: F = pytest.mark.tffs_tier(UNDEFINED)(function)
     return marked

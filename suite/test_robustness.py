@@ -1,8 +1,12 @@
 """The process that loaded the plugin: what is left changed in it when everything was closed."""
 
+import pytest
+
+from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.state import State
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.marks import clauses, smoke
+from tffs_conformance.suite.successes import SUCCESSES, prepared
 
 #: So often the same is done, so that one descriptor a time is told from one that is kept for good.
 TIMES = 10
@@ -52,3 +56,24 @@ def test_process_state(case: Case) -> None:
     case.note("robustness.leaves-no-thread", "more threads" if after.threads > before.threads else "no more threads")
     case.equal("robustness.keeps-the-working-directory", "moved", False, after.directory != fresh.directory)
     case.equal("robustness.keeps-signal-handlers", "handlers", fresh.handlers, after.handlers)
+
+
+@pytest.mark.parametrize("op", list(SUCCESSES))
+@clauses("common.present-op-is-unimplemented")
+def test_present_op(case: Case, op: str) -> None:
+    """An op whose entry is set does what it is for, or says that it does not."""
+    if op not in case.fs.present:
+        case.missing(op)
+    prepared(case)
+    got = SUCCESSES[op](case)
+    unsupported = got.code is Code.UNIMPLEMENTED
+    readings = {"implemented": not unsupported, "unsupported": unsupported}
+    case.reading("common.present-op-is-unimplemented", readings, f"{op}: code={got.code}", got.message)
+
+
+@clauses("common.error-names-the-path")
+def test_messages(case: Case) -> None:
+    """What is missing is asked for: the message of the error may name it."""
+    for got in (case.fs.stat(case.uri("missing")), case.fs.new_random_access_file(case.uri("missing"))):
+        named = "missing" in got.message
+        case.note("common.error-names-the-path", "named" if named else "not named", got.message)

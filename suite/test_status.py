@@ -78,7 +78,7 @@ def test_one_path(case: Case, op: str, situation: str, cell: Cell, form: str) ->
         assert isinstance(counters, Undeleted)
         clause = "delete_recursively.counters-when-it-could-not-start"
         case.equal(clause, "files, dirs", (0, 1), (counters.files, counters.dirs))
-    if not got.ok and situation != EMPTY_PATH:
+    if not status_of(got).ok and situation != EMPTY_PATH:
         case.unchanged(f"{op}.error-changes-nothing", before)
     finish(got)
 

@@ -64,6 +64,12 @@ def add(parser: pytest.Parser) -> None:
         "--env", action="append", dest="tffs_env", default=[], metavar="NAME=VALUE", help="set for the plugin's process"
     )
     option("--tier", dest="tffs_tier", choices=TIERS, default="full", help="how much to run (default: full)")
+    option(
+        "--undefined",
+        dest="tffs_undefined",
+        action="store_true",
+        help="run what the interface leaves undefined, too, such as append after close: a plugin may crash there",
+    )
     option("--clause", dest="tffs_clause", metavar="PATTERN", help="only cases that check such a clause, e.g. 'read.*'")
     option("--case", dest="tffs_case", metavar="ID", help="only this case, e.g. 'read/across-the-end'")
     option("--keep", dest="tffs_keep", action="store_true", help="keep the files that cases make")

@@ -22,7 +22,7 @@ from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
 from tffs_conformance.suite import catalogue, collect
 from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.marks import TIERS
+from tffs_conformance.suite.marks import TIERS, UNDEFINED
 from tffs_conformance.suite.target import Bench, Target
 
 #: The name under which the installed package registers this module.
@@ -108,6 +108,9 @@ class Run:
             command = ["pytest", f"--plugin={self._given(target)}"]
             if target.scheme and self.config.option.tffs_scheme:
                 command.append(f"--scheme={target.scheme}")
+            if target.backing and self.config.option.tffs_backing:
+                command.append(f"--backing={target.backing}")
+            command += ["--undefined"] * self.config.option.tffs_undefined
             command += [
                 f"--env={name}=$" + name if _secret(name) else f"--env={name}={value}"
                 for name, value in target.environment.items()
@@ -165,7 +168,7 @@ class Run:
         option = config.option
         kept: list[pytest.Item] = []
         dropped: list[pytest.Item] = []
-        tiers = TIERS[: TIERS.index(option.tffs_tier) + 1]
+        tiers = TIERS[: TIERS.index(option.tffs_tier) + 1] + ((UNDEFINED,) if option.tffs_undefined else ())
         for item in items:
             if not isinstance(item.getparent(SuiteModule), SuiteModule):
                 kept.append(item)

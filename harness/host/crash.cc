@@ -22,6 +22,8 @@ void Say(const char* text) {
 void Report(int number) {
   Say("the host got SIG");
   Say(sigabbrev_np(number));
+  Say(" in ");
+  Say(running_op);
   Say("; backtrace:\n");
   void* frames[kFrames];
   backtrace_symbols_fd(frames, backtrace(frames, kFrames), STDERR_FILENO);

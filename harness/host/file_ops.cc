@@ -4,16 +4,28 @@
 #include "host.h"
 
 namespace tffs {
+int64_t Host::TakeHandle(Request& request) {
+  const int64_t number = request.TakeInteger();
+  if (number >= 0) return number;
+  const auto place = static_cast<uint64_t>(-(number + 1));
+  if (place >= opened_in_round.size()) throw BadRequest("there is no such op before this one");
+  return opened_in_round[place];
+}
+
 template <typename Object>
 Open<Object>& Host::Find(std::map<int64_t, Open<Object>>& opened, Request& request) {
-  const auto found = opened.find(request.TakeInteger());
+  const int64_t handle = TakeHandle(request);
+  const std::lock_guard<std::mutex> lock(handles_);
+  const auto found = opened.find(handle);
   if (found == opened.end()) throw BadRequest("there is no such handle");
   return found->second;
 }
 
 template <typename Object>
 Open<Object> Host::Take(std::map<int64_t, Open<Object>>& opened, Request& request) {
-  const auto found = opened.find(request.TakeInteger());
+  const int64_t handle = TakeHandle(request);
+  const std::lock_guard<std::mutex> lock(handles_);
+  const auto found = opened.find(handle);
   if (found == opened.end()) throw BadRequest("there is no such handle");
   const Open<Object> object = found->second;
   opened.erase(found);
@@ -31,13 +43,13 @@ Reply Host::Read(Request& request) {
   const uint64_t offset = request.TakeUnsigned();
   const size_t n = request.TakeUnsigned();
   const auto function = Present(file.filesystem->random_access.read);
-  char* buffer = buffer_.Prepare(n);
+  char* buffer = guarded_buffer.Prepare(n);
   if (buffer == nullptr) throw BadRequest("there is no memory for a buffer of that size");
   const void* before = file.object.plugin_file;
   const StatusPointer status = FreshStatus();
   const int64_t returned = function(&file.object, offset, n, buffer, status.get());
-  const int64_t watch =
-      (file.object.plugin_file != before ? kWrapperChanged : 0) | (buffer_.Intact() ? 0 : kOverrun);
+  const int64_t watch = (file.object.plugin_file != before ? kWrapperChanged : 0) |
+                        (guarded_buffer.Intact() ? 0 : kOverrun);
   const size_t read = std::min(n, static_cast<size_t>(std::max<int64_t>(returned, 0)));
   return std::move(
       Answer(status.get(), watch).Integer(returned).Bytes(std::string_view(buffer, read)));
@@ -53,17 +65,17 @@ Reply Host::Append(Request& request) {
   auto& file = Find(writers_, request);
   const std::string_view data = request.TakeBytes();
   const auto function = Present(file.filesystem->writable.append);
-  char* buffer = buffer_.Prepare(data.size());
+  char* buffer = guarded_buffer.Prepare(data.size());
   if (buffer == nullptr) throw BadRequest("there is no memory for a buffer of that size");
   std::copy(data.begin(), data.end(), buffer);
   const void* before = file.object.plugin_file;
   const StatusPointer status = FreshStatus();
   function(&file.object, buffer, data.size(), status.get());
   const int64_t watch = (file.object.plugin_file != before ? kWrapperChanged : 0) |
-                        (buffer_.Intact() ? 0 : kOverrun) |
+                        (guarded_buffer.Intact() ? 0 : kOverrun) |
                         (std::equal(data.begin(), data.end(), buffer) ? 0 : kArgumentChanged);
   // What was handed over may be used for something else from now on.
-  buffer_.Prepare(data.size());
+  guarded_buffer.Prepare(data.size());
   return Answer(status.get(), watch);
 }
 

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <set>
 
+#include "crash.h"
 #include "host.h"
 
 namespace tffs {
@@ -30,7 +31,7 @@ Reply Answer(const TF_Status* status, int64_t watch) {
   Reply reply("done");
   reply.Integer(status != nullptr ? TF_GetCode(status) : TF_OK);
   reply.Bytes(status != nullptr ? TF_Message(status) : "");
-  return std::move(reply.Integer(watch));
+  return std::move(reply.Integer(watch | (RetiredStatusChanged() ? kStatusKept : 0)));
 }
 
 Filesystem& Host::TakeFilesystem(Request& request) {
@@ -67,9 +68,11 @@ Reply Host::Create(Request& request,
                         (object.*field != nullptr ? kObjectSet : 0);
   int64_t handle = 0;
   if (TF_GetCode(status.get()) == TF_OK) {
+    const std::lock_guard<std::mutex> lock(handles_);
     handle = ++last_handle_;
     opened.emplace(handle, Open<Object>{&filesystem, object});
   }
+  last_opened = handle;
   return std::move(Answer(status.get(), watch).Integer(handle));
 }
 
@@ -258,6 +261,9 @@ const std::map<std::string_view, Host::Command>& Host::Commands() {
       {"register", &Host::Register},
       {"release", &Host::Release},
       {"state", &Host::State},
+      {"preset", &Host::Preset},
+      {"limit_file_size", &Host::LimitFileSize},
+      {"threads", &Host::Threads},
       {"cleanup", &Host::Cleanup},
       {"new_random_access_file", &Host::NewRandomAccessFile},
       {"new_writable_file", &Host::NewWritableFile},
@@ -309,6 +315,7 @@ const std::map<std::string_view, Host::Command>& Host::Commands() {
 Reply Host::Perform(std::string_view command, Request& request) {
   const auto found = Commands().find(command);
   if (found == Commands().end()) throw BadRequest("there is no such command");
+  running_op = found->first.data();
   return (this->*found->second)(request);
 }
 

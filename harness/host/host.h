@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "buffers.h"
+#include "statuses.h"
 #include "tf_filesystem_plugin.h"
 #include "wire.h"
 
@@ -25,12 +27,7 @@ constexpr int64_t kOverrun = 4;
 constexpr int64_t kObjectSet = 8;
 constexpr int64_t kSharedEntries = 16;
 constexpr int64_t kNullEntry = 32;
-
-struct StatusDeleter {
-  void operator()(TF_Status* status) const { TF_DeleteStatus(status); }
-};
-using StatusPointer = std::unique_ptr<TF_Status, StatusDeleter>;
-inline StatusPointer FreshStatus() { return StatusPointer(TF_NewStatus()); }
+constexpr int64_t kStatusKept = 64;
 
 // A registered scheme: the host's copies of the four tables, and the filesystem.
 struct Filesystem {
@@ -60,10 +57,14 @@ Op Present(Op op) {
 
 class Host {
  public:
-  // Performs the command of one request. Exceptions that come out of the plugin are let through.
-  Reply Perform(std::string_view command, Request& request);
+  // Performs the command of one request, and answers `bad`, `absent` or `threw` where that ends
+  // early. Ops may be performed by several threads at once.
+  Reply PerformGuarded(std::string_view command, Request& request);
 
  private:
+  // Exceptions that come out of the plugin are let through.
+  Reply Perform(std::string_view command, Request& request);
+
   using Command = Reply (Host::*)(Request&);
   static const std::map<std::string_view, Command>& Commands();
 
@@ -74,6 +75,10 @@ class Host {
   Reply Register(Request&);
   Reply Release(Request&);
   Reply State(Request&);
+  // limits.cc, threads.cc
+  Reply Preset(Request&);
+  Reply LimitFileSize(Request&);
+  Reply Threads(Request&);
   TF_FilesystemPluginOps& Entry(int64_t index);
 
   // filesystem_ops.cc
@@ -107,6 +112,7 @@ class Host {
   Reply FlushCaches(Request&);
 
   // file_ops.cc
+  static int64_t TakeHandle(Request& request);
   template <typename Object>
   Open<Object>& Find(std::map<int64_t, Open<Object>>& opened, Request& request);
   // The object, taken out: its handle is gone.
@@ -149,14 +155,25 @@ class Host {
   TF_FilesystemPluginInfo info_{};
   void (*init_plugin_)(TF_FilesystemPluginInfo*) = nullptr;
   std::vector<std::unique_ptr<Filesystem>> filesystems_;
+  // Guards the numbers and the maps below, never an op of the plugin; entries stay where they are.
+  std::mutex handles_;
   int64_t last_handle_ = 0;
   std::map<int64_t, Open<TF_RandomAccessFile>> readers_;
   std::map<int64_t, Open<TF_WritableFile>> writers_;
   std::map<int64_t, Open<TF_ReadOnlyMemoryRegion>> regions_;
   std::map<int64_t, TF_TransactionToken*> tokens_;
   TF_TransactionToken foreign_token_{};
-  GuardedBuffer buffer_;
 };
+
+// The buffer of the thread that reads or appends.
+inline thread_local GuardedBuffer guarded_buffer;
+
+// What this thread opened last.
+inline thread_local int64_t last_opened = 0;
+
+// What each op of the present round of this thread's program opened, 0 for nothing: a program names
+// what its own op number k opened by the handle -k.
+inline thread_local std::vector<int64_t> opened_in_round;
 
 // `done` with the code and message of a status (OK where there is none), and what was watched.
 Reply Answer(const TF_Status* status, int64_t watch = 0);

@@ -1,17 +1,14 @@
 // The host process. It speaks docs/wire.md on its standard input and output.
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 #include <string>
-#include <typeinfo>
 
 #include "crash.h"
 #include "host.h"
+#include "limits.h"
 #include "watchdog.h"
 #include "wire.h"
 
@@ -37,35 +34,6 @@ Wire MoveWire() {
   return Wire(in, out);
 }
 
-std::string Demangled(const char* name) {
-  int status;
-  char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-  std::string demangled = text != nullptr ? text : name;
-  std::free(text);
-  return demangled;
-}
-
-Reply Threw(const char* what) {
-  const std::type_info* type = abi::__cxa_current_exception_type();
-  return Reply("threw").Bytes(type != nullptr ? Demangled(type->name()) : "?").Bytes(what);
-}
-
-Reply Perform(Host& host, std::string_view command, Request& request) {
-  try {
-    return host.Perform(command, request);
-  } catch (const BadRequest& error) {
-    return Reply("bad").Bytes(error.what());
-  } catch (const Absent&) {
-    return Reply("absent");
-  } catch (const std::exception& error) {
-    return Threw(error.what());
-  } catch (const abi::__forced_unwind&) {
-    throw;  // A thread that is cancelled or leaves by pthread_exit must not be stopped on its way.
-  } catch (...) {
-    return Threw("");
-  }
-}
-
 int Main(int argc) {
   if (argc > 1 || isatty(STDIN_FILENO) != 0) {
     std::fputs(
@@ -77,13 +45,14 @@ int Main(int argc) {
   }
   Wire wire = MoveWire();
   ReportCrashes();
+  IgnoreFileSizeSignal();
   Host host;
   std::string_view body;
   while (wire.Receive(&body)) {
     Request request(body);
     const std::string command(request.TakeBytes());
     if (command == "quit") return EXIT_SUCCESS;
-    if (!wire.Send(Perform(host, command, request))) break;
+    if (!wire.Send(host.PerformGuarded(command, request))) break;
   }
   // The client left; destructors of the plugin are not its concern.
   _exit(EXIT_SUCCESS);

@@ -32,7 +32,8 @@ int64_t Lines(const char* path) {
   return count;
 }
 
-// Bytes that were allocated and not freed, large blocks, which have mappings of their own, among them.
+// Bytes that were allocated and not freed, large blocks, which have mappings of their own, among
+// them.
 size_t HeapInUse() {
   const auto heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;

@@ -41,6 +41,8 @@ class Reply {
   Reply& Bytes(std::string_view value);
   // The whole frame, its length filled in.
   const std::string& Frame();
+  // The frame without its length: what a reply holds that stands inside another one.
+  std::string_view Body() const { return std::string_view(frame_).substr(sizeof(uint32_t)); }
 
  private:
   std::string frame_;
