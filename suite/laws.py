@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.limits import LEFT, LEFT_MESSAGE
 from tffs_conformance.harness.outcomes import (
     POISON_UNSIGNED,
     Entries,
@@ -50,7 +51,10 @@ def findings(calls: Iterable[Call]) -> list[Finding]:
     """What the laws say of some calls: one finding a clause and answer, broken ones first."""
     found: dict[Finding, None] = {}
     for op, arguments, outcome in calls:
-        if isinstance(outcome, Outcome) and outcome.source is Source.PLUGIN:
+        if not isinstance(outcome, Outcome) or outcome.source is not Source.PLUGIN:
+            continue
+        # A status that was left as it came says nothing of the call.
+        if (outcome.code, outcome.message) != (LEFT, LEFT_MESSAGE):
             for law in LAWS:
                 finding = law(op, tuple(arguments), outcome)
                 if finding is not None:

@@ -48,13 +48,10 @@ def test_no_room(case: Case, pieces: str) -> None:
 #: The ops of an open file that have a status.
 ON_FILES = ("read", "append", "tell", "flush", "sync", "close")
 
-LEFT = Code.DATA_LOSS
-TEXT = "left by the call before"
-
 
 def judge(case: Case, got: Outcome[object]) -> None:
     """Which reading the op follows; a status that says something else yet is a breach."""
-    readings = {"resets": got.ok, "leaves": got.code is LEFT and got.message == TEXT}
+    readings = {"resets": got.ok, "leaves": (got.code, got.message) == (limits.LEFT, limits.LEFT_MESSAGE)}
     case.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message)
 
 
@@ -67,7 +64,7 @@ def test_used_status(case: Case, op: str) -> None:
     prepared(case)
     # Names are translated before, for translate_name has no status.
     SUCCESSES["path_exists"](case)
-    with limits.statuses_arrive(case.loaded.host, LEFT, TEXT):
+    with limits.statuses_arrive_used(case.loaded.host):
         got = SUCCESSES[op](case)
     judge(case, got)
 
@@ -90,7 +87,7 @@ def test_used_status_on_a_file(case: Case, op: str) -> None:
         "sync": writer.sync,
         "close": writer.close,
     }
-    with limits.statuses_arrive(case.loaded.host, LEFT, TEXT):
+    with limits.statuses_arrive_used(case.loaded.host):
         got = ways[op]()
     judge(case, got)
     reader.cleanup()

@@ -1,0 +1,206 @@
+// Open files: when what is written comes to be seen, and what reads at the edges answer.
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "choices.h"
+#include "paths.h"
+#include "status.h"
+
+namespace choices {
+namespace {
+
+using posix::SetErrno;
+using posix::SetError;
+using posix::SetOk;
+
+// How files are written: these are set before the first op.
+struct Writing {
+  bool buffers = false;             // bytes wait for flush, sync or close
+  bool creates_late = false;        // and so does the file itself
+  bool counts_from_handle = false;  // positions start at 0 for each handle
+} writing;
+
+// The ops of posix, which do the work in the end.
+const posix::Tables& Posix() {
+  static const posix::Tables tables;
+  return tables;
+}
+
+// A file to write: what is not handed over yet, and the file of posix behind it.
+struct Writer {
+  std::string path;
+  bool appends = false;
+  bool is_open = false;  // whether there is a file of posix
+  TF_WritableFile file{};
+  std::string waiting;
+  int64_t start = 0;  // where positions count from
+};
+
+Writer* Get(const TF_WritableFile* file) { return static_cast<Writer*>(file->plugin_file); }
+
+void OpenNow(Writer* writer, TF_Status* status) {
+  if (writer->is_open) return SetOk(status);
+  const auto& ops = Posix().filesystem;
+  (writer->appends ? ops.new_appendable_file : ops.new_writable_file)(nullptr, writer->path.c_str(),
+                                                                      &writer->file, status);
+  writer->is_open = TF_GetCode(status) == TF_OK;
+}
+
+// Hands over what waits.
+void HandOver(Writer* writer, TF_Status* status) {
+  OpenNow(writer, status);
+  if (TF_GetCode(status) != TF_OK || writer->waiting.empty()) return;
+  Posix().writable_file.append(&writer->file, writer->waiting.data(), writer->waiting.size(),
+                               status);
+  if (TF_GetCode(status) == TF_OK) writer->waiting.clear();
+}
+
+// Answers as open would, and leaves everything as it is. Gives the size of the file, or 0.
+int64_t CheckOnly(const char* path, TF_Status* status) {
+  struct stat facts;
+  if (stat(path, &facts) == 0) {
+    SetErrno(status, S_ISDIR(facts.st_mode) ? EISDIR : 0, path);
+    return facts.st_size;
+  }
+  int error = errno;
+  // What is missing can be made where its directory is.
+  if (error == ENOENT && *path != '\0' && stat(posix::ParentOf(path).c_str(), &facts) == 0) {
+    error = S_ISDIR(facts.st_mode) ? 0 : ENOTDIR;
+  }
+  SetErrno(status, error, path);
+  return 0;
+}
+
+void Open(const char* path, bool appends, TF_WritableFile* file, TF_Status* status) {
+  posix::Guarded(status, path, [&] {
+    auto writer = std::make_unique<Writer>();
+    writer->path = path;
+    writer->appends = appends;
+    const int64_t size = CheckOnly(path, status);
+    if (TF_GetCode(status) != TF_OK) return;
+    if (!writing.creates_late) OpenNow(writer.get(), status);
+    if (TF_GetCode(status) != TF_OK) return;
+    if (appends && !writing.counts_from_handle) writer->start = size;
+    file->plugin_file = writer.release();
+  });
+}
+
+void NewWritable(const TF_Filesystem*, const char* path, TF_WritableFile* file,
+                 TF_Status* status) noexcept {
+  Open(path, false, file, status);
+}
+
+void NewAppendable(const TF_Filesystem*, const char* path, TF_WritableFile* file,
+                   TF_Status* status) noexcept {
+  Open(path, true, file, status);
+}
+
+void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) noexcept {
+  Writer* writer = Get(file);
+  posix::Guarded(status, writer->path.c_str(), [&] {
+    writer->waiting.append(buffer, n);
+    writer->start += static_cast<int64_t>(n);
+    SetOk(status);
+    if (!writing.buffers) HandOver(writer, status);
+  });
+}
+
+int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
+  SetOk(status);
+  return Get(file)->start;
+}
+
+template <void (*TF_WritableFileOps::*op)(const TF_WritableFile*, TF_Status*)>
+void AfterHandingOver(const TF_WritableFile* file, TF_Status* status) noexcept {
+  Writer* writer = Get(file);
+  HandOver(writer, status);
+  if (TF_GetCode(status) == TF_OK) (Posix().writable_file.*op)(&writer->file, status);
+}
+
+// What was not handed over is dropped: nobody closed the file.
+void Cleanup(TF_WritableFile* file) noexcept {
+  const std::unique_ptr<Writer> writer(Get(file));
+  if (writer->is_open) Posix().writable_file.cleanup(&writer->file);
+  file->plugin_file = nullptr;
+}
+
+void UseWriters(posix::Tables& tables) {
+  tables.filesystem.new_writable_file = NewWritable;
+  tables.filesystem.new_appendable_file = NewAppendable;
+  tables.writable_file.cleanup = Cleanup;
+  tables.writable_file.append = Append;
+  tables.writable_file.tell = Tell;
+  tables.writable_file.flush = AfterHandingOver<&TF_WritableFileOps::flush>;
+  tables.writable_file.sync = AfterHandingOver<&TF_WritableFileOps::sync>;
+  tables.writable_file.close = AfterHandingOver<&TF_WritableFileOps::close>;
+}
+
+void LateVisibility(posix::Tables& tables) {
+  writing.buffers = true;
+  UseWriters(tables);
+}
+
+void LateCreation(posix::Tables& tables) {
+  writing.buffers = true;
+  writing.creates_late = true;
+  UseWriters(tables);
+}
+
+void TellFromHandle(posix::Tables& tables) {
+  writing.counts_from_handle = true;
+  UseWriters(tables);
+}
+
+using ReadOp = decltype(TF_RandomAccessFileOps::read);
+
+ReadOp read_before_zero;
+int64_t ZeroReadIsOutOfRange(const TF_RandomAccessFile* file, uint64_t offset, size_t n,
+                             char* buffer, TF_Status* status) noexcept {
+  if (n != 0) return read_before_zero(file, offset, n, buffer, status);
+  char byte;
+  read_before_zero(file, offset, 1, &byte, status);
+  return 0;
+}
+
+ReadOp read_before_huge;
+int64_t HugeOffsetIsInvalid(const TF_RandomAccessFile* file, uint64_t offset, size_t n,
+                            char* buffer, TF_Status* status) noexcept {
+  if (offset <= INT64_MAX) return read_before_huge(file, offset, n, buffer, status);
+  TF_SetStatus(status, TF_INVALID_ARGUMENT, "no file has that offset");
+  return -1;
+}
+
+}  // namespace
+
+std::vector<Choice> FileChoices() {
+  return {
+      {"late-visibility",
+       "when appended bytes are seen (A6), and what cleanup without close keeps (A15)",
+       "at flush, sync and close; nothing", LateVisibility},
+      {"late-creation", "when a new file is seen (A6)", "at the first flush, sync or close",
+       LateCreation},
+      {"tell-from-handle", "what tell counts on an appendable file (A7)",
+       "the bytes of this handle", TellFromHandle},
+      {"zero-read-out-of-range", "what reading 0 bytes at the end answers (A8)", "OUT_OF_RANGE",
+       [](posix::Tables& tables) {
+         read_before_zero = Replace(tables.random_access_file, &TF_RandomAccessFileOps::read,
+                                    ZeroReadIsOutOfRange);
+       }},
+      {"huge-offset-is-invalid", "what reading at 2^63 and behind answers",
+       "INVALID_ARGUMENT and -1",
+       [](posix::Tables& tables) {
+         read_before_huge =
+             Replace(tables.random_access_file, &TF_RandomAccessFileOps::read, HugeOffsetIsInvalid);
+       }},
+      {"no-sync", "what is done where sync is NULL (A22)", "sync is NULL",
+       [](posix::Tables& tables) { tables.writable_file.sync = nullptr; }, false},
+  };
+}
+
+}  // namespace choices

@@ -1,0 +1,55 @@
+// The environment variable TFFS_CHOICES names the choices, separated by commas; "all" stands for
+// those that can be made together.
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "choices.h"
+
+namespace choices {
+namespace {
+
+std::vector<Choice> All() {
+  std::vector<Choice> all = FileChoices();
+  for (const auto& theme : {PathChoices(), ListingChoices()}) {
+    all.insert(all.end(), theme.begin(), theme.end());
+  }
+  return all;
+}
+
+// A name nobody knows must not pass for a choice that was made.
+[[noreturn]] void Unknown(const std::string& name, const std::vector<Choice>& known) {
+  for (const Choice& choice : known) {
+    std::fprintf(stderr, "%s\t%s\t%s\n", choice.name.c_str(), choice.question.c_str(),
+                 choice.decision.c_str());
+  }
+  std::fprintf(stderr, "TFFS_CHOICES: %s is none of these choices\n", name.c_str());
+  std::abort();
+}
+
+posix::Tables Chosen() {
+  posix::Tables tables;
+  const std::vector<Choice> known = All();
+  const char* value = std::getenv("TFFS_CHOICES");
+  std::istringstream names(value == nullptr ? "" : value);
+  for (std::string name; std::getline(names, name, ',');) {
+    bool found = false;
+    for (const Choice& choice : known) {
+      if (name != choice.name && !(name == "all" && choice.in_all)) continue;
+      choice.apply(tables);
+      found = true;
+    }
+    if (!found) Unknown(name, known);
+  }
+  return tables;
+}
+
+}  // namespace
+}  // namespace choices
+
+extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
+  posix::Register("posix", choices::Chosen(), info);
+}
