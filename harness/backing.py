@@ -26,9 +26,12 @@ class Backing:
         self._filesystem: Any = filesystem
         self._base: str = base
 
-    def read(self, name: str) -> bytes:
-        """All that is in a file."""
-        return bytes(self._filesystem.cat_file(self._at(name)))
+    def read(self, name: str) -> bytes | None:
+        """All that is in a file; None where there is none."""
+        try:
+            return bytes(self._filesystem.cat_file(self._at(name)))
+        except FileNotFoundError:
+            return None
 
     def write(self, name: str, content: bytes) -> None:
         """Put a file there, instead of what was there before."""

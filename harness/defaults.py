@@ -179,16 +179,16 @@ class Defaults(ABC):
 
     def default_get_matching_paths(self, pattern: str) -> Outcome[Entries]:
         """Walk from the last directory without glob characters; results keep the form of the pattern."""
-        matches = tuple(glob.walk(pattern, self._exists, self._is_directory, self._names))
+        matches = tuple(glob.walk(pattern, self._there, self._is_directory, self._listed))
         return answer("get_matching_paths", Entries(len(matches), matches))
 
-    def _exists(self, uri: str) -> bool:
+    def _there(self, uri: str) -> bool:
         return self.path_exists(uri).ok
 
     def _is_directory(self, uri: str) -> bool:
         return self.is_directory(uri).ok
 
-    def _names(self, uri: str) -> Sequence[str]:
+    def _listed(self, uri: str) -> Sequence[str]:
         return self.get_children(uri).value.names
 
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
 
-
 #: What a status says that arrives used: a code that no file gives by itself, and a text that nobody else writes.
 LEFT = Code.DATA_LOSS
 LEFT_MESSAGE = "tffs: left by the call before"

@@ -42,13 +42,15 @@ ALL_CODES = frozenset(Code)
 class Cell:
     """The clause that governs a situation, and the codes that keep it, by reading where it is disputed.
 
-    `guarded` cells are never sent: the empty path may mean somebody's root, and the op would change it.
+    `guarded` cells are never sent: the empty path may mean somebody's root, and the op would change it. `by_default`
+    are the codes of core's own algorithm where the plugin leaves the entry NULL: they are not the plugin's affair.
     """
 
     clause: str
     accepts: frozenset[Code] = frozenset()
     readings: Mapping[str, frozenset[Code]] = field(default_factory=dict)
     guarded: bool = False
+    by_default: frozenset[Code] = frozenset()
 
 
 def _one(clause: str, *codes: Code) -> Cell:
@@ -222,7 +224,9 @@ def _source_directory(op: str) -> Cell:
 
 def _target_directory(op: str, source: str) -> Cell:
     if op == "rename_file":
-        return _one("rename_file.target-directory", Code.FAILED_PRECONDITION)
+        # Core's rename copies, and its copy goes into the directory.
+        refused = frozenset({Code.FAILED_PRECONDITION})
+        return Cell("rename_file.target-directory", refused, by_default=frozenset({Code.OK}))
     return Cell(
         "copy_file.target-directory",
         readings={"refuses": frozenset({Code.FAILED_PRECONDITION}), "inside": frozenset({Code.OK})},

@@ -8,7 +8,7 @@ from _pytest.mark import ParameterSet
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.files import MemoryRegion, RandomAccessFile, WritableFile
-from tffs_conformance.harness.outcomes import Existence, Outcome, Undeleted
+from tffs_conformance.harness.outcomes import Existence, Outcome, Source, Undeleted
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.laws import OPENS
 from tffs_conformance.suite.marks import clauses
@@ -127,7 +127,10 @@ def status_of(got: Outcome[object]) -> Outcome[object]:
 
 def judge(case: Case, cell: Cell, op: str, got: Outcome[object]) -> None:
     """Hold the code to its cell."""
-    if cell.readings:
+    case.implemented(got)
+    if got.source is Source.DEFAULT and got.code in cell.by_default:
+        case.reading(cell.clause, {"core's default": True}, f"code={got.code}", got.message)
+    elif cell.readings:
         readings = {name: got.code in codes for name, codes in cell.readings.items()}
         if op == "is_directory" and got.value:
             readings = dict.fromkeys(readings, False)

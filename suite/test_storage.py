@@ -5,6 +5,7 @@ import pytest
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.marks import clauses
+from tffs_conformance.suite.test_write import handed_over
 
 CONTENT = bytes(range(256)) * 16
 #: Where a large file holds something; between them is nothing.
@@ -24,7 +25,7 @@ def test_synced(case: Case) -> None:
     """What the plugin synced is read by somebody else, while the file is open."""
     with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
         case.done(file.append(CONTENT))
-        case.done(file.sync())
+        handed_over(case, file.sync())
         case.equal("sync.makes-data-visible", "content", CONTENT, case.backing.read(case.behind("file")))
 
 

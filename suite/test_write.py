@@ -4,7 +4,7 @@ import pytest
 
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.files import WritableFile
-from tffs_conformance.harness.outcomes import Source
+from tffs_conformance.harness.outcomes import Outcome, Source
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.marks import clauses, smoke
 
@@ -21,6 +21,13 @@ def appender(case: Case, name: str = "file") -> WritableFile:
     """A file, open for appending."""
     with case.setup():
         return case.opened(case.fs.new_appendable_file(case.uri(name)))
+
+
+def handed_over(case: Case, got: Outcome[None]) -> None:
+    """The plugin's own flush or sync; where the entry is NULL core does nothing, which makes nothing visible."""
+    if got.source is not Source.PLUGIN:
+        case.missing(got.op)
+    case.done(got)
 
 
 @smoke
@@ -100,8 +107,8 @@ def test_flush(case: Case) -> None:
     """A reader is opened after flush, while the file is still open."""
     with writer(case) as file:
         case.done(file.append(b"flushed"))
-        case.done(file.flush())
-        case.equal("flush.makes-data-visible", "content", b"flushed", case.content(case.uri("file")))
+        handed_over(case, file.flush())
+        case.equal("flush.makes-data-visible", "content", b"flushed", case.tree().get("file"))
 
 
 @clauses("sync.makes-data-visible")
@@ -109,8 +116,8 @@ def test_sync(case: Case) -> None:
     """A reader is opened after sync, while the file is still open."""
     with writer(case) as file:
         case.done(file.append(b"synced"))
-        case.done(file.sync())
-        case.equal("sync.makes-data-visible", "content", b"synced", case.content(case.uri("file")))
+        handed_over(case, file.sync())
+        case.equal("sync.makes-data-visible", "content", b"synced", case.tree().get("file"))
 
 
 @clauses("close.keeps-the-data")

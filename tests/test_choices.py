@@ -1,0 +1,76 @@
+"""A right plugin may decide open questions otherwise than posix: nothing is wrong with it, and its choice is named."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+#: Each choice, and the reading that the report then names of the clause it is about.
+CHOICES = {
+    "reverse-listing": ("get_matching_paths.order", "other"),
+    "block-entries": ("get_children.no-entries", "block"),
+    "zero-on-error": ("get_children.return-on-error", "zero"),
+    "coarse-mtime": ("stat.mtime-granularity", "seconds"),
+    "no-mtime": ("stat.mtime-granularity", "unknown"),
+    "late-visibility": ("new_writable_file.unflushed-data", "file-at-once"),
+    "late-creation": ("new_writable_file.unflushed-data", "later"),
+    "copy-into-directory": ("copy_file.target-directory", "inside"),
+    "rename-directories": ("rename_file.directory-is-failed-precondition", "supported"),
+    "header-is-directory": ("is_directory.of-a-file", "header"),
+    "refuse-tree-of-file": ("delete_recursively.of-a-file", "refuses"),
+    "tell-from-handle": ("tell.on-an-appendable-file", "handle"),
+    "zero-read-out-of-range": ("read.zero-bytes-at-the-end", "end-of-file"),
+    "huge-offset-is-invalid": ("read.offset-no-file-has", "invalid"),
+    "translated-matches": ("get_matching_paths.form", "translated"),
+    "hide-dot-files": ("get_matching_paths.hidden-names", "hidden"),
+    "no-bang-class": ("get_matching_paths.bang-class", "literal"),
+    "leave-status-alone": ("common.status-is-reset", "leaves"),
+    "refuse-itself": ("copy_file.onto-itself", "refused"),
+    "illegal-names": ("paths.illegal-names", "failed-precondition"),
+    "far-below-a-file-is-not-found": ("paths.far-below-a-file", "not-found"),
+    "unimplemented": ("common.present-op-is-unimplemented", "unsupported"),
+    "no-sync": ("sync.where-it-is-absent", "flush"),
+    "no-optional-ops": ("copy_file.target-directory", "inside"),
+    "all": ("get_children.return-on-error", "zero"),
+    "all,no-optional-ops": ("get_children.return-on-error", "zero"),
+}
+
+
+@pytest.mark.parametrize("choice", list(CHOICES))
+def test_no_alarm(tmp_path: Path, choice: str) -> None:
+    clause, reading = CHOICES[choice]
+    document = judged(tmp_path, choice)
+    wrong = [(case["id"], check["clause"], check["got"]) for case in document["cases"] for check in case["checks"]
+             if check["verdict"] in ("violation", "error")]  # fmt: skip
+    assert wrong == []
+    assert document["verdict"] == "conformant"
+    assert document["counts"]["error"] == 0
+    assert reading in readings(document, clause)
+
+
+def test_without_choices_it_is_posix(tmp_path: Path) -> None:
+    document = judged(tmp_path, "")
+    assert document["verdict"] == "conformant"
+    for clause, reading in CHOICES.values():
+        if (clause, reading) != ("copy_file.target-directory", "refuses"):
+            assert reading not in readings(document, clause), clause
+
+
+def test_a_choice_nobody_knows_is_no_choice(tmp_path: Path) -> None:
+    assert judged(tmp_path, "no-such-choice")["verdict"] == "not conformant"
+
+
+def judged(directory: Path, choice: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly",
+               "--plugin=posix_choices", f"--env=TFFS_CHOICES={choice}", f"--report-dir={directory}"]  # fmt: skip
+    subprocess.run(command, cwd=directory, capture_output=True, check=False)
+    document: dict[str, Any] = json.loads((directory / "report.json").read_text())
+    return document
+
+
+def readings(document: dict[str, Any], clause: str) -> set[str]:
+    checks = [check for case in document["cases"] for check in case["checks"]]
+    return {check["reading"] for check in checks if check["clause"] == clause and "reading" in check}
