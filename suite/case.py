@@ -263,7 +263,12 @@ class Case(Checks):
             case _:
                 name = "robustness.no-exception"
         self._output = death.output
-        self._record(name, False, f"{death.op} comes back", str(death), declared=True)
+        expected, got = f"{death.op} comes back", str(death)
+        self._record(name, False, expected, got, declared=True)
+        # An op without a status has no other way to fail.
+        for about in (f"{death.op}.succeeds", f"{death.op}.after-init"):
+            if about in self.clauses:
+                self._record(about, False, expected, got)
         return None
 
     def _blocked(self, blocked: Blocked) -> None:

@@ -31,6 +31,7 @@ PATTERNS: Mapping[str, Pattern] = {
     "two-stars": _pattern("*b*", "star", "ab", "abc", "b", "a*b"),
     "double-star": _pattern("**", "star", *_TOP),
     "star-matches-nothing-too": _pattern("ab*c", "star", "abc"),
+    "upper-case": _pattern("A*", "star"),
     "whole-name": _pattern("a", "literal", "a"),
     "star-stops-at-a-slash": _pattern("*x", "star-stops-at-a-slash"),
     "star-does-not-descend": _pattern("dir*", "star-stops-at-a-slash", "dir", "dir2"),

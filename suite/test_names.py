@@ -184,6 +184,22 @@ def test_beside(case: Case, op: str, other: str) -> None:
     case.equal(BESIDE[op], "tree", stays, case.tree())
 
 
+@pytest.mark.parametrize("other", [pytest.param(name, id=name.replace(" ", "-space-")) for name in LOOK_ALIKES])
+@clauses("path_exists.missing-is-not-found", "stat.missing-is-not-found", "is_directory.missing-is-not-found",
+         "get_file_size.missing-is-not-found", "new_random_access_file.missing-is-not-found")  # fmt: skip
+def test_missing_beside(case: Case, other: str) -> None:
+    """Nothing is at a path, but a file or a directory whose name begins alike stands beside it."""
+    case.write(other, b"stays")
+    case.mkdir(f"{other}.d")
+    uri = case.uri("name")
+    fs = case.fs
+    case.status("path_exists.missing-is-not-found", fs.path_exists(uri), Code.NOT_FOUND)
+    case.status("stat.missing-is-not-found", fs.stat(uri), Code.NOT_FOUND)
+    case.status("is_directory.missing-is-not-found", fs.is_directory(uri), Code.NOT_FOUND)
+    case.status("get_file_size.missing-is-not-found", fs.get_file_size(uri), Code.NOT_FOUND)
+    case.status("new_random_access_file.missing-is-not-found", fs.new_random_access_file(uri), Code.NOT_FOUND)
+
+
 @pytest.mark.parametrize(
     ("one", "other", "clause"),
     [

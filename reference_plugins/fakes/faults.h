@@ -66,6 +66,8 @@ std::vector<Fault> TreeFaults();
 std::vector<Fault> RenameCopyFaults();
 std::vector<Fault> QueryFaults();
 std::vector<Fault> ListingFaults();
+std::vector<Fault> OwnershipFaults();
+std::vector<Fault> OptionFaults();
 
 }  // namespace fakes
 

@@ -11,7 +11,8 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   std::vector<fakes::Fault> faults;
   for (const auto& theme : {fakes::ReadFaults(), fakes::WriteFaults(), fakes::RegionFaults(),
                             fakes::ObjectFaults(), fakes::TreeFaults(), fakes::RenameCopyFaults(),
-                            fakes::QueryFaults(), fakes::ListingFaults(), fakes::KindFaults()}) {
+                            fakes::QueryFaults(), fakes::ListingFaults(), fakes::OwnershipFaults(),
+                            fakes::OptionFaults(), fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   posix::Tables tables;

@@ -225,6 +225,33 @@ int OnlyNames(Filesystem filesystem, const char* pattern, char*** entries, TF_St
   return posix::CopyNames(names, entries);
 }
 
+int SkipsMatchingDirectories(Filesystem filesystem, const char* pattern, char*** entries,
+                             TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count < 0) return count;
+  Names kept;
+  for (const std::string& name : Taken(count, *entries)) {
+    const std::string path(posix::ParseUri(name).path);
+    if (!Right().is_directory(filesystem, path.c_str(), Scratch().status())) kept.push_back(name);
+  }
+  return posix::CopyNames(kept, entries);
+}
+
+int OkAndMinusOne(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  Taken(count, *entries);
+  *entries = nullptr;
+  return -1;
+}
+
+int ErrorAndOne(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (std::string(pattern).find('[') == std::string::npos) return count;
+  Taken(count, *entries);
+  TF_SetStatus(status, TF_INVALID_ARGUMENT, "the fault knows no classes");
+  return posix::CopyNames({pattern}, entries);
+}
+
 using Listing = int (*)(Filesystem, const char*, char***, TF_Status*);
 
 Fault Listed(const char* name, const char* what, const char* breaks, Listing op) {
@@ -283,6 +310,13 @@ std::vector<Fault> ListingFaults() {
                Walked<QuestionIsOptional>),
       Matching("get_matching_paths.only-names", "results are the last components",
                "results are whole names", OnlyNames),
+      Matching("get_matching_paths.skips-directories", "directories do not match", kGlob,
+               SkipsMatchingDirectories),
+      Matching("get_matching_paths.ok-and-minus-one", "gives -1 with OK, and no entries",
+               "OK comes with the number of entries", OkAndMinusOne),
+      Matching("get_matching_paths.error-and-one",
+               "a class is INVALID_ARGUMENT, with one entry handed over",
+               "with an error no entries are handed over", ErrorAndOne),
       Matching("get_matching_paths.error-on-no-match", "no match is NOT_FOUND",
                "no match is OK with 0", ErrorOnNoMatch),
   };

@@ -178,6 +178,27 @@ char* UncleanName(Filesystem, const char* uri) {
   return posix::CopyString(std::string(parts.path));
 }
 
+// Another name every time.
+char* CountingName(Filesystem filesystem, const char* uri) {
+  static int calls = 0;
+  char* name = Right().translate_name(filesystem, uri);
+  if (name == nullptr || *name != '/' || ++calls % 2 == 1) return name;
+  const std::string doubled = "/" + std::string(name);
+  posix::Free(name);
+  return posix::CopyString(doubled);
+}
+
+void MtimeBackwards(TF_FileStatistics* facts) {
+  static int64_t seconds = 0;
+  facts->mtime_nsec -= ++seconds * 1000000000;
+}
+
+bool CreatesMissing(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  const bool all = Right().paths_exist(filesystem, paths, count, statuses);
+  for (int k = 0; k < count; ++k) Right().create_dir(filesystem, paths[k], Scratch().status());
+  return all;
+}
+
 using PathsExist = bool (*)(Filesystem, char**, int, TF_Status**);
 using Stat = void (*)(Filesystem, const char*, TF_FileStatistics*, TF_Status*);
 
@@ -250,6 +271,12 @@ std::vector<Fault> QueryFaults() {
                 StaticName),
       On<kName>("translate_name.lowercases", "turns capitals into small letters",
                 "different names stay different", LowercaseName),
+      Existing("paths_exist.creates-missing", "creates what is missing, after it has looked",
+               "asking changes nothing", CreatesMissing),
+      Stating("stat.mtime-backwards", "each call gives an earlier time than the last",
+                "what was written later is not older", Changed<MtimeBackwards>),
+      On<kName>("translate_name.counts", "gives another name every second time",
+                "one URI, one name", CountingName),
       On<kName>("translate_name.unclean", "leaves //, . and .. as they are",
                 "names are cleaned of //, . and ..", UncleanName),
   };

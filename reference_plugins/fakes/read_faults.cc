@@ -148,6 +148,18 @@ Fault Reading(const char* name, const char* what, const char* breaks, Read read)
   return {name, what, breaks, [read](posix::Tables& t) { t.random_access_file.read = read; }};
 }
 
+int64_t NothingIsInvalid(File file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  if (n != 0) return Right(file, offset, n, buffer, status);
+  Become(status, TF_INVALID_ARGUMENT);
+  return -1;
+}
+
+int64_t InvalidReturnsMore(File file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  if (offset <= INT64_MAX) return Right(file, offset, n, buffer, status);
+  Become(status, TF_INVALID_ARGUMENT);
+  return static_cast<int64_t>(n) + 1;
+}
+
 }  // namespace
 
 std::vector<Fault> ReadFaults() {
@@ -186,6 +198,11 @@ std::vector<Fault> ReadFaults() {
       Reading("read.stops-at-zero", "bytes behind a zero byte are zero", kBytes, StopsAtZero),
       Reading("read.shared-buffer", "reads that happen at once mix up their bytes",
               "read is thread safe", SharedBuffer),
+      Reading("read.nothing-is-invalid", "a read of 0 bytes is INVALID_ARGUMENT", kOk,
+              NothingIsInvalid),
+      Reading("read.invalid-returns-more",
+              "offsets of 2^63 and more are INVALID_ARGUMENT with more than n", kEnd,
+              InvalidReturnsMore),
       {"new_random_access_file.opens-directory", "a directory opens as an empty file",
        "a directory is FAILED_PRECONDITION",
        [](posix::Tables& t) { t.filesystem.new_random_access_file = Directory; }},

@@ -124,6 +124,12 @@ void CountsDeleted(Filesystem filesystem, const char* path, uint64_t* files, uin
   if (TF_GetCode(status) == TF_OK) *files += 1;
 }
 
+void ErrorCountsNothing(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                        TF_Status* status) {
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  *files = *dirs = 0;
+}
+
 void FileIsError(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
                  TF_Status* status) {
   Right().path_exists(filesystem, path, status);
@@ -203,6 +209,8 @@ std::vector<Fault> TreeFaults() {
                CountsWrong),
       Deleting("delete_recursively.counts-deleted", "counts what it did delete", kCounters,
                CountsDeleted),
+      Deleting("delete_recursively.error-counts-nothing", "both counters are 0, whatever happened",
+               kCounters, ErrorCountsNothing),
       Deleting("delete_recursively.file-is-error", "a file is FAILED_PRECONDITION, and stays",
                "a file is deleted, as TensorFlow's default does", FileIsError),
       Deleting("delete_recursively.prefix-siblings",

@@ -69,6 +69,11 @@ int64_t TellFromHandle(File file, TF_Status* status) {
   return told.With(file->plugin_file, [&](const Told& now) { return position - now.base; });
 }
 
+int64_t TellMinusOne(File file, TF_Status* status) {
+  Writer().tell(file, status);
+  return -1;
+}
+
 int64_t TellAdvances(File file, TF_Status* status) {
   const int64_t position = Writer().tell(file, status);
   return told.With(file->plugin_file, [&](Told& now) { return position + now.calls++; });
@@ -196,6 +201,8 @@ std::vector<Fault> WriteFaults() {
          t.writable_file.cleanup = ForgetTold;
          t.filesystem.new_appendable_file = NewAppendableFromHandle;
        }},
+      {"tell.minus-one", "gives -1 with OK", kTell,
+       [](posix::Tables& t) { t.writable_file.tell = TellMinusOne; }},
       {"tell.advances", "each call gives one more than the last", kTell,
        [](posix::Tables& t) {
          t.writable_file.tell = TellAdvances;

@@ -1,0 +1,174 @@
+// What belongs to the caller, and what several callers share.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+void Become(TF_Status* status, TF_Code code) { TF_SetStatus(status, code, "the fault says so"); }
+
+// A writer that keeps what it was handed: the path until the file is made, or the last buffer until
+// the next call.
+struct Keeper {
+  const char* path = nullptr;
+  const char* buffer = nullptr;
+  size_t n = 0;
+};
+PerObject<Keeper> keepers;
+
+void KeepsPath(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  // The file comes to be when something is appended; until then there is the name.
+  Real().writable_file.cleanup(file);
+  unlink(path);
+  file->plugin_file = new const char*(path);
+}
+
+void AppendByPath(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  TF_WritableFile real{};
+  Right().new_appendable_file(nullptr, *static_cast<const char**>(file->plugin_file), &real,
+                              status);
+  if (TF_GetCode(status) != TF_OK) return;
+  Real().writable_file.append(&real, buffer, n, status);
+  Real().writable_file.cleanup(&real);
+}
+
+void NothingToDo(const TF_WritableFile*, TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }
+
+void ForgetPath(TF_WritableFile* file) { delete static_cast<const char**>(file->plugin_file); }
+
+void AppendKept(const TF_WritableFile* file, TF_Status* status) {
+  keepers.With(file->plugin_file, [&](Keeper& kept) {
+    if (kept.buffer != nullptr) {
+      Real().writable_file.append(file, kept.buffer, kept.n, status);
+    }
+    kept.buffer = nullptr;
+    return 0;
+  });
+}
+
+void KeepsBuffer(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  TF_SetStatus(status, TF_OK, "");
+  AppendKept(file, status);
+  keepers.With(file->plugin_file, [&](Keeper& kept) {
+    kept.buffer = buffer;
+    kept.n = n;
+    return 0;
+  });
+}
+
+template <void (*TF_WritableFileOps::*op)(const TF_WritableFile*, TF_Status*)>
+void AfterKept(const TF_WritableFile* file, TF_Status* status) {
+  TF_SetStatus(status, TF_OK, "");
+  AppendKept(file, status);
+  (Real().writable_file.*op)(file, status);
+}
+
+void ForgetKept(TF_WritableFile* file) {
+  keepers.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+TF_Status* kept_status = nullptr;
+
+void KeepsStatus(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (kept_status != nullptr) Become(kept_status, TF_UNKNOWN);
+  Right().path_exists(filesystem, path, status);
+  kept_status = status;
+}
+
+template <TF_Code code>
+void AddsToOldStatus(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                     TF_Status* status) {
+  const bool used = TF_GetCode(status) != TF_OK;
+  Right().stat(filesystem, path, facts, status);
+  if (used) Become(status, code);
+}
+
+// A name that several threads write into before it is used.
+char shared_path[4096];
+
+void SharedPath(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                TF_Status* status) {
+  std::strncpy(shared_path, path, sizeof shared_path - 1);
+  std::this_thread::yield();
+  Right().stat(filesystem, shared_path, facts, status);
+}
+
+// The bytes of a region are fetched again by whoever asks.
+const void* fetched = nullptr;
+
+const void* FetchesAgain(const TF_ReadOnlyMemoryRegion* region) {
+  fetched = Real().memory_region.data(region);
+  std::this_thread::yield();
+  const void* mine = fetched;
+  static int calls = 0;
+  // Another thread came in between, or so it looks.
+  return ++calls % 7 == 0 ? static_cast<const char*>(mine) + 1 : mine;
+}
+
+// Moves a file in two steps, with nothing in between.
+void TwoSteps(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  struct stat facts;
+  if (stat(source, &facts) == 0 && S_ISREG(facts.st_mode)) {
+    if (stat(target, &facts) == 0 && S_ISREG(facts.st_mode)) unlink(target);
+    std::this_thread::yield();
+  }
+  Right().rename_file(filesystem, source, target, status);
+}
+
+}  // namespace
+
+std::vector<Fault> OwnershipFaults() {
+  constexpr const char* kArguments = "the caller may overwrite arguments when the op is back";
+  constexpr const char* kThreads = "several threads may do that at once";
+  return {
+      {"writable.keeps-path", "the path's pointer is kept, and used by append", kArguments,
+       [](posix::Tables& t) {
+         t.filesystem.new_writable_file = KeepsPath;
+         t.writable_file.append = AppendByPath;
+         t.writable_file.flush = NothingToDo;
+         t.writable_file.sync = NothingToDo;
+         t.writable_file.close = NothingToDo;
+         t.writable_file.cleanup = ForgetPath;
+       }},
+      {"append.keeps-buffer", "the buffer's pointer is kept until the next call", kArguments,
+       [](posix::Tables& t) {
+         t.writable_file.append = KeepsBuffer;
+         t.writable_file.flush = AfterKept<&TF_WritableFileOps::flush>;
+         t.writable_file.sync = AfterKept<&TF_WritableFileOps::sync>;
+         t.writable_file.close = AfterKept<&TF_WritableFileOps::close>;
+         t.writable_file.cleanup = ForgetKept;
+       }},
+      {"path_exists.keeps-status", "the status of one call is written by the next",
+       "a status is written during its call",
+       [](posix::Tables& t) { t.filesystem.path_exists = KeepsStatus; }},
+      {"stat.adds-to-status", "a status that arrives with an error gets another one",
+       "success is OK, or at most leaves the status alone",
+       [](posix::Tables& t) { t.filesystem.stat = AddsToOldStatus<TF_ABORTED>; }},
+      {"stat.shared-path", "the path is copied into one buffer for all threads", kThreads,
+       [](posix::Tables& t) { t.filesystem.stat = SharedPath; }},
+      {"region.fetches-again", "the address is kept in one place for all threads", kThreads,
+       [](posix::Tables& t) { t.memory_region.data = FetchesAgain; }},
+      {"rename_file.two-steps", "the target is deleted before the source takes its place",
+       "the old or the new file is there at any time",
+       [](posix::Tables& t) { t.filesystem.rename_file = TwoSteps; }},
+  };
+}
+
+}  // namespace fakes
