@@ -7,11 +7,14 @@ from typing import Any, TypeVar
 from tffs_conformance.harness import wire
 from tffs_conformance.harness.client import HostFault
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Died, Outcome, Threw
+from tffs_conformance.harness.outcomes import Died, Outcome, Source, Threw
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.wire import Reply, Value
 
 T = TypeVar("T")
+
+#: The message of an op that was not performed, because an earlier one did not open what it is about.
+SKIPPED = "not performed: nothing was opened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +73,6 @@ def _timed(raw: RawFilesystem, step: tuple[str, Sequence[Value], Callable[[Reply
         raise Died(Threw(op, reply.take_text(), reply.take_text()))
     if kind == b"bad":
         raise HostFault(f"{op}: {reply.take_text()}")
+    if kind == b"skipped":
+        return Timed(start, end, Outcome(op, Code.CANCELLED, SKIPPED, empty, source=Source.ABSENT))
     return Timed(start, end, raw.answered(op, arguments, reply if kind == b"done" else None, take, empty))

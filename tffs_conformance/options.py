@@ -23,6 +23,9 @@ from tffs_conformance.suite.target import Target
 #: The plugins that ship with the suite serve storage that is at hand in another way, too.
 BACKINGS = {"posix": "file://{path}", "posix_choices": "file://{path}"}
 
+#: What --scheme takes for all schemes of a plugin.
+EVERY = "*"
+
 FAILABLE = ("warning", "not-run", "absent")
 DEFAULT_REPORTS = "tffs-report"
 
@@ -40,7 +43,11 @@ def add(parser: pytest.Parser) -> None:
         " repeatable. Without paths on the command line the suite itself is run.",
     )
     option(
-        "--scheme", action="append", dest="tffs_scheme", default=[], help="the scheme to judge; one for each --plugin"
+        "--scheme",
+        action="append",
+        dest="tffs_scheme",
+        default=[],
+        help="the scheme to judge, '*' for each that the plugin has; one for each --plugin",
     )
     option(
         "--root",
@@ -154,7 +161,7 @@ def targets(config: pytest.Config) -> list[Found]:
         launch.native_directory()
     except launch.NativePartsMissing as error:
         raise pytest.UsageError(str(error)) from error
-    found = [_target(option, plugin, environment, k) for k, plugin in enumerate(plugins)]
+    found = [one for k, plugin in enumerate(plugins) for one in _targets(option, plugin, environment, k)]
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
         raise pytest.UsageError(
@@ -167,7 +174,8 @@ def _at(values: Sequence[str], k: int) -> str | None:
     return values[k] if values else None
 
 
-def _target(option: Any, given: str, environment: dict[str, str], k: int) -> Found:
+def _targets(option: Any, given: str, environment: dict[str, str], k: int) -> list[Found]:
+    """The targets of one --plugin: one, or one for each scheme where all are asked for."""
     scheme, root, backing = _at(option.tffs_scheme, k), _at(option.tffs_root, k), _at(option.tffs_backing, k)
     plugin = launch.plugin_path(given)
     if not plugin.is_file():
@@ -177,26 +185,36 @@ def _target(option: Any, given: str, environment: dict[str, str], k: int) -> Fou
     known = list(registration.registered) if registration else []
     if scheme is None and len(known) > 1:
         raise pytest.UsageError(f"--plugin={given} has several schemes, choose one with --scheme: {', '.join(known)}")
-    if scheme is not None and known and scheme not in known:
+    if scheme not in (None, EVERY) and known and scheme not in known:
         raise pytest.UsageError(f"--scheme={scheme}: {given} has {', '.join(known)}")
-    scheme = scheme if scheme is not None else known[0] if known else None
+    if scheme == EVERY and root is not None:
+        raise pytest.UsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
+    schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
+    name = plugin.stem.removeprefix("lib")
+    found = []
+    for one in schemes:
+        target = Target(
+            name=f"{name}-{one or 'local'}" if len(schemes) > 1 else name,
+            plugin=plugin,
+            scheme=one,
+            root=_root(given, one, root),
+            environment=environment,
+            timeout=option.tffs_call_timeout,
+            host_scope=option.tffs_host_scope,
+            keep=option.tffs_keep,
+            backing=backing or BACKINGS.get(given),
+        )
+        found.append(Found(target, _facts(target, registration)))
+    return found
+
+
+def _root(given: str, scheme: str | None, root: str | None) -> str | None:
     if root is not None and paths.parse(root).scheme != scheme:
-        raise pytest.UsageError(f"--root={root} is not a URI of the scheme {scheme}")
-    if scheme is not None:
-        base = root if root is not None else f"{scheme}:///tmp" if scheme else "/tmp"
-        root = paths.join(base, f"tffs-{secrets.token_hex(6)}")
-    target = Target(
-        name=plugin.stem.removeprefix("lib"),
-        plugin=plugin,
-        scheme=scheme,
-        root=root,
-        environment=environment,
-        timeout=option.tffs_call_timeout,
-        host_scope=option.tffs_host_scope,
-        keep=option.tffs_keep,
-        backing=backing or BACKINGS.get(given),
-    )
-    return Found(target, _facts(target, registration))
+        raise pytest.UsageError(f"--root={root} is not a URI of the scheme {scheme}, which {given} has")
+    if scheme is None:
+        return None
+    base = root if root is not None else f"{scheme}:///tmp" if scheme else "/tmp"
+    return paths.join(base, f"tffs-{secrets.token_hex(6)}")
 
 
 def probe(plugin: Path, environment: dict[str, str], timeout: float) -> Registration | None:

@@ -38,7 +38,10 @@ char* GuardedBuffer::Prepare(size_t size) {
         mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) return nullptr;
     mapping_ = static_cast<char*>(mapping);
-    if (mprotect(mapping_ + page, inside, PROT_READ | PROT_WRITE) != 0) return nullptr;
+    if (mprotect(mapping_ + page, inside, PROT_READ | PROT_WRITE) != 0) {
+      Release();
+      return nullptr;
+    }
   }
   size_ = size;
   char* start = mapping_ + page;

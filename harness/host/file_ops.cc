@@ -4,11 +4,14 @@
 #include "host.h"
 
 namespace tffs {
+
 int64_t Host::TakeHandle(Request& request) {
   const int64_t number = request.TakeInteger();
   if (number >= 0) return number;
   const auto place = static_cast<uint64_t>(-(number + 1));
   if (place >= opened_in_round.size()) throw BadRequest("there is no such op before this one");
+  if (opened_in_round[place] == 0) throw Skipped{};
+  if (opened_in_round[place] == 0) throw Skipped{};
   return opened_in_round[place];
 }
 

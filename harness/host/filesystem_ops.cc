@@ -2,7 +2,6 @@
 #include <cstring>
 #include <set>
 
-#include "crash.h"
 #include "host.h"
 
 namespace tffs {
@@ -31,7 +30,7 @@ Reply Answer(const TF_Status* status, int64_t watch) {
   Reply reply("done");
   reply.Integer(status != nullptr ? TF_GetCode(status) : TF_OK);
   reply.Bytes(status != nullptr ? TF_Message(status) : "");
-  return std::move(reply.Integer(watch | (RetiredStatusChanged() ? kStatusKept : 0)));
+  return std::move(reply.Integer(watch | (FreeRetiredStatuses() ? kStatusKept : 0)));
 }
 
 Filesystem& Host::TakeFilesystem(Request& request) {
@@ -107,6 +106,12 @@ Reply Host::ByPath(Request& request) {
   return Answer(status.get(), WatchWrapper(filesystem, before) | WatchArgument(path));
 }
 
+template Reply Host::ByPath<&TF_FilesystemOps::create_dir>(Request&);
+template Reply Host::ByPath<&TF_FilesystemOps::recursively_create_dir>(Request&);
+template Reply Host::ByPath<&TF_FilesystemOps::delete_file>(Request&);
+template Reply Host::ByPath<&TF_FilesystemOps::delete_dir>(Request&);
+template Reply Host::ByPath<&TF_FilesystemOps::path_exists>(Request&);
+
 template <Host::TwoPathOp op>
 Reply Host::ByTwoPaths(Request& request) {
   Filesystem& filesystem = TakeFilesystem(request);
@@ -119,6 +124,9 @@ Reply Host::ByTwoPaths(Request& request) {
   return Answer(status.get(),
                 WatchWrapper(filesystem, before) | WatchArgument(source) | WatchArgument(target));
 }
+
+template Reply Host::ByTwoPaths<&TF_FilesystemOps::rename_file>(Request&);
+template Reply Host::ByTwoPaths<&TF_FilesystemOps::copy_file>(Request&);
 
 Reply Host::DeleteRecursively(Request& request) {
   Filesystem& filesystem = TakeFilesystem(request);
@@ -144,6 +152,7 @@ Reply Host::PathsExist(Request& request) {
   std::vector<TF_Status*> status_pointers;
   for (const auto& path : paths) {
     pointers.push_back(path->get());
+    if (!with_statuses) continue;
     statuses.push_back(FreshStatus());
     status_pointers.push_back(statuses.back().get());
   }
@@ -154,9 +163,8 @@ Reply Host::PathsExist(Request& request) {
                with_statuses ? status_pointers.data() : nullptr);
   Reply reply = Answer(nullptr, WatchWrapper(filesystem, before));
   reply.Integer(returned);
-  if (with_statuses)
-    for (const auto& status : statuses)
-      reply.Integer(TF_GetCode(status.get())).Bytes(TF_Message(status.get()));
+  for (const auto& status : statuses)
+    reply.Integer(TF_GetCode(status.get())).Bytes(TF_Message(status.get()));
   return reply;
 }
 
@@ -243,80 +251,15 @@ Reply Host::Entries(Request& request) {
   return reply;
 }
 
+template Reply Host::Entries<&TF_FilesystemOps::get_children>(Request&);
+template Reply Host::Entries<&TF_FilesystemOps::get_matching_paths>(Request&);
+
 Reply Host::FlushCaches(Request& request) {
   Filesystem& filesystem = TakeFilesystem(request);
   const auto function = Present(filesystem.ops.flush_caches);
   const void* before = filesystem.object.plugin_filesystem;
   function(&filesystem.object);
   return Answer(nullptr, WatchWrapper(filesystem, before));
-}
-
-const std::map<std::string_view, Host::Command>& Host::Commands() {
-  using Fs = TF_FilesystemOps;
-  using File = TF_WritableFileOps;
-  static const std::map<std::string_view, Command> commands = {
-      {"load", &Host::Load},
-      {"init_plugin", &Host::InitPlugin},
-      {"describe", &Host::Describe},
-      {"register", &Host::Register},
-      {"release", &Host::Release},
-      {"state", &Host::State},
-      {"preset", &Host::Preset},
-      {"limit_file_size", &Host::LimitFileSize},
-      {"threads", &Host::Threads},
-      {"cleanup", &Host::Cleanup},
-      {"new_random_access_file", &Host::NewRandomAccessFile},
-      {"new_writable_file", &Host::NewWritableFile},
-      {"new_appendable_file", &Host::NewAppendableFile},
-      {"new_read_only_memory_region_from_file", &Host::NewReadOnlyMemoryRegion},
-      {"create_dir", &Host::ByPath<&Fs::create_dir>},
-      {"recursively_create_dir", &Host::ByPath<&Fs::recursively_create_dir>},
-      {"delete_file", &Host::ByPath<&Fs::delete_file>},
-      {"delete_dir", &Host::ByPath<&Fs::delete_dir>},
-      {"delete_recursively", &Host::DeleteRecursively},
-      {"rename_file", &Host::ByTwoPaths<&Fs::rename_file>},
-      {"copy_file", &Host::ByTwoPaths<&Fs::copy_file>},
-      {"path_exists", &Host::ByPath<&Fs::path_exists>},
-      {"paths_exist", &Host::PathsExist},
-      {"stat", &Host::Stat},
-      {"is_directory", &Host::IsDirectory},
-      {"get_file_size", &Host::GetFileSize},
-      {"translate_name", &Host::TranslateName},
-      {"get_children", &Host::Entries<&Fs::get_children>},
-      {"get_matching_paths", &Host::Entries<&Fs::get_matching_paths>},
-      {"flush_caches", &Host::FlushCaches},
-      {"random_access_file.cleanup", &Host::RandomAccessCleanup},
-      {"read", &Host::Read},
-      {"writable_file.cleanup", &Host::WritableCleanup},
-      {"append", &Host::Append},
-      {"tell", &Host::Tell},
-      {"flush", &Host::OnWritable<&File::flush>},
-      {"sync", &Host::OnWritable<&File::sync>},
-      {"close", &Host::OnWritable<&File::close>},
-      {"read_only_memory_region.cleanup", &Host::RegionCleanup},
-      {"data", &Host::Data},
-      {"length", &Host::Length},
-      {"start_transaction", &Host::StartTransaction},
-      {"end_transaction", &Host::EndTransaction},
-      {"add_to_transaction", &Host::AddToTransaction},
-      {"get_transaction_for_path", &Host::TokenByPath<&Fs::get_transaction_for_path>},
-      {"get_or_start_transaction_for_path",
-       &Host::TokenByPath<&Fs::get_or_start_transaction_for_path>},
-      {"decode_transaction_token", &Host::DecodeToken},
-      {"get_filesystem_configuration", &Host::GetConfiguration},
-      {"set_filesystem_configuration", &Host::SetConfiguration},
-      {"get_filesystem_configuration_option", &Host::GetOption},
-      {"set_filesystem_configuration_option", &Host::SetOption},
-      {"get_filesystem_configuration_keys", &Host::GetKeys},
-  };
-  return commands;
-}
-
-Reply Host::Perform(std::string_view command, Request& request) {
-  const auto found = Commands().find(command);
-  if (found == Commands().end()) throw BadRequest("there is no such command");
-  running_op = found->first.data();
-  return (this->*found->second)(request);
 }
 
 }  // namespace tffs

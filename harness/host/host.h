@@ -49,6 +49,14 @@ struct Open {
 // Thrown by a command whose table entry is NULL; answered with `absent`.
 struct Absent {};
 
+// Thrown by an op of a program that is about what an earlier one did not open; answered with
+// `skipped`.
+struct Skipped {};
+
+// Thrown by an op of a program that works on what an op before it should have opened and did not;
+// answered with `skipped`.
+struct Skipped {};
+
 template <typename Op>
 Op Present(Op op) {
   if (op == nullptr) throw Absent{};
@@ -57,8 +65,8 @@ Op Present(Op op) {
 
 class Host {
  public:
-  // Performs the command of one request, and answers `bad`, `absent` or `threw` where that ends
-  // early. Ops may be performed by several threads at once.
+  // Performs the command of one request, and answers `bad`, `absent`, `skipped` or `threw` where
+  // that ends early. Ops may be performed by several threads at once.
   Reply PerformGuarded(std::string_view command, Request& request);
 
  private:
@@ -68,14 +76,13 @@ class Host {
   using Command = Reply (Host::*)(Request&);
   static const std::map<std::string_view, Command>& Commands();
 
-  // load.cc, registration.cc, state.cc
+  // load.cc, registration.cc, state.cc, limits.cc, threads.cc
   Reply Load(Request&);
   Reply InitPlugin(Request&);
   Reply Describe(Request&);
   Reply Register(Request&);
   Reply Release(Request&);
   Reply State(Request&);
-  // limits.cc, threads.cc
   Reply Preset(Request&);
   Reply LimitFileSize(Request&);
   Reply Threads(Request&);
@@ -133,6 +140,7 @@ class Host {
   // option_ops.cc: transactions and configuration
   int64_t NumberOf(TF_TransactionToken* token);
   TF_TransactionToken* TokenOf(int64_t number);
+  void ForgetToken(int64_t number);
   Reply StartTransaction(Request&);
   Reply EndTransaction(Request&);
   Reply AddToTransaction(Request&);

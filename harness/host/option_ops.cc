@@ -71,6 +71,7 @@ class LentOption {
 
 int64_t Host::NumberOf(TF_TransactionToken* token) {
   if (token == nullptr) return 0;
+  const std::lock_guard<std::mutex> lock(handles_);
   for (const auto& [number, known] : tokens_)
     if (known == token) return number;
   tokens_.emplace(++last_handle_, token);
@@ -79,9 +80,15 @@ int64_t Host::NumberOf(TF_TransactionToken* token) {
 
 TF_TransactionToken* Host::TokenOf(int64_t number) {
   if (number == kForeignToken) return &foreign_token_;
+  const std::lock_guard<std::mutex> lock(handles_);
   const auto found = tokens_.find(number);
   if (found == tokens_.end()) throw BadRequest("there is no such token");
   return found->second;
+}
+
+void Host::ForgetToken(int64_t number) {
+  const std::lock_guard<std::mutex> lock(handles_);
+  tokens_.erase(number);
 }
 
 Reply Host::StartTransaction(Request& request) {
@@ -103,7 +110,7 @@ Reply Host::EndTransaction(Request& request) {
   const StatusPointer status = FreshStatus();
   const int returned = function(&filesystem.object, token, status.get());
   // The token is freed with its transaction; its address may come back as another one.
-  tokens_.erase(number);
+  ForgetToken(number);
   return std::move(Answer(status.get()).Integer(returned));
 }
 

@@ -1,6 +1,7 @@
 #include "statuses.h"
 
 #include <cstring>
+#include <vector>
 
 namespace tffs {
 namespace {
@@ -18,13 +19,14 @@ Preset preset;
 struct Delete {
   void operator()(TF_Status* status) const { TF_DeleteStatus(status); }
 };
-thread_local std::unique_ptr<TF_Status, Delete> retired;
+// Those of the call before; in paths_exist a call has many.
+thread_local std::vector<std::unique_ptr<TF_Status, Delete>> retired;
 
 }  // namespace
 
 void RetireStatus::operator()(TF_Status* status) const {
   TF_SetStatus(status, kMark, kMarkText);
-  retired.reset(status);
+  retired.emplace_back(status);
 }
 
 StatusPointer FreshStatus() {
@@ -35,9 +37,13 @@ StatusPointer FreshStatus() {
 
 void PresetStatuses(TF_Code code, const std::string& message) { preset = {code, message}; }
 
-bool RetiredStatusChanged() {
-  return retired != nullptr && (TF_GetCode(retired.get()) != kMark ||
-                                std::strcmp(TF_Message(retired.get()), kMarkText) != 0);
+bool FreeRetiredStatuses() {
+  bool changed = false;
+  for (const auto& status : retired)
+    changed |=
+        TF_GetCode(status.get()) != kMark || std::strcmp(TF_Message(status.get()), kMarkText) != 0;
+  retired.clear();
+  return changed;
 }
 
 }  // namespace tffs

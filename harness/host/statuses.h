@@ -21,8 +21,8 @@ StatusPointer FreshStatus();
 // From now on statuses arrive with this in them, in every thread.
 void PresetStatuses(TF_Code code, const std::string& message);
 
-// Whether a status of an earlier call of this thread was written to after that call had come back.
-bool RetiredStatusChanged();
+// Frees what this thread's earlier calls retired, and tells whether any of it was written to since.
+bool FreeRetiredStatuses();
 
 }  // namespace tffs
 

@@ -1,0 +1,80 @@
+"""Registration, row by row of what core checks: the code it gives, and the clause on which our suite finds it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tffs_conformance.harness import launch
+from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.registration import register
+
+#: What is wrong with the plugin: the code that registration gives, and the clause.
+ROWS = {
+    "allocate-null": (Code.FAILED_PRECONDITION, "registration.sets-allocate"),
+    "free-null": (Code.FAILED_PRECONDITION, "registration.sets-free"),
+    "scheme-null": (Code.INVALID_ARGUMENT, "registration.scheme-is-set"),
+    "abi:filesystem": (Code.FAILED_PRECONDITION, "registration.abi-matches"),
+    "abi:random_access_file": (Code.FAILED_PRECONDITION, "registration.abi-matches"),
+    "abi:writable_file": (Code.FAILED_PRECONDITION, "registration.abi-matches"),
+    "abi:read_only_memory_region": (Code.FAILED_PRECONDITION, "registration.abi-matches"),
+    "filesystem-ops-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "init-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "cleanup-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "random_access_file.cleanup-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "writable_file.cleanup-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "region.cleanup-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "region.data-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "region.length-null": (Code.FAILED_PRECONDITION, "registration.required-ops"),
+    "no-table:new_random_access_file": (Code.FAILED_PRECONDITION, "registration.creators-have-tables"),
+    "no-table:new_writable_file": (Code.FAILED_PRECONDITION, "registration.creators-have-tables"),
+    "no-table:new_appendable_file": (Code.FAILED_PRECONDITION, "registration.creators-have-tables"),
+    "no-table:new_read_only_memory_region_from_file": (
+        Code.FAILED_PRECONDITION,
+        "registration.creators-have-tables",
+    ),
+    "init-fails": (Code.PERMISSION_DENIED, "init.succeeds"),
+    "duplicate-scheme": (Code.ALREADY_EXISTS, "registration.no-duplicate-scheme"),
+    "zero-schemes": (Code.OK, "registration.has-a-scheme"),
+    "scheme:weird+scheme": (Code.OK, "registration.scheme-can-be-reached"),
+    "api:filesystem": (Code.OK, "registration.api-matches"),
+    "size:8": (None, "registration.size-covers-required-ops"),
+    "shared-table": (None, "registration.blocks-are-distinct"),
+    "static-table": (None, "registration.blocks-are-freeable"),
+    "static-scheme": (None, "registration.blocks-are-freeable"),
+    "free-rejects-null": (None, "registration.blocks-are-freeable"),
+}
+#: What looks odd and is right: tables of an older and of a later interface, several schemes.
+RIGHT = {"size:176": 1, "size:224": 1, "size:longer": 1, "two-schemes": 2}
+
+
+@pytest.mark.parametrize(("fault", "code"), [(fault, code) for fault, (code, _) in ROWS.items() if code is not None])
+def test_core_gives_the_code(fault: str, code: Code) -> None:
+    native = launch.native_directory()
+    host = Host([str(native / "tffs-host")], {"TFFS_FAULT": fault}, 10)
+    assert register(host, native / "plugins" / "fakes" / "libmalformed.so").code is code
+    host.close()
+
+
+@pytest.mark.parametrize(("fault", "clause"), [(fault, clause) for fault, (_, clause) in ROWS.items()])
+def test_the_suite_finds_it(tmp_path: Path, fault: str, clause: str) -> None:
+    (document,) = judged(tmp_path, fault, f"--clause={clause}")
+    counts = document["clauses"][clause]["counts"]
+    assert counts["violation"] + counts["warning"]
+
+
+@pytest.mark.parametrize("fault", list(RIGHT))
+def test_what_is_right_is_conformant(tmp_path: Path, fault: str) -> None:
+    documents = judged(tmp_path, fault, "--scheme=*")
+    assert [document["verdict"] for document in documents] == ["conformant"] * RIGHT[fault]
+
+
+def judged(directory: Path, fault: str, *arguments: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly",
+               "--plugin=fakes/malformed", f"--env=TFFS_FAULT={fault}", f"--report-dir={directory}"]  # fmt: skip
+    subprocess.run([*command, *arguments], cwd=directory, capture_output=True, check=False)
+    return [json.loads(path.read_text()) for path in sorted(directory.rglob("report.json"))]
