@@ -4,7 +4,7 @@
 
 namespace tffs {
 
-const std::map<std::string_view, Host::Command>& Host::Commands() {
+const Host::NamedCommand& Host::Find(std::string_view command) {
   using Fs = TF_FilesystemOps;
   using File = TF_WritableFileOps;
   static const std::map<std::string_view, Command> commands = {
@@ -62,14 +62,17 @@ const std::map<std::string_view, Host::Command>& Host::Commands() {
       {"set_filesystem_configuration_option", &Host::SetOption},
       {"get_filesystem_configuration_keys", &Host::GetKeys},
   };
-  return commands;
+  const auto found = commands.find(command);
+  if (found == commands.end()) throw BadRequest("there is no such command");
+  return *found;
 }
 
+const char* Host::NameOf(std::string_view command) { return Find(command).first.data(); }
+
 Reply Host::Perform(std::string_view command, Request& request) {
-  const auto found = Commands().find(command);
-  if (found == Commands().end()) throw BadRequest("there is no such command");
-  running_op = found->first.data();
-  return (this->*found->second)(request);
+  const auto& [name, function] = Find(command);
+  running_op = name.data();
+  return (this->*function)(request);
 }
 
 }  // namespace tffs

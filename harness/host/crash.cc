@@ -11,27 +11,63 @@ namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 constexpr int kFrames = 32;
+constexpr size_t kStack = 64 << 10;
 
-// Room for the handler where the plugin has used up its stack.
-alignas(16) char alternate_stack[64 << 10];
+// The thread that writes the report, 0 before there is one.
+std::atomic<pid_t> reporter;
 
 void Say(const char* text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, strlen(text));
 }
 
-void Report(int number) {
-  Say("the host got SIG");
-  Say(sigabbrev_np(number));
-  Say(" in ");
+void SayWhere() {
+  for (const auto& op : ops_of_threads) {
+    if (strcmp(running_op, "threads") != 0) break;
+    if (op == nullptr) continue;
+    Say(op);
+    Say(" of another thread");
+    return;
+  }
   Say(running_op);
-  Say("; backtrace:\n");
-  void* frames[kFrames];
-  backtrace_symbols_fd(frames, backtrace(frames, kFrames), STDERR_FILENO);
-  // SA_RESETHAND brought the default action back.
+}
+
+void Report(int number) {
+  pid_t nobody = 0;
+  const pid_t self = gettid();
+  const bool first = reporter.compare_exchange_strong(nobody, self);
+  // Several threads crash at the same time where they do the same; one speaks for all.
+  while (!first && nobody != self) pause();
+  signal(number, SIG_DFL);
+  if (first) {
+    Say("the host got SIG");
+    Say(sigabbrev_np(number));
+    Say(" in ");
+    SayWhere();
+    Say("; backtrace:\n");
+    void* frames[kFrames];
+    backtrace_symbols_fd(frames, backtrace(frames, kFrames), STDERR_FILENO);
+  }
   raise(number);
 }
 
+// Whether the memory is used from now on; sanitizers have a stack of their own.
+bool UseStack(char* memory) {
+  stack_t present;
+  if (sigaltstack(nullptr, &present) != 0 || (present.ss_flags & SS_DISABLE) == 0) return false;
+  const stack_t stack = {memory, 0, kStack};
+  return sigaltstack(&stack, nullptr) == 0;
+}
+
 }  // namespace
+
+CrashStack::CrashStack() : memory_(new char[kStack]) {
+  if (!UseStack(memory_.get())) memory_.reset();
+}
+
+CrashStack::~CrashStack() {
+  const stack_t none = {nullptr, SS_DISABLE, 0};
+  if (memory_ != nullptr) sigaltstack(&none, nullptr);
+}
 
 void ReportCrashes() {
   // A core file of every crash that a suite provokes helps nobody.
@@ -40,8 +76,8 @@ void ReportCrashes() {
   // The first call loads libraries, which a handler must not do.
   void* frame;
   backtrace(&frame, 1);
-  const stack_t stack = {alternate_stack, 0, sizeof alternate_stack};
-  sigaltstack(&stack, nullptr);
+  alignas(16) static char main_stack[kStack];
+  UseStack(main_stack);
   for (const int number : kSignals) {
     struct sigaction present;
     sigaction(number, nullptr, &present);
@@ -49,7 +85,7 @@ void ReportCrashes() {
     if ((present.sa_flags & SA_SIGINFO) != 0 || present.sa_handler != SIG_DFL) continue;
     struct sigaction action = {};
     action.sa_handler = Report;
-    action.sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER;
+    action.sa_flags = SA_ONSTACK | SA_NODEFER;
     sigaction(number, &action, nullptr);
   }
 }

@@ -11,7 +11,6 @@ int64_t Host::TakeHandle(Request& request) {
   const auto place = static_cast<uint64_t>(-(number + 1));
   if (place >= opened_in_round.size()) throw BadRequest("there is no such op before this one");
   if (opened_in_round[place] == 0) throw Skipped{};
-  if (opened_in_round[place] == 0) throw Skipped{};
   return opened_in_round[place];
 }
 

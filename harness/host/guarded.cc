@@ -35,8 +35,6 @@ Reply Host::PerformGuarded(std::string_view command, Request& request) {
     return Reply("absent");
   } catch (const Skipped&) {
     return Reply("skipped");
-  } catch (const Skipped&) {
-    return Reply("skipped");
   } catch (const std::exception& error) {
     return Threw(error.what());
   } catch (const abi::__forced_unwind&) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "buffers.h"
@@ -49,10 +50,6 @@ struct Open {
 // Thrown by a command whose table entry is NULL; answered with `absent`.
 struct Absent {};
 
-// Thrown by an op of a program that is about what an earlier one did not open; answered with
-// `skipped`.
-struct Skipped {};
-
 // Thrown by an op of a program that works on what an op before it should have opened and did not;
 // answered with `skipped`.
 struct Skipped {};
@@ -69,12 +66,16 @@ class Host {
   // that ends early. Ops may be performed by several threads at once.
   Reply PerformGuarded(std::string_view command, Request& request);
 
+  // The same name as a text that stays.
+  static const char* NameOf(std::string_view command);
+
  private:
   // Exceptions that come out of the plugin are let through.
   Reply Perform(std::string_view command, Request& request);
 
   using Command = Reply (Host::*)(Request&);
-  static const std::map<std::string_view, Command>& Commands();
+  using NamedCommand = std::pair<const std::string_view, Command>;
+  static const NamedCommand& Find(std::string_view command);
 
   // load.cc, registration.cc, state.cc, limits.cc, threads.cc
   Reply Load(Request&);

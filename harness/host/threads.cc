@@ -2,13 +2,21 @@
 #include <pthread.h>
 #include <time.h>
 
+#include <future>
+#include <system_error>
 #include <thread>
-#include <utility>
 
+#include "crash.h"
 #include "host.h"
 
 namespace tffs {
 namespace {
+
+// One op of a program, taken apart before the threads start.
+struct Step {
+  const char* command;
+  Request arguments;
+};
 
 // One op as it went; times in nanoseconds of the monotonic clock.
 struct Ran {
@@ -38,45 +46,67 @@ class Barrier {
   pthread_barrier_t barrier_;
 };
 
+// The programs of all threads; they point into the request.
+std::vector<std::vector<Step>> TakePrograms(Request& request) {
+  std::vector<std::vector<Step>> programs;
+  while (!request.AtEnd()) {
+    programs.emplace_back();
+    for (int64_t left = request.TakeInteger(); left > 0; --left) {
+      Request single(request.TakeBytes());
+      const std::string_view command = single.TakeBytes();
+      programs.back().push_back({Host::NameOf(command), single});
+    }
+  }
+  return programs;
+}
+
 }  // namespace
 
 Reply Host::Threads(Request& request) {
   const int64_t rounds = request.TakeInteger();
-  std::vector<std::vector<std::string>> programs;
-  while (!request.AtEnd()) {
-    programs.emplace_back();
-    for (int64_t left = request.TakeInteger(); left > 0; --left)
-      programs.back().emplace_back(request.TakeBytes());
-  }
-  if (programs.empty() || rounds < 0) throw BadRequest("there is nothing for threads to do");
+  const std::vector<std::vector<Step>> programs = TakePrograms(request);
+  if (programs.empty() || programs.size() > kMostThreads || rounds < 0)
+    throw BadRequest("there is nothing for threads to do, or there are too many");
   std::vector<std::vector<Ran>> went(programs.size());
   Barrier barrier(programs.size());
+  std::promise<bool> all_there;
+  const std::shared_future<bool> start = all_there.get_future().share();
   const auto run = [&](size_t thread) {
-    const std::vector<std::string>& program = programs[thread];
-    std::vector<Ran>& ran = went[thread];
-    ran.resize(program.size() * static_cast<size_t>(rounds));
-    auto next = ran.begin();
+    const CrashStack room_for_last_words;
+    const std::vector<Step>& program = programs[thread];
+    went[thread].resize(program.size() * static_cast<size_t>(rounds));
+    opened_in_round.reserve(program.size());
+    auto next = went[thread].begin();
+    if (!start.get()) return;
     for (int64_t round = 0; round < rounds; ++round) {
       opened_in_round.clear();
       barrier.Wait();
-      for (const std::string& op : program) {
-        Request single(op);
-        const std::string_view command = single.TakeBytes();
+      for (const Step& step : program) {
+        Request arguments = step.arguments;
         last_opened = 0;
+        ops_of_threads[thread] = step.command;
         next->start = Now();
-        next->reply = PerformGuarded(command, single);
+        next->reply = PerformGuarded(step.command, arguments);
         next->end = Now();
+        ops_of_threads[thread] = nullptr;
         opened_in_round.push_back(last_opened);
         ++next;
       }
     }
   };
   std::vector<std::thread> threads;
-  for (size_t thread = 0; thread < programs.size(); ++thread) threads.emplace_back(run, thread);
+  bool complete = true;
+  try {
+    for (size_t thread = 0; thread < programs.size(); ++thread) threads.emplace_back(run, thread);
+  } catch (const std::system_error&) {
+    complete = false;
+  }
+  all_there.set_value(complete);
   for (std::thread& thread : threads) thread.join();
+  if (!complete) throw BadRequest("there are no more threads to be had");
   Reply reply("done");
-  for (std::vector<Ran>& ran : went)
-    for (Ran& one : ran) reply.Integer(one.start).Integer(one.end).Bytes(one.reply.Body());
+  for (const std::vector<Ran>& ran : went)
+    for (const Ran& one : ran) reply.Integer(one.start).Integer(one.end).Bytes(one.reply.Body());
   return reply;
 }
 
