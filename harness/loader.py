@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.outcomes import Died, Hung
-from tffs_conformance.harness.registration import Registration, complete, request_load
+from tffs_conformance.harness.registration import Registration, complete, request
 from tffs_conformance.harness.wire import Reply, Value
 
 #: After so many hangs of one op it is not called again: a hang is paid for once.
@@ -56,32 +57,37 @@ class Loader:
         self._environment = environment
         self._timeout = timeout
         self._hangs: Counter[str] = Counter()
-        self._next: Host | None = None
+        # The host that was started ahead, with the number of schemes that it was asked to register.
+        self._next: tuple[Host, int | None] | None = None
+        self._schemes: int | None = None
 
     def load(self) -> Loaded:
         """A fresh host. Raises `Died` where the plugin does not survive that, `Blocked` where it hung too often."""
         for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
             _endure(self._hangs, op)
-        host = self._next or self._start()
+        host, schemes = self._next or self._start()
         self._next = None
         try:
-            registration = complete(host)
+            registration = complete(host, schemes)
         except Died as died:
             _count(self._hangs, died)
             raise
+        # The same again, as far as can be told: then the next host has done it all when it is needed.
+        plain = registration.error is None and all(entry.code is Code.OK for entry in registration.schemes)
+        self._schemes = len(registration.schemes) if plain and registration.schemes else None
         self._next = self._start()
         return Loaded(host, registration, self._hangs)
 
     def close(self) -> None:
         """End the host that was started ahead."""
         if self._next is not None:
-            self._next.close()
+            self._next[0].close()
             self._next = None
 
-    def _start(self) -> Host:
+    def _start(self) -> tuple[Host, int | None]:
         host = Host(self._command, self._environment, self._timeout)
-        request_load(host, self._plugin)
-        return host
+        request(host, self._plugin, self._schemes)
+        return host, self._schemes
 
 
 def _count(hangs: Counter[str], died: Died) -> None:

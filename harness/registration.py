@@ -94,17 +94,36 @@ class DiedRegistering(Died):
 
 def register(host: Host, path: os.PathLike[str]) -> Registration:
     """Load the plugin and register all its schemes. Raises `Died` where the plugin does not come back."""
-    request_load(host, path)
+    request(host, path)
     return complete(host)
 
 
-def request_load(host: Host, path: os.PathLike[str]) -> None:
-    """Ask for the plugin to be loaded without waiting for it."""
+def request(host: Host, path: os.PathLike[str], schemes: int | None = None) -> None:
+    """Ask for the plugin to be loaded without waiting for it, and for so many schemes to be registered, if it is known.
+
+    That is for plugins that were seen to register all of their schemes: then no step depends on the one before.
+    """
     host.send("load", os.fsencode(path))
+    if schemes is not None:
+        host.send("init_plugin")
+        for index in range(schemes):
+            host.send("describe", index)
+        for index in range(schemes):
+            host.send("register", index)
+            host.send("release", index)
+        host.send("release", -1)
 
 
-def complete(host: Host) -> Registration:
-    """Register after `request_load`."""
+def complete(host: Host, schemes: int | None = None) -> Registration:
+    """What came of `request`, with the steps that were not asked for yet.
+
+    Raises `Died` where the plugin does not come back, HostFault where it announces another number of schemes than what
+    was asked for.
+    """
+
+    def step(command: str, *values: int) -> Reply:
+        return _done(host.call(command, *values) if schemes is None else host.receive())
+
     reply = _done(host.receive())
     version = reply.take_number()
     if version != WIRE_VERSION:
@@ -113,22 +132,25 @@ def complete(host: Host) -> Registration:
     if not loaded:
         missing = tuple(MissingSymbol(reply.take_text(), reply.take_text()) for _ in range(reply.take_number()))
         return Registration(error, missing, Code.NOT_FOUND, error, False, False, 0, ())
-    reply = _done(host.call("init_plugin"))
+    reply = step("init_plugin")
     code, message = Code(reply.take_number()), reply.take_text()
     announced = unsigned(reply.take_number())
     allocate_set, free_set = bool(reply.take_number()), bool(reply.take_number())
-    schemes: list[Scheme] = []
+    if schemes is not None and (code is not Code.OK or announced != schemes):
+        raise HostFault(f"the plugin announced {schemes} schemes first, then {announced}")
+    entries: list[Scheme] = []
     if code is Code.OK:
         # All are looked at before the first is registered: that frees its tables, which may be those of others, too.
-        described = tuple(_describe(host, index) for index in range(min(announced, MOST_SCHEMES)))
+        indices = range(min(announced, MOST_SCHEMES))
+        described = tuple(_describe(step("describe", index), index) for index in indices)
         try:
             for entry in described:
-                schemes.append(_register(host, entry))
-                _done(host.call("release", entry.index))
-            _done(host.call("release", -1))
+                entries.append(_registered(host, step("register", entry.index), entry))
+                step("release", entry.index)
+            step("release", -1)
         except Died as died:
-            raise DiedRegistering(died.death, (*schemes, *described[len(schemes) :])) from died
-    first = next((entry for entry in schemes if entry.code is not Code.OK), None)
+            raise DiedRegistering(died.death, (*entries, *described[len(entries) :])) from died
+    first = next((entry for entry in entries if entry.code is not Code.OK), None)
     return Registration(
         error=None,
         missing=(),
@@ -137,19 +159,17 @@ def complete(host: Host) -> Registration:
         allocate_set=allocate_set,
         free_set=free_set,
         announced=announced,
-        schemes=tuple(schemes),
+        schemes=tuple(entries),
     )
 
 
-def _describe(host: Host, index: int) -> Scheme:
-    facts = _done(host.call("describe", index))
+def _describe(facts: Reply, index: int) -> Scheme:
     is_set, scheme, shared = facts.take_number(), facts.take_text(), facts.take_number()
     tables = {name: _table(ops, facts) for name, ops in TABLES.items()}
     return Scheme(index, scheme if is_set else None, tables, shared)
 
 
-def _register(host: Host, entry: Scheme) -> Scheme:
-    reply = _done(host.call("register", entry.index))
+def _registered(host: Host, reply: Reply, entry: Scheme) -> Scheme:
     code, message = Code(reply.take_number()), reply.take_text()
     init_called, _, filesystem = reply.take_number(), reply.take_number(), reply.take_number()
     if code is Code.ALREADY_EXISTS and filesystem >= 0:

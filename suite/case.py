@@ -26,6 +26,9 @@ T = TypeVar("T")
 #: What is in a case's directory: relative path to content, None for a directory.
 Tree = dict[str, bytes | None]
 
+#: The verdicts of cases with which nothing is wrong.
+UNREMARKABLE = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL, Verdict.ABSENT)
+
 #: The clauses that every op keeps by coming back.
 SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
 
@@ -221,14 +224,16 @@ class Case(Checks):
         verdicts = [check.verdict for check in self._checks] + ([verdict] if verdict else [])
         if not verdicts:
             verdicts, reason = [Verdict.ERROR], "the case made no check"
+        final = worst(verdicts)
         return CaseRecord(
             id=self.id,
             clauses=self.clauses,
-            verdict=worst(verdicts),
+            verdict=final,
             checks=tuple(self._checks),
             reason=self._plain(reason) if reason else None,
             stimulus=self._stimulus,
-            ops=tuple(self._plain(trace.line(call)) for call in self._trace),
+            # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
+            ops=() if final in UNREMARKABLE else tuple(self._plain(trace.line(call)) for call in self._trace),
             executed=bool(self._trace),
             duration=time.perf_counter() - self._started,
             output=self._plain(self._loaded.host.output if self._loaded else self._output),
@@ -280,11 +285,10 @@ class Case(Checks):
 
     def _held_to_laws(self) -> None:
         """What was broken is recorded wherever it shows, what was kept where the case is about it."""
-        for finding in laws.findings(self._trace):
-            if finding.clause in self.clauses or not finding.holds:
-                self._record(
-                    finding.clause, finding.holds, finding.expected, finding.got, reading=finding.reading, declared=True
-                )
+        for finding in laws.findings(self._trace, self.clauses):
+            self._record(
+                finding.clause, finding.holds, finding.expected, finding.got, reading=finding.reading, declared=True
+            )
         for name in SURVIVED:
             if name in self.clauses and self._trace and not any(check.clause == name for check in self._checks):
                 self._record(name, True, "every op comes back", "every op came back")

@@ -4,7 +4,7 @@ All calls of all cases are held to them. A law that is broken is recorded in whi
 is recorded in the cases that declare its clause.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tffs_conformance.harness.codes import Code
@@ -44,33 +44,47 @@ class Finding:
 
 
 #: What a law says of a call: a finding, or None where the call is none of its business.
-Law = Callable[[str, tuple[object, ...], Outcome[object]], Finding | None]
+Law = Callable[[str, Sequence[object], Outcome[object]], Finding | None]
+
+#: What the host watches in every call, and the clause that each bit breaks.
+WATCHED: Mapping[Watch, str] = {
+    Watch.WRAPPER_CHANGED: "common.wrapper-unchanged",
+    Watch.ARGUMENT_CHANGED: "common.arguments-unchanged",
+    Watch.STATUS_KEPT: "common.status-not-kept",
+    Watch.OVERRUN: "robustness.no-overrun",
+    Watch.SHARED_ENTRIES: "common.results-distinct",
+    Watch.NULL_ENTRY: "common.results-terminated",
+}
 
 
-def findings(calls: Iterable[Call]) -> list[Finding]:
-    """What the laws say of some calls: one finding a clause and answer, broken ones first."""
-    found: dict[Finding, None] = {}
+def findings(calls: Iterable[Call], declared: Container[str]) -> list[Finding]:
+    """What the laws say of some calls: what is broken, and what is kept of the clauses that are declared."""
+    broken: dict[Finding, None] = {}
+    kept: dict[Finding, None] = {}
+    answered = False
     for op, arguments, outcome in calls:
         if not isinstance(outcome, Outcome) or outcome.source is not Source.PLUGIN:
             continue
+        answered = True
+        if outcome.watch:
+            for bit, clause in WATCHED.items():
+                if bit in outcome.watch:
+                    broken[Finding(clause, False, "kept", f"{op}: {bit.name}")] = None
         # A status that was left as it came says nothing of the call.
-        if (outcome.code, outcome.message) != (LEFT, LEFT_MESSAGE):
-            for law in LAWS:
-                finding = law(op, tuple(arguments), outcome)
-                if finding is not None:
-                    found[finding] = None
-    return sorted(found, key=lambda finding: finding.holds)
+        if outcome.code is LEFT and outcome.message == LEFT_MESSAGE:
+            continue
+        for law in LAWS.get(op, ()):
+            finding = law(op, arguments, outcome)
+            if finding is not None and not finding.holds:
+                broken[finding] = None
+            elif finding is not None and finding.clause in declared:
+                kept[finding] = None
+    seen = {finding.clause for finding in broken}
+    whole = [Finding(name, True, "kept", "kept") for name in WATCHED.values() if name in declared and name not in seen]
+    return [*broken, *kept, *(whole if answered else ())]
 
 
-def _watched(bit: Watch, clause: str) -> Law:
-    def law(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding:
-        kept = bit not in outcome.watch
-        return Finding(clause, kept, "kept", "kept" if kept else f"{op}: {bit.name}")
-
-    return law
-
-
-def _read(op: str, arguments: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _read(op: str, arguments: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     if not isinstance(outcome.value, Read):
         return None
     returned, asked = outcome.value.returned, arguments[2]
@@ -96,15 +110,14 @@ def _of(returned: int, asked: int) -> str:
     return "n" if returned == asked else str(returned) if returned <= 0 else "more" if returned > asked else "fewer"
 
 
-def _tell(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
-    if op != "tell" or not isinstance(outcome.value, int):
-        return None
+def _tell(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+    assert isinstance(outcome.value, int)
     fits = outcome.value >= 0 if outcome.ok else outcome.value == -1
     got = f"{outcome.code}: {'0 or more' if outcome.value >= 0 else outcome.value}"
     return Finding("tell.return-agrees-with-the-code", fits, "OK: 0 or more, an error: -1", got)
 
 
-def _entries(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     if not isinstance(outcome.value, Entries) or not outcome.ok:
         return None
     count = outcome.value.returned
@@ -113,7 +126,7 @@ def _entries(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Findin
     return Finding(f"{op}.returns-the-count", fits, "returned=the number of entries", got)
 
 
-def _no_entries(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _no_entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     if not isinstance(outcome.value, Entries) or outcome.ok:
         return None
     count = outcome.value.returned
@@ -121,7 +134,7 @@ def _no_entries(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Fin
     return Finding(f"{op}.return-on-error", followed is not None, "minus-one or zero", f"returned={count}", followed)
 
 
-def _written(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     if not isinstance(outcome.value, Undeleted):
         return None
     missing = POISON_UNSIGNED in (outcome.value.files, outcome.value.dirs)
@@ -129,7 +142,7 @@ def _written(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Findin
     return Finding("delete_recursively.writes-both-counters", not missing, "both written", got)
 
 
-def _undeleted(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _undeleted(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     if not isinstance(outcome.value, Undeleted) or outcome.ok:
         return None
     something = outcome.value.files + outcome.value.dirs > 0
@@ -137,20 +150,20 @@ def _undeleted(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Find
     return Finding("delete_recursively.counts-what-is-left", something, "an error: 1 or more", got)
 
 
-def _statistics(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _statistics(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     if not isinstance(outcome.value, Statistics) or outcome.ok:
         return None
     untouched = outcome.value.untouched
     return Finding("stat.untouched-on-error", untouched, "untouched", "untouched" if untouched else "written")
 
 
-def _kind(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
-    if op != "is_directory" or outcome.ok:
+def _kind(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+    if outcome.ok:
         return None
     return Finding("is_directory.returns-false-on-error", outcome.value == 0, "returned=0", f"returned={outcome.value}")
 
 
-def _all_exist(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _all_exist(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     if not isinstance(outcome.value, Existence) or outcome.value.statuses is None:
         return None
     everything = all(status.code is Code.OK for status in outcome.value.statuses)
@@ -159,38 +172,33 @@ def _all_exist(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Find
     return Finding("paths_exist.is-true-if-all-exist", agrees, f"returned={everything}", got)
 
 
-def _object(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
-    if op not in OPENS or outcome.ok:
+def _object(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+    if outcome.ok:
         return None
     untouched = Watch.OBJECT_SET not in outcome.watch
     got = "object=NULL" if untouched else f"{op}: object=set"
     return Finding("common.object-untouched-on-error", untouched, "object=NULL", got)
 
 
-def _tokens(op: str, _: tuple[object, ...], outcome: Outcome[object]) -> Finding | None:
+def _tokens(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
     returned: object = outcome.value.returned if isinstance(outcome.value, Token) else outcome.value
-    transaction = op in ("end_transaction", "add_to_transaction") or isinstance(outcome.value, Token)
-    if not transaction or outcome.ok:
+    if outcome.ok:
         return None
     return Finding("transactions.return-on-error", returned == -1, "returned=-1", f"{op}: returned={returned}")
 
 
-LAWS: tuple[Law, ...] = (
-    _watched(Watch.WRAPPER_CHANGED, "common.wrapper-unchanged"),
-    _watched(Watch.ARGUMENT_CHANGED, "common.arguments-unchanged"),
-    _watched(Watch.STATUS_KEPT, "common.status-not-kept"),
-    _watched(Watch.OVERRUN, "robustness.no-overrun"),
-    _watched(Watch.SHARED_ENTRIES, "common.results-distinct"),
-    _watched(Watch.NULL_ENTRY, "common.results-terminated"),
-    _read,
-    _tell,
-    _entries,
-    _no_entries,
-    _written,
-    _undeleted,
-    _statistics,
-    _kind,
-    _all_exist,
-    _object,
-    _tokens,
-)
+TRANSACTIONS = ("start_transaction", "end_transaction", "add_to_transaction", "get_transaction_for_path",
+                "get_or_start_transaction_for_path")  # fmt: skip
+
+#: The laws of each op.
+LAWS: Mapping[str, tuple[Law, ...]] = {
+    "read": (_read,),
+    "tell": (_tell,),
+    "delete_recursively": (_written, _undeleted),
+    "stat": (_statistics,),
+    "is_directory": (_kind,),
+    "paths_exist": (_all_exist,),
+    **dict.fromkeys(LISTS, (_entries, _no_entries)),
+    **dict.fromkeys(OPENS, (_object,)),
+    **dict.fromkeys(TRANSACTIONS, (_tokens,)),
+}
