@@ -6,7 +6,6 @@ A host is started behind any command (`docker exec -i …`, `valgrind …`); the
 import atexit
 import contextlib
 import os
-import re
 import select
 import signal
 import time
@@ -32,9 +31,6 @@ OP_OF_COMMAND = {
     "register": "init",
     "release": "plugin_memory_free",
 }
-
-#: What the host prints when it crashes. Of an op that several ran at the same time only this line tells which it was.
-_CRASH = re.compile(r"the host got SIG\w+ in (\S+); backtrace")
 
 _CHUNK = 1 << 16
 _living: weakref.WeakSet["Host"] = weakref.WeakSet()
@@ -201,8 +197,6 @@ class Host:
             self._kill()
         how = self._reap()
         op = OP_OF_COMMAND.get(command, command)
-        if command == "threads" and (said := _CRASH.search(self.output)):
-            op = said[1]
         return Died(Crashed(op, how if exited else "the wire to the host was closed", self.output))
 
     def _hung(self, command: str) -> Died:

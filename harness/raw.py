@@ -58,7 +58,7 @@ class RawFilesystem:
         try:
             reply = self.call(op, *arguments)
         except Died as died:
-            self._trace.append((op, arguments, died.death))
+            self.lost(op, arguments, died.death)
             raise
         return self.answered(op, arguments, reply, take, empty)
 
@@ -72,6 +72,10 @@ class RawFilesystem:
         outcome = Outcome(op, code, message, take(reply), watch)
         self._trace.append((op, arguments, outcome))
         return outcome
+
+    def lost(self, op: str, arguments: Sequence[Value], death: Death) -> None:
+        """Take down an op that did not come back."""
+        self._trace.append((op, arguments, death))
 
     # Files -----------------------------------------------------------------------------------------------------------
 

@@ -1,13 +1,14 @@
 """Programs of ops that several threads of the host perform at the same time."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from tffs_conformance.harness import wire
 from tffs_conformance.harness.client import HostFault
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Died, Outcome, Source, Threw
+from tffs_conformance.harness.outcomes import Death, Died, Outcome, Source, Threw
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.wire import Reply, Value
 
@@ -15,6 +16,9 @@ T = TypeVar("T")
 
 #: The message of an op that was not performed, because an earlier one did not open what it is about.
 SKIPPED = "not performed: nothing was opened"
+
+#: What the host prints when it ends by a signal: of several ops that ran, only this line tells which it was.
+_LAST_WORDS = re.compile(r"the host got SIG\w+ in (\S+)(?: of another thread)?; backtrace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,16 @@ class Timed:
     outcome: Outcome[Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One op of a program: what is asked, how the answer is read, and the value where there is none."""
+
+    op: str
+    arguments: Sequence[Value]
+    take: Callable[[Reply], Any]
+    empty: Any
+
+
 class Program(RawFilesystem):
     """The ops of one thread, in their order: each method adds its op instead of performing it.
 
@@ -35,11 +49,11 @@ class Program(RawFilesystem):
 
     def __init__(self, raw: RawFilesystem) -> None:
         super().__init__(raw.call, raw.filesystem, [])
-        self.steps: list[tuple[str, Sequence[Value], Callable[[Reply], Any], Any]] = []
+        self.steps: list[Step] = []
 
     def perform(self, op: str, arguments: Sequence[Value], take: Callable[[Reply], T], empty: T) -> Outcome[T]:
         """Add an op."""
-        self.steps.append((op, arguments, take, empty))
+        self.steps.append(Step(op, arguments, take, empty))
         return Outcome(op, Code.OK, "", empty)
 
     def open(self, op: str, path: str) -> Outcome[int]:
@@ -57,22 +71,45 @@ def run(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) -> lis
     values: list[Value] = [rounds]
     for program in programs:
         values.append(len(program.steps))
-        values += [wire.encode((op.encode(), *arguments))[wire.LENGTH_BYTES :] for op, arguments, _, _ in program.steps]
-    answer = raw.call("threads", *values)
+        values += [wire.encode((step.op.encode(), *step.arguments))[wire.LENGTH_BYTES :] for step in program.steps]
+    try:
+        answer = raw.call("threads", *values)
+    except Died as died:
+        death = _by_op(died.death)
+        found = (step.arguments for program in programs for step in program.steps if step.op == death.op)
+        raw.lost(death.op, next(found, ()), death)
+        raise Died(death) from died
     if answer is None:
         raise HostFault("the host has no threads")
-    return [[_timed(raw, step, answer) for _ in range(rounds) for step in program.steps] for program in programs]
+    deaths: list[Death] = []
+    went = [list(_timed(raw, program.steps * rounds, answer, deaths)) for program in programs]
+    if deaths:
+        raise Died(deaths[0])
+    return went
 
 
-def _timed(raw: RawFilesystem, step: tuple[str, Sequence[Value], Callable[[Reply], Any], Any], answer: Reply) -> Timed:
-    op, arguments, take, empty = step
-    start, end = answer.take_number(), answer.take_number()
-    reply = Reply(wire.decode(answer.take_bytes()))
-    kind = reply.take_bytes()
-    if kind == b"threw":
-        raise Died(Threw(op, reply.take_text(), reply.take_text()))
-    if kind == b"bad":
-        raise HostFault(f"{op}: {reply.take_text()}")
-    if kind == b"skipped":
-        return Timed(start, end, Outcome(op, Code.CANCELLED, SKIPPED, empty, source=Source.ABSENT))
-    return Timed(start, end, raw.answered(op, arguments, reply if kind == b"done" else None, take, empty))
+def _timed(raw: RawFilesystem, steps: Sequence[Step], answer: Reply, deaths: list[Death]) -> Iterator[Timed]:
+    """What one thread did; the ops that did not come back are in `deaths` instead."""
+    for step in steps:
+        start, end = answer.take_number(), answer.take_number()
+        reply = Reply(wire.decode(answer.take_bytes()))
+        match reply.take_bytes():
+            case b"done":
+                outcome = raw.answered(step.op, step.arguments, reply, step.take, step.empty)
+            case b"absent":
+                outcome = raw.answered(step.op, step.arguments, None, step.take, step.empty)
+            case b"skipped":
+                outcome = Outcome(step.op, Code.CANCELLED, SKIPPED, step.empty, source=Source.ABSENT)
+            case b"threw":
+                deaths.append(Threw(step.op, reply.take_text(), reply.take_text()))
+                raw.lost(step.op, step.arguments, deaths[-1])
+                continue
+            case _:
+                raise HostFault(f"{step.op}: {reply.take_text()}")
+        yield Timed(start, end, outcome)
+
+
+def _by_op(death: Death) -> Death:
+    """The same death by the op that a thread performed, where the host could still tell."""
+    words = _LAST_WORDS.findall(death.output)
+    return replace(death, op=words[-1]) if words else death

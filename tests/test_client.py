@@ -5,18 +5,22 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import launch
+from tffs_conformance.harness import launch, limits
 from tffs_conformance.harness.client import OUTPUT_KEPT, Host, Output
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
-from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
+from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw, Watch
 from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.registration import DiedRegistering
+from tffs_conformance.harness.state import State
 
 
 def loader(fault: str | None = None, timeout: float = 10) -> Loader:
@@ -149,6 +153,76 @@ def test_registration_as_core_does_it(fault: str, code: Code) -> None:
     assert loaded.registration.code is code, loaded.registration.message
     loaded.host.close()
     hosts.close()
+
+
+def test_what_was_described_outlives_a_death() -> None:
+    """Two schemes have one table: it is gone when the second is registered."""
+    command = [str(launch.native_directory() / "tffs-host")]
+    hosts = Loader(command, launch.plugin_path("fakes/malformed"), {"TFFS_FAULT": "shared-table"}, 10)
+    with pytest.raises(DiedRegistering) as caught:
+        hosts.load()
+    assert [entry.scheme for entry in caught.value.schemes] == ["malformed", "malformed2"]
+    assert {entry.shared_blocks for entry in caught.value.schemes} == {1}
+    hosts.close()
+
+
+@contextmanager
+def opened(plugin: str, fault: str = "") -> Iterator[tuple[Host, RawFilesystem]]:
+    command = [str(launch.native_directory() / "tffs-host")]
+    hosts = Loader(command, launch.plugin_path(plugin), {"TFFS_FAULT": fault} if fault else {}, 10)
+    loaded = hosts.load()
+    (entry,) = loaded.registration.registered.values()
+    assert entry.filesystem is not None
+    yield loaded.host, RawFilesystem(loaded.call, entry.filesystem, [])
+    loaded.host.close()
+    hosts.close()
+
+
+def test_a_status_that_is_kept_is_seen(tmp_path: Path) -> None:
+    with opened("fakes/faulty", "path_exists.keeps-status") as (_, raw):
+        first = raw.path_op("path_exists", str(tmp_path))
+        second = raw.path_op("path_exists", str(tmp_path))
+        assert (first.watch, second.watch) == (Watch.NOTHING, Watch.STATUS_KEPT)
+        assert raw.number_op("is_directory", str(tmp_path)).watch is Watch.NOTHING
+
+
+def test_statuses_arrive_as_asked_for(tmp_path: Path) -> None:
+    path = str(tmp_path)
+    with opened("fakes/faulty", "stat.adds-to-status") as (host, raw):
+        assert raw.stat(path).ok
+        with limits.statuses_arrive_used(host):
+            assert raw.stat(path).code is Code.ABORTED
+        assert raw.stat(path).ok
+        # Those of paths_exist are handed over in an array.
+        with limits.statuses_arrive_used(host):
+            existence = raw.paths_exist([path, path], with_statuses=True).value
+        assert existence.statuses is not None
+        assert len(existence.statuses) == 2
+
+
+def test_files_are_limited_in_size(tmp_path: Path) -> None:
+    with opened("posix") as (host, raw):
+        before = State.of(host)
+        assert before.handlers[signal.SIGXFSZ - 1] == "i"
+        handle = raw.open("new_writable_file", str(tmp_path / "file")).value
+        with limits.file_size(host, 100):
+            answers = [raw.append(handle, b"x" * 200), raw.handle_op("flush", handle)]
+        assert not all(answer.ok for answer in answers)
+        assert (tmp_path / "file").stat().st_size <= 100
+        raw.handle_op("writable_file.cleanup", handle)
+        other = raw.open("new_writable_file", str(tmp_path / "other")).value
+        assert raw.append(other, b"x" * 200).ok
+        assert raw.handle_op("close", other).ok
+        assert State.of(host).handlers == before.handlers
+
+
+def test_large_blocks_count(tmp_path: Path) -> None:
+    with opened("fakes/faulty", "leaks-memory:stat") as (host, raw):
+        before = State.of(host).heap
+        if not before:
+            pytest.skip("the allocator of a sanitizer keeps no such account")
+        raw.stat(str(tmp_path))
+        assert State.of(host).heap - before >= 1 << 20
 
 
 def test_nothing_is_left_when_the_client_is_killed(root: str) -> None:

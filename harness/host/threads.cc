@@ -1,7 +1,8 @@
 // Programs of ops that several threads perform at the same time.
-#include <pthread.h>
 #include <time.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <system_error>
 #include <thread>
@@ -31,19 +32,32 @@ int64_t Now() {
   return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
 }
 
+// Where threads wait awake for each other: one that is woken is late by more than an op takes, and
+// ops would follow each other instead of meeting.
 class Barrier {
  public:
-  explicit Barrier(size_t threads) {
-    pthread_barrier_init(&barrier_, nullptr, static_cast<unsigned>(threads));
-  }
-  ~Barrier() { pthread_barrier_destroy(&barrier_); }
-  Barrier(const Barrier&) = delete;
-  Barrier& operator=(const Barrier&) = delete;
+  explicit Barrier(size_t threads) : threads_(threads) {}
 
-  void Wait() { pthread_barrier_wait(&barrier_); }
+  void Wait() {
+    constexpr int kPatience = 10'000;
+    const unsigned round = round_;
+    if (++arrived_ == threads_) {
+      arrived_ = 0;
+      ++round_;
+      return;
+    }
+    for (int turn = 0; round_ == round; ++turn) {
+      if (turn < kPatience)
+        std::this_thread::yield();
+      else  // One of the others takes its time, or hangs.
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  }
 
  private:
-  pthread_barrier_t barrier_;
+  const size_t threads_;
+  std::atomic<size_t> arrived_ = 0;
+  std::atomic<unsigned> round_ = 0;
 };
 
 // The programs of all threads; they point into the request.

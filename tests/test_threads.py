@@ -1,0 +1,163 @@
+"""Programs of threads: they meet, they answer as ops do alone, and what goes wrong in one of them is told."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.harness import launch, threads
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
+from tffs_conformance.harness.raw import Call, RawFilesystem
+from tffs_conformance.harness.threads import Program
+
+THREADS = 4
+ROUNDS = 200
+PIECE = 512
+CONTENT = b"".join(b"%07d\n" % k for k in range(4096))
+
+OPEN = "new_random_access_file"
+CLEANUP = "random_access_file.cleanup"
+
+
+@contextmanager
+def filesystem(plugin: str, fault: str = "", timeout: float = 20) -> Iterator[tuple[RawFilesystem, list[Call]]]:
+    loader = Loader(
+        [str(launch.native_directory() / "tffs-host")],
+        launch.plugin_path(plugin),
+        {"TFFS_FAULT": fault} if fault else {},
+        timeout,
+    )
+    loaded = loader.load()
+    (entry,) = loaded.registration.registered.values()
+    assert entry.filesystem is not None
+    trace: list[Call] = []
+    yield RawFilesystem(loaded.call, entry.filesystem, trace), trace
+    loaded.host.close()
+    loader.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "file"
+    path.write_bytes(CONTENT)
+    return str(path)
+
+
+def piece(k: int) -> bytes:
+    return CONTENT[k * PIECE : (k + 1) * PIECE]
+
+
+def readers(raw: RawFilesystem, handle: int) -> list[Program]:
+    programs = [Program(raw) for _ in range(THREADS)]
+    for k, program in enumerate(programs):
+        program.read(handle, k * PIECE, PIECE)
+    return programs
+
+
+def openers(raw: RawFilesystem, path: str) -> list[Program]:
+    programs = [Program(raw) for _ in range(THREADS)]
+    for k, program in enumerate(programs):
+        program.path_op("path_exists", path)
+        handle = program.open(OPEN, path).value
+        program.read(handle, k * PIECE, PIECE)
+        program.handle_op(CLEANUP, handle)
+    return programs
+
+
+def death_of(plugin: str, fault: str, path: str, timeout: float = 20) -> tuple[Death, list[Call]]:
+    with filesystem(plugin, fault, timeout) as (raw, trace):
+        with pytest.raises(Died) as caught:
+            threads.run(raw, openers(raw, path), 10)
+        return caught.value.death, trace
+
+
+def test_threads_share_a_handle(file: str) -> None:
+    with filesystem("posix") as (raw, trace):
+        handle = raw.open(OPEN, file).value
+        went = threads.run(raw, readers(raw, handle), ROUNDS)
+        assert [[timed.outcome.value for timed in thread] for thread in went] == [
+            [Read(PIECE, piece(k))] * ROUNDS for k in range(THREADS)
+        ]
+        assert len(trace) == 1 + THREADS * ROUNDS
+
+
+def test_threads_open_for_themselves(file: str) -> None:
+    with filesystem("posix") as (raw, _):
+        went = threads.run(raw, openers(raw, file), ROUNDS)
+        for k, thread in enumerate(went):
+            assert [timed.outcome.op for timed in thread] == ["path_exists", OPEN, "read", CLEANUP] * ROUNDS
+            assert all(timed.outcome.ok for timed in thread)
+            assert {timed.outcome.value.data for timed in thread if timed.outcome.op == "read"} == {piece(k)}
+        handles = [timed.outcome.value for thread in went for timed in thread if timed.outcome.op == OPEN]
+        assert len(set(handles)) == THREADS * ROUNDS
+
+
+def test_threads_wait_for_each_other(file: str) -> None:
+    """No op of a round begins before all of the round before have ended; within a thread times only grow."""
+    with filesystem("posix") as (raw, _):
+        programs = openers(raw, file)
+        went = threads.run(raw, programs, ROUNDS)
+    length = len(programs[0].steps)
+    for round_ in range(1, ROUNDS):
+        ended = max(thread[round_ * length - 1].end_ns for thread in went)
+        assert all(thread[round_ * length].start_ns >= ended for thread in went)
+    for thread in went:
+        times = [time for timed in thread for time in (timed.start_ns, timed.end_ns)]
+        assert times == sorted(times)
+
+
+def test_a_race_is_seen(file: str) -> None:
+    with filesystem("fakes/faulty", "read.shared-buffer") as (raw, _):
+        handle = raw.open(OPEN, file).value
+        went = threads.run(raw, readers(raw, handle), ROUNDS)
+        assert any(timed.outcome.value.data != piece(k) for k, thread in enumerate(went) for timed in thread)
+
+
+def test_what_was_not_opened_is_not_read(tmp_path: Path) -> None:
+    with filesystem("posix") as (raw, trace):
+        (went,) = threads.run(raw, openers(raw, str(tmp_path / "missing"))[:1])
+    codes = [timed.outcome.code for timed in went]
+    assert codes == [Code.NOT_FOUND, Code.NOT_FOUND, Code.CANCELLED, Code.CANCELLED]
+    assert [op for op, _, _ in trace] == ["path_exists", OPEN]
+
+
+def test_an_absent_op_is_absent() -> None:
+    with filesystem("posix") as (raw, _):
+        program = Program(raw)
+        program.start_transaction()
+        ((timed,),) = threads.run(raw, [program])
+    assert (timed.outcome.code, timed.outcome.source) == (Code.UNIMPLEMENTED, Source.ABSENT)
+
+
+def test_an_exception_is_that_of_its_op(file: str) -> None:
+    death, trace = death_of("fakes/faulty", "throw:read", file)
+    assert isinstance(death, Threw)
+    assert (death.op, death.type) == ("read", "std::runtime_error")
+    ended = [outcome for op, _, outcome in trace if op == "read"]
+    assert len(ended) == THREADS * 10
+    assert ended[0] == death
+
+
+def test_a_host_survives_an_exception(file: str) -> None:
+    with filesystem("fakes/faulty", "throw:read") as (raw, _):
+        with pytest.raises(Died):
+            threads.run(raw, openers(raw, file))
+        assert raw.path_op("path_exists", file).ok
+
+
+@pytest.mark.parametrize("fault", ["crash:read", "abort:read"])
+def test_a_crash_names_its_op(file: str, fault: str) -> None:
+    death, trace = death_of("fakes/faulty", fault, file)
+    assert isinstance(death, Crashed)
+    if "backtrace" in death.output:  # A sanitizer says it in its own words.
+        assert death.op == "read"
+    assert trace[-1][2] == death
+
+
+def test_a_hang_names_its_op(file: str) -> None:
+    death, _ = death_of("fakes/faulty", "hang:read", file, timeout=1)
+    assert isinstance(death, Hung)
+    assert death.op == "read"
