@@ -29,7 +29,7 @@ def case_id(item: Any) -> str:
     name = item.originalname.removeprefix("test_").replace("_", "-")
     callspec = getattr(item, "callspec", None)
     if callspec is not None:
-        target = callspec.params.get("tffs_target")
+        target = callspec.params.get("case")
         parts = callspec.id
         if target is not None:
             parts = parts.removeprefix(f"{target}-").removesuffix(f"-{target}") if parts != target else ""

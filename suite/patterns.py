@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: The tree: files, and directories with what is in them.
-FILES = ("a", "ab", "abc", "b", "c.txt", "[x]", "a*b", "x-y", "x\u00e9", "dir/ax", "dir/bx", "dir/deep/end", "dir2/ax")
-DIRECTORIES = ("dir", "dir/deep", "dir2", "empty")
+#: The tree: files, and directories, which are cheaper to make; a pattern cares for names only.
+FILES = ("a", "abc", "x-y", "dir/ax", "dir/deep/end")
+DIRECTORIES = ("ab", "b", "c.txt", "[x]", "a*b", "x\u00e9", "dir", "dir/bx", "dir/deep", "dir2", "dir2/ax", "empty")
 
 
 @dataclass(frozen=True, slots=True)

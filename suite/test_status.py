@@ -54,13 +54,15 @@ def one_path_cases() -> list[ParameterSet]:
                 if op in OPENS:
                     named.append("common.object-untouched-on-error")
                 label = f"{op}-{situation}" + ("" if spelling == "plain" else f"-{spelling}")
-                params.append(pytest.param(op, situation, cell, form, id=label, marks=clauses(*named)))
+                params.append(pytest.param((op, situation, cell, form), id=label, marks=clauses(*named)))
     return params
 
 
-@pytest.mark.parametrize(("op", "situation", "cell", "form"), one_path_cases())
-def test_one_path(case: Case, op: str, situation: str, cell: Cell, form: str) -> None:
+# One parameter and not four: pytest makes a fixture of each, for every case.
+@pytest.mark.parametrize("met", one_path_cases())
+def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
     """The op meets a path in this situation."""
+    op, situation, cell, form = met
     relative, before = build(case, situation, "name")
     if form.startswith("elsewhere"):
         case.mkdir("elsewhere")
@@ -91,13 +93,14 @@ def two_path_cases() -> list[ParameterSet]:
             if cell.guarded:
                 continue
             marks = clauses(cell.clause, f"{op}.error-changes-nothing")
-            params.append(pytest.param(op, source, target, cell, id=f"{op}-{source}-to-{target}", marks=marks))
+            params.append(pytest.param((op, source, target, cell), id=f"{op}-{source}-to-{target}", marks=marks))
     return params
 
 
-@pytest.mark.parametrize(("op", "source", "target", "cell"), two_path_cases())
-def test_two_paths(case: Case, op: str, source: str, target: str, cell: Cell) -> None:
+@pytest.mark.parametrize("met", two_path_cases())
+def test_two_paths(case: Case, met: tuple[str, str, str, Cell]) -> None:
     """The op meets two paths in these situations."""
+    op, source, target, cell = met
     first, before = build(case, source, "source")
     second, there = build(case, target, "target")
     before |= there

@@ -160,7 +160,7 @@ class Run:
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Every case runs on every target."""
         if "case" in metafunc.fixturenames and len(self.benches) > 1:
-            metafunc.parametrize("tffs_target", list(self.benches), scope="session")
+            metafunc.parametrize("case", list(self.benches), indirect=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -325,17 +325,12 @@ def present(report: pytest.TestReport, record: CaseRecord, item: pytest.Item) ->
             report.longrepr = None
 
 
-@pytest.fixture(scope="session")
-def tffs_target() -> None:
-    """The name of the target, where there are several."""
-    return
-
-
 @pytest.fixture
-def case(request: pytest.FixtureRequest, tffs_target: str | None) -> Iterator[Case]:
-    """One case at work."""
+def case(request: pytest.FixtureRequest) -> Iterator[Case]:
+    """One case at work; where there are several targets the parameter names the one it is about."""
     run = request.config.stash[_RUN]
-    bench = run.benches[tffs_target] if tffs_target else next(iter(run.benches.values()))
+    target = getattr(request, "param", None)
+    bench = run.benches[target] if target else next(iter(run.benches.values()))
     node = request.node
     doc = (node.function.__doc__ or "").strip().splitlines()
     this = Case(bench, collect.case_id(node), collect.clauses(node), doc[0] if doc else "")
