@@ -30,7 +30,7 @@ Reply Answer(const TF_Status* status, int64_t watch) {
   Reply reply("done");
   reply.Integer(status != nullptr ? TF_GetCode(status) : TF_OK);
   reply.Bytes(status != nullptr ? TF_Message(status) : "");
-  return std::move(reply.Integer(watch | (FreeRetiredStatuses() ? kStatusKept : 0)));
+  return std::move(reply.Integer(watch | (RetiredStatusChanged() ? kStatusKept : 0)));
 }
 
 Filesystem& Host::TakeFilesystem(Request& request) {

@@ -1,7 +1,7 @@
 #include "statuses.h"
 
 #include <cstring>
-#include <vector>
+#include <deque>
 
 namespace tffs {
 namespace {
@@ -19,14 +19,22 @@ Preset preset;
 struct Delete {
   void operator()(TF_Status* status) const { TF_DeleteStatus(status); }
 };
-// Those of the call before; in paths_exist a call has many.
-thread_local std::vector<std::unique_ptr<TF_Status, Delete>> retired;
+// The op that writes to a status it kept is rarely the very next one.
+constexpr size_t kRetired = 32;
+thread_local std::deque<std::unique_ptr<TF_Status, Delete>> retired;
+
+void Mark(TF_Status* status) { TF_SetStatus(status, kMark, kMarkText); }
+
+bool Marked(const TF_Status* status) {
+  return TF_GetCode(status) == kMark && std::strcmp(TF_Message(status), kMarkText) == 0;
+}
 
 }  // namespace
 
 void RetireStatus::operator()(TF_Status* status) const {
-  TF_SetStatus(status, kMark, kMarkText);
+  Mark(status);
   retired.emplace_back(status);
+  if (retired.size() > kRetired) retired.pop_front();
 }
 
 StatusPointer FreshStatus() {
@@ -37,12 +45,13 @@ StatusPointer FreshStatus() {
 
 void PresetStatuses(TF_Code code, const std::string& message) { preset = {code, message}; }
 
-bool FreeRetiredStatuses() {
+bool RetiredStatusChanged() {
   bool changed = false;
-  for (const auto& status : retired)
-    changed |=
-        TF_GetCode(status.get()) != kMark || std::strcmp(TF_Message(status.get()), kMarkText) != 0;
-  retired.clear();
+  for (const auto& status : retired) {
+    if (Marked(status.get())) continue;
+    changed = true;
+    Mark(status.get());
+  }
   return changed;
 }
 

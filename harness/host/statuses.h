@@ -9,7 +9,7 @@
 
 namespace tffs {
 
-// Keeps the status for one more call, with a mark in it that nobody else knows.
+// Keeps the status for some more calls, with a mark in it that nobody else knows.
 struct RetireStatus {
   void operator()(TF_Status* status) const;
 };
@@ -21,8 +21,8 @@ StatusPointer FreshStatus();
 // From now on statuses arrive with this in them, in every thread.
 void PresetStatuses(TF_Code code, const std::string& message);
 
-// Frees what this thread's earlier calls retired, and tells whether any of it was written to since.
-bool FreeRetiredStatuses();
+// Whether one of the last statuses that this thread retired was written to since this was asked.
+bool RetiredStatusChanged();
 
 }  // namespace tffs
 
