@@ -1,0 +1,49 @@
+"""The tables of the fakes' README are what the fakes say of themselves."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.harness import launch
+
+README = Path(__file__).parents[1] / "reference_plugins" / "fakes" / "README.md"
+#: Loads a plugin in a process of its own and asks it for a fault that it does not know.
+ASK = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
+ctypes.CDLL(sys.argv[2]).TF_InitPlugin(ctypes.create_string_buffer(64))
+"""
+
+
+def told(plugin: str) -> list[tuple[str, str, str]]:
+    """Name, what it does, and what that breaks, of each fault of a fake."""
+    native = launch.native_directory()
+    libraries = [str(native / launch.RUNTIME_NAME), str(native / "plugins" / "fakes" / f"lib{plugin}.so")]
+    environment = os.environ | {"TFFS_FAULT": "no such fault"}
+    done = subprocess.run([sys.executable, "-c", ASK, *libraries], env=environment, capture_output=True, check=False)
+    rows = re.findall(r"^(.+)\t(.+)\t(.+)$", done.stderr.decode(), re.MULTILINE)
+    assert rows
+    return rows
+
+
+@pytest.mark.parametrize("plugin", ["faulty", "malformed"])
+def test_every_fault_stands_in_the_readme(plugin: str) -> None:
+    rows = {re.sub(r"\\([*\[\]_\\])", r"\1", line) for line in README.read_text().splitlines()}
+    # A fault that fits many ops stands there once, with where it fits.
+    single = [row for row in told(plugin) if plugin == "malformed" or ":" not in row[0]]
+    missing = [
+        line for line in (f"| `{name}` | {what} | {breaks} |" for name, what, breaks in single) if line not in rows
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_every_fault_of_the_table_exists() -> None:
+    known = {name for plugin in ("faulty", "malformed") for name, _, _ in told(plugin)}
+    table = (Path(__file__).with_name("faults.toml")).read_text()
+    used = {fault for _, fault in re.findall(r'"(faulty|malformed) ([^"]+)"', table)}
+    with_argument = {name for name in used if name.startswith(("size:", "scheme:"))}
+    assert sorted(used - known - with_argument) == []
