@@ -40,7 +40,7 @@ def summary(document: Document, *, width: int, directory: Path) -> Iterator[Line
     yield from _tables(target["tables"], columns)
     yield from _violations(document, columns)
     yield from _warnings(document, columns)
-    yield from _readings(document)
+    yield from _readings(document, columns)
     yield from _not_run(document, columns)
     yield "", {}
     yield f"report: {directory / REPORT_NAME}", {}
@@ -63,10 +63,8 @@ def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
 
 
 def _violations(document: Document, columns: int) -> Iterator[Line]:
-    for name, facts in document["clauses"].items():
-        failed = _checks(document, name, Verdict.VIOLATION)
-        if not failed:
-            continue
+    for name, failed in _checks(document, Verdict.VIOLATION):
+        facts = document["clauses"][name]
         yield "", {}
         yield f"VIOLATION {name}", {"bold": True, "red": True}
         yield from _wrapped("  rule      ", facts["rule"], columns)
@@ -98,19 +96,15 @@ def _waiver(name: str, case: str, got: str) -> Iterator[Line]:
 
 
 def _warnings(document: Document, columns: int) -> Iterator[Line]:
-    seen = {name: _checks(document, name, Verdict.WARNING) for name in document["clauses"]}
-    for name, checks in seen.items():
-        if checks:
-            yield "", {}
-            yield f"WARNING {name} ({len(checks)} cases)", {"yellow": True}
-            yield from _wrapped("  rule      ", document["clauses"][name]["rule"], columns)
-            case, check = checks[0]
-            yield from _wrapped(
-                "  e.g.      ", f"{case['id']}: expected {check['expected']}, got {check['got']}", columns
-            )
+    for name, checks in _checks(document, Verdict.WARNING):
+        yield "", {}
+        yield f"WARNING {name} ({len(checks)} cases)", {"yellow": True}
+        yield from _wrapped("  rule      ", document["clauses"][name]["rule"], columns)
+        case, check = checks[0]
+        yield from _wrapped("  e.g.      ", f"{case['id']}: expected {check['expected']}, got {check['got']}", columns)
 
 
-def _readings(document: Document) -> Iterator[Line]:
+def _readings(document: Document, columns: int) -> Iterator[Line]:
     readings: dict[str, Counter[str]] = {}
     for case in document["cases"]:
         for check in case["checks"]:
@@ -118,9 +112,11 @@ def _readings(document: Document) -> Iterator[Line]:
                 readings.setdefault(check["clause"], Counter())[check["reading"]] += 1
     if readings:
         yield "", {}
-        yield "disputed clauses, and the reading this plugin follows:", {}
+        yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
     for name, counter in readings.items():
-        yield f"  {name}: {', '.join(printable(reading) for reading in counter)}", {}
+        made = {reading["name"]: reading["tensorflow"] for reading in document["clauses"][name].get("readings", ())}
+        said = " | ".join(f"{reading}: {made[reading]}" if reading in made else reading for reading in counter)
+        yield from _wrapped(f"  {name}: ", said, columns)
 
 
 def _not_run(document: Document, columns: int) -> Iterator[Line]:
@@ -135,13 +131,14 @@ def _not_run(document: Document, columns: int) -> Iterator[Line]:
             yield f"  … and {len(reasons) - 12} more reasons in {REPORT_NAME}", {}
 
 
-def _checks(document: Document, clause: str, verdict: Verdict) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    return [
-        (case, check)
-        for case in document["cases"]
-        for check in case["checks"]
-        if check["clause"] == clause and check["verdict"] == verdict
-    ]
+def _checks(document: Document, verdict: Verdict) -> Iterator[tuple[str, list[tuple[dict[str, Any], dict[str, Any]]]]]:
+    """The clauses with checks of this verdict, in the order of the catalogue, and those checks with their cases."""
+    found: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for case in document["cases"]:
+        for check in case["checks"]:
+            if check["verdict"] == verdict:
+                found.setdefault(check["clause"], []).append((case, check))
+    return ((name, found[name]) for name in document["clauses"] if name in found)
 
 
 def _rerun(document: Document, case: str) -> str:

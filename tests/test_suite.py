@@ -137,6 +137,26 @@ def test_the_re_run_line_runs_one_case(tmp_path: Path) -> None:
     assert [case["id"] for case in report(tmp_path)["cases"]] == [name]
 
 
+def test_a_second_witness_is_asked_for_by_name(tmp_path: Path) -> None:
+    plugin = f"--plugin={launch.plugin_path('posix')}"
+    assert run(tmp_path, plugin, "-k", "storage").returncode == 0
+    reasons = {case["reason"] for case in report(tmp_path)["cases"] if case["verdict"] == "not run"}
+    assert reasons == {"no backing is known: --backing=URL names another way to the same storage"}
+    assert run(tmp_path, plugin, "--backing=file://{path}", "-k", "storage").returncode == 0
+    assert not report(tmp_path)["counts"]["not run"]
+
+
+def test_what_is_undefined_is_run_on_request(tmp_path: Path) -> None:
+    case = "--case=limits/after-close"
+    assert run(tmp_path, "--plugin=posix", case).returncode == 4
+    assert run(tmp_path, "--plugin=posix", case, "--undefined").returncode == 0
+
+
+def test_the_reading_and_what_tensorflow_makes_of_it_are_told(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--case=metadata/is-directory-of-a-file")
+    assert "is_directory.of-a-file: host: gfile.isdir is right." in done.stdout
+
+
 def test_a_killed_run_leaves_no_process_and_an_incomplete_report(tmp_path: Path) -> None:
     with subprocess.Popen(
         command("--plugin=posix"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, start_new_session=True

@@ -209,8 +209,13 @@ class Run:
         if case is None or call.when != "call":
             return report
         record = case.finish(call.excinfo.value if call.excinfo else None)
-        report.tffs_target = case.target_name  # type: ignore[attr-defined]
-        report.tffs_case = record.to_json()  # type: ignore[attr-defined]
+        report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
+        if self.is_worker:
+            # The controller gets it with the report.
+            report.tffs_target = case.target_name  # type: ignore[attr-defined]
+            report.tffs_case = record.to_json()  # type: ignore[attr-defined]
+        else:
+            self._ended(case.target_name, record)
         present(report, record, item)
         for check in record.checks:
             if check.verdict is Verdict.WARNING:
@@ -219,16 +224,19 @@ class Run:
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         """An error of ours is shown as one."""
-        if getattr(report, "tffs_case", {}).get("verdict") == Verdict.ERROR:
+        if getattr(report, "tffs_verdict", None) == Verdict.ERROR:
             return "error", "E", "ERROR"
         return None
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Write every case down as it ends."""
-        if self.is_worker or not hasattr(report, "tffs_case"):
-            return
+        """Write down what workers report."""
+        if not self.is_worker and hasattr(report, "tffs_case"):
+            self._ended(report.tffs_target, CaseRecord.from_json(report.tffs_case))
+
+    def _ended(self, target: str, record: CaseRecord) -> None:
+        """Write a case down as it ends."""
         self.ended += 1
-        self.journals[report.tffs_target].case(CaseRecord.from_json(report.tffs_case))
+        self.journals[target].case(record)
 
     # The end ---------------------------------------------------------------------------------------------------------
 
