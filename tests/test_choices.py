@@ -1,6 +1,7 @@
 """A right plugin may decide open questions otherwise than posix: nothing is wrong with it, and its choice is named."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +75,9 @@ def judged(directory: Path, choice: str) -> dict[str, Any]:
 def readings(document: dict[str, Any], clause: str) -> set[str]:
     checks = [check for case in document["cases"] for check in case["checks"]]
     return {check["reading"] for check in checks if check["clause"] == clause and "reading" in check}
+
+
+def test_the_readme_names_every_choice() -> None:
+    readme = (Path(__file__).parents[1] / "reference_plugins" / "choices" / "README.md").read_text()
+    named = set(re.findall(r"^\| `([a-z-]+)` \|", readme, re.MULTILINE))
+    assert named == {name for name in CHOICES if not name.startswith("all")}

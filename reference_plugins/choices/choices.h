@@ -30,6 +30,8 @@ struct Choice {
 // One table a theme.
 std::vector<Choice> FileChoices();
 std::vector<Choice> PathChoices();
+std::vector<Choice> NameChoices();
+std::vector<Choice> StatusChoices();
 std::vector<Choice> ListingChoices();
 
 // Puts `function` in the place of an entry and keeps what was there.

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Choice> All() {
   std::vector<Choice> all = FileChoices();
-  for (const auto& theme : {PathChoices(), ListingChoices()}) {
+  for (const auto& theme : {PathChoices(), NameChoices(), StatusChoices(), ListingChoices()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
