@@ -88,6 +88,17 @@ def run(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) -> lis
     return went
 
 
+def run_within(raw: RawFilesystem, programs: Sequence[Program], rounds: int, seconds: float) -> list[list[Timed]]:
+    """The same, but with a plugin that is slow only as many rounds as take about so long, and one at least."""
+    first = run(raw, programs)
+    times = [timed for thread in first for timed in thread]
+    took = (max(timed.end_ns for timed in times) - min(timed.start_ns for timed in times)) / 1e9
+    more = min(rounds - 1, int(seconds / took) if took else rounds)
+    if more <= 0:
+        return first
+    return [one + others for one, others in zip(first, run(raw, programs, more), strict=True)]
+
+
 def _timed(raw: RawFilesystem, steps: Sequence[Step], answer: Reply, deaths: list[Death]) -> Iterator[Timed]:
     """What one thread did; the ops that did not come back are in `deaths` instead."""
     for step in steps:

@@ -24,6 +24,12 @@ def smoke(function: F) -> F:
     return marked
 
 
+def full(function: F) -> F:
+    """A case whose stimulus is not the same every time, such as threads that meet."""
+    marked: F = pytest.mark.tffs_tier("full")(function)
+    return marked
+
+
 def undefined(function: F) -> F:
     """A stimulus of which the interface says nothing, and that nobody may give: run on request only."""
     marked: F = pytest.mark.tffs_tier(UNDEFINED)(function)

@@ -98,3 +98,15 @@ def test_bang(case: Case) -> None:
     matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/[!a]")))
     readings = {"negates": matches == ["!", "b"], "literal": matches == ["!", "a"]}
     case.reading("get_matching_paths.bang-class", readings, f"matches={matches}")
+
+
+@clauses("get_matching_paths.star", "paths.letter-case")
+def test_letter_case(case: Case) -> None:
+    """A pattern in capitals meets a name in small letters: it matches only if the two are one name here."""
+    case.write("name", b"")
+    one = case.fs.path_exists(case.uri("NAME")).ok
+    matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/NA*")))
+    if one:
+        case.note("paths.letter-case", f"one name, matches={matches}")
+    else:
+        case.equal("get_matching_paths.star", "matches", [], matches)

@@ -36,7 +36,9 @@ def test_no_room(case: Case, pieces: str) -> None:
             answers += [file.flush(), file.sync()]
         answers.append(file.close())
     if failed:
-        case.status("append.shortfall-is-resource-exhausted", failed[0], Code.RESOURCE_EXHAUSTED)
+        code = failed[0].code
+        readings = {"resource-exhausted": code is Code.RESOURCE_EXHAUSTED, "translated": code is Code.OUT_OF_RANGE}
+        case.reading("append.shortfall-is-resource-exhausted", readings, f"code={code}", failed[0].message)
     if all(answer.ok for answer in answers):
         length = case.done(case.fs.stat(uri)).length
         case.equal("append.nothing-is-lost-in-silence", "length", sum(map(len, PIECES[pieces])), length)

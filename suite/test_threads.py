@@ -9,10 +9,12 @@ from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.outcomes import Entries, Read, Source, Statistics
 from tffs_conformance.harness.threads import Program, Timed
 from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.marks import clauses
+from tffs_conformance.suite.marks import clauses, full
 
 THREADS = 4
 ROUNDS = 100
+#: About as long as threads are kept at it with a plugin that is slow; shorter than the shortest call time-out in use.
+SECONDS = 1.0
 #: Bytes that say where in the file they stand.
 CONTENT = b"".join(b"%07d\n" % k for k in range(4096))
 PIECE = 512
@@ -28,6 +30,7 @@ def wrong(went: list[list[Timed]], expected: Sequence[object]) -> str:
     return ""
 
 
+@full
 @clauses("read.is-thread-safe")
 def test_read(case: Case) -> None:
     """Four threads read one file at different offsets."""
@@ -40,11 +43,12 @@ def test_read(case: Case) -> None:
             program.read(file.handle, offset, PIECE)
             programs.append(program)
             expected.append(file.read(offset, PIECE).value)
-        went = threads.run(case.fs.raw, programs, ROUNDS)
+        went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
     case.check("read.is-thread-safe", not found, "the bytes at the offset, every time", found or "the same")
 
 
+@full
 @clauses("data.is-thread-safe")
 def test_region(case: Case) -> None:
     """Four threads look at one region."""
@@ -56,7 +60,7 @@ def test_region(case: Case) -> None:
             program.data(region.handle, k * PIECE, PIECE)
             programs.append(program)
             expected.append((region.data(0, 0).value[0], CONTENT[k * PIECE : (k + 1) * PIECE]))
-        went = threads.run(case.fs.raw, programs, ROUNDS)
+        went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
     case.check("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
 
@@ -65,6 +69,7 @@ def test_region(case: Case) -> None:
 BUSY = ("query", "list", "write", "read", "create", "glob")
 
 
+@full
 @pytest.mark.parametrize("what", BUSY)
 @clauses("common.filesystem-is-thread-safe")
 def test_filesystem(case: Case, what: str) -> None:
@@ -76,9 +81,9 @@ def test_filesystem(case: Case, what: str) -> None:
             case.write(f"thread{k}/file{name}", CONTENT[: 100 * k])
         programs.append(busy(case, what, k))
     alone = [threads.run(case.fs.raw, [program])[0] for program in programs]
-    together = threads.run(case.fs.raw, programs, ROUNDS // 4)
-    expected = [[answer(timed) for timed in thread] * (ROUNDS // 4) for thread in alone]
+    together = threads.run_within(case.fs.raw, programs, ROUNDS // 4, SECONDS)
     got = [[answer(timed) for timed in thread] for thread in together]
+    expected = [[answer(timed) for timed in thread] * (len(got[k]) // len(thread)) for k, thread in enumerate(alone)]
     differing = [
         (k, *pair) for k in range(THREADS) for pair in zip(expected[k], got[k], strict=True) if len(set(pair)) > 1
     ]
@@ -133,6 +138,7 @@ def busy(case: Case, what: str, k: int) -> Program:
     return program
 
 
+@full
 @clauses("rename_file.is-atomic")
 def test_rename_is_atomic(case: Case) -> None:
     """One thread replaces a file by renaming another one onto it, three look whether it is there."""
@@ -155,7 +161,7 @@ def test_rename_is_atomic(case: Case) -> None:
             reader.read(handle, 0, 3)
             reader.handle_op("random_access_file.cleanup", handle)
         readers.append(reader)
-    went = threads.run(raw, [writer, *readers], ROUNDS)
+    went = threads.run_within(raw, [writer, *readers], ROUNDS, SECONDS)
     outcomes = [timed.outcome for thread in went[1:] for timed in thread]
     missing = any(not got.ok for got in outcomes if got.op == "new_random_access_file")
     contents = {got.value.data for got in outcomes if got.op == "read" and got.source is Source.PLUGIN}
@@ -164,6 +170,7 @@ def test_rename_is_atomic(case: Case) -> None:
     case.check("rename_file.is-atomic", not missing and not bad, "the old or the new file", got)
 
 
+@full
 @clauses("robustness.no-crash", "robustness.no-hang")
 def test_changes(case: Case) -> None:
     """Two threads create and delete what two others list and ask about."""
@@ -178,7 +185,7 @@ def test_changes(case: Case) -> None:
         asker.stat(f"{directory}/new{k}")
         makers.append(maker)
         askers.append(asker)
-    went = threads.run(case.fs.raw, [*makers, *askers], ROUNDS)
+    went = threads.run_within(case.fs.raw, [*makers, *askers], ROUNDS, SECONDS)
     failed = [timed.outcome for thread in went[:2] for timed in thread if not timed.outcome.ok]
     case.check("robustness.no-crash", not failed, "all succeed", str(failed[0].code) if failed else "all succeed")
     listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "names", ())}

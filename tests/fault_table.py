@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from tffs_conformance.harness import launch
@@ -80,7 +81,8 @@ def main() -> int:
             if found is None or found.case is None:
                 missed.append(clause.id)
             case = found.case if found and found.case else "NOT CAUGHT" if found else "no fault"
-            table.add_row(clause.id, clause.level.value, f"{plugin} {fault}", case, found.verdict if found else "")
+            cells = (clause.id, clause.level.value, f"{plugin} {fault}", case, found.verdict if found else "")
+            table.add_row(*map(escape, cells))
             print(f"{clause.id}: {plugin} {fault}: {case}", file=sys.stderr, flush=True)
     Console(width=180 if not sys.stdout.isatty() else None).print(table)
     print(f"{len(rows) - len(missed)} of {len(rows)} clauses: a fault breaks each, and is caught on it")
