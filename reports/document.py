@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from tffs_conformance.reports.errors import (
     AlteredReport,
     DuplicateCase,
@@ -215,6 +213,8 @@ def load(path: Path) -> Document:
 
 def validate(document: Document, path: Path | None = None) -> None:
     """Hold a document to its schema and to its end marker; `path` is for the error. Raises a ReportError."""
+    import jsonschema  # noqa: PLC0415 - slow to import, and a run writes reports without reading one
+
     error = jsonschema.exceptions.best_match(_validator().iter_errors(document))
     if error is not None:
         raise WrongSchema(path, f"{error.json_path} is not as the schema says: {error.message}")
@@ -233,4 +233,6 @@ def validate(document: Document, path: Path | None = None) -> None:
 @functools.cache
 def _validator() -> Any:
     resource = importlib.resources.files("tffs_conformance.reports") / "schema" / "report-1.schema.json"
+    import jsonschema  # noqa: PLC0415
+
     return jsonschema.Draft202012Validator(json.loads(resource.read_text(encoding="utf-8")))

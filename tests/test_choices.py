@@ -80,4 +80,5 @@ def readings(document: dict[str, Any], clause: str) -> set[str]:
 def test_the_readme_names_every_choice() -> None:
     readme = (Path(__file__).parents[1] / "reference_plugins" / "choices" / "README.md").read_text()
     named = set(re.findall(r"^\| `([a-z-]+)` \|", readme, re.MULTILINE))
-    assert named == {name for name in CHOICES if not name.startswith("all")}
+    # A run with a slow plugin is a matter of patience: see the benchmark.
+    assert named == {name for name in CHOICES if not name.startswith("all")} | {"slow"}

@@ -33,6 +33,7 @@ std::vector<Choice> PathChoices();
 std::vector<Choice> NameChoices();
 std::vector<Choice> StatusChoices();
 std::vector<Choice> ListingChoices();
+std::vector<Choice> SlowChoice();
 
 // Puts `function` in the place of an entry and keeps what was there.
 template <typename Table, typename Function>

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<Choice> All() {
   std::vector<Choice> all = FileChoices();
-  for (const auto& theme : {PathChoices(), NameChoices(), StatusChoices(), ListingChoices()}) {
+  for (const auto& theme :
+       {PathChoices(), NameChoices(), StatusChoices(), ListingChoices(), SlowChoice()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
