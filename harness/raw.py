@@ -68,8 +68,15 @@ class RawFilesystem:
         """The outcome of an op that came back with `reply`."""
         if reply is None:
             return Outcome(op, Code.UNIMPLEMENTED, f"the plugin does not provide {op}", empty, source=Source.ABSENT)
-        code, message, watch = Code(reply.take_number()), reply.take_text(), Watch(reply.take_number())
-        outcome = Outcome(op, code, message, take(reply), watch)
+        code, message, watch = reply.take_number(), reply.take_text(), reply.take_number()
+        # Enumerations are slow to make, and nearly every call is the plain one.
+        outcome = Outcome(
+            op,
+            Code(code) if code else Code.OK,
+            message,
+            take(reply),
+            Watch(watch) if watch else Watch.NOTHING,
+        )
         self._trace.append((op, arguments, outcome))
         return outcome
 

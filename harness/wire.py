@@ -13,6 +13,7 @@ _LENGTH = struct.Struct("<I")
 _INTEGER = struct.Struct("<q")
 _TAGGED_INTEGER = struct.Struct("<cq")
 _TAGGED_LENGTH = struct.Struct("<cI")
+_INTEGER_TAG, _BYTES_TAG = b"is"
 
 LENGTH_BYTES = _LENGTH.size
 LARGEST_BODY = 256 << 20
@@ -27,7 +28,7 @@ class WireError(Exception):
 
 def encode(values: Iterable[Value]) -> bytes:
     """One frame. Integers from -2**63 to 2**64-1; those from 2**63 travel as the negative number with the same bits."""
-    parts = [b""]
+    parts = []
     for value in values:
         if isinstance(value, int):
             parts.append(_TAGGED_INTEGER.pack(b"i", value - _WRAP if value >= _SIGN else value))
@@ -40,9 +41,9 @@ def encode(values: Iterable[Value]) -> bytes:
     return _LENGTH.pack(len(body)) + body
 
 
-def body_length(prefix: bytes) -> int:
-    """The length of the body that follows a prefix of `LENGTH_BYTES` bytes."""
-    length: int = _LENGTH.unpack(prefix)[0]
+def body_length(frame: bytes) -> int:
+    """The length of the body that follows the first `LENGTH_BYTES` bytes."""
+    length: int = _LENGTH.unpack_from(frame)[0]
     if length > LARGEST_BODY:
         raise WireError(f"a frame of {length} bytes is over the limit of {LARGEST_BODY}")
     return length
@@ -56,10 +57,10 @@ def decode(body: bytes) -> list[Value]:
     try:
         while at < end:
             tag = body[at]
-            if tag == ord("i"):
+            if tag == _INTEGER_TAG:
                 values.append(_INTEGER.unpack_from(body, at + 1)[0])
                 at += 9
-            elif tag == ord("s"):
+            elif tag == _BYTES_TAG:
                 start = at + 5
                 at = start + _LENGTH.unpack_from(body, at + 1)[0]
                 if at > end:
@@ -75,6 +76,8 @@ def decode(body: bytes) -> list[Value]:
 class Reply:
     """The values behind `done`, taken one after the other; each `take_*` says what it expects."""
 
+    __slots__ = ("_next", "_values")
+
     def __init__(self, values: Sequence[Value]) -> None:
         self._values = values
         self._next = 0
@@ -84,10 +87,11 @@ class Reply:
 
     def take(self) -> Value:
         """The next value, whatever it is."""
-        if not len(self):
+        at = self._next
+        if at >= len(self._values):
             raise WireError("the reply is too short")
-        self._next += 1
-        return self._values[self._next - 1]
+        self._next = at + 1
+        return self._values[at]
 
     def take_number(self) -> int:
         """A signed 64-bit number."""
@@ -105,7 +109,8 @@ class Reply:
 
     def take_text(self) -> str:
         """A byte string as a name is decoded: bytes that are not UTF-8 become lone surrogates."""
-        return os.fsdecode(self.take_bytes())
+        text = self.take_bytes()
+        return os.fsdecode(text) if text else ""
 
 
 def unsigned(value: int) -> int:

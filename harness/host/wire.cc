@@ -64,16 +64,17 @@ const std::string& Reply::Frame() {
 }
 
 bool Wire::Fill(size_t needed) {
-  while (buffer_.size() - start_ < needed) {
-    if (start_ != 0) {
-      buffer_.erase(0, start_);
-      start_ = 0;
-    }
-    const size_t had = buffer_.size();
-    buffer_.resize(std::max(needed, had + kChunk));
-    const ssize_t got = read(in_, buffer_.data() + had, buffer_.size() - had);
-    buffer_.resize(had + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0 || (got < 0 && errno != EINTR)) return false;
+  if (end_ - start_ >= needed) return true;
+  std::memmove(buffer_.data(), buffer_.data() + start_, end_ - start_);
+  end_ -= start_;
+  start_ = 0;
+  // It never shrinks: to clear a large buffer for every request costs more than most ops.
+  if (buffer_.size() < std::max(needed, kChunk)) buffer_.resize(std::max(needed, kChunk));
+  while (end_ < needed) {
+    const ssize_t got = read(in_, buffer_.data() + end_, buffer_.size() - end_);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    end_ += static_cast<size_t>(got);
   }
   return true;
 }

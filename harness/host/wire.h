@@ -65,6 +65,7 @@ class Wire {
   const int out_;
   std::string buffer_;
   size_t start_ = 0;  // of what has not been handed out yet
+  size_t end_ = 0;    // of what has been read
 };
 
 }  // namespace tffs
