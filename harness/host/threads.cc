@@ -32,26 +32,25 @@ int64_t Now() {
   return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
 }
 
-// Where threads wait awake for each other: one that is woken is late by more than an op takes, and
-// ops would follow each other instead of meeting.
+// Where threads wait for each other, awake at first: one that is woken is late by more than an op
+// takes, and ops would follow each other instead of meeting. To yield instead would leave all
+// threads on one processor, and where others use it makes each turn as long as theirs.
 class Barrier {
  public:
   explicit Barrier(size_t threads) : threads_(threads) {}
 
   void Wait() {
-    constexpr int kPatience = 10'000;
+    constexpr int64_t kAwake = 30'000;  // nanoseconds
+    constexpr std::chrono::microseconds kAsleep(50);
     const unsigned round = round_;
     if (++arrived_ == threads_) {
       arrived_ = 0;
       ++round_;
       return;
     }
-    for (int turn = 0; round_ == round; ++turn) {
-      if (turn < kPatience)
-        std::this_thread::yield();
-      else  // One of the others takes its time, or hangs.
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
+    const int64_t since = Now();
+    while (round_ == round)
+      if (Now() - since > kAwake) std::this_thread::sleep_for(kAsleep);
   }
 
  private:
