@@ -96,5 +96,6 @@ def _count(hangs: Counter[str], died: Died) -> None:
 
 
 def _endure(hangs: Counter[str], op: str) -> None:
-    if hangs[op] >= HANGS_ENDURED:
+    # `get`: a Counter makes an effort of what it does not hold.
+    if hangs.get(op, 0) >= HANGS_ENDURED:
         raise Blocked(op, f"it hung {HANGS_ENDURED} times and is not called again")
