@@ -2,6 +2,7 @@
 
 import pytest
 
+from tffs_conformance.harness import paths
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.marks import clauses, smoke
@@ -110,3 +111,12 @@ def test_letter_case(case: Case) -> None:
         case.note("paths.letter-case", f"one name, matches={matches}")
     else:
         case.equal("get_matching_paths.star", "matches", [], matches)
+
+
+@clauses("paths.host-part", "get_matching_paths.return-on-error")
+def test_host(case: Case) -> None:
+    """A pattern goes through another host, which core's default would drop."""
+    case.write("a", b"")
+    uri = paths.parse(case.uri())
+    got = case.fs.get_matching_paths(f"{uri.scheme}://another{uri.path}/a*")
+    case.note("paths.host-part", f"code={got.code} matches={len(got.value.names)}", got.message)

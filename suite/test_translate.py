@@ -36,12 +36,13 @@ def translated(case: Case, name: str) -> str:
 
 
 @smoke
-@clauses("translate_name.succeeds", "translate_name.form")
+@clauses("translate_name.succeeds", "translate_name.form", "translate_name.idempotent")
 def test_plain(case: Case) -> None:
-    """The URI of the case's directory."""
+    """The URI of the case's directory, and what comes of it."""
     uri = case.uri()
-    default = translated(case, uri) == paths.translate(uri)
-    case.note("translate_name.form", "core's default" if default else "its own")
+    got = translated(case, uri)
+    case.note("translate_name.form", "core's default" if got == paths.translate(uri) else "its own")
+    case.note("translate_name.idempotent", "stays" if translated(case, got) == got else "changes")
 
 
 @pytest.mark.parametrize("name", list(EXAMPLES))
