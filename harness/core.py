@@ -23,7 +23,7 @@ from tffs_conformance.harness.outcomes import (
     Undeleted,
 )
 from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.tables import available
+from tffs_conformance.harness.tables import asks_for_the_kind, available
 
 T = TypeVar("T")
 H = TypeVar("H", RandomAccessFile, WritableFile, MemoryRegion)
@@ -34,17 +34,30 @@ class Filesystem(Defaults):
 
     `present` holds the ops that are not NULL; `raw` performs ops without translation, guard or default, for cases about
     the tables themselves. Paths handed to `raw` do not pass the guard.
+
+    `literal` says that the plugin's is_directory answers OK for a file, as the interface has it (disputed A1). Core
+    takes that for a directory, so its defaults that ask is_directory go wrong, which is not the plugin's doing: they
+    count as absent.
     """
 
-    def __init__(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> None:
+    def __init__(self, raw: RawFilesystem, present: frozenset[str], guard: Guard, *, literal: bool = False) -> None:
         self.raw = raw
         self.present = present
         self._guard = guard
+        self._literal = literal
         self._translated: dict[str, str] = {}
 
     def available(self, op: str) -> bool:
         """Whether `op` can be performed, by the plugin or by core's default."""
-        return available(op, self.present)
+        return available(op, self.present) and not (self._literal and asks_for_the_kind(op, self.present))
+
+    def absence(self, op: str) -> str:
+        """Why `op` cannot be performed, or is not performed by the plugin itself."""
+        if not available(op, self.present):
+            return f"the plugin does not provide {op}"
+        if not self.available(op):
+            return f"core's default for {op} goes wrong where is_directory answers OK for a file"
+        return f"the plugin leaves {op} to core"
 
     def translate(self, uri: str) -> str:
         """The name that an op gets for `uri`. A plugin that gives NULL ends the process, as it ends TensorFlow.
@@ -198,5 +211,4 @@ class Filesystem(Defaults):
         return by_default(perform()) if self.available(op) else self._absent(op, empty)
 
     def _absent(self, op: str, empty: T) -> Outcome[T]:
-        message = f"the plugin does not provide {op}"
-        return Outcome(op, Code.UNIMPLEMENTED, message, empty, source=Source.ABSENT)
+        return Outcome(op, Code.UNIMPLEMENTED, self.absence(op), empty, source=Source.ABSENT)

@@ -94,3 +94,11 @@ def available(op: str, present: frozenset[str]) -> bool:
         return True
     needs = DEFAULT_NEEDS.get(op)
     return needs is not None and all(available(need, present) for need in needs)
+
+
+def asks_for_the_kind(op: str, present: frozenset[str]) -> bool:
+    """Whether core's default for `op`, where it is used, asks is_directory what a path is."""
+    if op in present:
+        return False
+    needs = DEFAULT_NEEDS.get(op, ())
+    return "is_directory" in needs or any(asks_for_the_kind(need, present) for need in needs)

@@ -124,7 +124,7 @@ class Case(Checks):
     def done(self, outcome: Outcome[T]) -> T:
         """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
         if outcome.source is Source.ABSENT:
-            raise Blocked(outcome.op, "the plugin does not provide it", absent=True)
+            raise Blocked(outcome.op, outcome.message, absent=True)
         if outcome.ok:
             return outcome.value
         if self.unimplemented(outcome):
@@ -140,7 +140,7 @@ class Case(Checks):
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
-        raise AbsentOp(f"the plugin does not provide {op}")
+        raise AbsentOp(self.fs.absence(op))
 
     def last(self) -> None:
         """What follows is the last use of this filesystem: the case's directory is removed through another one."""

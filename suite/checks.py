@@ -61,7 +61,8 @@ class Checks:
     def implemented(self, outcome: Outcome[object]) -> None:
         """Raise AbsentOp where an op answers UNIMPLEMENTED."""
         if self.unimplemented(outcome):
-            raise AbsentOp(f"{outcome.op} answers UNIMPLEMENTED")
+            absent = outcome.source is Source.ABSENT
+            raise AbsentOp(outcome.message if absent else f"{outcome.op} answers UNIMPLEMENTED")
 
     def unimplemented(self, outcome: Outcome[object]) -> bool:
         """Whether the op answers UNIMPLEMENTED; where the plugin itself says so, that is recorded."""

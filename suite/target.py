@@ -15,6 +15,7 @@ from tffs_conformance.harness.loader import Blocked, Loaded, Loader
 from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.raw import Call, RawFilesystem
 from tffs_conformance.harness.registration import Scheme
+from tffs_conformance.harness.tables import DEFAULT_NEEDS, asks_for_the_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Bench:
         self.left_behind: list[str] = []
         self._root_made = False
         self._plain: frozenset[str] | None = None
+        self._literal_kind: bool | None = None
         self._kept: tuple[str, Loaded] | None = None
 
     def load(self, module: str) -> Loaded:
@@ -80,7 +82,38 @@ class Bench:
         entry = self.scheme(loaded)
         if entry.filesystem is None:
             raise Blocked("registration", entry.message)
-        return Filesystem(RawFilesystem(loaded.call, entry.filesystem, trace), entry.present, guard)
+        raw = RawFilesystem(loaded.call, entry.filesystem, trace)
+        return Filesystem(raw, entry.present, guard, literal=self._literal(entry.present))
+
+    def _literal(self, present: frozenset[str]) -> bool:
+        """Whether is_directory answers OK for a file; found out once, where a default of core depends on it."""
+        if self._literal_kind is None:
+            # Filesystems that are used to find it out must not ask.
+            self._literal_kind = False
+            if "is_directory" in present and any(asks_for_the_kind(op, present) for op in DEFAULT_NEEDS):
+                self._literal_kind = self._kind_is_literal()
+        return self._literal_kind
+
+    def _kind_is_literal(self) -> bool:
+        directory = self.directory("kind")
+        answers: list[bool] = []
+
+        def ask(filesystem: Filesystem) -> None:
+            filesystem.create_dir(directory)
+            file = paths.join(directory, "file")
+            written = filesystem.new_writable_file(file).value
+            if written is not None:
+                written.close()
+                written.cleanup()
+                answers.append(filesystem.is_directory(file).ok)
+
+        try:
+            self.make_root()
+            self._alone(Guard(directory), ask)
+            self.remove(directory)
+        except Blocked:
+            return False
+        return any(answers)
 
     def directory(self, case: str) -> str:
         """The URI of the directory that belongs to a case."""
@@ -128,7 +161,10 @@ class Bench:
 
     def remove_with(self, filesystem: Filesystem, directory: str) -> None:
         """Delete a directory."""
-        gone = filesystem.available("delete_recursively") and filesystem.delete_recursively(directory).ok
+        if "delete_recursively" in filesystem.present:
+            gone = filesystem.delete_recursively(directory).ok
+        else:
+            gone = _removed(filesystem, directory)
         if not gone:
             self.left_behind.append(directory)
 
@@ -165,6 +201,19 @@ class Bench:
             raise Blocked(died.death.op, str(died)) from died
         except Refused as refused:
             raise Blocked("guard", str(refused)) from refused
+
+
+def _removed(filesystem: Filesystem, directory: str) -> bool:
+    """Whether a directory could be deleted with what is in it; by hand, for core's default may be of no use."""
+    for name in filesystem.get_children(directory).value.names:
+        child = paths.join(directory, name)
+        if name in ("", ".", "..") or "/" in name:
+            return False
+        if filesystem.stat(child).value.is_directory == 1:
+            _removed(filesystem, child)
+        else:
+            filesystem.delete_file(child)
+    return filesystem.delete_dir(directory).ok
 
 
 def _made(filesystem: Filesystem, root: str) -> None:

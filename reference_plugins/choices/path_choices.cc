@@ -124,6 +124,15 @@ void NoOptionalOps(posix::Tables& tables) {
   tables.writable_file.sync = nullptr;
 }
 
+void NoTreeOps(posix::Tables& tables) {
+  auto& ops = tables.filesystem;
+  ops.recursively_create_dir = nullptr;
+  ops.delete_recursively = nullptr;
+  ops.rename_file = nullptr;
+  ops.copy_file = nullptr;
+  ops.get_matching_paths = nullptr;
+}
+
 void RefuseBothThemselves(posix::Tables& tables) {
   using Both = OnTwoPaths<2>;
   Both::rename =
@@ -162,6 +171,8 @@ std::vector<Choice> PathChoices() {
       {"no-mtime", "whether the time of modification is known (A18)", "0", Times<0>, false},
       {"unimplemented", "whether an op that is there may answer UNIMPLEMENTED (A23)",
        "rename_file, copy_file and regions do", Unimplemented, false},
+      {"no-tree-ops", "which ops have to be there", "none for which core asks is_directory",
+       NoTreeOps, false},
       {"no-optional-ops", "which ops have to be there", "none that core replaces", NoOptionalOps,
        false},
   };
