@@ -274,7 +274,7 @@ std::vector<Fault> QueryFaults() {
       Existing("paths_exist.creates-missing", "creates what is missing, after it has looked",
                "asking changes nothing", CreatesMissing),
       Stating("stat.mtime-backwards", "each call gives an earlier time than the last",
-                "what was written later is not older", Changed<MtimeBackwards>),
+              "what was written later is not older", Changed<MtimeBackwards>),
       On<kName>("translate_name.counts", "gives another name every second time",
                 "one URI, one name", CountingName),
       On<kName>("translate_name.unclean", "leaves //, . and .. as they are",
