@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,7 @@ struct Writer {
   bool is_open = false;  // whether there is a file of posix
   TF_WritableFile file{};
   std::string waiting;
-  int64_t start = 0;  // where positions count from
+  int64_t position = 0;
 };
 
 Writer* Get(const TF_WritableFile* file) { return static_cast<Writer*>(file->plugin_file); }
@@ -52,13 +53,25 @@ void OpenNow(Writer* writer, TF_Status* status) {
   writer->is_open = TF_GetCode(status) == TF_OK;
 }
 
-// Hands over what waits.
+// A status for an op whose answer nobody hears.
+std::unique_ptr<TF_Status, decltype(&TF_DeleteStatus)> Unheard() {
+  return {TF_NewStatus(), TF_DeleteStatus};
+}
+
+int64_t Position(const Writer* writer) {
+  return Posix().writable_file.tell(&writer->file, Unheard().get());
+}
+
+// Hands over what waits. What the file does not take goes on waiting, and nothing else does: bytes
+// that were taken must not come twice.
 void HandOver(Writer* writer, TF_Status* status) {
   OpenNow(writer, status);
   if (TF_GetCode(status) != TF_OK || writer->waiting.empty()) return;
+  const int64_t before = Position(writer);
   Posix().writable_file.append(&writer->file, writer->waiting.data(), writer->waiting.size(),
                                status);
-  if (TF_GetCode(status) == TF_OK) writer->waiting.clear();
+  if (TF_GetCode(status) == TF_OK) return writer->waiting.clear();
+  writer->waiting.erase(0, static_cast<size_t>(Position(writer) - before));
 }
 
 // Answers as open would, and leaves everything as it is. Gives the size of the file, or 0.
@@ -86,7 +99,7 @@ void Open(const char* path, bool appends, TF_WritableFile* file, TF_Status* stat
     if (TF_GetCode(status) != TF_OK) return;
     if (!writing.creates_late) OpenNow(writer.get(), status);
     if (TF_GetCode(status) != TF_OK) return;
-    if (appends && !writing.counts_from_handle) writer->start = size;
+    if (appends && !writing.counts_from_handle) writer->position = size;
     file->plugin_file = writer.release();
   });
 }
@@ -105,15 +118,19 @@ void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status
   Writer* writer = Get(file);
   posix::Guarded(status, writer->path.c_str(), [&] {
     writer->waiting.append(buffer, n);
-    writer->start += static_cast<int64_t>(n);
+    writer->position += static_cast<int64_t>(n);
     SetOk(status);
-    if (!writing.buffers) HandOver(writer, status);
+    if (writing.buffers) return;
+    HandOver(writer, status);
+    // What was refused is the caller's again.
+    writer->position -= static_cast<int64_t>(writer->waiting.size());
+    writer->waiting.clear();
   });
 }
 
 int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
   SetOk(status);
-  return Get(file)->start;
+  return Get(file)->position;
 }
 
 template <void (*TF_WritableFileOps::*op)(const TF_WritableFile*, TF_Status*)>
@@ -121,6 +138,15 @@ void AfterHandingOver(const TF_WritableFile* file, TF_Status* status) noexcept {
   Writer* writer = Get(file);
   HandOver(writer, status);
   if (TF_GetCode(status) == TF_OK) (Posix().writable_file.*op)(&writer->file, status);
+}
+
+// The file is closed in any case, and what could not be handed over is lost; the answer says so.
+void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
+  Writer* writer = Get(file);
+  HandOver(writer, status);
+  if (!writer->is_open) return;
+  const bool complete = TF_GetCode(status) == TF_OK;
+  Posix().writable_file.close(&writer->file, complete ? status : Unheard().get());
 }
 
 // What was not handed over is dropped: nobody closed the file.
@@ -138,7 +164,7 @@ void UseWriters(posix::Tables& tables) {
   tables.writable_file.tell = Tell;
   tables.writable_file.flush = AfterHandingOver<&TF_WritableFileOps::flush>;
   tables.writable_file.sync = AfterHandingOver<&TF_WritableFileOps::sync>;
-  tables.writable_file.close = AfterHandingOver<&TF_WritableFileOps::close>;
+  tables.writable_file.close = Close;
 }
 
 void LateVisibility(posix::Tables& tables) {
@@ -164,8 +190,7 @@ int64_t ZeroReadIsOutOfRange(const TF_RandomAccessFile* file, uint64_t offset, s
                              char* buffer, TF_Status* status) noexcept {
   if (n != 0) return read_before_zero(file, offset, n, buffer, status);
   char byte;
-  read_before_zero(file, offset, 1, &byte, status);
-  return 0;
+  return std::min<int64_t>(0, read_before_zero(file, offset, 1, &byte, status));
 }
 
 ReadOp read_before_huge;
@@ -198,8 +223,6 @@ std::vector<Choice> FileChoices() {
          read_before_huge =
              Replace(tables.random_access_file, &TF_RandomAccessFileOps::read, HugeOffsetIsInvalid);
        }},
-      {"no-sync", "what is done where sync is NULL (A22)", "sync is NULL",
-       [](posix::Tables& tables) { tables.writable_file.sync = nullptr; }, false},
   };
 }
 

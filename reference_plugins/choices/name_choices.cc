@@ -93,20 +93,31 @@ void IllegalNames(posix::Tables& tables) {
   tables.filesystem.paths_exist = AllLegal;
 }
 
+// Whether a file stands further up than right above `path`.
+bool IsFarBelowAFile(const char* path) {
+  struct stat facts;
+  return stat(posix::ParentOf(path).c_str(), &facts) != 0 && errno == ENOTDIR;
+}
+
 template <auto Entry, typename Type = decltype(Entry)>
 struct FarBelow;
 template <auto Entry, typename Result, typename... Rest>
 struct FarBelow<Entry, Result (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, Rest...)> {
   using Op = OnPath<2, Entry>;
   static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
-    struct stat facts;
-    if (stat(posix::ParentOf(path).c_str(), &facts) == 0 || errno != ENOTDIR) {
-      return Op::before(filesystem, path, rest...);
-    }
+    if (!IsFarBelowAFile(path)) return Op::before(filesystem, path, rest...);
     SetErrno(Op::StatusIn(rest...), ENOENT, path);
     return Op::Failed(rest...);
   }
 };
+
+template <TwoPathOp* before>
+void NeitherFarBelow(const TF_Filesystem* filesystem, const char* source, const char* target,
+                     TF_Status* status) noexcept {
+  const char* far = IsFarBelowAFile(source) ? source : IsFarBelowAFile(target) ? target : nullptr;
+  if (far != nullptr) return SetErrno(status, ENOENT, far);
+  (*before)(filesystem, source, target, status);
+}
 
 struct MissFarBelow {
   posix::Tables& tables;
@@ -122,6 +133,11 @@ struct MissFarBelow {
 
 void FarBelowAFileIsNotFound(posix::Tables& tables) {
   ForEachPathOp(MissFarBelow{tables});
+  using Both = OnTwoPaths<3>;
+  Both::rename =
+      Replace(tables.filesystem, &TF_FilesystemOps::rename_file, NeitherFarBelow<&Both::rename>);
+  Both::copy =
+      Replace(tables.filesystem, &TF_FilesystemOps::copy_file, NeitherFarBelow<&Both::copy>);
   exists_before = tables.filesystem.path_exists;
   tables.filesystem.paths_exist = AllLegal;
 }

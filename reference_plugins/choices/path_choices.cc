@@ -80,11 +80,13 @@ void RefuseTreeOfFile(const TF_Filesystem* filesystem, const char* path, uint64_
 
 constexpr int64_t kSecond = 1'000'000'000;
 
+template <int64_t granularity>
 decltype(TF_FilesystemOps::stat) stat_before;
+
 template <int64_t granularity>
 void StatWithTimes(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* statistics,
                    TF_Status* status) noexcept {
-  stat_before(filesystem, path, statistics, status);
+  stat_before<granularity>(filesystem, path, statistics, status);
   if (TF_GetCode(status) != TF_OK) return;
   statistics->mtime_nsec -=
       granularity == 0 ? statistics->mtime_nsec : statistics->mtime_nsec % granularity;
@@ -92,7 +94,8 @@ void StatWithTimes(const TF_Filesystem* filesystem, const char* path, TF_FileSta
 
 template <int64_t granularity>
 void Times(posix::Tables& tables) {
-  stat_before = Replace(tables.filesystem, &TF_FilesystemOps::stat, StatWithTimes<granularity>);
+  stat_before<granularity> =
+      Replace(tables.filesystem, &TF_FilesystemOps::stat, StatWithTimes<granularity>);
 }
 
 void Unimplemented(posix::Tables& tables) {
@@ -106,31 +109,6 @@ void Unimplemented(posix::Tables& tables) {
       [](const TF_Filesystem*, const char* path, TF_ReadOnlyMemoryRegion*, TF_Status* status) {
         SetError(status, TF_UNIMPLEMENTED, path, "this plugin does not do that");
       };
-}
-
-void NoOptionalOps(posix::Tables& tables) {
-  auto& ops = tables.filesystem;
-  ops.recursively_create_dir = nullptr;
-  ops.delete_recursively = nullptr;
-  ops.rename_file = nullptr;
-  ops.copy_file = nullptr;
-  ops.paths_exist = nullptr;
-  ops.is_directory = nullptr;
-  ops.get_file_size = nullptr;
-  ops.translate_name = nullptr;
-  ops.get_matching_paths = nullptr;
-  ops.flush_caches = nullptr;
-  tables.writable_file.flush = nullptr;
-  tables.writable_file.sync = nullptr;
-}
-
-void NoTreeOps(posix::Tables& tables) {
-  auto& ops = tables.filesystem;
-  ops.recursively_create_dir = nullptr;
-  ops.delete_recursively = nullptr;
-  ops.rename_file = nullptr;
-  ops.copy_file = nullptr;
-  ops.get_matching_paths = nullptr;
 }
 
 void RefuseBothThemselves(posix::Tables& tables) {
@@ -171,10 +149,6 @@ std::vector<Choice> PathChoices() {
       {"no-mtime", "whether the time of modification is known (A18)", "0", Times<0>, false},
       {"unimplemented", "whether an op that is there may answer UNIMPLEMENTED (A23)",
        "rename_file, copy_file and regions do", Unimplemented, false},
-      {"no-tree-ops", "which ops have to be there", "none for which core asks is_directory",
-       NoTreeOps, false},
-      {"no-optional-ops", "which ops have to be there", "none that core replaces", NoOptionalOps,
-       false},
   };
 }
 

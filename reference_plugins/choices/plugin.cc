@@ -1,8 +1,10 @@
 // The environment variable TFFS_CHOICES names the choices, separated by commas; "all" stands for
 // those that can be made together.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -12,10 +14,12 @@
 namespace choices {
 namespace {
 
+// In the order in which they are made, whatever the order of the names: what is left out comes
+// last.
 std::vector<Choice> All() {
   std::vector<Choice> all = FileChoices();
-  for (const auto& theme :
-       {PathChoices(), NameChoices(), StatusChoices(), ListingChoices(), SlowChoice()}) {
+  for (const auto& theme : {PathChoices(), NameChoices(), StatusChoices(), ListingChoices(),
+                            SlowChoice(), AbsentChoices()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;
@@ -36,14 +40,16 @@ posix::Tables Chosen() {
   const std::vector<Choice> known = All();
   const char* value = std::getenv("TFFS_CHOICES");
   std::istringstream names(value == nullptr ? "" : value);
+  std::set<std::string> chosen;
   for (std::string name; std::getline(names, name, ',');) {
-    bool found = false;
-    for (const Choice& choice : known) {
-      if (name != choice.name && !(name == "all" && choice.in_all)) continue;
+    const auto is_it = [&](const Choice& choice) { return choice.name == name; };
+    if (name != "all" && std::none_of(known.begin(), known.end(), is_it)) Unknown(name, known);
+    chosen.insert(name);
+  }
+  for (const Choice& choice : known) {
+    if (chosen.count(choice.name) != 0 || (choice.in_all && chosen.count("all") != 0)) {
       choice.apply(tables);
-      found = true;
     }
-    if (!found) Unknown(name, known);
   }
   return tables;
 }

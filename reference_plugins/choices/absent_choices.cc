@@ -1,0 +1,46 @@
+// Ops that are not there, so that core does what it has a default for.
+
+#include "choices.h"
+
+namespace choices {
+namespace {
+
+void NoOptionalOps(posix::Tables& tables) {
+  auto& ops = tables.filesystem;
+  ops.recursively_create_dir = nullptr;
+  ops.delete_recursively = nullptr;
+  ops.rename_file = nullptr;
+  ops.copy_file = nullptr;
+  ops.paths_exist = nullptr;
+  ops.is_directory = nullptr;
+  ops.get_file_size = nullptr;
+  ops.translate_name = nullptr;
+  ops.get_matching_paths = nullptr;
+  ops.flush_caches = nullptr;
+  tables.writable_file.flush = nullptr;
+  tables.writable_file.sync = nullptr;
+}
+
+void NoTreeOps(posix::Tables& tables) {
+  auto& ops = tables.filesystem;
+  ops.recursively_create_dir = nullptr;
+  ops.delete_recursively = nullptr;
+  ops.rename_file = nullptr;
+  ops.copy_file = nullptr;
+  ops.get_matching_paths = nullptr;
+}
+
+}  // namespace
+
+std::vector<Choice> AbsentChoices() {
+  return {
+      {"no-sync", "what is done where sync is NULL (A22)", "sync is NULL",
+       [](posix::Tables& tables) { tables.writable_file.sync = nullptr; }, false},
+      {"no-tree-ops", "which ops have to be there", "none for which core asks is_directory",
+       NoTreeOps, false},
+      {"no-optional-ops", "which ops have to be there", "none that core replaces", NoOptionalOps,
+       false},
+  };
+}
+
+}  // namespace choices
