@@ -47,6 +47,30 @@ def test_no_room(case: Case, pieces: str) -> None:
         case.check("append.nothing-is-lost-in-silence", True, "an error or everything", f"{last.op}: code={last.code}")
 
 
+@clauses("append.writes-exactly-n")
+def test_room_again(case: Case) -> None:
+    """Pieces are appended until there is no room; then there is room again, and one more is appended."""
+    uri, pieces, tail = case.uri("file"), [bytes([97 + k]) * 10_000 for k in range(8)], b"the end"
+    kept, lost = b"", b""
+    with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
+        with limits.file_size(case.loaded.host, ROOM):
+            for piece in pieces:
+                if not file.append(piece).ok:
+                    lost = piece
+                    break
+                kept += piece
+            file.flush()
+        # Whether a file can be written again after an error is open; where it says so, nothing may be there twice.
+        if not file.append(tail).ok or not file.close().ok:
+            case.check("append.writes-exactly-n", True, "an error, or every byte once", "an error")
+            return
+    content = case.content(uri)
+    between = content.removeprefix(kept).removesuffix(tail)
+    once = content == kept + between + tail and lost.startswith(between)
+    got = "every byte once" if once else f"{len(content)} bytes, {len(kept + tail)} were answered with OK"
+    case.check("append.writes-exactly-n", once, "an error, or every byte once", got)
+
+
 #: The ops of an open file that have a status.
 ON_FILES = ("read", "append", "tell", "flush", "sync", "close")
 
