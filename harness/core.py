@@ -32,6 +32,8 @@ H = TypeVar("H", RandomAccessFile, WritableFile, MemoryRegion)
 class Filesystem(Defaults):
     """One filesystem as TensorFlow's users see it.
 
+    `translated` holds what ops got for each URI so far.
+
     `present` holds the ops that are not NULL; `raw` performs ops without translation, guard or default, for cases about
     the tables themselves. Paths handed to `raw` do not pass the guard.
 
@@ -45,7 +47,7 @@ class Filesystem(Defaults):
         self.present = present
         self._guard = guard
         self._literal = literal
-        self._translated: dict[str, str] = {}
+        self.translated: dict[str, str] = {}
 
     def available(self, op: str) -> bool:
         """Whether `op` can be performed, by the plugin or by core's default."""
@@ -65,13 +67,13 @@ class Filesystem(Defaults):
         A name is asked for once: whether the plugin gives the same one again is the affair of a case of its own.
         """
         if "translate_name" not in self.present:
-            return paths.translate(uri).split("\0")[0]
-        if uri not in self._translated:
+            return self.translated.setdefault(uri, paths.translate(uri).split("\0")[0])
+        if uri not in self.translated:
             name = self.raw.translate_name(uri).value
             if name is None:
                 raise Died(Crashed("translate_name", "it returned NULL, for which TensorFlow aborts"))
-            self._translated[uri] = name
-        return self._translated[uri]
+            self.translated[uri] = name
+        return self.translated[uri]
 
     def translate_name(self, uri: str) -> Outcome[str | None]:
         """What translate_name gives, or core's own translation."""

@@ -26,6 +26,11 @@ def native_directory() -> Path:
     raise NativePartsMissing(f"the native parts are not built (no tffs-host in {looked}): run 'pip install .' first")
 
 
+def include_directory() -> Path:
+    """The folder that holds the header of the interface."""
+    return Path(__file__).parent / "include"
+
+
 def plugin_path(name_or_path: str) -> Path:
     """The shared object a user means by `--plugin`: the name of a plugin that ships with the package, or a path.
 

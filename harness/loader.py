@@ -33,30 +33,40 @@ class Blocked(Exception):
 class Loaded:
     """A host with the plugin in it, and what registration gave."""
 
-    def __init__(self, host: Host, registration: Registration, hangs: Counter[str]) -> None:
+    def __init__(self, host: Host, registration: Registration, hangs: "Hangs") -> None:
         self.host = host
         self.registration = registration
         self._hangs = hangs
 
     def call(self, op: str, *values: Value) -> Reply | None:
         """One command. Raises `Died` where the plugin does not come back, `Blocked` where the op hung too often."""
-        _endure(self._hangs, op)
+        self._hangs.endure(op)
         try:
             return self.host.call(op, *values)
         except Died as died:
-            _count(self._hangs, died)
+            self._hangs.count(died)
             raise
 
 
 class Loader:
-    """Gives hosts for one plugin. `command` starts a host, `timeout` is the time in seconds that one call may take."""
+    """Gives hosts for one plugin. `command` starts a host, `timeout` is the time in seconds that one call may take.
 
-    def __init__(self, command: Sequence[str], plugin: Path, environment: Mapping[str, str], timeout: float) -> None:
+    An op that hung `endured` times is not called again; None for one that is called whatever it did.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        plugin: Path,
+        environment: Mapping[str, str],
+        timeout: float,
+        endured: int | None = HANGS_ENDURED,
+    ) -> None:
         self._command = command
         self._plugin = plugin
         self._environment = environment
         self._timeout = timeout
-        self._hangs: Counter[str] = Counter()
+        self._hangs = Hangs(endured)
         # The host that was started ahead, with the number of schemes that it was asked to register.
         self._next: tuple[Host, int | None] | None = None
         self._schemes: int | None = None
@@ -64,13 +74,13 @@ class Loader:
     def load(self) -> Loaded:
         """A fresh host. Raises `Died` where the plugin does not survive that, `Blocked` where it hung too often."""
         for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
-            _endure(self._hangs, op)
+            self._hangs.endure(op)
         host, schemes = self._next or self._start()
         self._next = None
         try:
             registration = complete(host, schemes)
         except Died as died:
-            _count(self._hangs, died)
+            self._hangs.count(died)
             raise
         # The same again, as far as can be told: then the next host has done it all when it is needed.
         plain = registration.error is None and all(entry.code is Code.OK for entry in registration.schemes)
@@ -90,12 +100,20 @@ class Loader:
         return host, self._schemes
 
 
-def _count(hangs: Counter[str], died: Died) -> None:
-    if isinstance(died.death, Hung):
-        hangs[died.death.op] += 1
+class Hangs:
+    """How often each op hung, and how often it may."""
 
+    def __init__(self, endured: int | None) -> None:
+        self._endured = endured
+        self._counts: Counter[str] = Counter()
 
-def _endure(hangs: Counter[str], op: str) -> None:
-    # `get`: a Counter makes an effort of what it does not hold.
-    if hangs.get(op, 0) >= HANGS_ENDURED:
-        raise Blocked(op, f"it hung {HANGS_ENDURED} times and is not called again")
+    def count(self, died: Died) -> None:
+        """Take down a hang; other deaths are none."""
+        if isinstance(died.death, Hung):
+            self._counts[died.death.op] += 1
+
+    def endure(self, op: str) -> None:
+        """Raise `Blocked` where the op hung too often."""
+        # `get`: a Counter makes an effort of what it does not hold.
+        if self._endured is not None and self._counts.get(op, 0) >= self._endured:
+            raise Blocked(op, f"it hung {self._endured} times and is not called again")

@@ -75,6 +75,9 @@ def _violations(document: Document, columns: int) -> Iterator[Line]:
             said = f" ({check['plugin_said']})" if check.get("plugin_said") else ""
             yield from _wrapped("    got       ", check["got"] + said, columns)
             yield f"    re-run    {printable(_rerun(document, case['id']))}", {}
+            # Commands and paths are there to be copied: they are not broken into lines.
+            for number, part in enumerate((case["reason"] or "").split("; ") if case["reason"] else ()):
+                yield f"    {'found' if number == 0 else '':<10}{printable(part)}", {}
         if len(failed) > CASES_SHOWN:
             yield f"  … and {len(failed) - CASES_SHOWN} more in {REPORT_NAME}", {}
         yield from _wrapped("  check     ", facts["check"], columns)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from tffs_conformance.harness import paths
@@ -15,6 +16,7 @@ from tffs_conformance.harness.loader import Blocked, Loaded
 from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Outcome, Source
 from tffs_conformance.harness.raw import Call
 from tffs_conformance.harness.registration import DiedRegistering, Scheme
+from tffs_conformance.harness.tables import OPS
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import Verdict, worst
 from tffs_conformance.suite import laws, trace
@@ -48,6 +50,7 @@ class Case(Checks):
         super().__init__(identity, clauses, bench.directory(identity))
         self._stimulus = stimulus
         self._bench = bench
+        self._stands_for: tuple[CaseRecord, str | None] | None = None
         self.target_name = bench.target.name
         self._module = identity.partition("/")[0]
         self._directory_made = False
@@ -199,10 +202,48 @@ class Case(Checks):
                         found[path] = self.content(self.uri(path))
         return found
 
+    # Trials: what a case tries many times over ------------------------------------------------------------------------
+
+    @property
+    def bench(self) -> Bench:
+        """Where the case runs."""
+        return self._bench
+
+    @property
+    def performed(self) -> frozenset[str]:
+        """The ops that can be performed, by the plugin or by core's default."""
+        return frozenset(op for op in OPS if self.fs.available(op))
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """All calls so far, as they went."""
+        return self._trace
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The paths relative to the case's own directory that were asked for, by the names that ops got for them."""
+        base = self._directory
+        known = {base: base} | (self._filesystem.translated if self._filesystem else {})
+        return {name: uri.removeprefix(base).lstrip("/") for uri, name in known.items() if uri.startswith(base)}
+
+    def trial(self, bench: Bench, number: int) -> "Case":
+        """A case like this one, with a directory and a host of its own."""
+        trial = Case(bench, f"{self.id}/{number}", self.clauses, self._stimulus)
+        trial.may_check_all = True
+        return trial
+
+    def stand_for(self, record: CaseRecord, note: str | None = None) -> None:
+        """What came of this case is what came of a trial; `note` tells more about it."""
+        self._stands_for = (record, note)
+
     # The end ---------------------------------------------------------------------------------------------------------
 
     def finish(self, error: BaseException | None) -> CaseRecord:
         """The record of this case; `error` is what ended it early."""
+        if self._stands_for is not None and error is None:
+            record, note = self._stands_for
+            took = time.perf_counter() - self._started
+            return replace(record, id=self.id, reason=note or record.reason, duration=took)
         reason: str | None = None
         verdict: Verdict | None = None
         match error:

@@ -28,6 +28,8 @@ class Checks:
     def __init__(self, identity: str, clauses: Sequence[str], directory: str) -> None:
         self.id = identity
         self.clauses = tuple(clauses)
+        #: A history may come by any clause.
+        self.may_check_all = False
         self._directory = directory
         self._checks: list[CheckRecord] = []
 
@@ -85,7 +87,7 @@ class Checks:
         reading: str | None = None,
         declared: bool = False,
     ) -> bool:
-        if not declared and name not in self.clauses:
+        if not declared and not self.may_check_all and name not in self.clauses:
             raise Misused(f"{self.id} checks {name} and does not declare it")
         level = clause(name).level
         if level is Level.MAY:

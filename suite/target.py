@@ -4,18 +4,21 @@ import functools
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tffs_conformance.harness import launch, paths
 from tffs_conformance.harness.backing import Backing, Unable
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.guard import Guard, Refused
-from tffs_conformance.harness.loader import Blocked, Loaded, Loader
+from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
 from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.raw import Call, RawFilesystem
 from tffs_conformance.harness.registration import Scheme
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, asks_for_the_kind
+
+#: Histories that each property tries unless it is told otherwise.
+EXAMPLES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,9 @@ class Target:
     """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds.
 
     `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root.
+
+    Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
+    `replay`, the path of a trace, they try that one only. `command` is the line that judges this target again.
     """
 
     name: str
@@ -34,20 +40,36 @@ class Target:
     host_scope: str = "case"
     keep: bool = False
     backing: str | None = None
+    examples: int = EXAMPLES
+    seed: int = 0
+    traces: str | None = None
+    replay: str | None = None
+    command: tuple[str, ...] = ()
+
+
+def looks_secret(name: str) -> bool:
+    """Whether the value of an environment variable of this name is to be kept to oneself."""
+    return any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "KEY"))
 
 
 class Bench:
     """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, endured: int | None = HANGS_ENDURED) -> None:
         self.target = target
         command = [str(launch.native_directory() / "tffs-host")]
-        self.loader = Loader(command, target.plugin, target.environment, target.timeout)
+        self.loader = Loader(command, target.plugin, target.environment, target.timeout, endured)
         self.left_behind: list[str] = []
         self._root_made = False
         self._plain: frozenset[str] | None = None
         self._literal_kind: bool | None = None
         self._kept: tuple[str, Loaded] | None = None
+
+    def hurried(self, timeout: float) -> "Bench":
+        """The same target with less patience, in seconds, for histories that hang: as often as they are tried."""
+        bench = Bench(replace(self.target, timeout=min(timeout, self.target.timeout), host_scope="case"), None)
+        bench._root_made, bench._plain, bench._literal_kind = self._root_made, self._plain, self._literal_kind
+        return bench
 
     def load(self, module: str) -> Loaded:
         """A host for a case of this module: a fresh one, or the one before where `--host-scope` says so."""

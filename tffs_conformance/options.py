@@ -5,7 +5,7 @@ import os
 import platform
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from tffs_conformance.harness.registration import Registration
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, OPS, available
 from tffs_conformance.reports.header import TargetFacts
 from tffs_conformance.suite.marks import TIERS
-from tffs_conformance.suite.target import Target
+from tffs_conformance.suite.target import EXAMPLES, Target, looks_secret
+from tffs_conformance.suite.traces import NotATrace, Trace
 
 #: The plugins that ship with the suite serve storage that is at hand in another way, too.
 BACKINGS = {"posix": "file://{path}", "posix_choices": "file://{path}"}
@@ -28,6 +29,8 @@ EVERY = "*"
 
 FAILABLE = ("warning", "not-run", "absent")
 DEFAULT_REPORTS = "tffs-report"
+#: The folder beside the report in which properties leave what they found.
+TRACES = "traces"
 
 
 def add(parser: pytest.Parser) -> None:
@@ -79,6 +82,28 @@ def add(parser: pytest.Parser) -> None:
     )
     option("--clause", dest="tffs_clause", metavar="PATTERN", help="only cases that check such a clause, e.g. 'read.*'")
     option("--case", dest="tffs_case", metavar="ID", help="only this case, e.g. 'read/across-the-end'")
+    option(
+        "--examples",
+        dest="tffs_examples",
+        type=int,
+        default=EXAMPLES,
+        metavar="N",
+        help=f"histories that each property tries (default: {EXAMPLES})",
+    )
+    option(
+        "--seed",
+        dest="tffs_seed",
+        type=_seed,
+        default=0,
+        metavar="N|random",
+        help="what the histories follow from (default: 0, the same histories in every run; 'random' explores)",
+    )
+    option(
+        "--replay",
+        dest="tffs_replay",
+        metavar="TRACE.JSON",
+        help="try only the history that this trace of an earlier run holds",
+    )
     option("--keep", dest="tffs_keep", action="store_true", help="keep the files that cases make")
     option(
         "--host-scope",
@@ -109,6 +134,10 @@ def add(parser: pytest.Parser) -> None:
         metavar="KINDS",
         help="fail the run on these, too, separated by commas: " + ", ".join(FAILABLE),
     )
+
+
+def _seed(text: str) -> int:
+    return secrets.randbelow(1 << 32) if text == "random" else int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +180,14 @@ def targets(config: pytest.Config) -> list[Found]:
             )
     if option.tffs_call_timeout <= 0:
         raise pytest.UsageError("--call-timeout must be more than 0 seconds")
+    if option.tffs_examples <= 0:
+        raise pytest.UsageError("--examples must be more than 0")
+    if option.tffs_replay is not None:
+        try:
+            # Only the case that found the history can try it.
+            option.tffs_case = Trace.read(Path(option.tffs_replay)).case
+        except NotATrace as error:
+            raise pytest.UsageError(f"--replay: {error}") from error
     environment: dict[str, str] = {}
     for entry in option.tffs_env:
         name, equals, value = entry.partition("=")
@@ -163,6 +200,10 @@ def targets(config: pytest.Config) -> list[Found]:
         raise pytest.UsageError(str(error)) from error
     found = [one for k, plugin in enumerate(plugins) for one in _targets(option, plugin, environment, k)]
     names = [one.target.name for one in found]
+    found = [
+        replace(one, target=replace(one.target, traces=str(report_directory(config, name, len(found) > 1) / TRACES)))
+        for one, name in zip(found, names, strict=True)
+    ]
     if len(set(names)) != len(names):
         raise pytest.UsageError(
             f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own"
@@ -203,7 +244,11 @@ def _targets(option: Any, given: str, environment: dict[str, str], k: int) -> li
             host_scope=option.tffs_host_scope,
             keep=option.tffs_keep,
             backing=backing or BACKINGS.get(given),
+            examples=option.tffs_examples,
+            seed=option.tffs_seed,
+            replay=option.tffs_replay and os.path.abspath(option.tffs_replay),
         )
+        target = replace(target, command=_command(option, given, target))
         found.append(Found(target, _facts(target, registration)))
     return found
 
@@ -253,7 +298,24 @@ def _answered_by(op: str, present: frozenset[str]) -> str:
     return "default" if op in DEFAULT_NEEDS and available(op, present) else "absent"
 
 
-def report_directory(config: pytest.Config, target: Target, several: bool) -> Path:
-    """Where a target's report goes: a folder of its own where there are several."""
+def report_directory(config: pytest.Config, name: str, several: bool) -> Path:
+    """Where the report of the target of this name goes: a folder of its own where there are several."""
     base = Path(os.path.abspath(config.option.tffs_report_dir))
-    return base / target.name if several else base
+    return base / name if several else base
+
+
+def _command(option: Any, given: str, target: Target) -> tuple[str, ...]:
+    """The line that judges a target again."""
+    command = ["pytest", f"--plugin={given}"]
+    if target.scheme and option.tffs_scheme:
+        command.append(f"--scheme={target.scheme}")
+    if target.backing and option.tffs_backing:
+        command.append(f"--backing={target.backing}")
+    command += ["--undefined"] * option.tffs_undefined
+    command += [f"--seed={target.seed}"] * bool(target.seed)
+    command += [f"--examples={target.examples}"] * (target.examples != EXAMPLES)
+    command += [
+        f"--env={name}=$" + name if looks_secret(name) else f"--env={name}={value}"
+        for name, value in target.environment.items()
+    ]
+    return tuple(command)

@@ -3,7 +3,6 @@
 import fnmatch
 import importlib
 import platform
-import random
 import time
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
@@ -14,7 +13,6 @@ import pytest
 
 import tffs_conformance
 from tffs_conformance import options
-from tffs_conformance.harness import launch
 from tffs_conformance.reports import terminal
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from tffs_conformance.reports.journal import Journal
@@ -23,7 +21,7 @@ from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
 from tffs_conformance.suite import catalogue, collect
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.marks import TIERS, UNDEFINED
-from tffs_conformance.suite.target import Bench, Target
+from tffs_conformance.suite.target import Bench, looks_secret
 
 #: The name under which the installed package registers this module.
 ENTRY_POINT = "tffs"
@@ -69,7 +67,6 @@ class Run:
         self.is_worker = worker is not None
         self.found = [] if worker else options.targets(config)
         targets = [options.from_wire(plain) for plain in worker["tffs"]] if worker else [f.target for f in self.found]
-        self.seed: int = worker["tffs_seed"] if worker else random.SystemRandom().randrange(1 << 32)
         self.benches = {target.name: Bench(target) for target in targets}
         self.planned: set[str] | None = None
         self.ended = 0
@@ -105,40 +102,28 @@ class Run:
         clauses = tuple(_facts(clause) for clause in catalogue.catalogue().values())
         for one in self.found:
             target = one.target
-            command = ["pytest", f"--plugin={self._given(target)}"]
-            if target.scheme and self.config.option.tffs_scheme:
-                command.append(f"--scheme={target.scheme}")
-            if target.backing and self.config.option.tffs_backing:
-                command.append(f"--backing={target.backing}")
-            command += ["--undefined"] * self.config.option.tffs_undefined
-            command += [
-                f"--env={name}=$" + name if _secret(name) else f"--env={name}={value}"
-                for name, value in target.environment.items()
-            ]
             suite = SuiteFacts(
                 version=tffs_conformance.__version__,
                 tier=self.config.option.tffs_tier,
-                seed=self.seed,
+                seed=target.seed,
                 python=platform.python_version(),
                 platform=platform.platform(),
                 started=datetime.now(UTC).isoformat(timespec="seconds"),
-                command=tuple(command),
+                command=target.command,
                 selection=self.selection,
-                options={"host-scope": target.host_scope, "call-timeout": target.timeout},
+                options={
+                    "host-scope": target.host_scope,
+                    "call-timeout": target.timeout,
+                    "examples": target.examples,
+                },
             )
             header = Header(catalogue.CONTRACT_VERSION, suite, one.facts, clauses)
-            directory = options.report_directory(self.config, target, several)
-            secrets = {name: value for name, value in target.environment.items() if _secret(name)}
+            directory = options.report_directory(self.config, target.name, several)
+            secrets = {name: value for name, value in target.environment.items() if looks_secret(name)}
             try:
                 self.journals[target.name] = Journal.open(directory, header, secrets)
             except OSError as error:
                 raise pytest.UsageError(f"--report-dir: the report cannot be written: {error}") from error
-
-    def _given(self, target: Target) -> str:
-        for given in self.config.option.tffs_plugin:
-            if launch.plugin_path(given) == target.plugin:
-                return str(given)
-        return str(target.plugin)
 
     # Collection ------------------------------------------------------------------------------------------------------
 
@@ -146,7 +131,6 @@ class Run:
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker of pytest-xdist what must be the same for all."""
         node.workerinput["tffs"] = [found.to_wire() for found in self.found]
-        node.workerinput["tffs_seed"] = self.seed
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Our modules have ids and names that no setting of the user reaches."""
@@ -290,7 +274,7 @@ class Run:
             document = self.documents.get(one.target.name)
             if document is None:
                 continue
-            directory = options.report_directory(self.config, one.target, several)
+            directory = options.report_directory(self.config, one.target.name, several)
             left = self.benches[one.target.name].left_behind
             writer = terminalreporter._tw
             for text, markup in terminal.summary(document, width=writer.fullwidth, directory=directory):
@@ -360,7 +344,3 @@ def _facts(clause: catalogue.Clause) -> ClauseFacts:
         disputed=clause.disputed,
         readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow) for r in clause.readings),
     )
-
-
-def _secret(name: str) -> bool:
-    return any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "KEY"))

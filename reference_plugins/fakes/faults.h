@@ -68,6 +68,7 @@ std::vector<Fault> QueryFaults();
 std::vector<Fault> ListingFaults();
 std::vector<Fault> OwnershipFaults();
 std::vector<Fault> OptionFaults();
+std::vector<Fault> HistoryFaults();
 
 }  // namespace fakes
 

@@ -12,7 +12,7 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   for (const auto& theme : {fakes::ReadFaults(), fakes::WriteFaults(), fakes::RegionFaults(),
                             fakes::ObjectFaults(), fakes::TreeFaults(), fakes::RenameCopyFaults(),
                             fakes::QueryFaults(), fakes::ListingFaults(), fakes::OwnershipFaults(),
-                            fakes::OptionFaults(), fakes::KindFaults()}) {
+                            fakes::OptionFaults(), fakes::HistoryFaults(), fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   posix::Tables tables;

@@ -1,0 +1,61 @@
+"""An independent matcher: what a pattern matches by the grammar that the interface gives, with no use of fnmatch."""
+
+from collections.abc import Iterable
+
+
+def matching(pattern: str, paths: Iterable[str]) -> list[str]:
+    """The paths that a pattern matches, sorted; both relative to one directory, level by level."""
+    wanted = pattern.split("/")
+    return sorted(
+        path for path in paths if len(names := path.split("/")) == len(wanted) and all(map(matches, names, wanted))
+    )
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Whether one name matches one level of a pattern, both without slashes."""
+    if not pattern:
+        return not name
+    head, rest = pattern[0], pattern[1:]
+    match head:
+        case "*":
+            return any(matches(name[k:], rest) for k in range(len(name) + 1))
+        case "[":
+            members, rest = _class(rest)
+            return bool(name) and members(name[0]) and matches(name[1:], rest)
+        case "\\":
+            return bool(name) and name[0] == rest[0] and matches(name[1:], rest[1:])
+        case "?":
+            return bool(name) and matches(name[1:], rest)
+    return bool(name) and name[0] == head and matches(name[1:], rest)
+
+
+def _class(text: str) -> tuple["_Members", str]:
+    """The class that begins behind a bracket, and what stands behind it."""
+    negated = text.startswith("^")
+    at = 1 if negated else 0
+    ranges: list[tuple[str, str]] = []
+    while not ranges or text[at] != "]":
+        if text[at + 1] == "-" and text[at + 2] != "]":
+            ranges.append((text[at], text[at + 2]))
+            at += 3
+        else:
+            ranges.append((text[at], text[at]))
+            at += 1
+    return _Members(ranges, negated), text[at + 1 :]
+
+
+class _Members:
+    def __init__(self, ranges: list[tuple[str, str]], negated: bool) -> None:
+        self._ranges = ranges
+        self._negated = negated
+
+    def __call__(self, character: str) -> bool:
+        return any(low <= character <= high for low, high in self._ranges) != self._negated
+
+
+def rule(pattern: str) -> str:
+    """The clause that a pattern is mostly about."""
+    for character, slug in (("[", "class"), ("\\", "escape"), ("?", "question-mark"), ("*", "star")):
+        if character in pattern:
+            return f"get_matching_paths.{slug}"
+    return "get_matching_paths.literal"

@@ -1,0 +1,66 @@
+"""What is left of a failure that was found and shrunk: a trace, a C++ program, and the line that tries it again."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite import program
+from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.traces import NotATrace, Trace
+
+if TYPE_CHECKING:
+    from tffs_conformance.suite.search import Tried
+
+
+def known(case: Case) -> list[Trace]:
+    """The traces to try first: the one that was asked for, or the one that an earlier run left."""
+    target = case.bench.target
+    if target.replay:
+        asked = Trace.read(Path(target.replay))
+        return [asked] if asked.case == case.id else []
+    path = _path(case)
+    if path is None or not path.is_file():
+        return []
+    try:
+        return [Trace.read(path)]
+    except NotATrace:
+        # It was ours to write, and it is ours to write again.
+        return []
+
+
+def forget(case: Case) -> None:
+    """What an earlier run left shows nothing any more."""
+    path = _path(case)
+    if path is not None and not case.bench.target.replay:
+        path.unlink(missing_ok=True)
+        path.with_suffix(".cc").unlink(missing_ok=True)
+
+
+def write(case: Case, tried: "Tried") -> str:
+    """Write down a failure; what the report says of it."""
+    path = _path(case)
+    ops = f"shrunk to {len(tried.steps)} ops"
+    if path is None:
+        return ops
+    broken = next(check for check in tried.record.checks if check.verdict is Verdict.VIOLATION)
+    target = case.bench.target
+    Trace(
+        case=case.id,
+        plugin=target.plugin.name,
+        clause=broken.clause,
+        expected=broken.expected,
+        got=broken.got,
+        steps=tried.steps,
+        calls=tried.record.ops,
+    ).write(path)
+    source = path.with_suffix(".cc")
+    source.write_text(program.source(target, tried.calls, tried.names, broken), encoding="utf-8")
+    line = shlex.join([*target.command, f"--case={case.id}", f"--replay={path}"])
+    return f"{ops}; trace {path}; program {source}; {line}"
+
+
+def _path(case: Case) -> Path | None:
+    traces = case.bench.target.traces
+    return Path(traces) / (re.sub(r"[^a-z0-9]+", "-", case.id).strip("-") + ".json") if traces else None

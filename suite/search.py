@@ -1,0 +1,182 @@
+"""The search for a history on which plugin and model differ: found by Hypothesis, shrunk, and written down.
+
+Each history is tried in a process of its own, so one that ends or hangs the process is shrunk like any other.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis.stateful import run_state_machine_as_test
+
+from tffs_conformance.harness.outcomes import Hung
+from tffs_conformance.harness.raw import Call
+from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite import reproducers
+from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.machines import Attempt, Maker
+from tffs_conformance.suite.model import Step
+from tffs_conformance.suite.shrink import Enough, shrink
+from tffs_conformance.suite.walk import history
+
+#: Seconds after which a failure that was found is shrunk no further.
+SHRINKING = 30.0
+#: Steps that a machine takes at most.
+STEPS = 25
+#: The part of the call time-out that a history may hang for while it is shrunk, and the seconds it gets at least.
+HURRY = 0.05
+LEAST_PATIENCE = 0.25
+
+
+class Diverged(Exception):
+    """The plugin and the model differ on a history: what Hypothesis looks for."""
+
+
+class Search:
+    """One search for one case; `found` is the first history that shows a difference."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._bench = case.bench
+        self._number = 0
+        self.last: Tried | None = None
+        self.found: Tried | None = None
+
+    def attempt(self, steps: Sequence[Step]) -> None:
+        """Try a history. Raises Diverged where it shows a difference."""
+        if self.found is None:
+            self.last = self._try(tuple(steps))
+            if self.last.broken is not None:
+                self.found = self.last
+        if self.found is not None:
+            raise Diverged
+
+    def smallest(self, found: "Tried") -> "Tried":
+        """The smallest history that breaks the same clause as this one."""
+        until = time.monotonic() + SHRINKING
+        tries = {found.steps: found}
+
+        def shows(steps: tuple[Step, ...]) -> bool:
+            if steps not in tries:
+                if time.monotonic() > until:
+                    raise Enough
+                tries[steps] = self._try(steps)
+            return tries[steps].broken == found.broken
+
+        if not found.hung:
+            return tries[shrink(found.steps, shows)]
+        patience = self._case.bench.target.timeout
+        self._bench = self._case.bench.hurried(max(LEAST_PATIENCE, HURRY * patience))
+        steps = shrink(found.steps, shows)
+        self._bench.close()
+        # What hung for a part of the time has to hang for all of it.
+        self._bench = self._case.bench.hurried(patience)
+        again = self._try(steps)
+        self._bench.close()
+        return again if again.broken == found.broken else found
+
+    def _try(self, steps: tuple[Step, ...]) -> "Tried":
+        self._number += 1
+        trial = self._case.trial(self._bench, self._number)
+        error: BaseException | None = None
+        try:
+            history(trial, steps)
+        except Exception as raised:
+            error = raised
+        record = trial.finish(error)
+        tried = Tried(steps, record, list(trial.calls), trial.named)
+        trial.clear()
+        return tried
+
+
+class Tried:
+    """A history as it went: its steps, what is to be reported of it, the calls, and the names by which paths went."""
+
+    def __init__(
+        self, steps: tuple[Step, ...], record: CaseRecord, calls: Sequence[Call], names: dict[str, str]
+    ) -> None:
+        self.steps = steps
+        self.record = record
+        self.calls = calls
+        self.names = names
+
+    @property
+    def broken(self) -> str | None:
+        """The first clause that was broken; a defect of the suite is looked for like one of the plugin."""
+        if self.record.verdict is Verdict.ERROR:
+            return "error"
+        return next((check.clause for check in self.record.checks if check.verdict is Verdict.VIOLATION), None)
+
+    @property
+    def hung(self) -> bool:
+        """Whether the history ended in a hang."""
+        return bool(self.calls) and isinstance(self.calls[-1][2], Hung)
+
+
+def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
+    """Try what is known to fail, then what `generate` comes up with; the case stands for what came of it."""
+    search = Search(case)
+    with suppress(Diverged):
+        for trace in reproducers.known(case):
+            search.attempt(trace.steps)
+        if not case.bench.target.replay:
+            generate(search.attempt)
+    if search.found is not None and search.found.record.verdict is Verdict.ERROR:
+        case.stand_for(search.found.record)
+        return
+    if search.found is not None:
+        tried = search.smallest(search.found)
+        case.stand_for(tried.record, reproducers.write(case, tried))
+        return
+    reproducers.forget(case)
+    if search.last is not None:
+        case.stand_for(search.last.record)
+
+
+def machine(case: Case, kind: type[Maker]) -> None:
+    """Search with a machine."""
+    target = case.bench.target
+
+    def generate(attempt: Attempt) -> None:
+        class Made(kind):  # type: ignore[valid-type, misc]
+            def __init__(self) -> None:
+                super().__init__(attempt, available)
+
+        hypothesis.seed(target.seed)(Made)
+        run_state_machine_as_test(Made, settings=_settings(target.examples))
+
+    available = case.performed
+    explore(case, generate)
+
+
+def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step]]") -> None:
+    """Search with a strategy for whole histories."""
+    target = case.bench.target
+
+    def generate(attempt: Attempt) -> None:
+        @hypothesis.seed(target.seed)
+        @_settings(target.examples)
+        @hypothesis.given(histories)
+        def search(steps: list[Step]) -> None:
+            attempt(steps)
+
+        search()
+
+    explore(case, generate)
+
+
+def _settings(examples: int) -> hypothesis.settings:
+    return hypothesis.settings(
+        max_examples=examples,
+        stateful_step_count=STEPS,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        print_blob=False,
+        verbosity=hypothesis.Verbosity.quiet,
+    )

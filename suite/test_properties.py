@@ -1,0 +1,55 @@
+"""Properties: on every history, plugin and model agree.
+
+A case tries many histories and stands for the last one that agreed, or for the smallest one that did not.
+"""
+
+from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.marks import clauses, full
+
+# Hypothesis takes longer to import than most tiers take to start; it is imported where histories are made.
+# ruff: noqa: PLC0415
+
+
+@full
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_tree(case: Case) -> None:
+    """Files and directories are written, moved, deleted and asked for, in any order."""
+    from tffs_conformance.suite import machines, search
+
+    search.machine(case, machines.Tree)
+
+
+@full
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_handles(case: Case) -> None:
+    """Several files are open at once, and used in any order."""
+    from tffs_conformance.suite import machines, search
+
+    search.machine(case, machines.Handles)
+
+
+@full
+@clauses("read.returns-the-bytes", "robustness.no-crash", "robustness.no-hang")
+def test_reads(case: Case) -> None:
+    """A file is read in any places, in any order, also behind its end."""
+    from tffs_conformance.suite import search, strategies
+
+    search.given(case, strategies.reads())
+
+
+@full
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_spellings(case: Case) -> None:
+    """Paths are spelt in ways that translation makes one."""
+    from tffs_conformance.suite import search, strategies
+
+    search.given(case, strategies.spellings())
+
+
+@full
+@clauses("get_matching_paths.succeeds", "robustness.no-crash", "robustness.no-hang")
+def test_patterns(case: Case) -> None:
+    """Any patterns are matched against names that look like patterns; an independent matcher says what is found."""
+    from tffs_conformance.suite import search, strategies
+
+    search.given(case, strategies.patterns())

@@ -1,0 +1,147 @@
+"""A walk: the steps of a history performed on the plugin, each compared with what the model expects of it."""
+
+from collections.abc import Sequence
+
+from tffs_conformance.harness import paths
+from tffs_conformance.harness.files import MemoryRegion, RandomAccessFile, WritableFile
+from tffs_conformance.harness.outcomes import Entries, Existence, Outcome, Read, Source, Statistics, Undeleted
+from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.model import Expectation, Model, Step, Value
+
+#: What the files hold at the end and no single step told.
+SUM = "common.histories-add-up"
+
+File = RandomAccessFile | WritableFile | MemoryRegion
+
+
+class Walk:
+    """One history on one filesystem. It ends at the first step that is not as expected: what follows says nothing."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._model = Model()
+        self._files: dict[int, File] = {}
+
+    def perform(self, steps: Sequence[Step]) -> bool:
+        """Whether all steps and what they left are as the model has it; the checks are the case's."""
+        case = self._case
+        # The directory is there before the first step.
+        case.uri()
+        for number, step in enumerate(steps):
+            expectation = self._model.take(step)
+            if expectation is None:
+                raise ValueError(f"step {number}, {step.op}, is one that the contract leaves open")
+            outcome = self._ask(number, step)
+            if outcome.source is Source.ABSENT or case.unimplemented(outcome):
+                case.blocked(step.op, outcome.message)
+            if not self._as_expected(step, outcome, expectation):
+                return False
+        # What somebody still writes to is open.
+        return self._model.busy("") or self._adds_up()
+
+    def _adds_up(self) -> bool:
+        """All there is, against all there should be."""
+        found, expected = self._case.tree(), self._model.tree
+        return self._case.equal(SUM, "tree", dict(sorted(expected.items())), dict(sorted(found.items())))
+
+    def _as_expected(self, step: Step, outcome: Outcome[object], expectation: Expectation) -> bool:
+        case = self._case
+        if outcome.code not in expectation.codes:
+            case.status(expectation.clause, outcome, *expectation.codes)
+            return False
+        if not outcome.ok and outcome.op != "read":
+            return True
+        return all(self._value_as_expected(step, outcome, value) for value in expectation.values)
+
+    def _value_as_expected(self, step: Step, outcome: Outcome[object], value: Value) -> bool:
+        got = self._shown(outcome.value, value.what)
+        expected = value.expected
+        if value.what == "statuses" and isinstance(expected, tuple) and isinstance(got, tuple):
+            fits = len(got) == len(expected) and all(map(frozenset.__contains__, expected, got))
+            expected = got if fits else tuple("|".join(sorted(map(str, codes))) for codes in expected)
+        if expected == got:
+            return True
+        what = f"{value.what} of {step.op}({', '.join(step.paths)})"
+        return self._case.equal(value.clause, what, expected, got)
+
+    def _shown(self, value: object, what: str) -> object:
+        """The part of a value that an expectation is about."""
+        match value:
+            case Read():
+                return value.data if what == "data" else value.returned
+            case Statistics():
+                return value.length if what == "length" else value.is_directory
+            case Undeleted():
+                return (value.files, value.dirs)
+            case Existence(statuses=statuses):
+                return value.returned if what == "returned" else tuple(status.code for status in statuses or ())
+            case Entries(names=names) if what == "matches":
+                return sorted(self._relative(name) for name in names)
+            case Entries(names=names):
+                return sorted(names)
+            case (int(), bytes() as data):
+                return data
+        return value
+
+    def _relative(self, name: str) -> str:
+        """A match below the directory of the history; in which form it comes is another clause's affair."""
+        base = self._case.uri()
+        for prefix in (base, self._case.fs.translate(base), paths.parse(base).path):
+            if name.startswith(f"{prefix}/"):
+                return name.removeprefix(f"{prefix}/")
+        return name
+
+    # How a step is performed -----------------------------------------------------------------------------------------
+
+    def _ask(self, number: int, step: Step) -> Outcome[object]:
+        fs = self._case.fs
+        if step.file >= 0:
+            return self._ask_file(step, self._files[step.file])
+        uris = [self._case.uri(path) if path else self._case.uri() for path in step.paths]
+        match step.op:
+            case "new_random_access_file":
+                return self._keep(number, fs.new_random_access_file(*uris))
+            case "new_writable_file":
+                return self._keep(number, fs.new_writable_file(*uris))
+            case "new_appendable_file":
+                return self._keep(number, fs.new_appendable_file(*uris))
+            case "new_read_only_memory_region_from_file":
+                return self._keep(number, fs.new_read_only_memory_region_from_file(*uris))
+            case "paths_exist":
+                return fs.paths_exist(uris)
+        outcome: Outcome[object] = getattr(fs, step.op)(*uris)
+        return outcome
+
+    def _keep(
+        self,
+        number: int,
+        outcome: Outcome[RandomAccessFile | None] | Outcome[WritableFile | None] | Outcome[MemoryRegion | None],
+    ) -> Outcome[object]:
+        if outcome.value is not None:
+            self._files[number] = outcome.value
+        elif outcome.ok:
+            self._case.blocked(outcome.op, "it answered OK and opened nothing")
+        return outcome
+
+    def _ask_file(self, step: Step, file: File) -> Outcome[object]:
+        if step.op.endswith(".cleanup"):
+            del self._files[step.file]
+            return file.cleanup()
+        match file:
+            case RandomAccessFile():
+                return file.read(step.offset, step.n)
+            case MemoryRegion():
+                if step.op == "length":
+                    return file.length()
+                length = file.length().value
+                return file.data(0, length)
+            case WritableFile():
+                if step.op == "append":
+                    return file.append(step.data)
+                outcome: Outcome[object] = getattr(file, step.op)()
+                return outcome
+
+
+def history(case: Case, steps: Sequence[Step]) -> bool:
+    """Perform a history; True where the plugin and the model agree to the end."""
+    return Walk(case).perform(steps)

@@ -1,0 +1,126 @@
+"""Properties, from the outside: what is found is shrunk, written down, and found again."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_suite import command, environment, report, run
+
+FAULTY = "--plugin=fakes/faulty"
+TREE = "--case=properties/tree"
+TRACE = Path("tffs-report") / "traces" / "properties-tree.json"
+
+
+def found(directory: Path) -> dict[str, Any]:
+    """The trace that a run left."""
+    loaded: dict[str, Any] = json.loads((directory / TRACE).read_text())
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in which a crash was found that takes three ops."""
+    directory = tmp_path_factory.mktemp("crashed")
+    done = run(directory, FAULTY, "--env=TFFS_FAULT=history.crash", TREE)
+    assert done.returncode == 1, done.stdout
+    assert "robustness.no-crash" in done.stdout
+    return directory
+
+
+def test_a_crash_is_shrunk_to_the_ops_it_needs(crashed: Path) -> None:
+    assert [step["op"] for step in found(crashed)["steps"]] == ["create_dir", "delete_dir", "create_dir"]
+    assert "shrunk to 3 ops" in report(crashed)["cases"][0]["reason"]
+
+
+def test_the_trace_reproduces_it(crashed: Path, tmp_path: Path) -> None:
+    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", f"--replay={crashed / TRACE}")
+    assert done.returncode == 1
+    assert "robustness.no-crash" in done.stdout
+    # The same history is no trouble where the fault is not.
+    assert run(tmp_path, "--plugin=posix", f"--replay={crashed / TRACE}").returncode == 0
+
+
+def test_the_pytest_line_reproduces_it(crashed: Path, tmp_path: Path) -> None:
+    line = shlex.split(report(crashed)["cases"][0]["reason"].split("; ")[-1])
+    assert line[0] == "pytest"
+    done = subprocess.run(
+        command(*line[1:]), cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "robustness.no-crash" in done.stdout
+
+
+def built(source: Path, directory: Path) -> Path:
+    """The program as its own first lines say it is built."""
+    line = next(line for line in source.read_text().splitlines() if line.startswith("//   g++"))
+    words = shlex.split(line.removeprefix("//"))
+    words[words.index("this-file.cc")] = str(source)
+    subprocess.run([*words, "-Wall"], cwd=directory, check=True)
+    return directory / "reproduce"
+
+
+def test_the_program_reproduces_a_crash(crashed: Path, tmp_path: Path) -> None:
+    program = built(crashed / TRACE.with_suffix(".cc"), tmp_path)
+    assert subprocess.run([program], check=False, capture_output=True).returncode < 0
+    # Without the fault the same calls come back.
+    source = (crashed / TRACE.with_suffix(".cc")).read_text()
+    harmless = tmp_path / "harmless.cc"
+    harmless.write_text(source.replace('"history.crash"', '""'))
+    done = subprocess.run([built(harmless, tmp_path)], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "not reproduced"), done.stdout
+
+
+def test_the_program_reproduces_a_wrong_answer(tmp_path: Path) -> None:
+    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.copy-shares", TREE)
+    assert done.returncode == 1
+    assert "common.histories-add-up" in done.stdout
+    program = built(tmp_path / TRACE.with_suffix(".cc"), tmp_path)
+    again = subprocess.run([program], check=False, capture_output=True, text=True)
+    assert (again.returncode, again.stdout.splitlines()[-1][:10]) == (1, "reproduced"), again.stdout
+
+
+def test_a_hang_is_shrunk_and_reproduced(tmp_path: Path) -> None:
+    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.hang", "--call-timeout=1", TREE)
+    assert done.returncode == 1
+    assert found(tmp_path)["clause"] == "robustness.no-hang"
+    assert [step["op"] for step in found(tmp_path)["steps"]] == ["create_dir", "delete_dir", "create_dir"]
+    program = built(tmp_path / TRACE.with_suffix(".cc"), tmp_path)
+    again = subprocess.run([program], check=False, capture_output=True, text=True)
+    assert (again.returncode, "create_dir: did not come back" in again.stdout) == (1, True)
+
+
+def test_what_is_known_to_fail_is_tried_first(crashed: Path, tmp_path: Path) -> None:
+    arguments = (FAULTY, "--env=TFFS_FAULT=history.crash", TREE, "--examples=1")
+    assert run(tmp_path, *arguments).returncode == 0
+    (tmp_path / TRACE).parent.mkdir(parents=True)
+    (tmp_path / TRACE).write_bytes((crashed / TRACE).read_bytes())
+    assert run(tmp_path, *arguments).returncode == 1
+    # Where it fails no more it is known no more.
+    assert run(tmp_path, "--plugin=posix", TREE, "--examples=1").returncode == 0
+    assert not (tmp_path / TRACE).exists()
+
+
+def test_the_same_seed_finds_the_same(crashed: Path, tmp_path: Path) -> None:
+    run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", TREE, "-p", "xdist", "-n", "1")
+    assert found(tmp_path)["steps"] == found(crashed)["steps"]
+    assert report(tmp_path)["suite"]["seed"] == 0
+
+
+def test_another_seed_is_in_the_report_and_in_the_line(tmp_path: Path) -> None:
+    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", TREE, "--seed=7")
+    assert done.returncode == 1
+    assert report(tmp_path)["suite"]["seed"] == 7
+    assert "--seed=7" in done.stdout
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"schema": "another/1"}', "[]"])
+def test_a_file_that_is_no_trace(tmp_path: Path, content: str) -> None:
+    (tmp_path / "trace.json").write_text(content)
+    done = run(tmp_path, "--plugin=posix", "--replay=trace.json")
+    assert done.returncode == 4
+    assert "--replay: trace.json" in done.stderr
+    assert "Traceback" not in done.stderr
