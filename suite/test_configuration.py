@@ -137,6 +137,17 @@ def test_round_trip(case: Case, op: str) -> None:
     case.equal("configuration.round-trip", "options", before, now(case))
 
 
+@clauses("configuration.disturbs-no-other")
+def test_together(case: Case) -> None:
+    """All options are set to another value, one by one, and keep it while the others are set."""
+    raw, expected = case.fs.raw, now(case)
+    for known in options(case):
+        values = next(others(known), known.values)
+        if raw.set_filesystem_configuration([with_values(known, values)]).ok:
+            expected[known.name] = shown(values)
+        case.equal("configuration.disturbs-no-other", "options", expected, now(case))
+
+
 @clauses("configuration.copies-what-it-is-lent", "get_filesystem_configuration_option.agrees-with-all")
 def test_lent(case: Case) -> None:
     """An option is set and much else asked for; the memory that was lent means something else by then."""
@@ -202,7 +213,10 @@ def test_where_it_is_absent(case: Case) -> None:
                  "present" if present else "NULL")  # fmt: skip
 
 
-@pytest.mark.parametrize("key", [NO_SUCH_KEY, "", "x" * 1000], ids=["word", "empty", "long"])
+@pytest.mark.parametrize(
+    "key",
+    [pytest.param(NO_SUCH_KEY, id="word"), pytest.param("", id="empty"), pytest.param("x" * 1000, id="long")],
+)
 @clauses("get_filesystem_configuration_option.bad-key-is-not-found", "configuration.result-on-error")
 def test_get_bad_key(case: Case, key: str) -> None:
     """An option that does not exist is asked for."""
