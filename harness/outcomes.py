@@ -97,6 +97,18 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Keys:
+    """What get_filesystem_configuration_keys did to an array of NULL pointers that the host handed over.
+
+    The number it wrote to num_keys, how many pointers it set, and the text behind the first of them.
+    """
+
+    returned: int
+    pointers: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """A `TF_Filesystem_Option`; `values` are ints, floats or bytes, as `type_tag` (0, 1, 2) says."""
 

@@ -15,6 +15,7 @@ from tffs_conformance.harness.outcomes import (
     Died,
     Entries,
     Existence,
+    Keys,
     Option,
     Outcome,
     Read,
@@ -230,9 +231,14 @@ class RawFilesystem:
         arguments = (self.filesystem, *_option_values(option))
         return self.perform("set_filesystem_configuration_option", arguments, _nothing, None)
 
-    def get_filesystem_configuration_keys(self) -> Outcome[int]:
-        """The number of keys; the keys themselves cannot be had (disputed A20)."""
-        return self.perform("get_filesystem_configuration_keys", (self.filesystem,), Reply.take_number, 0)
+    def get_filesystem_configuration_keys(self) -> Outcome[Keys]:
+        """What can be told of the keys (disputed A20). They are not freed: nobody can know how many blocks they are."""
+        return self.perform(
+            "get_filesystem_configuration_keys",
+            (self.filesystem,),
+            lambda r: Keys(r.take_number(), r.take_number(), r.take_text()),
+            Keys(0, 0, ""),
+        )
 
 
 def _text_or_none(reply: Reply) -> str | None:

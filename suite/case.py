@@ -105,7 +105,7 @@ class Case(Checks):
             with self.setup():
                 self._bench.make_root()
                 self._directory_made = True
-                self.done(filesystem.create_dir(self._directory))
+                self.done(self._bench.make(filesystem, self._directory))
         return paths.join(self._directory, *names)
 
     @property

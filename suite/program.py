@@ -22,6 +22,7 @@ _OBJECTS = dict(
         strict=True,
     )
 )
+_MAKES = ("create_dir", "recursively_create_dir")
 _TABLES = {
     "random_access_file.cleanup": "random_access_file_ops",
     "writable_file.cleanup": "writable_file_ops",
@@ -58,7 +59,7 @@ def _lines(calls: Sequence[Call], names: Mapping[str, str]) -> Iterator[str]:
     handles: dict[object, str] = {}
     for number, (op, arguments, came) in enumerate(calls):
         outcome = came if isinstance(came, Outcome) else None
-        if op == "translate_name" or (op == "create_dir" and _name(arguments[1], names) == 'Name("")'):
+        if op == "translate_name" or (op in _MAKES and _name(arguments[1], names) == 'Name("")'):
             # Names are translated where they are used, and the directory is made when the plugin is loaded.
             continue
         if op in OPENS:

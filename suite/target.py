@@ -9,10 +9,11 @@ from pathlib import Path
 
 from tffs_conformance.harness import launch, paths
 from tffs_conformance.harness.backing import Backing, Unable
+from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.guard import Guard, Refused
 from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
-from tffs_conformance.harness.outcomes import Died
+from tffs_conformance.harness.outcomes import Died, Outcome
 from tffs_conformance.harness.raw import Call, RawFilesystem
 from tffs_conformance.harness.registration import Scheme
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, asks_for_the_kind
@@ -61,6 +62,7 @@ class Bench:
         self.loader = Loader(command, target.plugin, target.environment, target.timeout, endured)
         self.left_behind: list[str] = []
         self._root_made = False
+        self._hosts_differ = False
         self._plain: frozenset[str] | None = None
         self._literal_kind: bool | None = None
         self._kept: tuple[str, Loaded] | None = None
@@ -68,7 +70,8 @@ class Bench:
     def hurried(self, timeout: float) -> "Bench":
         """The same target with less patience, in seconds, for histories that hang: as often as they are tried."""
         bench = Bench(replace(self.target, timeout=min(timeout, self.target.timeout), host_scope="case"), None)
-        bench._root_made, bench._plain, bench._literal_kind = self._root_made, self._plain, self._literal_kind
+        bench._root_made, bench._hosts_differ = self._root_made, self._hosts_differ
+        bench._plain, bench._literal_kind = self._plain, self._literal_kind
         return bench
 
     def load(self, module: str) -> Loaded:
@@ -121,7 +124,7 @@ class Bench:
         answers: list[bool] = []
 
         def ask(filesystem: Filesystem) -> None:
-            filesystem.create_dir(directory)
+            self.make(filesystem, directory)
             file = paths.join(directory, "file")
             written = filesystem.new_writable_file(file).value
             if written is not None:
@@ -158,6 +161,21 @@ class Bench:
         self._alone(Guard(root, making=True), lambda fs: _made(fs, root))
         self._root_made = True
 
+    def make(self, filesystem: Filesystem, directory: str) -> Outcome[None]:
+        """Create a directory right below the root, which was made before.
+
+        Where a filesystem lives and dies with its process, the root is not in this host, and is made here again.
+        """
+        if not self._hosts_differ:
+            got = filesystem.create_dir(directory)
+            if got.code is not Code.NOT_FOUND:
+                return got
+        present = filesystem.present
+        maker = Filesystem(filesystem.raw, present, Guard(directory, making=True), literal=self._literal(present))
+        made = maker.recursively_create_dir(directory)
+        self._hosts_differ = self._hosts_differ or made.ok
+        return made
+
     def remove_root(self) -> None:
         """Delete the root through the plugin; what cannot be deleted is listed in `left_behind`."""
         root = self.target.root
@@ -176,6 +194,8 @@ class Bench:
 
     def remove(self, directory: str) -> None:
         """Delete a directory in a host of its own."""
+        if self._hosts_differ:
+            return  # it went with its host
         try:
             self._alone(Guard(directory), lambda fs: self.remove_with(fs, directory))
         except Blocked:
@@ -196,9 +216,14 @@ class Bench:
         if self._plain is None:
             trace: list[Call] = []
             directory = self.directory("plain")
+
+            def tour(filesystem: Filesystem) -> None:
+                self.make(filesystem, directory)
+                _tour(filesystem, directory)
+
             try:
                 self.make_root()
-                self._alone(Guard(directory), lambda fs: _tour(fs, directory), trace)
+                self._alone(Guard(directory), tour, trace)
             except Blocked:
                 pass
             self.remove(directory)
@@ -248,7 +273,6 @@ def _made(filesystem: Filesystem, root: str) -> None:
 
 
 def _tour(filesystem: Filesystem, directory: str) -> None:
-    filesystem.create_dir(directory)
     filesystem.create_dir(paths.join(directory, "directory"))
     written = filesystem.new_writable_file(paths.join(directory, "file")).value
     if written is not None:

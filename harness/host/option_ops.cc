@@ -1,4 +1,5 @@
 // The ops for transactions and configuration.
+#include <algorithm>
 #include <cstring>
 
 #include "host.h"
@@ -56,7 +57,19 @@ class LentOption {
   LentOption(const LentOption&) = delete;
   LentOption& operator=(const LentOption&) = delete;
 
+  ~LentOption() {
+    constexpr TF_Filesystem_Option_Value_Union kSpoilt = {INT64_C(0x5a5a5a5a5a5a5a5a)};
+    std::fill(values_.begin(), values_.end(), kSpoilt);
+  }
+
   const TF_Filesystem_Option& get() const { return option_; }
+
+  // Whether the plugin wrote to what it was lent.
+  bool Changed() const {
+    return name_.Changed() || description_.Changed() ||
+           std::any_of(buffers_.begin(), buffers_.end(),
+                       [](const auto& b) { return b->Changed(); });
+  }
 
  private:
   Argument name_;
@@ -193,7 +206,9 @@ Reply Host::SetConfiguration(Request& request) {
   const auto function = Present(filesystem.ops.set_filesystem_configuration);
   const StatusPointer status = FreshStatus();
   function(&filesystem.object, options.data(), static_cast<int>(options.size()), status.get());
-  return Answer(status.get());
+  const bool changed =
+      std::any_of(lent.begin(), lent.end(), [](const auto& option) { return option->Changed(); });
+  return Answer(status.get(), changed ? kArgumentChanged : 0);
 }
 
 Reply Host::GetOption(Request& request) {
@@ -222,17 +237,24 @@ Reply Host::SetOption(Request& request) {
   const auto function = Present(filesystem.ops.set_filesystem_configuration_option);
   const StatusPointer status = FreshStatus();
   function(&filesystem.object, &option.get(), status.get());
-  return Answer(status.get());
+  return Answer(status.get(), option.Changed() ? kArgumentChanged : 0);
 }
 
 Reply Host::GetKeys(Request& request) {
   Filesystem& filesystem = TakeFilesystem(request);
   const auto function = Present(filesystem.ops.get_filesystem_configuration_keys);
   const StatusPointer status = FreshStatus();
-  char* keys = nullptr;
+  // The type leaves open whether one string comes back or an array is filled; there is room for an
+  // array, in case.
+  constexpr size_t kRoom = 256;
+  std::vector<char*> keys(kRoom, nullptr);
   int count = 0;
-  function(&filesystem.object, &keys, &count, status.get());
-  return std::move(Answer(status.get()).Integer(count).Integer(keys == nullptr));
+  function(&filesystem.object, keys.data(), &count, status.get());
+  const auto set = kRoom - static_cast<size_t>(std::count(keys.begin(), keys.end(), nullptr));
+  return std::move(Answer(status.get())
+                       .Integer(count)
+                       .Integer(static_cast<int64_t>(set))
+                       .Bytes(TextOf(keys.front())));
 }
 
 }  // namespace tffs

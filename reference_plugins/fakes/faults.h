@@ -67,6 +67,7 @@ std::vector<Fault> RenameCopyFaults();
 std::vector<Fault> QueryFaults();
 std::vector<Fault> ListingFaults();
 std::vector<Fault> OwnershipFaults();
+std::vector<Fault> TransactionFaults();
 std::vector<Fault> OptionFaults();
 std::vector<Fault> HistoryFaults();
 

@@ -1,5 +1,8 @@
-// Transactions and configuration, as far as something can be wrong with them.
+// Options, as far as something can be wrong with them.
 
+#include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -10,205 +13,260 @@ namespace fakes {
 namespace {
 
 using Filesystem = const TF_Filesystem*;
+using Ops = TF_FilesystemOps;
+using Lock = std::lock_guard<std::mutex>;
 
-void Ok(TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }
-void NotFound(TF_Status* status) { TF_SetStatus(status, TF_NOT_FOUND, "there is none"); }
-void Internal(TF_Status* status) { TF_SetStatus(status, TF_INTERNAL, "the fault says so"); }
-
-// One transaction, which holds whatever is added, is as much as a fault needs.
-TF_TransactionToken only_token{};
-
-int Start(Filesystem, TF_TransactionToken** token, TF_Status* status) {
-  *token = &only_token;
-  Ok(status);
-  return 0;
+void Answer(TF_Status* status, TF_Code code) {
+  TF_SetStatus(status, code, code == TF_OK ? "" : "the fault says so, or the caller is wrong");
 }
 
-int OnToken(TF_TransactionToken* token, TF_Status* status) {
-  if (token != &only_token) {
-    NotFound(status);
-    return -1;
+// One option, with the one value it has.
+struct Setting {
+  std::string name;
+  TF_Filesystem_Option_Type type;
+  int64_t number = 0;
+  double real = 0;
+  std::string bytes;
+};
+
+struct Store {
+  std::mutex mutex;
+  std::vector<Setting> settings = {{"number", TF_Filesystem_Option_Type_Int, 7, 0, ""},
+                                   {"real", TF_Filesystem_Option_Type_Real, 0, 0.25, ""},
+                                   {"bytes", TF_Filesystem_Option_Type_Buffer, 0, 0, "seven"}};
+
+  Setting* Find(const char* name) {
+    for (Setting& setting : settings)
+      if (setting.name == name) return &setting;
+    return nullptr;
   }
-  Ok(status);
-  return 0;
+};
+
+Store& Now() {
+  static Store store;
+  return store;
 }
 
-int End(Filesystem, TF_TransactionToken* token, TF_Status* status) {
-  return OnToken(token, status);
+template <typename T>
+T* Blocks(size_t count) {
+  void* block = posix::Allocate(count * sizeof(T));
+  return static_cast<T*>(std::memset(block, 0, count * sizeof(T)));
 }
 
-int Add(Filesystem, const char*, TF_TransactionToken* token, TF_Status* status) {
-  return OnToken(token, status);
-}
-
-int ForPath(Filesystem, const char*, TF_TransactionToken** token, TF_Status* status) {
-  return Start(nullptr, token, status);
-}
-
-char* Decode(Filesystem, const TF_TransactionToken*) { return posix::CopyString("a transaction"); }
-
-void Transactions(posix::Tables& t) {
-  t.filesystem.start_transaction = Start;
-  t.filesystem.end_transaction = End;
-  t.filesystem.add_to_transaction = Add;
-  t.filesystem.get_transaction_for_path = ForPath;
-  t.filesystem.get_or_start_transaction_for_path = ForPath;
-  t.filesystem.decode_transaction_token = Decode;
-}
-
-int FailsToEnd(Filesystem, TF_TransactionToken*, TF_Status* status) {
-  Internal(status);
-  return -1;
-}
-
-int FailsToAdd(Filesystem, const char*, TF_TransactionToken*, TF_Status* status) {
-  Internal(status);
-  return -1;
-}
-
-int FailsForPath(Filesystem, const char*, TF_TransactionToken**, TF_Status* status) {
-  Internal(status);
-  return -1;
-}
-
-int OtherToken(Filesystem, const char*, TF_TransactionToken** token, TF_Status* status) {
-  static TF_TransactionToken other{};
-  *token = &other;
-  Ok(status);
-  return 0;
-}
-
-int EndsAnything(Filesystem, TF_TransactionToken*, TF_Status* status) {
-  Ok(status);
-  return 0;
-}
-
-int AddsToAnything(Filesystem, const char*, TF_TransactionToken*, TF_Status* status) {
-  Ok(status);
-  return 0;
-}
-
-int ErrorReturnsZero(Filesystem, TF_TransactionToken*, TF_Status* status) {
-  NotFound(status);
-  return 0;
-}
-
-char* DecodesNothing(Filesystem, const TF_TransactionToken*) { return nullptr; }
-
-// One option, which can be read and set.
-constexpr const char* kName = "option";
-
-void Fill(TF_Filesystem_Option* option) {
-  *option = {};
-  option->name = posix::CopyString(kName);
-  option->description = posix::CopyString("the only one");
-  option->value =
-      static_cast<TF_Filesystem_Option_Value*>(posix::Allocate(sizeof(TF_Filesystem_Option_Value)));
-  *option->value = {};
-  option->value->type_tag = TF_Filesystem_Option_Type_Int;
+void Fill(const Setting& setting, TF_Filesystem_Option* option) {
+  option->name = posix::CopyString(setting.name);
+  option->description = posix::CopyString("of no use");
+  option->value = Blocks<TF_Filesystem_Option_Value>(1);
+  option->value->type_tag = setting.type;
   option->value->num_values = 1;
-  option->value->values = static_cast<TF_Filesystem_Option_Value_Union*>(
-      posix::Allocate(sizeof(TF_Filesystem_Option_Value_Union)));
-  option->value->values->int_val = 1;
+  option->value->values = Blocks<TF_Filesystem_Option_Value_Union>(1);
+  TF_Filesystem_Option_Value_Union& value = *option->value->values;
+  if (setting.type == TF_Filesystem_Option_Type_Int) value.int_val = setting.number;
+  if (setting.type == TF_Filesystem_Option_Type_Real) value.real_val = setting.real;
+  if (setting.type == TF_Filesystem_Option_Type_Buffer) {
+    value.buffer_val.buf = posix::CopyString(setting.bytes);
+    value.buffer_val.buf_length = static_cast<int>(setting.bytes.size());
+  }
 }
 
-TF_Filesystem_Option* OneOption() {
-  auto* option = static_cast<TF_Filesystem_Option*>(posix::Allocate(sizeof(TF_Filesystem_Option)));
-  Fill(option);
-  return option;
+TF_Filesystem_Option* Copies(const std::vector<Setting>& settings) {
+  auto* options = Blocks<TF_Filesystem_Option>(settings.size());
+  for (size_t k = 0; k < settings.size(); ++k) Fill(settings[k], &options[k]);
+  return options;
 }
+
+// Stores one option. Gives the code of the answer.
+TF_Code Put(const TF_Filesystem_Option& option) {
+  Setting* setting = Now().Find(option.name);
+  if (setting == nullptr) return TF_NOT_FOUND;
+  if (option.value->type_tag != setting->type) return TF_INVALID_ARGUMENT;
+  const TF_Filesystem_Option_Value_Union& value = *option.value->values;
+  if (setting->type == TF_Filesystem_Option_Type_Int) setting->number = value.int_val;
+  if (setting->type == TF_Filesystem_Option_Type_Real) setting->real = value.real_val;
+  if (setting->type == TF_Filesystem_Option_Type_Buffer)
+    setting->bytes.assign(value.buffer_val.buf, static_cast<size_t>(value.buffer_val.buf_length));
+  return TF_OK;
+}
+
+// The right ops ---------------------------------------------------------------------------------
 
 void GetAll(Filesystem, TF_Filesystem_Option** options, int* count, TF_Status* status) {
-  *options = OneOption();
-  *count = 1;
-  Ok(status);
+  const Lock lock(Now().mutex);
+  *options = Copies(Now().settings);
+  *count = static_cast<int>(Now().settings.size());
+  Answer(status, TF_OK);
 }
-
-void SetAll(Filesystem, const TF_Filesystem_Option*, int, TF_Status* status) { Ok(status); }
 
 void GetOne(Filesystem, const char* key, TF_Filesystem_Option** option, TF_Status* status) {
-  if (std::string(key) != kName) return NotFound(status);
-  *option = OneOption();
-  Ok(status);
+  const Lock lock(Now().mutex);
+  const Setting* setting = Now().Find(key);
+  if (setting == nullptr) return Answer(status, TF_NOT_FOUND);
+  *option = Copies({*setting});
+  Answer(status, TF_OK);
 }
 
-void SetOne(Filesystem, const TF_Filesystem_Option* option, TF_Status* status) {
-  if (std::string(option->name) != kName) return NotFound(status);
-  Ok(status);
+// Sets options with `put`, which gives the code of the answer, until one fails.
+template <TF_Code (*put)(const TF_Filesystem_Option&)>
+void SetAll(Filesystem, const TF_Filesystem_Option* options, int count, TF_Status* status) {
+  const Lock lock(Now().mutex);
+  TF_Code code = TF_OK;
+  for (int k = 0; k < count && code == TF_OK; ++k) code = put(options[k]);
+  Answer(status, code);
+}
+
+template <TF_Code (*put)(const TF_Filesystem_Option&)>
+void SetOne(Filesystem filesystem, const TF_Filesystem_Option* option, TF_Status* status) {
+  SetAll<put>(filesystem, option, 1, status);
+}
+
+// The wrong ones --------------------------------------------------------------------------------
+
+void FailsToGetAll(Filesystem, TF_Filesystem_Option**, int*, TF_Status* status) {
+  Answer(status, TF_INTERNAL);
+}
+
+void FailsToSetAll(Filesystem, const TF_Filesystem_Option*, int, TF_Status* status) {
+  Answer(status, TF_INTERNAL);
+}
+
+void FailsToGetOne(Filesystem, const char*, TF_Filesystem_Option**, TF_Status* status) {
+  Answer(status, TF_INTERNAL);
+}
+
+void FailsToSetOne(Filesystem, const TF_Filesystem_Option*, TF_Status* status) {
+  Answer(status, TF_INTERNAL);
+}
+
+void GetAllTwice(Filesystem, TF_Filesystem_Option** options, int* count, TF_Status* status) {
+  const Lock lock(Now().mutex);
+  std::vector<Setting> twice = Now().settings;
+  twice.push_back(twice.front());
+  *options = Copies(twice);
+  *count = static_cast<int>(twice.size());
+  Answer(status, TF_OK);
+}
+
+void GetAllUntyped(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
+                   TF_Status* status) {
+  GetAll(filesystem, options, count, status);
+  (*options)[0].value->type_tag = TF_Filesystem_Num_Option_Types;
+}
+
+void GetFirst(Filesystem filesystem, const char* key, TF_Filesystem_Option** option,
+              TF_Status* status) {
+  GetOne(filesystem, Now().Find(key) == nullptr ? key : "number", option, status);
+}
+
+void GetDefault(Filesystem, const char* key, TF_Filesystem_Option** option, TF_Status* status) {
+  Store fresh;
+  const Setting* setting = fresh.Find(key);
+  if (setting == nullptr) return Answer(status, TF_NOT_FOUND);
+  *option = Copies({*setting});
+  Answer(status, TF_OK);
+}
+
+TF_Code Forgets(const TF_Filesystem_Option& option) {
+  return Now().Find(option.name) == nullptr ? TF_NOT_FOUND : TF_OK;
+}
+
+// Takes the buffer for a string.
+TF_Code StopsAtNul(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  Setting* setting = Now().Find("bytes");
+  setting->bytes.resize(std::strlen(setting->bytes.c_str()));
+  return code;
+}
+
+TF_Code ResetsOthers(const TF_Filesystem_Option& option) {
+  const Setting* before = Now().Find(option.name);
+  if (before == nullptr) return TF_NOT_FOUND;
+  const Setting kept = *before;
+  Now().settings = Store().settings;
+  *Now().Find(option.name) = kept;
+  return Put(option);
+}
+
+TF_Code StoresThenRefuses(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  return code == TF_OK && Now().Find("real")->real < 0 ? TF_INVALID_ARGUMENT : code;
+}
+
+// Where the bytes were that were lent to be set, and that everybody gets to see.
+const char* lent = nullptr;
+int lent_length = 0;
+
+TF_Code KeepsBuffer(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  if (code == TF_OK && option.value->type_tag == TF_Filesystem_Option_Type_Buffer) {
+    lent = option.value->values->buffer_val.buf;
+    lent_length = option.value->values->buffer_val.buf_length;
+  }
+  return code;
+}
+
+void GetLent(Filesystem filesystem, TF_Filesystem_Option** options, int* count, TF_Status* status) {
+  if (lent != nullptr) Now().Find("bytes")->bytes.assign(lent, static_cast<size_t>(lent_length));
+  GetAll(filesystem, options, count, status);
 }
 
 void Options(posix::Tables& t) {
   t.filesystem.get_filesystem_configuration = GetAll;
-  t.filesystem.set_filesystem_configuration = SetAll;
+  t.filesystem.set_filesystem_configuration = SetAll<Put>;
   t.filesystem.get_filesystem_configuration_option = GetOne;
-  t.filesystem.set_filesystem_configuration_option = SetOne;
+  t.filesystem.set_filesystem_configuration_option = SetOne<Put>;
 }
 
-void FailsToGetAll(Filesystem, TF_Filesystem_Option**, int*, TF_Status* status) {
-  Internal(status);
-}
-
-void FailsToSetAll(Filesystem, const TF_Filesystem_Option*, int, TF_Status* status) {
-  Internal(status);
-}
-
-void FailsToGetOne(Filesystem, const char*, TF_Filesystem_Option**, TF_Status* status) {
-  Internal(status);
-}
-
-void FailsToSetOne(Filesystem, const TF_Filesystem_Option*, TF_Status* status) { Internal(status); }
-
-// Transactions or options that are right but for what `change` does.
-template <void (*right)(posix::Tables&), void (*change)(TF_FilesystemOps&)>
-void But(posix::Tables& t) {
-  right(t);
-  change(t.filesystem);
-}
-
+// Options that are right but for one op.
 template <auto Entry, auto Function>
-void Put(TF_FilesystemOps& ops) {
-  ops.*Entry = Function;
+void With(posix::Tables& t) {
+  Options(t);
+  t.filesystem.*Entry = Function;
 }
 
-template <auto Entry, auto Function>
-constexpr auto WithTransactions = But<Transactions, Put<Entry, Function>>;
-template <auto Entry, auto Function>
-constexpr auto WithOptions = But<Options, Put<Entry, Function>>;
-
-using Ops = TF_FilesystemOps;
+// Options that are right but for how they are stored.
+template <TF_Code (*put)(const TF_Filesystem_Option&)>
+void Storing(posix::Tables& t) {
+  Options(t);
+  t.filesystem.set_filesystem_configuration = SetAll<put>;
+  t.filesystem.set_filesystem_configuration_option = SetOne<put>;
+}
 
 }  // namespace
 
 std::vector<Fault> OptionFaults() {
   constexpr const char* kWorks = "what the plugin offers works";
-  constexpr const char* kForeign = "a token that nobody gave out is NOT_FOUND";
+  constexpr const char* kReadBack = "an option is read back as it was set";
   return {
-      {"transactions.cannot-end", "end_transaction answers INTERNAL", kWorks,
-       WithTransactions<&Ops::end_transaction, FailsToEnd>},
-      {"transactions.cannot-add", "add_to_transaction answers INTERNAL", kWorks,
-       WithTransactions<&Ops::add_to_transaction, FailsToAdd>},
-      {"transactions.cannot-get-or-start", "get_or_start_transaction_for_path answers INTERNAL",
-       kWorks, WithTransactions<&Ops::get_or_start_transaction_for_path, FailsForPath>},
-      {"transactions.other-token", "get_transaction_for_path gives another token", kWorks,
-       WithTransactions<&Ops::get_transaction_for_path, OtherToken>},
-      {"transactions.no-text", "decode_transaction_token gives NULL", "a token has a text",
-       WithTransactions<&Ops::decode_transaction_token, DecodesNothing>},
-      {"transactions.ends-anything", "end_transaction takes every token", kForeign,
-       WithTransactions<&Ops::end_transaction, EndsAnything>},
-      {"transactions.adds-to-anything", "add_to_transaction takes every token", kForeign,
-       WithTransactions<&Ops::add_to_transaction, AddsToAnything>},
-      {"transactions.one-for-all", "every path is in the transaction", "a path is in none at first",
-       Transactions},
-      {"transactions.error-returns-zero", "end_transaction gives 0 with an error",
-       "an error gives -1", WithTransactions<&Ops::end_transaction, ErrorReturnsZero>},
       {"options.cannot-get-all", "get_filesystem_configuration answers INTERNAL", kWorks,
-       WithOptions<&Ops::get_filesystem_configuration, FailsToGetAll>},
+       With<&Ops::get_filesystem_configuration, FailsToGetAll>},
       {"options.cannot-set-all", "set_filesystem_configuration answers INTERNAL", kWorks,
-       WithOptions<&Ops::set_filesystem_configuration, FailsToSetAll>},
+       With<&Ops::set_filesystem_configuration, FailsToSetAll>},
       {"options.cannot-get", "get_filesystem_configuration_option answers INTERNAL", kWorks,
-       WithOptions<&Ops::get_filesystem_configuration_option, FailsToGetOne>},
+       With<&Ops::get_filesystem_configuration_option, FailsToGetOne>},
       {"options.cannot-set", "set_filesystem_configuration_option answers INTERNAL", kWorks,
-       WithOptions<&Ops::set_filesystem_configuration_option, FailsToSetOne>},
+       With<&Ops::set_filesystem_configuration_option, FailsToSetOne>},
+      {"options.one-name-twice", "two options have the same name", "a name is a key",
+       With<&Ops::get_filesystem_configuration, GetAllTwice>},
+      {"options.no-type", "an option has a type that there is not", "a value has a type",
+       With<&Ops::get_filesystem_configuration, GetAllUntyped>},
+      {"options.gives-the-first", "every known key gets the first option",
+       "an option is found by its name", With<&Ops::get_filesystem_configuration_option, GetFirst>},
+      {"options.gives-the-default",
+       "get_filesystem_configuration_option gives the value of the start",
+       "both ways to an option give the same value",
+       With<&Ops::get_filesystem_configuration_option, GetDefault>},
+      {"options.forgets", "what is set is not stored", kReadBack, Storing<Forgets>},
+      {"options.stops-at-nul", "a buffer ends at its first NUL", kReadBack, Storing<StopsAtNul>},
+      {"options.resets-others", "all other options get back the value of the start",
+       "setting an option changes no other", Storing<ResetsOthers>},
+      {"options.stores-then-refuses", "a negative real is refused, and stored",
+       "what is refused changes nothing", Storing<StoresThenRefuses>},
+      {"options.keeps-buffer", "the pointer to a buffer is kept, and read later",
+       "the caller may overwrite arguments when the op is back",
+       [](posix::Tables& t) {
+         Storing<KeepsBuffer>(t);
+         t.filesystem.get_filesystem_configuration = GetLent;
+       }},
   };
 }
 

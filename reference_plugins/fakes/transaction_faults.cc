@@ -1,0 +1,286 @@
+// Transactions, as far as something can be wrong with them.
+
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+#include "memory.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Ops = TF_FilesystemOps;
+
+int Answer(TF_Status* status, TF_Code code) {
+  TF_SetStatus(status, code, code == TF_OK ? "" : "the fault says so, or the caller is wrong");
+  return code == TF_OK ? 0 : -1;
+}
+
+// Tokens, and the paths that are in their transactions. What is done to a path is done at once.
+struct Register {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<TF_TransactionToken>> open;
+  std::map<std::string, TF_TransactionToken*> holders;
+
+  bool Knows(const TF_TransactionToken* token) const {
+    for (const auto& one : open)
+      if (one.get() == token) return true;
+    return false;
+  }
+  TF_TransactionToken* Of(const char* path) const {
+    const auto found = holders.find(path);
+    return found == holders.end() ? nullptr : found->second;
+  }
+  TF_TransactionToken* Begin() {
+    open.push_back(std::make_unique<TF_TransactionToken>());
+    return open.back().get();
+  }
+  std::vector<std::string> Release(const TF_TransactionToken* token) {
+    std::vector<std::string> paths;
+    for (auto at = holders.begin(); at != holders.end();) {
+      if (at->second == token) paths.push_back(at->first);
+      at = at->second == token ? holders.erase(at) : std::next(at);
+    }
+    return paths;
+  }
+};
+
+Register& All() {
+  static Register all;
+  return all;
+}
+
+using Lock = std::lock_guard<std::mutex>;
+
+// The right ops ---------------------------------------------------------------------------------
+
+int Start(Filesystem, TF_TransactionToken** token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  *token = All().Begin();
+  return Answer(status, TF_OK);
+}
+
+int End(Filesystem, TF_TransactionToken* token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
+  All().Release(token);
+  for (auto at = All().open.begin(); at != All().open.end(); ++at) {
+    if (at->get() != token) continue;
+    All().open.erase(at);
+    break;
+  }
+  return Answer(status, TF_OK);
+}
+
+int Add(Filesystem, const char* path, TF_TransactionToken* token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
+  const TF_TransactionToken* holder = All().Of(path);
+  if (holder != nullptr && holder != token) return Answer(status, TF_FAILED_PRECONDITION);
+  All().holders[path] = token;
+  return Answer(status, TF_OK);
+}
+
+int ForPath(Filesystem, const char* path, TF_TransactionToken** token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  TF_TransactionToken* holder = All().Of(path);
+  if (holder == nullptr) return Answer(status, TF_NOT_FOUND);
+  *token = holder;
+  return Answer(status, TF_OK);
+}
+
+int GetOrStart(Filesystem, const char* path, TF_TransactionToken** token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  TF_TransactionToken*& holder = All().holders[path];
+  if (holder == nullptr) holder = All().Begin();
+  *token = holder;
+  return Answer(status, TF_OK);
+}
+
+char* Decode(Filesystem, const TF_TransactionToken* token) {
+  return posix::CopyString(std::to_string(reinterpret_cast<uintptr_t>(token)));
+}
+
+// The wrong ones --------------------------------------------------------------------------------
+
+int FailsToEnd(Filesystem, TF_TransactionToken*, TF_Status* status) {
+  return Answer(status, TF_INTERNAL);
+}
+
+int FailsToAdd(Filesystem, const char*, TF_TransactionToken*, TF_Status* status) {
+  return Answer(status, TF_INTERNAL);
+}
+
+int FailsForPath(Filesystem, const char*, TF_TransactionToken**, TF_Status* status) {
+  return Answer(status, TF_INTERNAL);
+}
+
+int OtherToken(Filesystem, const char*, TF_TransactionToken** token, TF_Status* status) {
+  static TF_TransactionToken other{};
+  *token = &other;
+  return Answer(status, TF_OK);
+}
+
+int NoToken(Filesystem, TF_TransactionToken**, TF_Status* status) { return Answer(status, TF_OK); }
+
+int OldToken(Filesystem filesystem, TF_TransactionToken** token, TF_Status* status) {
+  {
+    const Lock lock(All().mutex);
+    if (!All().open.empty()) {
+      *token = All().open.front().get();
+      return Answer(status, TF_OK);
+    }
+  }
+  return Start(filesystem, token, status);
+}
+
+int OneAndNoMore(Filesystem filesystem, TF_TransactionToken** token, TF_Status* status) {
+  {
+    const Lock lock(All().mutex);
+    if (!All().open.empty()) return Answer(status, TF_INTERNAL);
+  }
+  return Start(filesystem, token, status);
+}
+
+int EndsAnything(Filesystem, TF_TransactionToken*, TF_Status* status) {
+  return Answer(status, TF_OK);
+}
+
+// The transaction is over, but for its paths.
+int EndKeepsPaths(Filesystem, TF_TransactionToken* token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  return Answer(status, All().Knows(token) ? TF_OK : TF_NOT_FOUND);
+}
+
+int EndLoses(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+  std::vector<std::string> paths;
+  {
+    const Lock lock(All().mutex);
+    paths = All().Release(token);
+  }
+  for (const std::string& path : paths) unlink(path.c_str());
+  return End(filesystem, token, status);
+}
+
+int AddsToAnything(Filesystem, const char*, TF_TransactionToken*, TF_Status* status) {
+  return Answer(status, TF_OK);
+}
+
+int AddsWhatExists(Filesystem filesystem, const char* path, TF_TransactionToken* token,
+                   TF_Status* status) {
+  if (access(path, F_OK) != 0) return Answer(status, TF_NOT_FOUND);
+  return Add(filesystem, path, token, status);
+}
+
+int AbortsConflicts(Filesystem filesystem, const char* path, TF_TransactionToken* token,
+                    TF_Status* status) {
+  Add(filesystem, path, token, status);
+  return TF_GetCode(status) == TF_FAILED_PRECONDITION ? Answer(status, TF_ABORTED)
+                                                      : Answer(status, TF_GetCode(status));
+}
+
+int EveryPath(Filesystem filesystem, const char*, TF_TransactionToken** token, TF_Status* status) {
+  return OldToken(filesystem, token, status);
+}
+
+int StartsAgain(Filesystem filesystem, const char* path, TF_TransactionToken** token,
+                TF_Status* status) {
+  Start(filesystem, token, status);
+  const Lock lock(All().mutex);
+  All().holders[path] = *token;
+  return 0;
+}
+
+template <int (*right)(Filesystem, const char*, TF_TransactionToken**, TF_Status*)>
+int FailsForeign(Filesystem filesystem, const char* path, TF_TransactionToken** token,
+                 TF_Status* status) {
+  if (std::strstr(path, "://") != nullptr) return Answer(status, TF_INTERNAL);
+  return right(filesystem, path, token, status);
+}
+
+int ErrorReturnsZero(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+  End(filesystem, token, status);
+  return 0;
+}
+
+char* DecodesNothing(Filesystem, const TF_TransactionToken*) { return nullptr; }
+
+char* DecodesAlike(Filesystem, const TF_TransactionToken*) {
+  return posix::CopyString("a transaction");
+}
+
+// Transactions that are right but for one op.
+template <auto Entry, auto Function>
+void With(posix::Tables& t) {
+  t.filesystem.start_transaction = Start;
+  t.filesystem.end_transaction = End;
+  t.filesystem.add_to_transaction = Add;
+  t.filesystem.get_transaction_for_path = ForPath;
+  t.filesystem.get_or_start_transaction_for_path = GetOrStart;
+  t.filesystem.decode_transaction_token = Decode;
+  t.filesystem.*Entry = Function;
+}
+
+}  // namespace
+
+std::vector<Fault> TransactionFaults() {
+  constexpr const char* kWorks = "what the plugin offers works";
+  constexpr const char* kForeign = "a token that nobody gave out is NOT_FOUND";
+  constexpr const char* kElsewhere = "a path of another filesystem has a code of its own";
+  constexpr const char* kOwn = "each transaction has a token of its own";
+  return {
+      {"transactions.cannot-end", "end_transaction answers INTERNAL", kWorks,
+       With<&Ops::end_transaction, FailsToEnd>},
+      {"transactions.cannot-add", "add_to_transaction answers INTERNAL", kWorks,
+       With<&Ops::add_to_transaction, FailsToAdd>},
+      {"transactions.cannot-get-or-start", "get_or_start_transaction_for_path answers INTERNAL",
+       kWorks, With<&Ops::get_or_start_transaction_for_path, FailsForPath>},
+      {"transactions.other-token", "get_transaction_for_path gives another token", kWorks,
+       With<&Ops::get_transaction_for_path, OtherToken>},
+      {"transactions.no-token", "start_transaction answers OK and gives no token", kOwn,
+       With<&Ops::start_transaction, NoToken>},
+      {"transactions.one-token", "start_transaction gives the token of the one that is open", kOwn,
+       With<&Ops::start_transaction, OldToken>},
+      {"transactions.second-is-internal", "a second start_transaction answers INTERNAL",
+       "one at a time is FAILED_PRECONDITION", With<&Ops::start_transaction, OneAndNoMore>},
+      {"transactions.no-text", "decode_transaction_token gives NULL", "a token has a text",
+       With<&Ops::decode_transaction_token, DecodesNothing>},
+      {"transactions.one-text", "all tokens have the same text", "a token has a text of its own",
+       With<&Ops::decode_transaction_token, DecodesAlike>},
+      {"transactions.ends-anything", "end_transaction takes every token", kForeign,
+       With<&Ops::end_transaction, EndsAnything>},
+      {"transactions.end-keeps-paths", "paths stay in a transaction that has ended",
+       "the end releases its paths", With<&Ops::end_transaction, EndKeepsPaths>},
+      {"transactions.end-loses", "end_transaction deletes the files that are in it",
+       "what was done is there at the end", With<&Ops::end_transaction, EndLoses>},
+      {"transactions.adds-to-anything", "add_to_transaction takes every token", kForeign,
+       With<&Ops::add_to_transaction, AddsToAnything>},
+      {"transactions.adds-what-exists", "add_to_transaction wants the path to exist",
+       "a path that is added need not exist", With<&Ops::add_to_transaction, AddsWhatExists>},
+      {"transactions.aborts-conflicts", "a path that is in another transaction is ABORTED",
+       "a path that is in another transaction is FAILED_PRECONDITION",
+       With<&Ops::add_to_transaction, AbortsConflicts>},
+      {"transactions.one-for-all", "every path is in the transaction", "a path is in none at first",
+       With<&Ops::get_transaction_for_path, EveryPath>},
+      {"transactions.starts-again", "get_or_start_transaction_for_path starts one every time",
+       "a path that is in a transaction stays in it",
+       With<&Ops::get_or_start_transaction_for_path, StartsAgain>},
+      {"transactions.foreign-path-is-internal",
+       "get_transaction_for_path answers INTERNAL to a path with a scheme", kElsewhere,
+       With<&Ops::get_transaction_for_path, FailsForeign<ForPath>>},
+      {"transactions.foreign-start-is-internal",
+       "get_or_start_transaction_for_path answers INTERNAL to a path with a scheme", kElsewhere,
+       With<&Ops::get_or_start_transaction_for_path, FailsForeign<GetOrStart>>},
+      {"transactions.error-returns-zero", "end_transaction gives 0 with an error",
+       "an error gives -1", With<&Ops::end_transaction, ErrorReturnsZero>},
+  };
+}
+
+}  // namespace fakes

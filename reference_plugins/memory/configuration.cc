@@ -1,0 +1,152 @@
+// The ops for configuration. What the caller lends is copied; what it gets is its own, block by
+// block.
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "filesystem.h"
+#include "memory.h"
+#include "ops.h"
+#include "settings.h"
+
+namespace memory {
+namespace {
+
+// Blocks that the caller will free. Zeroed, so that what is half made can be freed.
+template <typename T>
+T* Make(size_t count) {
+  void* block = posix::Allocate(count * sizeof(T));
+  if (block == nullptr) throw std::bad_alloc();
+  return static_cast<T*>(std::memset(block, 0, count * sizeof(T)));
+}
+
+char* MakeString(const char* text) {
+  char* copy = posix::CopyString(text);
+  if (copy == nullptr) throw std::bad_alloc();
+  return copy;
+}
+
+void Free(TF_Filesystem_Option* options, size_t count) {
+  for (size_t k = 0; k < count; ++k) {
+    if (options[k].value != nullptr && options[k].value->values != nullptr &&
+        options[k].value->type_tag == TF_Filesystem_Option_Type_Buffer) {
+      posix::Free(options[k].value->values->buffer_val.buf);
+    }
+    if (options[k].value != nullptr) posix::Free(options[k].value->values);
+    posix::Free(options[k].value);
+    posix::Free(options[k].description);
+    posix::Free(options[k].name);
+  }
+  posix::Free(options);
+}
+
+void Fill(const Option& option, const Settings& settings, TF_Filesystem_Option* filled) {
+  filled->name = MakeString(option.name);
+  filled->description = MakeString(option.description);
+  filled->value = Make<TF_Filesystem_Option_Value>(1);
+  filled->value->type_tag = option.type;
+  filled->value->num_values = 1;
+  filled->value->values = Make<TF_Filesystem_Option_Value_Union>(1);
+  TF_Filesystem_Option_Value_Union value = option.get(settings);
+  if (option.type == TF_Filesystem_Option_Type_Buffer) {
+    const auto length = static_cast<size_t>(value.buffer_val.buf_length);
+    char* copy = Make<char>(length + 1);  // a block also where there are no bytes
+    if (length > 0) std::memcpy(copy, value.buffer_val.buf, length);
+    value.buffer_val.buf = copy;
+  }
+  *filled->value->values = value;
+}
+
+// Copies of some options for the caller. Throws std::bad_alloc, and leaves nothing behind then.
+TF_Filesystem_Option* Copies(const Option* options, size_t count, const Settings& settings) {
+  auto* copies = Make<TF_Filesystem_Option>(count);
+  try {
+    for (size_t k = 0; k < count; ++k) Fill(options[k], settings, &copies[k]);
+  } catch (...) {
+    Free(copies, count);
+    throw;
+  }
+  return copies;
+}
+
+// Sets options, all or none.
+void Set(const TF_Filesystem* filesystem, const TF_Filesystem_Option* options, int count,
+         TF_Status* status) noexcept {
+  posix::Guarded(status, kScheme, [&] {
+    Filesystem& state = Get(filesystem);
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    Settings settings = state.settings;
+    for (int k = 0; k < count; ++k) {
+      const char* name = options[k].name != nullptr ? options[k].name : "";
+      const Option* option = FindOption(name);
+      if (option == nullptr) return posix::SetError(status, TF_NOT_FOUND, name, "no such option");
+      const TF_Filesystem_Option_Value* value = options[k].value;
+      if (value == nullptr || value->num_values != 1 || value->values == nullptr) {
+        return posix::SetError(status, TF_INVALID_ARGUMENT, name, "the option has one value");
+      }
+      if (value->type_tag != option->type) {
+        return posix::SetError(status, TF_INVALID_ARGUMENT, name, "the value is of another type");
+      }
+      if (!option->set(*value->values, &settings)) {
+        return posix::SetError(status, TF_INVALID_ARGUMENT, name, "the value is out of range");
+      }
+    }
+    state.space->Limit(settings.capacity);
+    state.settings = std::move(settings);
+    posix::SetOk(status);
+  });
+}
+
+}  // namespace
+
+void GetConfiguration(const TF_Filesystem* filesystem, TF_Filesystem_Option** options,
+                      int* num_options, TF_Status* status) noexcept {
+  posix::Guarded(status, kScheme, [&] {
+    Filesystem& state = Get(filesystem);
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    *options = Copies(kOptions.data(), kOptions.size(), state.settings);
+    *num_options = static_cast<int>(kOptions.size());
+    posix::SetOk(status);
+  });
+}
+
+void SetConfiguration(const TF_Filesystem* filesystem, const TF_Filesystem_Option* options,
+                      int num_options, TF_Status* status) noexcept {
+  Set(filesystem, options, num_options, status);
+}
+
+void GetOption(const TF_Filesystem* filesystem, const char* key, TF_Filesystem_Option** option,
+               TF_Status* status) noexcept {
+  posix::Guarded(status, key, [&] {
+    const Option* found = FindOption(key);
+    if (found == nullptr) return posix::SetError(status, TF_NOT_FOUND, key, "no such option");
+    Filesystem& state = Get(filesystem);
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    *option = Copies(found, 1, state.settings);
+    posix::SetOk(status);
+  });
+}
+
+void SetOption(const TF_Filesystem* filesystem, const TF_Filesystem_Option* option,
+               TF_Status* status) noexcept {
+  Set(filesystem, option, 1, status);
+}
+
+// The argument's type lacks a level, so an array of strings cannot be handed over, and an array of
+// the caller's would have no length. What fits the type is one block: all keys, each with its NUL,
+// one behind the other. Who takes it for one string reads the first key; there is one block to
+// free.
+void GetKeys(const TF_Filesystem*, char** keys, int* num_keys, TF_Status* status) noexcept {
+  posix::Guarded(status, kScheme, [&] {
+    std::string all;
+    for (const Option& option : kOptions) all.append(option.name).push_back('\0');
+    char* block = Make<char>(all.size());
+    std::memcpy(block, all.data(), all.size());
+    *keys = block;
+    *num_keys = static_cast<int>(kOptions.size());
+    posix::SetOk(status);
+  });
+}
+
+}  // namespace memory
