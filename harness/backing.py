@@ -34,8 +34,11 @@ class Backing:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Put a file there, instead of what was there before."""
-        self._filesystem.pipe_file(self._at(name), content)
+        """Put a file there, instead of what was there before. Raises Unable where there can be no such file."""
+        try:
+            self._filesystem.pipe_file(self._at(name), content)
+        except OSError as error:
+            raise Unable(f"the backing cannot write such a file: {error.strerror or error}") from error
 
     def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> None:
         """Put a file there that holds `pieces` at these offsets in bytes, and NUL between them, without writing those.
@@ -49,9 +52,20 @@ class Backing:
                 file.seek(offset)
                 file.write(piece)
 
+    def make_directory(self, name: str) -> None:
+        """Put a directory there, with those above it."""
+        self._filesystem.makedirs(self._at(name), exist_ok=True)
+
     def delete(self, name: str) -> None:
         """Remove a file."""
         self._filesystem.rm_file(self._at(name))
 
+    def delete_tree(self, name: str) -> None:
+        """Remove a directory with all that is in it."""
+        self._filesystem.rm(self._at(name), recursive=True)
+
     def _at(self, name: str) -> str:
-        return paths.join(self._base, name)
+        inside = paths.components(name)
+        if ".." in inside:
+            raise Unable(f"{name!r} leaves the directory of the backing")
+        return paths.join(self._base, *inside)

@@ -11,6 +11,7 @@ from tffs_conformance.harness import launch, paths
 from tffs_conformance.harness.backing import Backing, Unable
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.defaults import answer
 from tffs_conformance.harness.guard import Guard, Refused
 from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
 from tffs_conformance.harness.outcomes import Died, Outcome
@@ -158,14 +159,30 @@ class Bench:
         if self._root_made or self.target.root is None:
             return
         root = self.target.root
-        self._alone(Guard(root, making=True), lambda fs: _made(fs, root))
+        self._alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
         self._root_made = True
+
+    def _make_root(self, filesystem: Filesystem, root: str) -> None:
+        if self.seeds(filesystem, "create_dir"):
+            self.backing.make_directory("")
+        else:
+            _made(filesystem, root)
+
+    def seeds(self, filesystem: Filesystem, op: str) -> bool:
+        """Whether it takes the backing to prepare what a plugin without this op is then asked about.
+
+        Raises Unable where it does and there is none.
+        """
+        return not filesystem.available(op) and self.backing is not None
 
     def make(self, filesystem: Filesystem, directory: str) -> Outcome[None]:
         """Create a directory right below the root, which was made before.
 
         Where a filesystem lives and dies with its process, the root is not in this host, and is made here again.
         """
+        if self.seeds(filesystem, "create_dir"):
+            self.backing.make_directory(paths.basename(directory))
+            return answer("create_dir", None)
         if not self._hosts_differ:
             got = filesystem.create_dir(directory)
             if got.code is not Code.NOT_FOUND:
@@ -205,6 +222,9 @@ class Bench:
         """Delete a directory."""
         if "delete_recursively" in filesystem.present:
             gone = filesystem.delete_recursively(directory).ok
+        elif self.target.backing and not filesystem.available("delete_dir"):
+            self.backing.delete_tree("" if directory == self.target.root else paths.basename(directory))
+            gone = True
         else:
             gone = _removed(filesystem, directory)
         if not gone:
@@ -219,12 +239,14 @@ class Bench:
 
             def tour(filesystem: Filesystem) -> None:
                 self.make(filesystem, directory)
+                if self.seeds(filesystem, "new_writable_file"):
+                    self.backing.write(f"{paths.basename(directory)}/file", b"plain")
                 _tour(filesystem, directory)
 
             try:
                 self.make_root()
                 self._alone(Guard(directory), tour, trace)
-            except Blocked:
+            except (Blocked, Unable):
                 pass
             self.remove(directory)
             self._plain = frozenset(op for op, _, outcome in trace if getattr(outcome, "ok", False))

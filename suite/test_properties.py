@@ -43,7 +43,7 @@ def test_spellings(case: Case) -> None:
     """Paths are spelt in ways that translation makes one."""
     from tffs_conformance.suite import search, strategies
 
-    search.given(case, strategies.spellings())
+    search.given(case, strategies.spellings(case.performed))
 
 
 @full

@@ -87,13 +87,20 @@ def test_stable(case: Case, spelling: str) -> None:
 @smoke
 @clauses("flush_caches.succeeds")
 def test_flush_caches(case: Case) -> None:
-    """Caches are flushed while there are a file, an open reader and an open writer."""
+    """Caches are flushed while there are a file and an open reader."""
     uri = case.write("file", b"content")
     with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
-        with case.opened(case.fs.new_writable_file(case.uri("new"))) as writer:
-            case.done(writer.append(b"before"))
-            case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
-            case.done(writer.append(b"after"))
-            case.done(writer.close())
+        case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
         case.equal("flush_caches.succeeds", "data", b"content", reader.read(0, 7).value.data)
-    case.equal("flush_caches.succeeds", "tree", {"file": b"content", "new": b"beforeafter"}, case.tree())
+    case.equal("flush_caches.succeeds", "tree", {"file": b"content"}, case.tree())
+
+
+@clauses("flush_caches.succeeds")
+def test_flush_caches_in_the_midst(case: Case) -> None:
+    """Caches are flushed while somebody writes."""
+    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("new"))) as writer:
+        case.done(writer.append(b"before"))
+        case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
+        case.done(writer.append(b"after"))
+        case.done(writer.close())
+    case.equal("flush_caches.succeeds", "tree", {"new": b"beforeafter"}, case.tree())

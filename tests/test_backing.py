@@ -1,10 +1,13 @@
 """Backings: another way to the same storage."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.test_suite import report, run
 from tffs_conformance.harness.backing import Backing, Unable
+from tffs_conformance.suite.catalogue import clause
 
 
 def test_a_file_is_there_and_gone(tmp_path: Path) -> None:
@@ -34,3 +37,21 @@ def test_other_stores_have_no_sparse_files() -> None:
 def test_a_url_that_nobody_understands() -> None:
     with pytest.raises(Unable, match="no-such-protocol"):
         Backing("no-such-protocol://x")
+
+
+def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path) -> None:
+    arguments = ("--plugin=posix_choices", "--env=TFFS_CHOICES=read-only")
+    assert run(tmp_path, *arguments).returncode == 0
+    reads = executed(report(tmp_path))
+    assert not {f"{name}.succeeds" for name in ("new_writable_file", "create_dir", "rename_file")} & reads
+    assert run(tmp_path, "--plugin=posix").returncode == 0
+    classes = ("read", "listing", "glob", "memory-region", "paths", "robustness")
+    everything = {name for name in executed(report(tmp_path)) if clause(name).klass in classes}
+    # Which names are refused shows only where some are made.
+    assert everything - reads == {"paths.illegal-names"}
+
+
+def executed(document: dict[str, Any]) -> set[str]:
+    """The clauses of which a check was made on an answer of the plugin."""
+    checks = (check for case in document["cases"] for check in case["checks"])
+    return {check["clause"] for check in checks if check["verdict"] not in ("absent", "not run", "error")}

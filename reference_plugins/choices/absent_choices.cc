@@ -30,6 +30,19 @@ void NoTreeOps(posix::Tables& tables) {
   ops.get_matching_paths = nullptr;
 }
 
+void ReadOnly(posix::Tables& tables) {
+  auto& ops = tables.filesystem;
+  ops.new_writable_file = nullptr;
+  ops.new_appendable_file = nullptr;
+  ops.create_dir = nullptr;
+  ops.recursively_create_dir = nullptr;
+  ops.delete_file = nullptr;
+  ops.delete_dir = nullptr;
+  ops.delete_recursively = nullptr;
+  ops.rename_file = nullptr;
+  ops.copy_file = nullptr;
+}
+
 }  // namespace
 
 std::vector<Choice> AbsentChoices() {
@@ -38,6 +51,7 @@ std::vector<Choice> AbsentChoices() {
        [](posix::Tables& tables) { tables.writable_file.sync = nullptr; }, false},
       {"no-tree-ops", "which ops have to be there", "none for which core asks is_directory",
        NoTreeOps, false},
+      {"read-only", "which ops have to be there", "none that changes anything", ReadOnly, false},
       {"no-optional-ops", "which ops have to be there", "none that core replaces", NoOptionalOps,
        false},
   };
