@@ -87,12 +87,11 @@ def reads(directory: str) -> None:
          str(native / "libtensorflow_framework.so.2"), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed", "-ldl"],
         check=True,
     )  # fmt: skip
-    content = Path(directory) / "content"
-    content.write_bytes(bytes(64 << 20))
-    for size in (4 << 10, 128 << 10, 1 << 20):
-        arguments = [str(launch.plugin_path("posix")), str(content), str(size), str((64 << 20) // size), "21"]
-        done = subprocess.run([str(program), *arguments], check=True, capture_output=True, text=True)
-        print(f"posix reads of {size >> 10} KiB / a plain pread loop (speed): {done.stdout.strip()}")
+    for plugin, path, yardstick in (("posix", f"{directory}/content", "pread"), ("memory", "/content", "memcpy")):
+        for size in (4 << 10, 128 << 10, 1 << 20):
+            arguments = [str(launch.plugin_path(plugin)), path, str(64 << 20), str(size), "21", yardstick]
+            done = subprocess.run([str(program), *arguments], check=True, capture_output=True, text=True)
+            print(f"{plugin} reads of {size >> 10} KiB / a plain {yardstick} loop (speed): {done.stdout.strip()}")
 
 
 def main() -> None:

@@ -48,6 +48,18 @@ def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
     assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
 
 
+def test_memory_is_conformant_in_every_class(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=memory")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    found = report(tmp_path)
+    assert {entry["verdict"] for entry in found["classes"].values()} == {"conformant"}
+    assert not any(found["counts"][verdict] for verdict in ("error", "warning", "absent", "waived"))
+    # The one thing that is not there: another way to the bytes of a process.
+    reasons = {case["reason"] for case in found["cases"] if case["verdict"] == "not run"}
+    assert all("backing" in reason for reason in reasons), reasons
+    assert "Left behind" not in done.stdout
+
+
 def test_a_users_repository_does_not_reach_our_cases(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\npython_files = check_*.py\npython_functions = check_*\ntestpaths = mine\n"
@@ -194,4 +206,4 @@ def test_the_report_names_no_secret(tmp_path: Path) -> None:
 
 
 def test_the_shipped_plugins_are_found() -> None:
-    assert {"posix", "fakes/null", "fakes/faulty"} <= set(launch.shipped_plugins())
+    assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(launch.shipped_plugins())
