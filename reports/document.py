@@ -20,6 +20,7 @@ from tffs_conformance.reports.errors import (
 )
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import JUDGED, Verdict, judge_class, judge_target, no_counts, worst
+from tffs_conformance.reports.waivers import Waiver, accounts
 
 SCHEMA = "tffs-conformance/report/1"
 
@@ -63,6 +64,7 @@ def build(
         "executed": {"cases": tally.executed_cases, "must": tally.executed_must},
         "classes": tally.classes(left_out),
         "clauses": tally.clauses(),
+        "waivers": accounts([Waiver.from_json(entry) for entry in header["waivers"]], ordered),
         "cases": rendered,
         "end": {"cases": len(rendered), "sha256": _digest(rendered)},
     }

@@ -6,6 +6,7 @@ import platform
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.registration import Registration
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, OPS, available
 from tffs_conformance.reports.header import TargetFacts
+from tffs_conformance.reports.waivers import Waiver, WaiverError, hold_to
+from tffs_conformance.reports.waivers import read as read_waivers
+from tffs_conformance.suite.catalogue import catalogue
 from tffs_conformance.suite.marks import TIERS
 from tffs_conformance.suite.target import Target
+from tffs_conformance.waiving import fitting
 
 #: The plugins that ship with the suite serve storage that is at hand in another way, too.
 BACKINGS = {"posix": "file://{path}", "posix_choices": "file://{path}"}
@@ -103,6 +108,14 @@ def add(parser: pytest.Parser) -> None:
         help=f"where report.json and its journal go (default: {DEFAULT_REPORTS})",
     )
     option(
+        "--waivers",
+        action="append",
+        dest="tffs_waivers",
+        default=[],
+        metavar="FILE",
+        help="known violations that are accepted (TOML); one file for all plugins, or one for each",
+    )
+    option(
         "--fail-on",
         dest="tffs_fail_on",
         default="",
@@ -168,6 +181,24 @@ def targets(config: pytest.Config) -> list[Found]:
             f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own"
         )
     return found
+
+
+def waivers(config: pytest.Config, found: Sequence[Found]) -> dict[str, list[Waiver]]:
+    """The waivers of each target, by its name. Raises UsageError."""
+    given: list[str] = config.option.tffs_waivers
+    if len(given) > 1 and len(given) != len(found):
+        raise pytest.UsageError(f"--waivers was given {len(given)} times for {len(found)} targets: they pair up")
+    by_file = {}
+    for name in dict.fromkeys(given):
+        path = Path(name)
+        try:
+            by_file[name] = fitting(read_waivers(path, date.today()))
+            hold_to(path, by_file[name], catalogue())
+        except OSError as error:
+            raise pytest.UsageError(f"--waivers={name}: {error.strerror}") from error
+        except WaiverError as error:
+            raise pytest.UsageError(f"--waivers: {error}") from error
+    return {one.target.name: by_file[given[k if len(given) > 1 else 0]] if given else [] for k, one in enumerate(found)}
 
 
 def _at(values: Sequence[str], k: int) -> str | None:

@@ -20,6 +20,7 @@ from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, S
 from tffs_conformance.reports.journal import Journal
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
+from tffs_conformance.reports.waivers import Waiver, stale, waived
 from tffs_conformance.suite import catalogue, collect
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.marks import TIERS, UNDEFINED
@@ -69,6 +70,10 @@ class Run:
         self.is_worker = worker is not None
         self.found = [] if worker else options.targets(config)
         targets = [options.from_wire(plain) for plain in worker["tffs"]] if worker else [f.target for f in self.found]
+        if worker:
+            self.waivers = {name: [*map(Waiver.from_json, plain)] for name, plain in worker["tffs_waivers"].items()}
+        else:
+            self.waivers = options.waivers(config, self.found)
         self.seed: int = worker["tffs_seed"] if worker else random.SystemRandom().randrange(1 << 32)
         self.benches = {target.name: Bench(target) for target in targets}
         self.planned: set[str] | None = None
@@ -126,7 +131,7 @@ class Run:
                 selection=self.selection,
                 options={"host-scope": target.host_scope, "call-timeout": target.timeout},
             )
-            header = Header(catalogue.CONTRACT_VERSION, suite, one.facts, clauses)
+            header = Header(catalogue.CONTRACT_VERSION, suite, one.facts, clauses, tuple(self.waivers[target.name]))
             directory = options.report_directory(self.config, target, several)
             secrets = {name: value for name, value in target.environment.items() if _secret(name)}
             try:
@@ -146,6 +151,9 @@ class Run:
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker of pytest-xdist what must be the same for all."""
         node.workerinput["tffs"] = [found.to_wire() for found in self.found]
+        node.workerinput["tffs_waivers"] = {
+            name: [entry.to_json() for entry in entries] for name, entries in self.waivers.items()
+        }
         node.workerinput["tffs_seed"] = self.seed
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
@@ -209,6 +217,7 @@ class Run:
         if case is None or call.when != "call":
             return report
         record = case.finish(call.excinfo.value if call.excinfo else None)
+        record = waived(record, self.waivers[case.target_name])
         report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
         if self.is_worker:
             # The controller gets it with the report.
@@ -278,6 +287,7 @@ class Run:
             or any(document["counts"][kind] for kind in ("error", *self.fail_on))
             for document in self.documents.values()
         )
+        bad = bad or bool(stale(document["waivers"] for document in self.documents.values()))
         return pytest.ExitCode.TESTS_FAILED if bad or exitstatus == pytest.ExitCode.TESTS_FAILED else pytest.ExitCode.OK
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -328,6 +338,10 @@ def present(report: pytest.TestReport, record: CaseRecord, item: pytest.Item) ->
         case Verdict.ABSENT | Verdict.NOT_RUN:
             report.outcome = "skipped"
             report.longrepr = (path, line or 0, f"Skipped: {record.verdict}: {reason}")
+        case Verdict.WAIVED:
+            report.outcome = "skipped"
+            report.wasxfail = "; ".join(f"{c.clause}: {c.got}" for c in record.checks if c.verdict is Verdict.WAIVED)
+            report.longrepr = None
         case _:
             report.outcome = "passed"
             report.longrepr = None
