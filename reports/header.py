@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tffs_conformance.reports.claims import StatedClaim
 from tffs_conformance.reports.waivers import Waiver
 
 
@@ -138,6 +139,7 @@ class Header:
     suite: SuiteFacts
     target: TargetFacts
     clauses: tuple[ClauseFacts, ...]
+    claims: tuple[StatedClaim, ...] = ()
     waivers: tuple[Waiver, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -147,5 +149,6 @@ class Header:
             "suite": self.suite.to_json(),
             "target": self.target.to_json(),
             "clauses": {clause.id: clause.to_json() for clause in self.clauses},
+            "claims": [claim.to_json() for claim in self.claims],
             "waivers": [waiver.to_json() for waiver in self.waivers],
         }

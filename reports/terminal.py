@@ -1,5 +1,6 @@
 """The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer."""
 
+import json
 import shlex
 import textwrap
 from collections import Counter
@@ -7,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tffs_conformance.reports.claims import ClaimState
 from tffs_conformance.reports.document import REPORT_NAME, Document
 from tffs_conformance.reports.escape import printable
 from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
@@ -39,6 +41,7 @@ def summary(document: Document, *, width: int, directory: Path) -> Iterator[Line
     yield f"{len(document['cases'])} cases; checks: {counts or 'none'}", {}
     yield from _classes(document)
     yield from _tables(target["tables"], columns)
+    yield from _claims(document, columns)
     yield from _violations(document, columns)
     yield from _waived(document, columns)
     yield from _warnings(document, columns)
@@ -62,6 +65,18 @@ def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
         ops = [op for op, given in tables.items() if given == answer]
         if ops:
             yield from _wrapped(f"{title}: ", ", ".join(ops), columns)
+
+
+def _claims(document: Document, columns: int) -> Iterator[Line]:
+    """What the profile claims; what is kept beyond that is worth a line of its own."""
+    said = {claim["name"]: json.dumps(claim["value"]) for claim in document["claims"]}
+    if said:
+        yield from _wrapped("claims: ", ", ".join(f"{name} = {value}" for name, value in said.items()), columns)
+    for claim in document["claims"]:
+        if claim["state"] == ClaimState.UNDER_DECLARED:
+            text = f"{claim['name']} = {said[claim['name']]}, but everything it gives up is kept"
+            for line, _ in _wrapped("  under-declared: ", text, columns):
+                yield line, {"yellow": True}
 
 
 def _violations(document: Document, columns: int) -> Iterator[Line]:

@@ -16,13 +16,15 @@ from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.raw import Call, RawFilesystem
 from tffs_conformance.harness.registration import Scheme
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, asks_for_the_kind
+from tffs_conformance.suite.claims import Claims, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds.
 
-    `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root.
+    `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root. `claims`
+    and `limits` are those of a profile.
     """
 
     name: str
@@ -34,6 +36,8 @@ class Target:
     host_scope: str = "case"
     keep: bool = False
     backing: str | None = None
+    claims: dict[str, Value] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
 
 
 class Bench:
@@ -41,6 +45,7 @@ class Bench:
 
     def __init__(self, target: Target) -> None:
         self.target = target
+        self.claims = Claims.of(target.claims, target.limits)
         command = [str(launch.native_directory() / "tffs-host")]
         self.loader = Loader(command, target.plugin, target.environment, target.timeout)
         self.left_behind: list[str] = []

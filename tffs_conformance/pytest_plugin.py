@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import tffs_conformance
-from tffs_conformance import options
-from tffs_conformance.harness import launch
+from tffs_conformance import options, targets
 from tffs_conformance.reports import terminal
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from tffs_conformance.reports.journal import Journal
@@ -23,8 +22,9 @@ from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
 from tffs_conformance.reports.waivers import Waiver, stale, waived
 from tffs_conformance.suite import catalogue, collect
 from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.claims import for_report
 from tffs_conformance.suite.marks import TIERS, UNDEFINED
-from tffs_conformance.suite.target import Bench, Target
+from tffs_conformance.suite.target import Bench
 
 #: The name under which the installed package registers this module.
 ENTRY_POINT = "tffs"
@@ -45,15 +45,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Keep the user's own conftest files, and with them their fixtures, away from our cases."""
-    if early_config.known_args_namespace.tffs_plugin:
+    if _asked_for(early_config.known_args_namespace):
         early_config.known_args_namespace.noconftest = True
+
+
+def _asked_for(option: Any) -> bool:
+    """Whether there is something to judge."""
+    return bool(option.tffs_plugin or option.tffs_profile)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare a run where there is something to judge."""
     config.addinivalue_line("markers", "tffs_clauses(*ids): the clauses a case of the conformance suite checks")
     config.addinivalue_line("markers", "tffs_tier(name): the smallest tier a case of the conformance suite belongs to")
-    if not config.option.tffs_plugin or config.option.help:
+    if not _asked_for(config.option) or config.option.help:
         return
     run = Run(config)
     config.stash[_RUN] = run
@@ -68,14 +73,14 @@ class Run:
         self.fail_on = options.fail_on(config)
         worker = getattr(config, "workerinput", None)
         self.is_worker = worker is not None
-        self.found = [] if worker else options.targets(config)
-        targets = [options.from_wire(plain) for plain in worker["tffs"]] if worker else [f.target for f in self.found]
+        self.found = [] if worker else targets.targets(config)
+        judged = [targets.from_wire(plain) for plain in worker["tffs"]] if worker else [f.target for f in self.found]
         if worker:
             self.waivers = {name: [*map(Waiver.from_json, plain)] for name, plain in worker["tffs_waivers"].items()}
         else:
-            self.waivers = options.waivers(config, self.found)
+            self.waivers = targets.waivers(config, self.found)
         self.seed: int = worker["tffs_seed"] if worker else random.SystemRandom().randrange(1 << 32)
-        self.benches = {target.name: Bench(target) for target in targets}
+        self.benches = {target.name: Bench(target) for target in judged}
         self.planned: set[str] | None = None
         self.ended = 0
         self.deselected = 0
@@ -110,16 +115,6 @@ class Run:
         clauses = tuple(_facts(clause) for clause in catalogue.catalogue().values())
         for one in self.found:
             target = one.target
-            command = ["pytest", f"--plugin={self._given(target)}"]
-            if target.scheme and self.config.option.tffs_scheme:
-                command.append(f"--scheme={target.scheme}")
-            if target.backing and self.config.option.tffs_backing:
-                command.append(f"--backing={target.backing}")
-            command += ["--undefined"] * self.config.option.tffs_undefined
-            command += [
-                f"--env={name}=$" + name if _secret(name) else f"--env={name}={value}"
-                for name, value in target.environment.items()
-            ]
             suite = SuiteFacts(
                 version=tffs_conformance.__version__,
                 tier=self.config.option.tffs_tier,
@@ -127,23 +122,23 @@ class Run:
                 python=platform.python_version(),
                 platform=platform.platform(),
                 started=datetime.now(UTC).isoformat(timespec="seconds"),
-                command=tuple(command),
+                command=one.command,
                 selection=self.selection,
                 options={"host-scope": target.host_scope, "call-timeout": target.timeout},
             )
-            header = Header(catalogue.CONTRACT_VERSION, suite, one.facts, clauses, tuple(self.waivers[target.name]))
+            header = Header(
+                catalogue.CONTRACT_VERSION,
+                suite,
+                one.facts,
+                clauses,
+                claims=tuple(for_report(target.claims)),
+                waivers=tuple(self.waivers[target.name]),
+            )
             directory = options.report_directory(self.config, target, several)
-            secrets = {name: value for name, value in target.environment.items() if _secret(name)}
             try:
-                self.journals[target.name] = Journal.open(directory, header, secrets)
+                self.journals[target.name] = Journal.open(directory, header, one.secrets)
             except OSError as error:
                 raise pytest.UsageError(f"--report-dir: the report cannot be written: {error}") from error
-
-    def _given(self, target: Target) -> str:
-        for given in self.config.option.tffs_plugin:
-            if launch.plugin_path(given) == target.plugin:
-                return str(given)
-        return str(target.plugin)
 
     # Collection ------------------------------------------------------------------------------------------------------
 
@@ -374,7 +369,3 @@ def _facts(clause: catalogue.Clause) -> ClauseFacts:
         disputed=clause.disputed,
         readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow) for r in clause.readings),
     )
-
-
-def _secret(name: str) -> bool:
-    return any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "KEY"))
