@@ -223,7 +223,7 @@ class Case(Checks):
             case Died():
                 reason = self._died(error.death)
                 verdict = Verdict.NOT_RUN if reason else None
-            case Blocked() if error.op in self._claims.forgone:
+            case Blocked() | AbsentOp() if error.op in self._claims.forgone:
                 verdict, reason = Verdict.ABSENT, f"the profile claims {self._claims.forgone[error.op]}"
             case Blocked():
                 self._blocked(error)

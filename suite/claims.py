@@ -29,6 +29,7 @@ class Meaning:
     """What one value of a claim means. `supported` is None where it only decides between readings."""
 
     claim: str
+    about: str
     value: Value
     text: str
     supported: bool | None
@@ -51,6 +52,7 @@ def _meaning(table: Mapping[str, Any], entry: Mapping[str, Any]) -> Meaning:
     patterns = entry.get("clauses", table.get("clauses", ()))
     return Meaning(
         claim=table["name"],
+        about=table["about"],
         value=entry["value"],
         text=entry["text"],
         supported=entry.get("supported"),

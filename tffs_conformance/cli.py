@@ -9,6 +9,7 @@ import click
 import pytest
 
 import tffs_conformance
+from tffs_conformance.probing import probe
 from tffs_conformance.reports import document, terminal
 from tffs_conformance.reports.errors import ReportError
 from tffs_conformance.reports.journal import recover
@@ -32,6 +33,7 @@ def main() -> None:
     """
 
 
+main.add_command(probe)
 main.add_command(update_waivers)
 
 

@@ -142,16 +142,7 @@ def _targets(option: Any, given: str, claimed: Profile, added: dict[str, str], k
     if root is None and _at(option.tffs_scheme, k) is None:
         root = claimed.root
     environment = {**claimed.environment, **added}
-    plugin = launch.plugin_path(given)
-    if not plugin.is_file():
-        shipped = ", ".join(launch.shipped_plugins())
-        raise pytest.UsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({shipped})")
-    registration = probe(plugin, environment, option.tffs_call_timeout)
-    known = list(registration.registered) if registration else []
-    if scheme is None and len(known) > 1:
-        raise pytest.UsageError(f"--plugin={given} has several schemes, choose one with --scheme: {', '.join(known)}")
-    if scheme not in (None, EVERY) and known and scheme not in known:
-        raise pytest.UsageError(f"--scheme={scheme}: {given} has {', '.join(known)}")
+    plugin, registration, known = _registered(given, scheme, environment, option.tffs_call_timeout)
     if scheme == EVERY and root is not None:
         raise pytest.UsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
@@ -175,6 +166,33 @@ def _targets(option: Any, given: str, claimed: Profile, added: dict[str, str], k
         facts = _facts(target, registration, claimed.name or None)
         found.append(Found(target, facts, _command(option, target, added, hidden, k), hidden))
     return found
+
+
+def _registered(
+    given: str, scheme: str | None, environment: dict[str, str], timeout: float
+) -> tuple[Path, Registration | None, list[str]]:
+    """The plugin, what it registers, and its schemes. Raises UsageError where `scheme` is none of them."""
+    plugin = launch.plugin_path(given)
+    if not plugin.is_file():
+        shipped = ", ".join(launch.shipped_plugins())
+        raise pytest.UsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({shipped})")
+    registration = probe(plugin, environment, timeout)
+    known = list(registration.registered) if registration else []
+    if scheme is None and len(known) > 1:
+        raise pytest.UsageError(f"--plugin={given} has several schemes, choose one with --scheme: {', '.join(known)}")
+    if scheme not in (None, EVERY) and known and scheme not in known:
+        raise pytest.UsageError(f"--scheme={scheme}: {given} has {', '.join(known)}")
+    return plugin, registration, known
+
+
+def only_target(
+    given: str, scheme: str | None, root: str | None, environment: dict[str, str], timeout: float
+) -> Target:
+    """One scheme of one plugin, without a profile. Raises UsageError."""
+    plugin, _, known = _registered(given, scheme, environment, timeout)
+    one = scheme if scheme is not None else known[0] if known else None
+    name = plugin.stem.removeprefix("lib")
+    return Target(name, plugin, one, _root(given, one, root), environment, timeout=timeout)
 
 
 def _command(option: Any, target: Target, added: dict[str, str], hidden: dict[str, str], k: int) -> tuple[str, ...]:
