@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tffs_conformance.reports import claims, waivers
+from tffs_conformance.reports.claims import StatedClaim
 from tffs_conformance.reports.errors import (
     AlteredReport,
     DuplicateCase,
@@ -20,6 +22,7 @@ from tffs_conformance.reports.errors import (
 )
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import JUDGED, Verdict, judge_class, judge_target, no_counts, worst
+from tffs_conformance.reports.waivers import Waiver
 
 SCHEMA = "tffs-conformance/report/1"
 
@@ -63,6 +66,8 @@ def build(
         "executed": {"cases": tally.executed_cases, "must": tally.executed_must},
         "classes": tally.classes(left_out),
         "clauses": tally.clauses(),
+        "claims": claims.accounts([StatedClaim.from_json(claim) for claim in header["claims"]], ordered),
+        "waivers": waivers.accounts([Waiver.from_json(entry) for entry in header["waivers"]], ordered),
         "cases": rendered,
         "end": {"cases": len(rendered), "sha256": _digest(rendered)},
     }

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tffs_conformance.reports.claims import StatedClaim
+from tffs_conformance.reports.waivers import Waiver
+
 
 @dataclass(frozen=True, slots=True)
 class ReadingFacts:
@@ -136,6 +139,8 @@ class Header:
     suite: SuiteFacts
     target: TargetFacts
     clauses: tuple[ClauseFacts, ...]
+    claims: tuple[StatedClaim, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The JSON object a journal begins with."""
@@ -144,4 +149,6 @@ class Header:
             "suite": self.suite.to_json(),
             "target": self.target.to_json(),
             "clauses": {clause.id: clause.to_json() for clause in self.clauses},
+            "claims": [claim.to_json() for claim in self.claims],
+            "waivers": [waiver.to_json() for waiver in self.waivers],
         }

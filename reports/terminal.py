@@ -1,5 +1,6 @@
 """The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer."""
 
+import json
 import shlex
 import textwrap
 from collections import Counter
@@ -7,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tffs_conformance.reports.claims import ClaimState
 from tffs_conformance.reports.document import REPORT_NAME, Document
 from tffs_conformance.reports.escape import printable
 from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
+from tffs_conformance.reports.waivers import REMEDIES, State, fingerprint
 
 #: A line and how pytest's terminal writer is to show it.
 Line = tuple[str, Mapping[str, bool]]
@@ -38,7 +41,9 @@ def summary(document: Document, *, width: int, directory: Path) -> Iterator[Line
     yield f"{len(document['cases'])} cases; checks: {counts or 'none'}", {}
     yield from _classes(document)
     yield from _tables(target["tables"], columns)
+    yield from _claims(document, columns)
     yield from _violations(document, columns)
+    yield from _waived(document, columns)
     yield from _warnings(document, columns)
     yield from _readings(document, columns)
     yield from _not_run(document, columns)
@@ -62,6 +67,18 @@ def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
             yield from _wrapped(f"{title}: ", ", ".join(ops), columns)
 
 
+def _claims(document: Document, columns: int) -> Iterator[Line]:
+    """What the profile claims; what is kept beyond that is worth a line of its own."""
+    said = {claim["name"]: json.dumps(claim["value"]) for claim in document["claims"]}
+    if said:
+        yield from _wrapped("claims: ", ", ".join(f"{name} = {value}" for name, value in said.items()), columns)
+    for claim in document["claims"]:
+        if claim["state"] == ClaimState.UNDER_DECLARED:
+            text = f"{claim['name']} = {said[claim['name']]}, but everything it gives up is kept"
+            for line, _ in _wrapped("  under-declared: ", text, columns):
+                yield line, {"yellow": True}
+
+
 def _violations(document: Document, columns: int) -> Iterator[Line]:
     for name, failed in _checks(document, Verdict.VIOLATION):
         facts = document["clauses"][name]
@@ -81,21 +98,47 @@ def _violations(document: Document, columns: int) -> Iterator[Line]:
         if len(failed) > CASES_SHOWN:
             yield f"  … and {len(failed) - CASES_SHOWN} more in {REPORT_NAME}", {}
         yield from _wrapped("  check     ", facts["check"], columns)
-        yield from _waiver(name, failed[0][0]["id"] if len(failed) == 1 else "*", failed[0][1]["got"])
+        yield "  waive it with", {"light": True}
+        for got in dict.fromkeys(check["got"] for _, check in failed[:CASES_SHOWN]):
+            cases = {case["id"] for case, check in failed if check["got"] == got}
+            yield from _waiver(name, cases.pop() if len(cases) == 1 else "*", got)
 
 
 def _waiver(name: str, case: str, got: str) -> Iterator[Line]:
-    yield "  waiver    [[waiver]]", {"light": True}
+    """The entry to paste into a file of waivers: valid TOML, in which only the dots wait for a person."""
+    yield "[[waiver]]", {"light": True}
     for key, value in (
         ("clause", name),
         ("case", case),
-        ("fingerprint", got),
+        ("fingerprint", fingerprint(got)),
         ("reason", "…"),
         ("owner", "…"),
         ("issue", "…"),
     ):
-        quoted = printable(value).replace("\\", "\\\\").replace('"', '\\"')
-        yield f'            {key} = "{quoted}"', {"light": True}
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+        yield f'{key} = "{quoted}"', {"light": True}
+    yield "# expires = 2027-03-01, a date, after which it fails the run", {"light": True}
+
+
+def _waived(document: Document, columns: int) -> Iterator[Line]:
+    """Each entry of the file of waivers, and what is to be done about those that fail the run."""
+    if document["waivers"]:
+        yield "", {}
+        yield "waivers:", {"bold": True}
+    for number, entry in enumerate(document["waivers"], start=1):
+        state = State(entry["state"])
+        red = {"red": True} if state in REMEDIES else {}
+        yield f"  waiver {number} ({printable(entry['clause'])}, {printable(entry['case'])})", red
+        if state in REMEDIES:
+            said = f"{state}: {REMEDIES[state]} (owner: {entry['owner']}, fingerprint: {entry['fingerprint']})"
+        elif state is State.USED:
+            said = f"{entry['waived']} × {entry['fingerprint']}: {entry['reason']} (owner: {entry['owner']})"
+        else:
+            said = f"{state}: not all of its cases were run"
+        if entry["got_instead"]:
+            said += f"; got instead: {' | '.join(entry['got_instead'][:CASES_SHOWN])}"
+        for text, _ in _wrapped("    ", said, columns):
+            yield text, red
 
 
 def _warnings(document: Document, columns: int) -> Iterator[Line]:

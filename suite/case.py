@@ -43,11 +43,19 @@ BLOCKING: Mapping[str, str] = {
 }
 
 
+#: What the names are about that a filesystem may refuse: cases that check it give names beyond the limits, too.
+ILLEGAL = "paths.illegal-names"
+
+
+class Limited(Exception):
+    """A case needs more than the profile's limits allow."""
+
+
 class Case(Checks):
     """One case on one target. Cases read as rule, stimulus, verdict: `setup`, calls on `fs`, then checks."""
 
     def __init__(self, bench: Bench, identity: str, clauses: Sequence[str], stimulus: str) -> None:
-        super().__init__(identity, clauses, bench.directory(identity))
+        super().__init__(identity, clauses, bench.directory(identity), bench.claims)
         self._stimulus = stimulus
         self._bench = bench
         self._stands_for: tuple[CaseRecord, str | None] | None = None
@@ -106,7 +114,10 @@ class Case(Checks):
                 self._bench.make_root()
                 self._directory_made = True
                 self.done(self._bench.make(filesystem, self._directory))
-        return paths.join(self._directory, *names)
+        uri = paths.join(self._directory, *names)
+        if ILLEGAL not in self.clauses:
+            self._within(self._claims.beyond(uri))
+        return uri
 
     @property
     def backing(self) -> Backing:
@@ -148,7 +159,7 @@ class Case(Checks):
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
-        raise AbsentOp(self.fs.absence(op))
+        raise AbsentOp(op, self.fs.absence(op))
 
     def last(self) -> None:
         """What follows is the last use of this filesystem: the case's directory is removed through another one."""
@@ -157,6 +168,7 @@ class Case(Checks):
     def write(self, name: str, content: bytes) -> str:
         """Set up a file with this content, through the backing where the plugin writes none; its URI."""
         uri = self.uri(name)
+        self._within(self._claims.too_large(len(content)))
         if self.seeded:
             self.backing.write(self.behind(name), content)
             return uri
@@ -263,11 +275,19 @@ class Case(Checks):
             case Died():
                 reason = self._died(error.death)
                 verdict = Verdict.NOT_RUN if reason else None
+            case Blocked() | AbsentOp() if error.op in self._claims.forgone:
+                verdict, reason = Verdict.ABSENT, f"the profile claims {self._claims.forgone[error.op]}"
             case Blocked():
                 self._blocked(error)
                 verdict, reason = Verdict.NOT_RUN, f"blocked by {error.op}: {error.why}"
             case Refused() | Unable():
                 verdict, reason = Verdict.NOT_RUN, str(error)
+            case Limited():
+                verdict, reason = Verdict.ABSENT, str(error)
+            case AbsentOp() if error.op in self._claims.needed:
+                self._blocked(Blocked(error.op, str(error)))
+                verdict = Verdict.NOT_RUN
+                reason = f"blocked by {error.op}, which the profile claims: {self._claims.needed[error.op]}"
             case AbsentOp():
                 verdict, reason = Verdict.ABSENT, str(error)
             case _:
@@ -277,6 +297,9 @@ class Case(Checks):
         if not verdicts:
             verdicts, reason = [Verdict.ERROR], "the case made no check"
         final = worst(verdicts)
+        if final is Verdict.ABSENT and reason is None:
+            given_up = next(check.clause for check in self._checks if check.verdict is Verdict.ABSENT)
+            reason = f"the profile claims {self._claims.unsupported[given_up]}"
         return CaseRecord(
             id=self.id,
             clauses=self.clauses,
@@ -306,6 +329,10 @@ class Case(Checks):
         finally:
             self._bench.release(self._loaded)
 
+    def _within(self, broken: str | None) -> None:
+        if broken:
+            raise Limited(broken)
+
     def _died(self, death: Death) -> str | None:
         """Record a death, or say by what the case is blocked."""
         if self._setting_up and death.op not in self._bench.plain and f"{death.op}.succeeds" not in self.clauses:
@@ -332,7 +359,8 @@ class Case(Checks):
         """Where the case is about the op that blocks it, that is the violation which all others wait for."""
         name = BLOCKING.get(blocked.op, f"{blocked.op}.succeeds")
         judged = any(check.clause == name and check.verdict is Verdict.VIOLATION for check in self._checks)
-        if name in self.clauses and not blocked.absent and not judged:
+        absent = blocked.absent and blocked.op not in self._claims.needed
+        if name in self.clauses and not absent and not judged:
             self._record(name, False, f"{blocked.op} works", f"{blocked.op}: {blocked.why}")
 
     def _held_to_laws(self) -> None:

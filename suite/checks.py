@@ -9,6 +9,7 @@ from tffs_conformance.reports.records import CheckRecord
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.suite import trace
 from tffs_conformance.suite.catalogue import Level, clause
+from tffs_conformance.suite.claims import Claims
 
 #: Disputed (A23): an op that is there may answer UNIMPLEMENTED. That is no breach and no pass.
 UNIMPLEMENTED = "common.present-op-is-unimplemented"
@@ -16,6 +17,10 @@ UNIMPLEMENTED = "common.present-op-is-unimplemented"
 
 class AbsentOp(Exception):
     """The op a case is about is NULL and core has no default for it, or it answers UNIMPLEMENTED."""
+
+    def __init__(self, op: str, why: str) -> None:
+        super().__init__(why)
+        self.op = op
 
 
 class Misused(Exception):
@@ -25,12 +30,13 @@ class Misused(Exception):
 class Checks:
     """The checks of one case; `directory` is the URI of the case's own directory, which no text repeats."""
 
-    def __init__(self, identity: str, clauses: Sequence[str], directory: str) -> None:
+    def __init__(self, identity: str, clauses: Sequence[str], directory: str, claims: Claims) -> None:
         self.id = identity
         self.clauses = tuple(clauses)
         #: A history may come by any clause.
         self.may_check_all = False
         self._directory = directory
+        self._claims = claims
         self._checks: list[CheckRecord] = []
 
     def check(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
@@ -64,7 +70,7 @@ class Checks:
         """Raise AbsentOp where an op answers UNIMPLEMENTED."""
         if self.unimplemented(outcome):
             absent = outcome.source is Source.ABSENT
-            raise AbsentOp(outcome.message if absent else f"{outcome.op} answers UNIMPLEMENTED")
+            raise AbsentOp(outcome.op, outcome.message if absent else f"{outcome.op} answers UNIMPLEMENTED")
 
     def unimplemented(self, outcome: Outcome[object]) -> bool:
         """Whether the op answers UNIMPLEMENTED; where the plugin itself says so, that is recorded."""
@@ -96,6 +102,7 @@ class Checks:
             verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
         else:
             verdict = Verdict.VIOLATION if level is Level.MUST else Verdict.WARNING
+        verdict, expected = self._claims.judged(name, holds, verdict, expected, reading)
         plain = [self._plain(text) for text in (expected, got, said)]
         self._checks.append(CheckRecord(name, verdict, plain[0], plain[1], reading, plain[2] or None))
         return holds

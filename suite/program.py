@@ -10,7 +10,7 @@ from tffs_conformance.harness.outcomes import Entries, Existence, Outcome, Read,
 from tffs_conformance.harness.raw import Call
 from tffs_conformance.reports.records import CheckRecord
 from tffs_conformance.suite.model import OPENS
-from tffs_conformance.suite.target import Target, looks_secret
+from tffs_conformance.suite.target import Target
 
 TEMPLATE = Path(__file__).with_name("program.cc.in")
 #: Bytes of which a text is written out; longer runs of one byte are written as a length.
@@ -35,7 +35,7 @@ def source(target: Target, calls: Sequence[Call], names: Mapping[str, str], brok
     root = target.root or f"{target.scheme}:///tmp/tffs"
     native = launch.native_directory()
     settings = [
-        f"  // {name} is to be set.\n" if looks_secret(name) else f"  setenv({_text(name)}, {_text(value)}, 1);\n"
+        f"  // {name} is to be set.\n" if name in target.secrets else f"  setenv({_text(name)}, {_text(value)}, 1);\n"
         for name, value in target.environment.items()
     ]
     return string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(

@@ -18,6 +18,7 @@ from tffs_conformance.harness.outcomes import Died, Outcome
 from tffs_conformance.harness.raw import Call, RawFilesystem
 from tffs_conformance.harness.registration import Scheme
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, asks_for_the_kind
+from tffs_conformance.suite.claims import Claims, Value
 
 #: Histories that each property tries unless it is told otherwise.
 EXAMPLES = 200
@@ -27,7 +28,8 @@ EXAMPLES = 200
 class Target:
     """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds.
 
-    `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root.
+    `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root. `claims`
+    and `limits` are those of a profile. The values of the environment variables in `secrets` are told to nobody.
 
     Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
     `replay`, the path of a trace, they try that one only. `command` is the line that judges this target again.
@@ -42,6 +44,9 @@ class Target:
     host_scope: str = "case"
     keep: bool = False
     backing: str | None = None
+    claims: dict[str, Value] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
     examples: int = EXAMPLES
     seed: int = 0
     traces: str | None = None
@@ -49,16 +54,12 @@ class Target:
     command: tuple[str, ...] = ()
 
 
-def looks_secret(name: str) -> bool:
-    """Whether the value of an environment variable of this name is to be kept to oneself."""
-    return any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "KEY"))
-
-
 class Bench:
     """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
 
     def __init__(self, target: Target, endured: int | None = HANGS_ENDURED) -> None:
         self.target = target
+        self.claims = Claims.of(target.claims, target.limits)
         command = [str(launch.native_directory() / "tffs-host")]
         self.loader = Loader(command, target.plugin, target.environment, target.timeout, endured)
         self.left_behind: list[str] = []

@@ -126,26 +126,34 @@ def test_onto_itself(case: Case, op: str) -> None:
     case.reading(f"{op}.onto-itself", readings, f"code={got.code} content={there!r}", got.message)
 
 
-@by("error-changes-nothing")
-def test_refused(case: Case, op: str) -> None:
-    """What cannot be done leaves everything as it was: a missing source and a target with content."""
+#: What cannot be done: source, target, the code, and the clause that says so.
+REFUSED = {
+    "missing": ("missing", "target", Code.NOT_FOUND, "missing-is-not-found"),
+    "missing-parent": ("target", "missing/target", Code.NOT_FOUND, "missing-parent-is-not-found"),
+    "below-a-file": ("target/below", "directory/file", Code.FAILED_PRECONDITION, "below-a-file-is-failed-precondition"),
+    "below-itself": ("target", "target/below", Code.FAILED_PRECONDITION, "below-a-file-is-failed-precondition"),
+}
+
+
+@pytest.mark.parametrize(
+    ("op", "why"),
+    [
+        pytest.param(op, why, id=f"{op}-{why}", marks=clauses(f"{op}.error-changes-nothing", f"{op}.{REFUSED[why][3]}"))
+        for op in ("rename_file", "copy_file")
+        for why in REFUSED
+    ],
+)
+def test_refused(case: Case, op: str, why: str) -> None:
+    """What cannot be done leaves everything as it was, beside files with content."""
+    source, target, code, clause = REFUSED[why]
     before: Tree = {"directory": None, "target": NEW, "directory/file": b"inside"}
     case.mkdir("directory")
     case.write("target", NEW)
     case.write("directory/file", b"inside")
-    for source, target in (("missing", "target"), ("target", "missing/target"), ("target/below", "directory/file")):
-        got = move(case, op, source, target)
-        case.check(f"{op}.error-changes-nothing", not got.ok, "an error", f"code={got.code}", got.message)
+    got = move(case, op, source, target)
+    case.status(f"{op}.{clause}", got, code)
+    if not got.ok:
         case.unchanged(f"{op}.error-changes-nothing", before)
-
-
-@by("error-changes-nothing", "below-a-file-is-failed-precondition")
-def test_below_itself(case: Case, op: str) -> None:
-    """The target lies below the source, which is a file."""
-    case.write("file", NEW)
-    got = move(case, op, "file", "file/below")
-    case.status(f"{op}.below-a-file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
-    case.unchanged(f"{op}.error-changes-nothing", {"file": NEW})
 
 
 @pytest.mark.parametrize("full", [pytest.param(False, id="empty"), pytest.param(True, id="full")])

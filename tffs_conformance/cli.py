@@ -9,11 +9,13 @@ import click
 import pytest
 
 import tffs_conformance
+from tffs_conformance.probing import probe
 from tffs_conformance.reports import document, terminal
 from tffs_conformance.reports.errors import ReportError
 from tffs_conformance.reports.journal import recover
 from tffs_conformance.suite import collect, machine
 from tffs_conformance.suite.catalogue import Clause, Level, UnknownClause, catalogue, clause, matching
+from tffs_conformance.waiving import update_waivers
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,6 +31,10 @@ def main() -> None:
 
     These commands say what it checks and read what it wrote.
     """
+
+
+main.add_command(probe)
+main.add_command(update_waivers)
 
 
 @main.command("list")

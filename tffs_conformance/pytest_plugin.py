@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 
 import tffs_conformance
-from tffs_conformance import options
+from tffs_conformance import options, targets
 from tffs_conformance.reports import terminal
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from tffs_conformance.reports.journal import Journal
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
+from tffs_conformance.reports.waivers import Waiver, stale, waived
 from tffs_conformance.suite import catalogue, collect
 from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.claims import for_report
 from tffs_conformance.suite.marks import TIERS, UNDEFINED
-from tffs_conformance.suite.target import Bench, looks_secret
+from tffs_conformance.suite.target import Bench
 
 #: The name under which the installed package registers this module.
 ENTRY_POINT = "tffs"
@@ -42,15 +44,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Keep the user's own conftest files, and with them their fixtures, away from our cases."""
-    if early_config.known_args_namespace.tffs_plugin:
+    if _asked_for(early_config.known_args_namespace):
         early_config.known_args_namespace.noconftest = True
+
+
+def _asked_for(option: Any) -> bool:
+    """Whether there is something to judge."""
+    return bool(option.tffs_plugin or option.tffs_profile)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare a run where there is something to judge."""
     config.addinivalue_line("markers", "tffs_clauses(*ids): the clauses a case of the conformance suite checks")
     config.addinivalue_line("markers", "tffs_tier(name): the smallest tier a case of the conformance suite belongs to")
-    if not config.option.tffs_plugin or config.option.help:
+    if not _asked_for(config.option) or config.option.help:
         return
     run = Run(config)
     config.stash[_RUN] = run
@@ -65,9 +72,13 @@ class Run:
         self.fail_on = options.fail_on(config)
         worker = getattr(config, "workerinput", None)
         self.is_worker = worker is not None
-        self.found = [] if worker else options.targets(config)
-        targets = [options.from_wire(plain) for plain in worker["tffs"]] if worker else [f.target for f in self.found]
-        self.benches = {target.name: Bench(target) for target in targets}
+        self.found = [] if worker else targets.targets(config)
+        judged = [targets.from_wire(plain) for plain in worker["tffs"]] if worker else [f.target for f in self.found]
+        if worker:
+            self.waivers = {name: [*map(Waiver.from_json, plain)] for name, plain in worker["tffs_waivers"].items()}
+        else:
+            self.waivers = targets.waivers(config, self.found)
+        self.benches = {target.name: Bench(target) for target in judged}
         self.planned: set[str] | None = None
         self.ended = 0
         self.deselected = 0
@@ -117,11 +128,17 @@ class Run:
                     "examples": target.examples,
                 },
             )
-            header = Header(catalogue.CONTRACT_VERSION, suite, one.facts, clauses)
+            header = Header(
+                catalogue.CONTRACT_VERSION,
+                suite,
+                one.facts,
+                clauses,
+                claims=tuple(for_report(target.claims)),
+                waivers=tuple(self.waivers[target.name]),
+            )
             directory = options.report_directory(self.config, target.name, several)
-            secrets = {name: value for name, value in target.environment.items() if looks_secret(name)}
             try:
-                self.journals[target.name] = Journal.open(directory, header, secrets)
+                self.journals[target.name] = Journal.open(directory, header, one.secrets)
             except OSError as error:
                 raise pytest.UsageError(f"--report-dir: the report cannot be written: {error}") from error
 
@@ -131,6 +148,9 @@ class Run:
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker of pytest-xdist what must be the same for all."""
         node.workerinput["tffs"] = [found.to_wire() for found in self.found]
+        node.workerinput["tffs_waivers"] = {
+            name: [entry.to_json() for entry in entries] for name, entries in self.waivers.items()
+        }
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Our modules have ids and names that no setting of the user reaches."""
@@ -193,6 +213,7 @@ class Run:
         if case is None or call.when != "call":
             return report
         record = case.finish(call.excinfo.value if call.excinfo else None)
+        record = waived(record, self.waivers[case.target_name])
         report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
         if self.is_worker:
             # The controller gets it with the report.
@@ -262,6 +283,7 @@ class Run:
             or any(document["counts"][kind] for kind in ("error", *self.fail_on))
             for document in self.documents.values()
         )
+        bad = bad or bool(stale(document["waivers"] for document in self.documents.values()))
         return pytest.ExitCode.TESTS_FAILED if bad or exitstatus == pytest.ExitCode.TESTS_FAILED else pytest.ExitCode.OK
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -312,6 +334,10 @@ def present(report: pytest.TestReport, record: CaseRecord, item: pytest.Item) ->
         case Verdict.ABSENT | Verdict.NOT_RUN:
             report.outcome = "skipped"
             report.longrepr = (path, line or 0, f"Skipped: {record.verdict}: {reason}")
+        case Verdict.WAIVED:
+            report.outcome = "skipped"
+            report.wasxfail = "; ".join(f"{c.clause}: {c.got}" for c in record.checks if c.verdict is Verdict.WAIVED)
+            report.longrepr = None
         case _:
             report.outcome = "passed"
             report.longrepr = None

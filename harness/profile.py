@@ -1,0 +1,141 @@
+"""Profiles: TOML that says how to reach a target and what it claims to support.
+
+What the claims mean is the suite's affair: here they are names with values.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+#: The profiles that ship with the package: what a kind of storage claims, and no plugin.
+SHIPPED = Path(__file__).parent / "profiles"
+
+LIMITS = ("max_path", "max_name", "max_file_size", "mtime_granularity_ns")
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "plugin": ("path", "scheme", "root"),
+    "limits": LIMITS,
+    "backing": ("url",),
+    "services": ("compose",),
+}
+_SECTIONS = ("semantics", "plugin", "env", "claims", "limits", "backing", "services")
+
+
+class ProfileError(Exception):
+    """A profile is not as it should be; the text is one sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a profile says. Limits are in bytes, and the granularity of times in nanoseconds.
+
+    `secrets` names the variables whose values came from the runner's own environment: they stand in no report.
+    """
+
+    name: str
+    plugin: str | None = None
+    scheme: str | None = None
+    root: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    secrets: frozenset[str] = frozenset()
+    claims: Mapping[str, str | bool] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    backing: str | None = None
+
+
+def shipped() -> list[str]:
+    """The names of the profiles that ship with the package."""
+    return sorted(path.stem for path in SHIPPED.glob("*.toml"))
+
+
+def read(given: str, environment: Mapping[str, str] = os.environ) -> Profile:
+    """The profile of this name or in this file; values `{from = "VAR"}` are those of `environment`.
+
+    Raises ProfileError.
+    """
+    if given in shipped():
+        return Profile(name=given, claims=_tables(SHIPPED / f"{given}.toml")["claims"])
+    path = Path(given)
+    if not path.is_file():
+        raise ProfileError(f"{given}: there is no such file, nor a profile of that name ({', '.join(shipped())})")
+    tables = _tables(path)
+    if "services" in tables:
+        raise ProfileError(f"{path}: [services] cannot be started by this version: start them, and name them in [env]")
+    claims = {}
+    if "semantics" in tables:
+        base = tables["semantics"]
+        if base not in shipped():
+            raise ProfileError(f"{path}: semantics is {base!r}; known are {', '.join(shipped())}")
+        claims = dict(read(base).claims)
+    plugin = tables.get("plugin", {})
+    values, secrets = _environment(path, tables.get("env", {}), environment)
+    return Profile(
+        name=given,
+        plugin=_beside(path, plugin["path"]) if "path" in plugin else None,
+        scheme=plugin.get("scheme"),
+        root=plugin.get("root"),
+        environment=values,
+        secrets=secrets,
+        claims=claims | tables.get("claims", {}),
+        limits=tables.get("limits", {}),
+        backing=tables.get("backing", {}).get("url"),
+    )
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ProfileError(f"{path} is no TOML: {error}") from None
+    for section, table in tables.items():
+        if section not in _SECTIONS:
+            raise ProfileError(f"{path}: the unknown key {section!r}; known are {', '.join(_SECTIONS)}")
+        if section == "semantics":
+            continue
+        if not isinstance(table, dict):
+            raise ProfileError(f"{path}: {section} is a table, [{section}]")
+        for key, value in table.items():
+            if section in _KEYS and key not in _KEYS[section]:
+                raise ProfileError(
+                    f"{path}: [{section}] has the unknown key {key!r}; known are {', '.join(_KEYS[section])}"
+                )
+            _held_to_type(path, section, key, value)
+    return tables
+
+
+def _held_to_type(path: Path, section: str, key: str, value: object) -> None:
+    if section == "limits":
+        least = 0 if key == "mtime_granularity_ns" else 1
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ProfileError(f"{path}: [limits] {key} is a number, at least {least}")
+    elif section == "claims":
+        if not isinstance(value, str | bool):
+            raise ProfileError(f"{path}: [claims] {key} is a text, true or false")
+    elif section == "env":
+        if not isinstance(value, str) and not (isinstance(value, dict) and list(value) == ["from"]):
+            raise ProfileError(f'{path}: [env] {key} is a text or {{from = "VARIABLE"}}')
+    elif not isinstance(value, str):
+        raise ProfileError(f"{path}: [{section}] {key} is a text")
+
+
+def _environment(
+    path: Path, table: Mapping[str, Any], environment: Mapping[str, str]
+) -> tuple[dict[str, str], frozenset[str]]:
+    values = {}
+    for name, value in table.items():
+        if isinstance(value, str):
+            values[name] = value
+        elif value["from"] in environment:
+            values[name] = environment[value["from"]]
+        else:
+            raise ProfileError(f"{path}: [env] {name} comes from the variable {value['from']}, which is not set")
+    return values, frozenset(name for name, value in table.items() if not isinstance(value, str))
+
+
+def _beside(path: Path, plugin: str) -> str:
+    """A path is seen from the profile; a bare word may be a plugin that ships with the package."""
+    is_word = not Path(plugin).suffix and not plugin.startswith((".", "/"))
+    return plugin if is_word else str((path.parent / plugin).absolute())

@@ -1,0 +1,151 @@
+"""Bring a file of waivers up to date with a report: kept entries stay as people wrote them, comments and all."""
+
+import datetime
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import tomlkit
+
+from tffs_conformance.reports.document import Document
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.waivers import State, Waiver, WaiverError, accounts, fingerprint
+
+#: A violation, waived or not: its clause, its case, and what the check got.
+Breach = tuple[str, str, str]
+
+_HEAD = re.compile(r"^\s*\[\[\s*waiver\s*\]\]")
+
+
+@dataclass(slots=True)
+class Changes:
+    """What became of the entries, one line each."""
+
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def update(
+    path: Path,
+    waivers: Sequence[Waiver],
+    report: Document,
+    *,
+    reason: str,
+    owner: str,
+    issue: str | None,
+    expires: datetime.date,
+) -> Changes:
+    """Rewrite the file at `path`, which holds `waivers`, for the violations in `report`.
+
+    Entries that waive something stay; those that expired get `expires` as their new end, those whose fingerprint
+    changed get the one seen; entries that nothing needs, and those about clauses that the report lacks, go. What is
+    left of the violations gets entries with `reason`, `owner`, `issue` and `expires`. Raises WaiverError where the file
+    is not laid out entry by entry, or OSError.
+    """
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    preamble, blocks = _blocks(path, text, len(waivers))
+    left = _breaches(report)
+    cases = [CaseRecord.from_json(case) for case in report["cases"]]
+    # As if nothing was waived and nothing expired: what is unneeded then is not needed at all.
+    bare = [replace(waiver, expired=False) for waiver in waivers]
+    states = [account["state"] for account in accounts(bare, map(_unwaived, cases))]
+    # First come the entries that are right as they are, so that no other takes what they are about.
+    claims = [_claim(left, waiver) for waiver in waivers]
+    changes, kept = Changes(), [preamble]
+    for waiver, block, state, claimed in zip(waivers, blocks, states, claims, strict=True):
+        named = f"{waiver.clause}, {waiver.case}: {waiver.fingerprint}"
+        edits: dict[str, object] = {}
+        others = [breach for breach in left if waiver.fits(*breach[:2])]
+        if not claimed and others:
+            # The clause is still broken there, in another way.
+            edits["fingerprint"] = fingerprint(others[0][2])
+            claimed = _claim(left, replace(waiver, fingerprint=others[0][2]))  # noqa: PLW2901
+        if waiver.clause not in report["clauses"] or (not claimed and state != State.NOT_JUDGED):
+            changes.dropped.append(named)
+            continue
+        if waiver.expired and claimed:
+            edits["expires"] = expires
+        if edits:
+            changes.updated.append(f"{named} ({', '.join(f'{key} = {value}' for key, value in edits.items())})")
+        kept.append(_edited(block, edits))
+    for clause, case, got in _grouped(left):
+        changes.added.append(f"{clause}, {case}: {got}")
+        entry = {"clause": clause, "case": case, "fingerprint": got, "reason": reason, "owner": owner}
+        kept.append(_written(entry | ({"issue": issue} if issue else {}) | {"expires": expires}))
+    draft = path.with_name(f"{path.name}.tmp")
+    draft.write_text("".join(kept), encoding="utf-8")
+    draft.replace(path)
+    return changes
+
+
+def _blocks(path: Path, text: str, count: int) -> tuple[str, list[str]]:
+    """What stands before the first entry, and each entry with the comment right above it."""
+    lines = text.splitlines(keepends=True)
+    starts = []
+    for number, line in enumerate(lines):
+        if _HEAD.match(line):
+            while number and lines[number - 1].lstrip().startswith("#"):
+                number -= 1  # noqa: PLW2901 - up to the first line of the comment
+            starts.append(number)
+    if len(starts) != count:
+        raise WaiverError(f"{path}: each entry begins with [[waiver]] on a line of its own, else it is not rewritten")
+    ends = [*starts[1:], len(lines)]
+    blocks = ["".join(lines[start:end]) for start, end in zip(starts, ends, strict=False)]
+    return "".join(lines[: starts[0]] if starts else lines), [b if b.endswith("\n") else b + "\n" for b in blocks]
+
+
+def _claim(left: dict[Breach, None], waiver: Waiver) -> list[Breach]:
+    """Take from `left` what an entry is about."""
+    claimed = [(clause, case, got) for clause, case, got in left if waiver.fits(clause, case) and waiver.is_of(got)]
+    for breach in claimed:
+        del left[breach]
+    return claimed
+
+
+def _breaches(report: Document) -> dict[Breach, None]:
+    """The violations, waived or not, as clause, case and `got`."""
+    return {
+        (check["clause"], case["id"], check["got"]): None
+        for case in report["cases"]
+        for check in case["checks"]
+        if check["verdict"] in (Verdict.VIOLATION, Verdict.WAIVED)
+    }
+
+
+def _unwaived(case: CaseRecord) -> CaseRecord:
+    """The case as it would have ended without waivers."""
+    checks = tuple(
+        CheckRecord(c.clause, Verdict.VIOLATION, c.expected, c.got) if c.verdict is Verdict.WAIVED else c
+        for c in case.checks
+    )
+    return CaseRecord(case.id, case.clauses, case.verdict, checks)
+
+
+def _grouped(left: Mapping[Breach, None]) -> list[tuple[str, str, str]]:
+    """One entry for each clause and fingerprint: of the one case that gave it, or of all cases."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for clause, case, got in left:
+        cases.setdefault((clause, fingerprint(got)), []).append(case)
+    return [(clause, ids[0] if len(ids) == 1 else "*", got) for (clause, got), ids in cases.items()]
+
+
+def _edited(block: str, edits: Mapping[str, object]) -> str:
+    if not edits:
+        return block
+    document = tomlkit.parse(block)
+    entry = document["waiver"][0]
+    for key, value in edits.items():
+        entry[key] = value
+    return tomlkit.dumps(document)
+
+
+def _written(entry: Mapping[str, object]) -> str:
+    entries = tomlkit.aot()
+    table = tomlkit.table()
+    for key, value in entry.items():
+        table[key] = value
+    entries.append(table)
+    return "\n" + tomlkit.dumps({"waiver": entries}).lstrip("\n")

@@ -1,0 +1,120 @@
+"""Probing: the profile it writes is right for the plugin it was found out from."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_suite import environment, report, run
+
+UNKNOWN = "could not be found out"
+
+
+def probed(directory: Path, *arguments: str, code: int = 0) -> str:
+    """What the command says."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tffs_conformance", "probe", *arguments],
+        cwd=directory, env=environment(), text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if code == 0 else done.stdout + done.stderr
+
+
+def claims(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads(text)["claims"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("plugin", "some"),
+    [
+        ("posix", {"directories": "real", "append": True, "atomic_rename": True, "visibility": "append"}),
+        (
+            "fakes/object_store",
+            {"directories": "emulated", "append": False, "atomic_rename": False, "visibility": "close"},
+        ),
+    ],
+)
+def test_the_profile_of_a_right_plugin_is_kept(tmp_path: Path, plugin: str, some: dict[str, Any]) -> None:
+    probed(tmp_path, plugin, "-o", "mine.toml")
+    text = (tmp_path / "mine.toml").read_text()
+    assert claims(text).items() >= some.items()
+    limits = tomllib.loads(text)["limits"]
+    assert limits["max_name"] == (255 if plugin == "posix" else limits["max_name"])
+    assert limits["mtime_granularity_ns"] < 10**9
+    done = run(tmp_path, "--plugin-profile=mine.toml", "-n", "2")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    found = report(tmp_path)
+    assert found["verdict"] == "conformant"
+    assert not [claim["name"] for claim in found["claims"] if claim["state"] in ("broken", "under-declared")]
+    assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
+
+
+@pytest.mark.parametrize(
+    ("choice", "claim", "value"),
+    [
+        ("header-is-directory", "is_directory_on_file", "header"),
+        ("rename-directories", "rename_directories", True),
+        ("copy-into-directory", "copy_onto_directory", "inside"),
+        ("refuse-tree-of-file", "delete_recursively_on_file", "refuses"),
+        ("tell-from-handle", "tell_on_appendable_file", "handle"),
+        ("far-below-a-file-is-not-found", "far_below_a_file", "not-found"),
+        ("late-visibility", "visibility", "flush"),
+    ],
+)
+def test_what_a_plugin_chose_is_found_out(tmp_path: Path, choice: str, claim: str, value: str | bool) -> None:
+    text = probed(tmp_path, "posix_choices", f"--env=TFFS_CHOICES={choice}")
+    assert claims(text)[claim] == value
+
+
+def test_times_are_measured(tmp_path: Path) -> None:
+    for choice, granularity in (("coarse-mtime", 10**9), ("no-mtime", 0)):
+        text = probed(tmp_path, "posix_choices", f"--env=TFFS_CHOICES={choice}")
+        assert tomllib.loads(text)["limits"]["mtime_granularity_ns"] == granularity
+
+
+@pytest.mark.parametrize(
+    ("fault", "unknown", "known"),
+    [
+        ("crash:new_appendable_file", "append", "visibility"),
+        ("hang:rename_file", "rename_directories", "is_directory_on_file"),
+        ("throw:copy_file", "copy_onto_directory", "append"),
+        ("exit:stat", "mtime_granularity_ns", "append"),
+    ],
+)
+def test_a_dying_plugin_is_asked_the_next_question(tmp_path: Path, fault: str, unknown: str, known: str) -> None:
+    text = probed(tmp_path, "fakes/faulty", f"--env=TFFS_FAULT={fault}", "--call-timeout=1")
+    found = tomllib.loads(text)
+    assert unknown not in found["claims"] | found["limits"]
+    assert f"\n# {unknown} =\n" in text
+    assert known in found["claims"]
+    assert UNKNOWN in text
+    assert fault.partition(":")[2] in text
+
+
+@pytest.mark.parametrize("fault", ["crash:init", "crash:create_dir", "crash:new_writable_file"])
+def test_where_nothing_works_everything_is_unknown(tmp_path: Path, fault: str) -> None:
+    dead = fault == "crash:init"
+    text = probed(tmp_path, "fakes/faulty", f"--env=TFFS_FAULT={fault}", code=1 if dead else 0)
+    assert text.count(UNKNOWN) >= 8
+    assert "append = " not in text.partition("[claims]")[2].replace("# append =", "")
+
+
+def test_what_cannot_be_asked(tmp_path: Path) -> None:
+    assert "no such file" in probed(tmp_path, "./no-such.so", code=2)
+    assert "NAME=VALUE" in probed(tmp_path, "posix", "--env=NAME", code=2)
+    assert "--scheme=other" in probed(tmp_path, "posix", "--scheme=other", code=2)
+    (tmp_path / "plain.so").write_text("not a shared object")
+    assert "registered no scheme" in probed(tmp_path, "./plain.so", code=1)
+
+
+def test_secrets_are_taken_from_the_environment(tmp_path: Path) -> None:
+    text = probed(tmp_path, "posix", "--env=MINE_TOKEN=abcdef", '--env=MINE_URL=http://x/"y"', "--root=posix:///tmp/r")
+    found = tomllib.loads(text)
+    assert "abcdef" not in text
+    assert found["env"] == {"MINE_TOKEN": {"from": "MINE_TOKEN"}, "MINE_URL": 'http://x/"y"'}
+    assert found["plugin"] == {"path": "posix", "scheme": "posix", "root": "posix:///tmp/r"}

@@ -1,0 +1,242 @@
+"""Profiles: what a target claims decides what is held against it, in both directions."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_suite import report, run
+from tffs_conformance.harness import profile
+from tffs_conformance.harness.profile import ProfileError
+from tffs_conformance.harness.tables import OPS
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite import claims
+from tffs_conformance.suite.catalogue import catalogue
+from tffs_conformance.suite.claims import Claims, UnknownClaim
+
+STORE = "--plugin=fakes/object_store"
+
+
+def judged(directory: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the report of a run."""
+    directory.mkdir(exist_ok=True)
+    done = run(directory, *arguments)
+    assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr
+    return done.returncode, report(directory)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The store, as each profile sees it."""
+    reports = {}
+    for name in profile.shipped():
+        _, reports[name] = judged(tmp_path_factory.mktemp(name), STORE, f"--plugin-profile={name}")
+    return reports
+
+
+def verdicts(document: dict[str, Any]) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for case in document["cases"]:
+        for check in case["checks"]:
+            found.setdefault((case["id"], check["clause"]), []).append(check["verdict"])
+    return found
+
+
+def test_a_store_is_conformant_as_a_store_and_not_as_a_disk(both: dict[str, dict[str, Any]]) -> None:
+    assert both["object-store"]["verdict"] == "conformant"
+    assert not both["object-store"]["counts"]["violation"] + both["object-store"]["counts"]["error"]
+    assert both["posix-like"]["verdict"] == "not conformant"
+
+
+def test_the_checks_that_differ_are_the_disputed_and_the_claimed_ones(both: dict[str, dict[str, Any]]) -> None:
+    store, disk = (verdicts(both[name]) for name in ("object-store", "posix-like"))
+    differing = {clause for case, clause in store.keys() | disk.keys()
+                 if store.get((case, clause)) != disk.get((case, clause))}  # fmt: skip
+    named = {
+        *(f"{op}.below-a-file-is-failed-precondition" for op in (
+            "copy_file", "create_dir", "delete_dir", "delete_file", "delete_recursively", "get_children",
+            "get_file_size", "is_directory", "new_random_access_file", "new_read_only_memory_region_from_file",
+            "new_writable_file", "path_exists", "paths_exist", "recursively_create_dir", "rename_file", "stat",
+        )),
+        *(f"{op}.missing-parent-is-not-found"
+          for op in ("copy_file", "create_dir", "new_writable_file", "rename_file")),
+        "paths.far-below-a-file",
+        "new_appendable_file.succeeds",
+        "flush.makes-data-visible",
+        "sync.makes-data-visible",
+        "rename_file.is-atomic",
+    }  # fmt: skip
+    assert differing == named
+    # Each of them is one on which the two profiles claim something else.
+    on = {name: {one.claim: one for one in claims.stated(profile.read(name).claims)} for name in profile.shipped()}
+    apart = [one for stated in on.values() for claim, one in stated.items()
+             if any(other.get(claim) is not one for other in on.values())]  # fmt: skip
+    claimed = {name for one in apart for name in (*one.clauses, *one.readings, *(f"{op}.succeeds" for op in one.ops))}
+    assert differing <= claimed
+    # And nothing that the store can do is judged otherwise.
+    for key in store.keys() & disk.keys():
+        if key[1] not in claimed:
+            assert store[key] == disk[key]
+
+
+def test_what_is_given_up_is_absent_with_the_claim_as_its_reason(both: dict[str, dict[str, Any]]) -> None:
+    case = next(c for c in both["object-store"]["cases"] if c["id"] == "status/one-path[stat-below-a-file]")
+    assert (case["verdict"], case["reason"]) == ("absent", "the profile claims directories = emulated")
+    appended = next(c for c in both["object-store"]["cases"] if c["id"] == "sizes/append[0]")
+    assert (appended["verdict"], appended["reason"]) == ("absent", "the profile claims append = false")
+    states = {claim["name"]: claim["state"] for claim in both["object-store"]["claims"]}
+    assert states["directories"] == states["visibility"] == states["atomic_rename"] == "kept"
+    states = {claim["name"]: claim["state"] for claim in both["posix-like"]["claims"]}
+    assert states["directories"] == states["append"] == states["visibility"] == "broken"
+
+
+def test_a_disk_is_conformant_as_a_disk(tmp_path: Path) -> None:
+    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=posix-like")
+    assert (code, found["verdict"]) == (0, "conformant")
+    assert {claim["state"] for claim in found["claims"]} == {"kept"}
+    assert found["target"]["profile"] == "posix-like"
+
+
+def test_a_disk_that_claims_to_be_a_store_is_under_declared(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--plugin-profile=object-store")
+    assert done.returncode == 0, done.stdout[-2000:]
+    under = {claim["name"] for claim in report(tmp_path)["claims"] if claim["state"] == "under-declared"}
+    assert under == {"directories", "append", "visibility", "atomic_rename"}
+    assert "under-declared: append = false" in done.stdout
+
+
+def test_a_claim_that_is_not_kept_is_a_violation(tmp_path: Path) -> None:
+    (tmp_path / "claims.toml").write_text('[claims]\nis_directory_on_file = "header"\nrename_directories = true\n')
+    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=claims.toml", "-n", "2")
+    assert code == 1
+    broken = {check["clause"]: check for case in found["cases"] for check in case["checks"]
+              if check["verdict"] == "violation"}  # fmt: skip
+    assert set(broken) == {"is_directory.of-a-file", "rename_file.directory-is-failed-precondition"}
+    assert broken["is_directory.of-a-file"]["expected"] == "header, as the profile claims is_directory_on_file = header"
+
+
+def test_a_profile_names_the_plugin_and_how_to_reach_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI_VALUE", "create_dir.makes-parents")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "profile.toml").write_text(
+        'semantics = "posix-like"\n[plugin]\npath = "fakes/faulty"\nroot = "faulty:///tmp/from-profile"\n'
+        '[env]\nTFFS_FAULT = {from = "CI_VALUE"}\nOTHER = "plain"\n[claims]\nappend = false\n'
+    )
+    code, found = judged(tmp_path, "--plugin-profile=mine/profile.toml", "--clause=create_dir.*")
+    assert code == 1
+    assert found["target"]["root"].startswith("faulty:///tmp/from-profile/")
+    assert found["target"]["environment"] == ["OTHER", "TFFS_FAULT"]
+    assert found["suite"]["command"] == ["pytest", "--plugin-profile=mine/profile.toml"]
+    assert {claim["name"]: claim["value"] for claim in found["claims"]}["append"] is False
+    for written in (tmp_path / "tffs-report").iterdir():
+        assert "makes-parents" not in written.read_text()
+    code, found = judged(tmp_path, "--plugin-profile=mine/profile.toml", "--clause=create_dir.*", "--env=TFFS_FAULT=",
+                         "--root=faulty:///tmp/from-option")  # fmt: skip
+    assert found["target"]["root"].startswith("faulty:///tmp/from-option/")
+
+
+def test_plugins_and_profiles_pair_up(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", STORE, "--plugin-profile=posix-like", "--plugin-profile=object-store",
+               "--clause=create_dir.missing-parent-is-not-found")  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    done = run(tmp_path, "--plugin=posix", STORE, "--plugin-profile=posix-like")
+    assert done.returncode == 4
+    assert "pair up" in done.stderr
+
+
+#: What is wrong with a profile, and what the one sentence about it names.
+WRONG = {
+    "[claims]\nappends = true\n": ["appends", "append,"],
+    '[claims]\nappend = "yes"\n': ["append", "true, false"],
+    "[claims]\nappend = 1\n": ["append"],
+    '[claims]\ndirectories = "flat"\n': ["directories", '"real", "emulated"'],
+    'semantics = "windows-like"\n': ["windows-like", "posix-like"],
+    'semantic = "posix-like"\n': ["semantic", "semantics"],
+    "[plugins]\n": ["plugins", "plugin"],
+    '[plugin]\nname = "x"\n': ["name", "path"],
+    "[limits]\nmax_paths = 3\n": ["max_paths", "max_path"],
+    '[limits]\nmax_path = "3"\n': ["max_path"],
+    "[env]\nNAME = 3\n": ["NAME"],
+    '[env]\nNAME = {from = "NO_SUCH_VARIABLE"}\n': ["NAME", "NO_SUCH_VARIABLE"],
+    '[services]\ncompose = "compose.yaml"\n': ["services"],
+    "claims = 3\n": ["claims"],
+    "[claims\n": ["TOML"],
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=[text.strip().replace("\n", " ") for text in WRONG])
+def test_what_can_be_seen_to_be_wrong_is_a_usage_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.toml").write_text(text)
+    done = run(tmp_path, "--plugin=posix", "--plugin-profile=mine.toml")
+    assert done.returncode == 4
+    assert len(done.stderr.strip().splitlines()) == 1
+    for word in ("mine.toml", *WRONG[text]):
+        assert word in done.stderr
+    assert not (tmp_path / "tffs-report").exists()
+
+
+def test_no_such_profile_and_no_plugin(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--plugin-profile=no-such")
+    assert done.returncode == 4
+    assert "object-store, posix-like" in done.stderr
+    done = run(tmp_path, "--plugin-profile=posix-like")
+    assert done.returncode == 4
+    assert "names no plugin" in done.stderr
+
+
+def test_limits_leave_out_what_needs_more(tmp_path: Path) -> None:
+    (tmp_path / "limits.toml").write_text(
+        "[limits]\nmax_name = 200\nmax_file_size = 100000\nmtime_granularity_ns = 1000000000\n"
+    )
+    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=limits.toml", "--tier=must")
+    assert (code, found["verdict"]) == (0, "conformant")
+    cases = {case["id"]: case for case in found["cases"]}
+    assert cases["sizes/whole[1048576]"]["verdict"] == "absent"
+    assert cases["sizes/whole[1048576]"]["reason"].startswith("the profile limits max_file_size to 100000")
+    assert cases["sizes/whole[4096]"]["verdict"] == "conform"
+    # What a name that is too long answers is a clause of its own.
+    assert cases["names/file[256-bytes]"]["verdict"] == "tolerated"
+    (tmp_path / "limits.toml").write_text("[limits]\nmtime_granularity_ns = 1\nmax_path = 40\n")
+    assert judged(tmp_path, "--plugin=posix", "--plugin-profile=limits.toml", "--case=sizes/whole[4096]")[1]["counts"][
+        "absent"
+    ]
+
+
+def test_the_data_names_clauses_ops_and_readings_that_there_are() -> None:
+    for table in tomllib.loads((Path(claims.__file__).parent / "claims.toml").read_text())["claim"]:
+        for pattern in table.get("clauses", []):
+            assert any(Path(name).match(pattern) for name in catalogue()), pattern
+        assert set(table.get("ops", ())) <= set(OPS)
+    for values in claims.meanings().values():
+        for meaning in values.values():
+            assert meaning.clauses or meaning.readings
+            for name, readings in meaning.readings.items():
+                assert set(readings) <= {reading.name for reading in catalogue()[name].readings}
+
+
+def test_claims_without_a_profile_change_nothing() -> None:
+    for verdict in Verdict:
+        assert Claims().judged("stat.succeeds", False, verdict, "expected", "a reading") == (verdict, "expected")
+
+
+def test_a_finer_clock_than_was_promised_breaks_nothing() -> None:
+    def judged_as(granularity: int, reading: str) -> Verdict:
+        limits = Claims.of({}, {"mtime_granularity_ns": granularity})
+        return limits.judged(claims.MTIME, True, Verdict.INFORMATIONAL, "", reading)[0]
+
+    assert judged_as(10**9, "fine") is judged_as(10**9, "seconds") is judged_as(1, "fine") is Verdict.CONFORM
+    assert judged_as(1, "seconds") is judged_as(10**9, "unknown") is Verdict.VIOLATION
+    assert judged_as(0, "unknown") is Verdict.INFORMATIONAL
+
+
+def test_profiles_are_data_for_the_harness(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('[plugin]\npath = "./libmine.so"\n[env]\nSECRET = {from = "A"}\n')
+    read = profile.read(str(tmp_path / "mine.toml"), {"A": "value"})
+    assert read.plugin == str(tmp_path / "libmine.so")
+    assert read.environment == {"SECRET": "value"}
+    assert read.secrets == {"SECRET"}
+    with pytest.raises(ProfileError, match="SECRET"):
+        profile.read(str(tmp_path / "mine.toml"), {})
+    with pytest.raises(UnknownClaim, match="known are"):
+        claims.stated({"append": "sometimes"})

@@ -1,0 +1,194 @@
+"""Waivers: what they accept, and when they make a run fail themselves."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_suite import environment, report, run
+
+CLAUSE = "create_dir.missing-parent-is-not-found"
+#: A plugin that breaks this clause, and nothing that these selections look at.
+PLUGIN = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=create_dir.makes-parents")
+SELECTION = f"--clause={CLAUSE}"
+
+
+def entry(**changes: Any) -> str:
+    """One entry that fits, but for the changes; None leaves a key out."""
+    keys = {"clause": CLAUSE, "case": "*", "fingerprint": "code=OK", "reason": "no parents", "owner": "us"} | changes
+    return "[[waiver]]\n" + "".join(
+        f"{key} = {value}\n" if key == "expires" else f'{key} = "{value}"\n'
+        for key, value in keys.items()
+        if value is not None
+    )
+
+
+def judged(directory: Path, waivers: str | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    if waivers is not None:
+        (directory / "waivers.toml").write_text(waivers)
+    return run(directory, *(arguments or (*PLUGIN, SELECTION)), "--waivers=waivers.toml")
+
+
+def updated(directory: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "tffs_conformance", "update-waivers", "tffs-report/report.json",
+         "--waivers=waivers.toml", *arguments],
+        cwd=directory, env=environment(), text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_waived_violation_is_accepted(tmp_path: Path) -> None:
+    done = judged(tmp_path, entry())
+    assert done.returncode == 0, done.stdout[-3000:]
+    found = report(tmp_path)
+    assert found["counts"]["waived"] > 1
+    assert not found["counts"]["violation"]
+    assert [account["state"] for account in found["waivers"]] == ["used"]
+    assert found["waivers"][0]["waived"] == found["counts"]["waived"]
+    assert f"{found['counts']['waived']} xfailed" in done.stdout
+
+
+def test_a_whole_run_is_conformant_with_waivers_and_two_workers_agree(tmp_path: Path) -> None:
+    verdicts = []
+    assert run(tmp_path, *PLUGIN).returncode == 1
+    updated(tmp_path)
+    for arguments in ((), ("-n", "2")):
+        done = judged(tmp_path, None, *PLUGIN, *arguments)
+        assert done.returncode == 0, done.stdout[-3000:]
+        found = report(tmp_path)
+        assert all(account["state"] == "used" for account in found["waivers"])
+        verdicts.append((found["verdict"], found["counts"]["waived"]))
+    assert verdicts[0] == verdicts[1]
+    assert verdicts[0][0] == "conformant with waivers"
+
+
+def test_the_entry_that_is_printed_can_be_pasted(tmp_path: Path) -> None:
+    done = run(tmp_path, *PLUGIN, SELECTION)
+    assert done.returncode == 1
+    pasted = re.search(r"^\[\[waiver\]\]\n(?:[a-z]+ = .*\n)+", done.stdout, re.MULTILINE)
+    assert pasted
+    assert tomllib.loads(pasted[0])["waiver"][0]["fingerprint"] == "code=OK"
+    assert judged(tmp_path, pasted[0]).returncode == 0
+
+
+def test_a_crash_can_be_waived(tmp_path: Path) -> None:
+    crash = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=crash:get_children", "--clause=get_children.names-only")
+    assert run(tmp_path, *crash).returncode == 1
+    updated(tmp_path)
+    assert "robustness.no-crash" in (tmp_path / "waivers.toml").read_text()
+    assert judged(tmp_path, None, *crash).returncode == 0
+
+
+#: Another clause that the plugin keeps, and cases that the selection runs.
+OTHER = {"clause": "create_dir.error-changes-nothing", "case": "status/one-path[[]create_dir-missing-parent*"}
+#: What makes a run fail: the file, what the summary says of the entry, and what is left when it was updated.
+STALE = {
+    "unneeded": (
+        entry() + entry(**OTHER),
+        [OTHER["clause"], "unneeded", "remove it"],
+        [(CLAUSE, "code=OK")],
+    ),
+    "expired": (entry(expires="2020-01-31"), [CLAUSE, "expired"], [(CLAUSE, "code=OK")]),
+    "expired-and-unneeded": (
+        entry() + entry(**OTHER, expires="2020-01-31"),
+        [OTHER["clause"], "expired"],
+        [(CLAUSE, "code=OK")],
+    ),
+    "changed": (entry(fingerprint="code=UNKNOWN"), [CLAUSE, "fingerprint changed", "code=OK"], [(CLAUSE, "code=OK")]),
+}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("why", STALE)
+def test_an_entry_that_is_no_longer_right_fails_the_run(tmp_path: Path, why: str, workers: tuple[str, ...]) -> None:
+    text, words, left = STALE[why]
+    done = judged(tmp_path, text, *PLUGIN, SELECTION, *workers)
+    assert done.returncode == 1
+    section = done.stdout.partition("waivers:")[2].partition("disputed")[0]
+    for word in words:
+        assert word in " ".join(section.split())
+    updated(tmp_path, "--owner=them")
+    again = judged(tmp_path, None, *PLUGIN, SELECTION, *workers)
+    assert again.returncode == 0, again.stdout[-3000:]
+    entries = tomllib.loads((tmp_path / "waivers.toml").read_text())["waiver"]
+    mine = [(one["clause"], one["fingerprint"]) for one in entries if one["owner"] == "us"]
+    assert mine == left
+
+
+def test_only_what_ran_is_judged(tmp_path: Path) -> None:
+    elsewhere = entry(clause="delete_file.deletes", case="tree/*", fingerprint="gone")
+    assert judged(tmp_path, entry() + elsewhere).returncode == 0
+    assert [account["state"] for account in report(tmp_path)["waivers"]] == ["used", "not judged"]
+    here = entry(case="status/one-path[[]stat-missing]", clause="stat.missing-is-not-found")
+    done = judged(tmp_path, here, *PLUGIN, "--case=status/one-path[stat-missing]")
+    assert done.returncode == 1
+    assert report(tmp_path)["waivers"][0]["state"] == "unneeded"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (entry(clause="create_dir.no-such"), ["waiver 1", "create_dir.no-such"]),
+        (entry(case="no/such*"), ["waiver 1", "no/such*"]),
+        (entry() + entry(case="tree/*", reason=None), ["waiver 2", "reason"]),
+        (entry(owner=None), ["waiver 1", "owner"]),
+        (entry(owner=" "), ["waiver 1", "owner"]),
+        (entry(fingerprint=None), ["waiver 1", "fingerprint"]),
+        (entry(until="2030-01-01"), ["waiver 1", "until"]),
+        (entry(expires='"2030-01-01"'), ["waiver 1", "expires"]),
+        (entry() + entry(), ["waiver 2", "twice"]),
+        ("[[waiver]\n", ["waivers.toml", "TOML"]),
+        ("waiver = 3\n", ["waivers.toml", "[[waiver]]"]),
+        ("other = 3\n", ["waivers.toml", "other"]),
+    ],
+    ids=["clause", "case", "reason", "owner", "empty", "fingerprint", "key", "date", "twice", "toml", "kind", "table"],
+)
+def test_what_can_be_seen_to_be_wrong_is_a_usage_error(tmp_path: Path, text: str, words: list[str]) -> None:
+    done = judged(tmp_path, text)
+    assert done.returncode == 4
+    assert len(done.stderr.strip().splitlines()) == 1
+    for word in words:
+        assert word in done.stderr
+    assert not (tmp_path / "tffs-report").exists()
+
+
+def test_no_such_file_and_too_many_files(tmp_path: Path) -> None:
+    assert "waivers.toml" in judged(tmp_path, None).stderr
+    (tmp_path / "waivers.toml").write_text(entry())
+    assert "pair up" in judged(tmp_path, None, *PLUGIN, "--waivers=waivers.toml").stderr
+
+
+def test_an_unknown_entry_goes_when_the_file_is_updated(tmp_path: Path) -> None:
+    assert run(tmp_path, *PLUGIN, SELECTION).returncode == 1
+    assert judged(tmp_path, entry() + entry(clause="no.such", owner="them")).returncode == 4
+    assert "dropped  no.such" in updated(tmp_path)
+    assert judged(tmp_path, None).returncode == 0
+
+
+def test_what_is_kept_stays_as_it_was_written(tmp_path: Path) -> None:
+    # The violations of one case have no entry yet.
+    kept = (
+        "# Ours since 2024.\n"
+        + entry(reason="café \\t", case="status/one-path[[]create_dir-missing-parent-d*").replace("owner =", "owner  =")
+        + "# more\n"
+    )
+    gone = "\n# Was it ever true?\n" + entry(**OTHER)
+    assert run(tmp_path, *PLUGIN, SELECTION).returncode == 1
+    (tmp_path / "waivers.toml").write_text("# Head.\n\n" + kept + gone)
+    updated(tmp_path, "--owner=them", '--reason=a "quoted" reason', "--issue=https://example.org/1")
+    text = (tmp_path / "waivers.toml").read_text()
+    assert text.startswith("# Head.\n\n" + kept)
+    assert "Was it ever true" not in text
+    added = [one for one in tomllib.loads(text)["waiver"] if one["owner"] == "them"]
+    assert [(one["reason"], one["issue"]) for one in added] == [('a "quoted" reason', "https://example.org/1")]
+
+
+def test_one_file_serves_several_targets(tmp_path: Path) -> None:
+    done = judged(tmp_path, entry(), "--plugin=posix", *PLUGIN, SELECTION)
+    assert done.returncode == 0, done.stdout[-3000:]
