@@ -29,11 +29,11 @@ PATTERNS = st.sampled_from(["*", "a*", "?", "*/*", "a/*", "[ab]", "[^a]/b", "*.t
 class Maker(RuleBasedStateMachine):
     """What all machines share: the steps so far, and the model's word on which may follow."""
 
-    def __init__(self, attempt: Attempt, available: Container[str]) -> None:
+    def __init__(self, attempt: Attempt, available: Container[str], unsupported: Container[str]) -> None:
         super().__init__()
         self._attempt = attempt
         self._available = available
-        self.model = Model()
+        self.model = Model(unsupported)
         self.steps: list[Step] = []
 
     def step(self, op: str, *paths: str, file: int = -1, data: bytes = b"", offset: int = 0, n: int = 0) -> int | None:

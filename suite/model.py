@@ -5,7 +5,7 @@ the empty path is that directory. Which codes an op may answer is what the table
 that the steps before have led to.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
 from tffs_conformance.harness import paths
@@ -77,9 +77,13 @@ def _related(one: str, other: str) -> bool:
 
 
 class Model:
-    """The state after some steps. `tree` maps a path to what is in the file, or to None for a directory."""
+    """The state after some steps. `tree` maps a path to what is in the file, or to None for a directory.
 
-    def __init__(self) -> None:
+    The clauses in `unsupported` are those that a target does not promise: what they are about is open.
+    """
+
+    def __init__(self, unsupported: Container[str] = ()) -> None:
+        self._unsupported = unsupported
         self.tree: dict[str, bytes | None] = {}
         self.opened: dict[int, _Opened] = {}
         self._steps = 0
@@ -138,7 +142,7 @@ class Model:
             case "flush_caches":
                 return Expectation("flush_caches.succeeds", _OK)
         cell = self._cell(step.op, step.paths)
-        if cell is None:
+        if cell is None or cell.clause in self._unsupported:
             return None
         codes = cell.accepts.union(*cell.readings.values())
         if not self._decided(step, codes) or cell.by_default:

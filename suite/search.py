@@ -143,12 +143,12 @@ def machine(case: Case, kind: type[Maker]) -> None:
     def generate(attempt: Attempt) -> None:
         class Made(kind):  # type: ignore[valid-type, misc]
             def __init__(self) -> None:
-                super().__init__(attempt, available)
+                super().__init__(attempt, available, unsupported)
 
         hypothesis.seed(target.seed)(Made)
         run_state_machine_as_test(Made, settings=_settings(target.examples))
 
-    available = case.performed
+    available, unsupported = case.performed, case.bench.claims.unsupported
     explore(case, generate)
 
 

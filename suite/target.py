@@ -21,7 +21,7 @@ from tffs_conformance.harness.tables import DEFAULT_NEEDS, asks_for_the_kind
 from tffs_conformance.suite.claims import Claims, Value
 
 #: Histories that each property tries unless it is told otherwise.
-EXAMPLES = 200
+EXAMPLES = 100
 
 
 @dataclass(frozen=True, slots=True)
