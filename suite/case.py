@@ -66,6 +66,7 @@ class Case(Checks):
         self._filesystem: Filesystem | None = None
         self._trace: list[Call] = []
         self._setting_up = False
+        self._spent = False
         self._output = ""
         self._started = time.perf_counter()
 
@@ -164,6 +165,7 @@ class Case(Checks):
     def last(self) -> None:
         """What follows is the last use of this filesystem: the case's directory is removed through another one."""
         self._filesystem = None
+        self._spent = True
 
     def write(self, name: str, content: bytes) -> str:
         """Set up a file with this content, through the backing where the plugin writes none; its URI."""
@@ -327,6 +329,8 @@ class Case(Checks):
         except (Died, Blocked, Refused):
             self._bench.left_behind.append(self._directory)
         finally:
+            if self._spent:
+                self._loaded.host.close()  # no other case can use what is in it
             self._bench.release(self._loaded)
 
     def _within(self, broken: str | None) -> None:

@@ -66,6 +66,12 @@ def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
     return raw.set_filesystem_configuration_option(option)
 
 
+def restored(case: Case, before: Sequence[Option]) -> None:
+    """The options are what they were, as a set-up step: hosts may be used by other cases."""
+    with case.setup():
+        case.done(case.fs.raw.set_filesystem_configuration(before))
+
+
 @clauses("get_filesystem_configuration.succeeds", "get_filesystem_configuration.names-are-distinct",
          "get_filesystem_configuration.values-fit-their-type")  # fmt: skip
 def test_all(case: Case) -> None:
@@ -140,12 +146,13 @@ def test_round_trip(case: Case, op: str) -> None:
 @clauses("configuration.disturbs-no-other")
 def test_together(case: Case) -> None:
     """All options are set to another value, one by one, and keep what they have then while the others are set."""
-    expected = now(case)
-    for known in options(case):
+    before, expected = options(case), now(case)
+    for known in before:
         case.fs.raw.set_filesystem_configuration([with_values(known, next(others(known), known.values))])
         got = now(case)
         expected[known.name] = got.get(known.name, "")
         case.equal("configuration.disturbs-no-other", "options", expected, got)
+    restored(case, before)
 
 
 @clauses("configuration.copies-what-it-is-lent", "get_filesystem_configuration_option.agrees-with-all")
@@ -183,7 +190,7 @@ def test_wrong_type(case: Case) -> None:
             if not got.ok:
                 case.equal("configuration.refused-changes-nothing", "options", before, now(case))
             else:
-                set_by(case, "set_filesystem_configuration", known)
+                restored(case, [known])
 
 
 @clauses("set_filesystem_configuration.unknown-key")
@@ -201,7 +208,7 @@ def test_set_unknown_configuration(case: Case) -> None:
         got = raw.set_filesystem_configuration([with_values(known, values), unknown])
         kept = now(case) == before
         case.note(clause, f"behind another: code={got.code}, {'nothing' if kept else 'the other'} was set", got.message)
-        raw.set_filesystem_configuration([known])
+        restored(case, [known])
 
 
 @clauses("set_filesystem_configuration.where-it-is-absent")

@@ -1,4 +1,4 @@
-"""The memory plugin, in what the suite cannot ask of every plugin: its options, shared bytes, staged changes."""
+"""The memory plugin where the suite cannot ask every plugin: its options at work, shared bytes, staged changes."""
 
 from collections.abc import Iterator
 
