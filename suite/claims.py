@@ -57,7 +57,7 @@ def _meaning(table: Mapping[str, Any], entry: Mapping[str, Any]) -> Meaning:
         text=entry["text"],
         supported=entry.get("supported"),
         clauses=frozenset(name for name in catalogue() if any(fnmatch.fnmatchcase(name, p) for p in patterns)),
-        ops=frozenset(table.get("ops", ())),
+        ops=frozenset(entry.get("ops", table.get("ops", ()))),
         readings={name: tuple(readings) for name, readings in entry.get("readings", {}).items()},
     )
 

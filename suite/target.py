@@ -157,7 +157,7 @@ class Bench:
 
     def make_root(self) -> None:
         """Create the root through the plugin, once. Raises Blocked."""
-        if self._root_made or self.target.root is None:
+        if self._root_made or self.target.root is None or "create_dir" in self.claims.forgone:
             return
         root = self.target.root
         self._alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
@@ -228,7 +228,8 @@ class Bench:
             gone = True
         else:
             gone = _removed(filesystem, directory)
-        if not gone:
+        # Where there are no directories, one is gone when nothing is in it any more.
+        if not gone and ("create_dir" not in self.claims.forgone or filesystem.path_exists(directory).ok):
             self.left_behind.append(directory)
 
     @property

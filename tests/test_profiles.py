@@ -1,5 +1,6 @@
 """Profiles: what a target claims decides what is held against it, in both directions."""
 
+import fnmatch
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,18 @@ def test_a_disk_that_claims_to_be_a_store_is_under_declared(tmp_path: Path) -> N
     assert "under-declared: append = false" in done.stdout
 
 
+def test_a_store_without_any_directory_is_judged_on_its_files(tmp_path: Path) -> None:
+    (tmp_path / "flat.toml").write_text('semantics = "object-store"\n[claims]\ndirectories = "none"\n')
+    arguments = (STORE, "--env=TFFS_DIRECTORIES=none", "--tier=must")
+    code, found = judged(tmp_path, *arguments, "--plugin-profile=flat.toml")
+    assert (code, found["verdict"]) == (0, "conformant")
+    assert found["counts"]["conform"] > 1500
+    assert not [case["id"] for case in found["cases"] if case["verdict"] == "error"]
+    # Without the profile there is no place to work in.
+    _, found = judged(tmp_path, *arguments)
+    assert found["counts"]["not run"] > 1000
+
+
 def test_a_claim_that_is_not_kept_is_a_violation(tmp_path: Path) -> None:
     (tmp_path / "claims.toml").write_text('[claims]\nis_directory_on_file = "header"\nrename_directories = true\n')
     code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=claims.toml", "-n", "2")
@@ -205,9 +218,10 @@ def test_limits_leave_out_what_needs_more(tmp_path: Path) -> None:
 
 def test_the_data_names_clauses_ops_and_readings_that_there_are() -> None:
     for table in tomllib.loads((Path(claims.__file__).parent / "claims.toml").read_text())["claim"]:
-        for pattern in table.get("clauses", []):
-            assert any(Path(name).match(pattern) for name in catalogue()), pattern
-        assert set(table.get("ops", ())) <= set(OPS)
+        for entry in (table, *table["values"]):
+            for pattern in entry.get("clauses", []):
+                assert any(fnmatch.fnmatchcase(name, pattern) for name in catalogue()), pattern
+            assert set(entry.get("ops", ())) <= set(OPS)
     for values in claims.meanings().values():
         for meaning in values.values():
             assert meaning.clauses or meaning.readings

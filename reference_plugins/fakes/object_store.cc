@@ -7,9 +7,12 @@
 // - nothing can be appended to an object;
 // - an object is seen when its file is closed, and then all of it;
 // - renaming removes the target, copies, and removes the source, which others can see.
+//
+// With TFFS_DIRECTORIES=none in the environment it has no op that makes or deletes a directory.
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -335,5 +338,11 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   posix::Tables tables;
   tables.filesystem = object_store::FilesystemOps();
   tables.writable_file = object_store::UploadOps();
+  const char* directories = std::getenv("TFFS_DIRECTORIES");
+  if (directories != nullptr && std::strcmp(directories, "none") == 0) {
+    tables.filesystem.create_dir = nullptr;
+    tables.filesystem.recursively_create_dir = nullptr;
+    tables.filesystem.delete_dir = nullptr;
+  }
   posix::Register("objectstore", tables, info);
 }
