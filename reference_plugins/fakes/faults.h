@@ -67,6 +67,8 @@ std::vector<Fault> RenameCopyFaults();
 std::vector<Fault> QueryFaults();
 std::vector<Fault> ListingFaults();
 std::vector<Fault> OwnershipFaults();
+std::vector<Fault> LifetimeFaults();
+std::vector<Fault> ThreadFaults();
 std::vector<Fault> OptionFaults();
 
 }  // namespace fakes

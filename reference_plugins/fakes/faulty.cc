@@ -9,10 +9,11 @@
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   std::vector<fakes::Fault> faults;
-  for (const auto& theme : {fakes::ReadFaults(), fakes::WriteFaults(), fakes::RegionFaults(),
-                            fakes::ObjectFaults(), fakes::TreeFaults(), fakes::RenameCopyFaults(),
-                            fakes::QueryFaults(), fakes::ListingFaults(), fakes::OwnershipFaults(),
-                            fakes::OptionFaults(), fakes::KindFaults()}) {
+  for (const auto& theme :
+       {fakes::ReadFaults(), fakes::WriteFaults(), fakes::RegionFaults(), fakes::ObjectFaults(),
+        fakes::TreeFaults(), fakes::RenameCopyFaults(), fakes::QueryFaults(),
+        fakes::ListingFaults(), fakes::OwnershipFaults(), fakes::LifetimeFaults(),
+        fakes::ThreadFaults(), fakes::OptionFaults(), fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   posix::Tables tables;

@@ -74,6 +74,7 @@ const std::vector<Kind>& Kinds() {
        Fits::kEvery, Throw},
 
       {"leaks-memory", "loses 1 MiB", kState, Fits::kPresent, LeakMemory},
+      {"leaks-bytes", "loses 16 bytes", kState, Fits::kPresent, LeakBytes},
       {"leaks-descriptor", "leaves a descriptor open", kState, Fits::kPresent, LeakDescriptor},
       {"leaks-thread", "leaves a thread running", kState, Fits::kPresent, LeakThread},
       {"leaks-mapping", "leaves a mapping", kState, Fits::kPresent, LeakMapping},

@@ -48,6 +48,8 @@ void LeakMemory() {
   std::memset(Opaque(std::malloc(kSize)), 1, kSize);
 }
 
+void LeakBytes() { Opaque(std::malloc(16)); }
+
 void LeakDescriptor() { Opaque(std::fopen("/dev/null", "re")); }
 
 void LeakThread() { std::thread(Hang).detach(); }

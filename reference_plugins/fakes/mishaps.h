@@ -14,6 +14,7 @@ void Throw();
 
 // These leave something behind.
 void LeakMemory();
+void LeakBytes();
 void LeakDescriptor();
 void LeakThread();
 void LeakMapping();
