@@ -19,8 +19,8 @@ NOISE = 4096
 WARM, COUNTED, WEIGHED = 16, 32, 512
 #: Fewer rounds than this tell nothing.
 FEWEST = 4
-#: About the seconds that the rounds of each of the three may take.
-SECONDS = 0.2
+#: About the seconds after which no more rounds are begun.
+SECONDS = 0.5
 #: Seconds that are granted to what is freed by another thread, or by one that is about to end.
 GRACE = 1.0
 
@@ -33,35 +33,45 @@ def leaks(host: Host, repeat: Repeat) -> dict[str, int]:
 
     Bytes are not weighed where descriptors or threads are lost: there have to be enough of these left to go on.
     """
-    started = time.perf_counter()
-    repeat(1)
-    took = time.perf_counter() - started
-    repeat(_rounds(WARM, took))
-    found = _growing(host, repeat, _rounds(COUNTED, took), ("descriptors", "threads", "mapped"))
+    _perform(repeat, WARM)
+    found = _growing(host, repeat, COUNTED, ("descriptors", "threads", "mapped"))
     if "threads" in found:
         # Their stacks are no news.
         found.pop("mapped", None)
-    return found or _growing(host, repeat, _rounds(WEIGHED, took), ("heap",))
+    return found or _growing(host, repeat, WEIGHED, ("heap",))
 
 
-def _rounds(wanted: int, seconds: float) -> int:
-    return max(FEWEST, min(wanted, int(SECONDS / seconds)))
+def _perform(repeat: Repeat, wanted: int) -> int:
+    """So many rounds, or as many as there is time for; their number."""
+    done, started = 0, time.perf_counter()
+    while done < FEWEST or (done < wanted and time.perf_counter() - started < SECONDS):
+        more = min(max(done, 1), wanted - done)
+        repeat(more)
+        done += more
+    return done
 
 
-def _growing(host: Host, repeat: Repeat, rounds: int, names: Iterable[str]) -> dict[str, int]:
-    """What of `names` grows by its least in so many rounds, and again in twice as many."""
-    suspects = dict.fromkeys(names, 0)
-    for times in (rounds, 2 * rounds):
+def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> dict[str, int]:
+    """What of `names` grows by its least in some rounds, and again in twice as many."""
+    before = State.of(host)
+    rounds = _perform(repeat, wanted)
+    suspects = _settled(host, before, rounds, names)
+    if suspects:
         before = State.of(host)
-        repeat(times)
-        deadline = time.monotonic() + GRACE
-        while suspects := _grown(before, State.of(host), times, suspects):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.001)
-        if not suspects:
-            break
+        repeat(rounds)
+        repeat(rounds)
+        suspects = _settled(host, before, 2 * rounds, suspects)
     return suspects
+
+
+def _settled(host: Host, before: State, rounds: int, names: Iterable[str]) -> dict[str, int]:
+    """What has grown, and stays so."""
+    deadline = time.monotonic() + GRACE
+    while grown := _grown(before, State.of(host), rounds, names):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.001)
+    return grown
 
 
 def _grown(before: State, after: State, rounds: int, names: Iterable[str]) -> dict[str, int]:

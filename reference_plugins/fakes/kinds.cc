@@ -78,6 +78,8 @@ const std::vector<Kind>& Kinds() {
       {"leaks-descriptor", "leaves a descriptor open", kState, Fits::kPresent, LeakDescriptor},
       {"leaks-thread", "leaves a thread running", kState, Fits::kPresent, LeakThread},
       {"leaks-mapping", "leaves a mapping", kState, Fits::kPresent, LeakMapping},
+      {"fills-a-cache", "keeps something of its first 200 calls, and no more of others",
+       "none: what grows and stops is no leak", Fits::kPresent, FillCache},
       {"changes-directory", "changes the working directory to /", kState, Fits::kPresent,
        ChangeDirectory},
       {"changes-signals", "installs a handler for SIGUSR1", kState, Fits::kPresent, ChangeSignals},

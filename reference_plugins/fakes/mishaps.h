@@ -18,6 +18,7 @@ void LeakBytes();
 void LeakDescriptor();
 void LeakThread();
 void LeakMapping();
+void FillCache();
 void ChangeDirectory();
 void ChangeSignals();
 void CloseStreams();
