@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "faults.h"
+#include "memory.h"
 
 namespace fakes {
 namespace {
@@ -131,6 +132,19 @@ void ForgetsCount(TF_WritableFile* file) {
   Real().writable_file.cleanup(file);
 }
 
+// The entries have room for their characters and for nothing behind them.
+int Unterminated(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  for (int k = 0; k < count; ++k) {
+    const size_t length = std::strlen((*entries)[k]);
+    auto* name = static_cast<char*>(posix::Allocate(length));
+    std::memcpy(name, (*entries)[k], length);
+    posix::Free((*entries)[k]);
+    (*entries)[k] = name;
+  }
+  return count;
+}
+
 // A directory is opened before it is found to be one, and not closed.
 void LeavesItOpen(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
                   TF_Status* status) {
@@ -170,6 +184,8 @@ std::vector<Fault> LifetimeFaults() {
          t.random_access_file.read = ReadUnlessEnded;
          t.random_access_file.cleanup = EndByPath;
        }},
+      {"get_children.unterminated", "entries do not end in NUL", "result strings end in NUL",
+       [](posix::Tables& t) { t.filesystem.get_children = Unterminated; }},
       {"sync.nothing-is-an-error", "a sync with nothing appended before is FAILED_PRECONDITION",
        "the ops of an object come in any order",
        [](posix::Tables& t) {
