@@ -19,6 +19,12 @@ from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
 WIRE_VERSION = 1
 #: How much of a host's standard error is kept: this many bytes from the start and as many from the end.
 OUTPUT_KEPT = 32 << 10
+#: glibc's allocator overwrites what is freed, fills what it hands out, and keeps no lists of its own: who uses freed
+#: memory meets junk, who frees twice is caught, and the bytes in use are exact. What the user sets goes before.
+ALLOCATOR = {
+    "MALLOC_PERTURB_": "165",
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0",
+}
 #: How often the client looks for an answer before it sleeps: some twenty microseconds.
 PATIENCE = 20
 #: Seconds a hung host gets to print a backtrace (on SIGABRT) before it is killed.
@@ -88,7 +94,7 @@ class Host:
             self.pid = os.posix_spawnp(
                 command[0],
                 list(command),
-                {**os.environ, **environment},
+                {**ALLOCATOR, **os.environ, **environment},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, request_read, 0),
                     (os.POSIX_SPAWN_DUP2, reply_write, 1),

@@ -8,12 +8,17 @@ from tffs_conformance.harness.client import Host, HostFault
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Counts, bytes in use on the heap, the working directory, and one letter a signal for its disposition."""
+    """Counts, bytes of memory, the working directory, and one letter a signal for its disposition.
+
+    `heap` is what was asked of malloc and not freed (0 where the allocator does not tell), `mapped` what is mapped for
+    something else.
+    """
 
     descriptors: int
     threads: int
     mappings: int
     heap: int
+    mapped: int
     directory: str
     handlers: str
 
@@ -23,5 +28,5 @@ class State:
         reply = host.call("state")
         if reply is None:
             raise HostFault("the host does not know its state")
-        counts = [reply.take_number() for _ in range(4)]
-        return cls(counts[0], counts[1], counts[2], counts[3], reply.take_text(), reply.take_text())
+        descriptors, threads, mappings, heap, mapped = (reply.take_number() for _ in range(5))
+        return cls(descriptors, threads, mappings, heap, mapped, reply.take_text(), reply.take_text())

@@ -1,4 +1,4 @@
-"""Programs of ops that several threads of the host perform at the same time."""
+"""Programs of ops: several threads of the host perform them at the same time, or it repeats one by itself."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -68,24 +68,15 @@ def run(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) -> lis
     What each thread did, in its order. Raises `Died` where the plugin did not come back, also if only one thread did
     not; an exception that left an op counts as that, for a thread of TensorFlow would end there.
     """
-    values: list[Value] = [rounds]
-    for program in programs:
-        values.append(len(program.steps))
-        values += [wire.encode((step.op.encode(), *step.arguments))[wire.LENGTH_BYTES :] for step in program.steps]
-    try:
-        answer = raw.call("threads", *values)
-    except Died as died:
-        death = _by_op(died.death)
-        found = (step.arguments for program in programs for step in program.steps if step.op == death.op)
-        raw.lost(death.op, next(found, ()), death)
-        raise Died(death) from died
-    if answer is None:
-        raise HostFault("the host has no threads")
-    deaths: list[Death] = []
-    went = [list(_timed(raw, program.steps * rounds, answer, deaths)) for program in programs]
-    if deaths:
-        raise Died(deaths[0])
-    return went
+    return _performed(raw, "threads", programs, rounds, rounds)
+
+
+def repeat(raw: RawFilesystem, program: Program, rounds: int) -> list[Timed]:
+    """Perform a program `rounds` times, at least once, in the host's main thread; how the last round went.
+
+    Nothing of the other rounds is kept anywhere, so that the host holds no more afterwards than the plugin left in it.
+    """
+    return _performed(raw, "repeat", [program], rounds, 1)[0]
 
 
 def run_within(raw: RawFilesystem, programs: Sequence[Program], rounds: int, seconds: float) -> list[list[Timed]]:
@@ -97,6 +88,30 @@ def run_within(raw: RawFilesystem, programs: Sequence[Program], rounds: int, sec
     if more <= 0:
         return first
     return [one + others for one, others in zip(first, run(raw, programs, more), strict=True)]
+
+
+def _performed(
+    raw: RawFilesystem, command: str, programs: Sequence[Program], rounds: int, told: int
+) -> list[list[Timed]]:
+    """What each program did in the rounds that the host tells of."""
+    values: list[Value] = [rounds]
+    for program in programs:
+        values.append(len(program.steps))
+        values += [wire.encode((step.op.encode(), *step.arguments))[wire.LENGTH_BYTES :] for step in program.steps]
+    try:
+        answer = raw.call(command, *values)
+    except Died as died:
+        death = _by_op(died.death)
+        found = (step.arguments for program in programs for step in program.steps if step.op == death.op)
+        raw.lost(death.op, next(found, ()), death)
+        raise Died(death) from died
+    if answer is None:
+        raise HostFault(f"the host has no {command}")
+    deaths: list[Death] = []
+    went = [list(_timed(raw, program.steps * told, answer, deaths)) for program in programs]
+    if deaths:
+        raise Died(deaths[0])
+    return went
 
 
 def _timed(raw: RawFilesystem, steps: Sequence[Step], answer: Reply, deaths: list[Death]) -> Iterator[Timed]:

@@ -10,7 +10,7 @@ import pytest
 
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.outcomes import Outcome
-from tffs_conformance.suite.case import Case
+from tffs_conformance.suite.case import SURVIVED, Case
 from tffs_conformance.suite.marks import clauses
 
 CONTENT = b"the content of a file"
@@ -83,6 +83,37 @@ def test_entries(case: Case) -> None:
         if case.fs.available("get_matching_paths"):
             matched = case.done(case.fs.get_matching_paths(case.uri(directory) + "/*")).names
             case.equal("common.results-terminated", f"matches in {directory}", len(expected), len(matched))
+
+
+def token_text(case: Case) -> Outcome[object]:
+    """A transaction's token as text; the transaction ends."""
+    raw = case.fs.raw
+    with case.setup():
+        token = case.done(raw.start_transaction()).token
+    text = raw.decode_transaction_token(token)
+    raw.end_transaction(token)
+    return Outcome(text.op, text.code, text.message, text.value is not None)
+
+
+#: The ops besides the lists that hand over blocks, each asked for what it gives again whenever it is asked.
+HANDED_OVER: dict[str, Callable[[Case], Outcome[object]]] = {
+    "translate_name": lambda case: case.fs.raw.translate_name(case.uri("name" * 10)),
+    "decode_transaction_token": token_text,
+    "get_filesystem_configuration": lambda case: case.fs.raw.get_filesystem_configuration(),
+}
+
+
+@pytest.mark.parametrize("op", list(HANDED_OVER))
+@clauses("common.results-distinct", *SURVIVED)
+def test_handed_over(case: Case, op: str) -> None:
+    """The same is asked for again and again; the host frees what it gets before it asks again."""
+    if op not in case.fs.present:
+        case.missing(op)
+    first = HANDED_OVER[op](case)
+    case.implemented(first)
+    for _ in range(3):
+        same = HANDED_OVER[op](case).value == first.value
+        case.check("common.results-distinct", same, "the same again", "the same again" if same else "something else")
 
 
 @pytest.mark.parametrize("opened", ["new_random_access_file", "new_writable_file", "new_appendable_file",

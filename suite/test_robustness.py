@@ -49,11 +49,11 @@ def test_process_state(case: Case) -> None:
     for _ in range(TIMES):
         round_trip(case)
     after = State.of(case.loaded.host)
-    grown = after.descriptors - before.descriptors
-    leaks = grown >= TIMES
-    case.check("robustness.leaves-no-descriptor", not leaks, "no more descriptors each time",
-               f"{grown} more after {TIMES} rounds" if leaks else "no more descriptors each time")  # fmt: skip
-    case.note("robustness.leaves-no-thread", "more threads" if after.threads > before.threads else "no more threads")
+    for what in ("descriptors", "threads"):
+        grown = getattr(after, what) - getattr(before, what)
+        leaks, none = grown >= TIMES, f"no more {what} each time"
+        case.check(f"robustness.leaves-no-{what[:-1]}", not leaks, none,
+                   f"{grown} more after {TIMES} rounds" if leaks else none)  # fmt: skip
     case.equal("robustness.keeps-the-working-directory", "moved", False, after.directory != fresh.directory)
     case.equal("robustness.keeps-signal-handlers", "handlers", fresh.handlers, after.handlers)
 

@@ -65,7 +65,7 @@ def test_region(case: Case) -> None:
 
 
 #: What each of the threads does to a file and a directory of its own, by the op that is looked at.
-BUSY = ("query", "list", "write", "read", "create", "glob")
+BUSY = ("query", "list", "write", "read", "create", "glob", "flush")
 
 
 @full
@@ -116,6 +116,11 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.stat(file)
             program.path_op("path_exists", file + "-missing")
         case "list":
+            program.entries_op("get_children", directory)
+        case "flush":
+            program.stat(file)
+            program.flush_caches()
+            program.stat(file)
             program.entries_op("get_children", directory)
         case "glob":
             program.entries_op("get_matching_paths", case.uri(f"thread{k}/*"))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tffs_conformance.harness import launch, threads
+from tffs_conformance.harness.client import HostFault
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
@@ -161,3 +162,31 @@ def test_a_hang_names_its_op(file: str) -> None:
     death, _ = death_of("fakes/faulty", "hang:read", file, timeout=1)
     assert isinstance(death, Hung)
     assert death.op == "read"
+
+
+def test_a_repeated_program_tells_its_last_round(file: str) -> None:
+    with filesystem("posix") as (raw, trace):
+        went = threads.repeat(raw, openers(raw, file)[1], ROUNDS)
+        assert [timed.outcome.op for timed in went] == ["path_exists", OPEN, "read", CLEANUP]
+        assert went[2].outcome.value == Read(PIECE, piece(1))
+        # Each round opened a handle of its own, and the ops behind it met that one.
+        assert went[1].outcome.value == ROUNDS
+        assert len(trace) == len(went)
+
+
+def test_a_handle_of_a_repeated_program_means_nothing_outside(file: str) -> None:
+    with filesystem("posix") as (raw, _):
+        threads.repeat(raw, openers(raw, file)[0], 2)
+        with pytest.raises(HostFault):
+            raw.read(-2, 0, 1)
+
+
+@pytest.mark.parametrize("fault", ["crash:read", "throw:read"])
+def test_a_repeated_program_that_does_not_come_back(file: str, fault: str) -> None:
+    with filesystem("fakes/faulty", fault) as (raw, trace):
+        with pytest.raises(Died) as caught:
+            threads.repeat(raw, openers(raw, file)[0], 10)
+        assert isinstance(caught.value.death, Threw if fault.startswith("throw") else Crashed)
+        if isinstance(caught.value.death, Threw) or "backtrace" in caught.value.death.output:
+            assert caught.value.death.op == "read"
+        assert caught.value.death in [outcome for _, _, outcome in trace]

@@ -17,6 +17,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
       {"preset", &Host::Preset},
       {"limit_file_size", &Host::LimitFileSize},
       {"threads", &Host::Threads},
+      {"repeat", &Host::Repeat},
       {"cleanup", &Host::Cleanup},
       {"new_random_access_file", &Host::NewRandomAccessFile},
       {"new_writable_file", &Host::NewWritableFile},

@@ -87,6 +87,7 @@ class Host {
   Reply Preset(Request&);
   Reply LimitFileSize(Request&);
   Reply Threads(Request&);
+  Reply Repeat(Request&);
   TF_FilesystemPluginOps& Entry(int64_t index);
 
   // filesystem_ops.cc

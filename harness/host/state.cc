@@ -32,11 +32,23 @@ int64_t Lines(const char* path) {
   return count;
 }
 
-// Bytes that were allocated and not freed, large blocks, which have mappings of their own, among
-// them.
-size_t HeapInUse() {
+// Bytes of memory that were asked of malloc, those it took for that, and all that are mapped.
+struct Memory {
+  size_t in_use;
+  size_t of_malloc;
+  size_t mapped;
+};
+
+Memory MemoryNow() {
+  size_t pages = 0;
+  if (FILE* file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
   const auto heap = mallinfo2();
-  return heap.uordblks + heap.hblkhd;
+  // Large blocks have mappings of their own.
+  return {heap.uordblks + heap.hblkhd, heap.arena + heap.hblkhd,
+          pages * static_cast<size_t>(sysconf(_SC_PAGESIZE))};
 }
 
 std::string SignalHandlers() {
@@ -60,11 +72,13 @@ std::string SignalHandlers() {
 Reply Host::State(Request&) {
   char directory[PATH_MAX];
   const bool known = getcwd(directory, sizeof directory) != nullptr;
+  const Memory memory = MemoryNow();
   return Reply("done")
       .Integer(EntriesIn("/proc/self/fd"))
       .Integer(EntriesIn("/proc/self/task"))
       .Integer(Lines("/proc/self/maps"))
-      .Unsigned(HeapInUse())
+      .Unsigned(memory.in_use)
+      .Unsigned(memory.mapped - memory.of_malloc)
       .Bytes(known ? directory : "")
       .Bytes(SignalHandlers());
 }

@@ -1,4 +1,4 @@
-// Programs of ops that several threads perform at the same time.
+// Programs of ops: several at the same time, or one again and again.
 #include <time.h>
 
 #include <atomic>
@@ -59,9 +59,11 @@ class Barrier {
   std::atomic<unsigned> round_ = 0;
 };
 
+using Program = std::vector<Step>;
+
 // The programs of all threads; they point into the request.
-std::vector<std::vector<Step>> TakePrograms(Request& request) {
-  std::vector<std::vector<Step>> programs;
+std::vector<Program> TakePrograms(Request& request) {
+  std::vector<Program> programs;
   while (!request.AtEnd()) {
     programs.emplace_back();
     for (int64_t left = request.TakeInteger(); left > 0; --left) {
@@ -73,11 +75,31 @@ std::vector<std::vector<Step>> TakePrograms(Request& request) {
   return programs;
 }
 
+// Performs the ops of one round; `running` says to others which it is at.
+void PerformRound(Host& host, const Program& program, std::atomic<const char*>& running, Ran* ran) {
+  opened_in_round.clear();
+  for (const Step& step : program) {
+    Request arguments = step.arguments;
+    last_opened = 0;
+    running = step.command;
+    ran->start = Now();
+    ran->reply = host.PerformGuarded(step.command, arguments);
+    ran->end = Now();
+    running = nullptr;
+    opened_in_round.push_back(last_opened);
+    ++ran;
+  }
+}
+
+void AddTo(Reply& reply, const std::vector<Ran>& went) {
+  for (const Ran& one : went) reply.Integer(one.start).Integer(one.end).Bytes(one.reply.Body());
+}
+
 }  // namespace
 
 Reply Host::Threads(Request& request) {
   const int64_t rounds = request.TakeInteger();
-  const std::vector<std::vector<Step>> programs = TakePrograms(request);
+  const std::vector<Program> programs = TakePrograms(request);
   if (programs.empty() || programs.size() > kMostThreads || rounds < 0)
     throw BadRequest("there is nothing for threads to do, or there are too many");
   std::vector<std::vector<Ran>> went(programs.size());
@@ -86,25 +108,15 @@ Reply Host::Threads(Request& request) {
   const std::shared_future<bool> start = all_there.get_future().share();
   const auto run = [&](size_t thread) {
     const CrashStack room_for_last_words;
-    const std::vector<Step>& program = programs[thread];
+    const Program& program = programs[thread];
     went[thread].resize(program.size() * static_cast<size_t>(rounds));
     opened_in_round.reserve(program.size());
-    auto next = went[thread].begin();
     if (!start.get()) return;
+    Ran* ran = went[thread].data();
     for (int64_t round = 0; round < rounds; ++round) {
-      opened_in_round.clear();
       barrier.Wait();
-      for (const Step& step : program) {
-        Request arguments = step.arguments;
-        last_opened = 0;
-        ops_of_threads[thread] = step.command;
-        next->start = Now();
-        next->reply = PerformGuarded(step.command, arguments);
-        next->end = Now();
-        ops_of_threads[thread] = nullptr;
-        opened_in_round.push_back(last_opened);
-        ++next;
-      }
+      PerformRound(*this, program, ops_of_threads[thread], ran);
+      ran += program.size();
     }
   };
   std::vector<std::thread> threads;
@@ -118,8 +130,21 @@ Reply Host::Threads(Request& request) {
   for (std::thread& thread : threads) thread.join();
   if (!complete) throw BadRequest("there are no more threads to be had");
   Reply reply("done");
-  for (const std::vector<Ran>& ran : went)
-    for (const Ran& one : ran) reply.Integer(one.start).Integer(one.end).Bytes(one.reply.Body());
+  for (const std::vector<Ran>& ran : went) AddTo(reply, ran);
+  return reply;
+}
+
+Reply Host::Repeat(Request& request) {
+  const int64_t rounds = request.TakeInteger();
+  const std::vector<Program> programs = TakePrograms(request);
+  if (programs.size() != 1 || rounds < 1) throw BadRequest("there is not one program to repeat");
+  std::vector<Ran> went(programs[0].size());
+  for (int64_t round = 0; round < rounds; ++round)
+    PerformRound(*this, programs[0], ops_of_threads[0], went.data());
+  // Nothing of it stays: what the process holds afterwards is the plugin's.
+  opened_in_round = {};
+  Reply reply("done");
+  AddTo(reply, went);
   return reply;
 }
 

@@ -68,6 +68,8 @@ std::vector<Fault> QueryFaults();
 std::vector<Fault> ListingFaults();
 std::vector<Fault> OwnershipFaults();
 std::vector<Fault> TransactionFaults();
+std::vector<Fault> LifetimeFaults();
+std::vector<Fault> ThreadFaults();
 std::vector<Fault> OptionFaults();
 std::vector<Fault> HistoryFaults();
 

@@ -12,8 +12,9 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   for (const auto& theme :
        {fakes::ReadFaults(), fakes::WriteFaults(), fakes::RegionFaults(), fakes::ObjectFaults(),
         fakes::TreeFaults(), fakes::RenameCopyFaults(), fakes::QueryFaults(),
-        fakes::ListingFaults(), fakes::OwnershipFaults(), fakes::TransactionFaults(),
-        fakes::OptionFaults(), fakes::HistoryFaults(), fakes::KindFaults()}) {
+        fakes::ListingFaults(), fakes::OwnershipFaults(), fakes::LifetimeFaults(),
+        fakes::ThreadFaults(), fakes::TransactionFaults(), fakes::OptionFaults(),
+        fakes::HistoryFaults(), fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   posix::Tables tables;

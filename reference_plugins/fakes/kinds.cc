@@ -74,9 +74,12 @@ const std::vector<Kind>& Kinds() {
        Fits::kEvery, Throw},
 
       {"leaks-memory", "loses 1 MiB", kState, Fits::kPresent, LeakMemory},
+      {"leaks-bytes", "loses 16 bytes", kState, Fits::kPresent, LeakBytes},
       {"leaks-descriptor", "leaves a descriptor open", kState, Fits::kPresent, LeakDescriptor},
       {"leaks-thread", "leaves a thread running", kState, Fits::kPresent, LeakThread},
       {"leaks-mapping", "leaves a mapping", kState, Fits::kPresent, LeakMapping},
+      {"fills-a-cache", "keeps something of its first 200 calls, and no more of others",
+       "none: what grows and stops is no leak", Fits::kPresent, FillCache},
       {"changes-directory", "changes the working directory to /", kState, Fits::kPresent,
        ChangeDirectory},
       {"changes-signals", "installs a handler for SIGUSR1", kState, Fits::kPresent, ChangeSignals},

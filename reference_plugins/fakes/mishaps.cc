@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -48,11 +49,21 @@ void LeakMemory() {
   std::memset(Opaque(std::malloc(kSize)), 1, kSize);
 }
 
+void LeakBytes() { Opaque(std::malloc(16)); }
+
 void LeakDescriptor() { Opaque(std::fopen("/dev/null", "re")); }
 
 void LeakThread() { std::thread(Hang).detach(); }
 
 void LeakMapping() { Opaque(mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); }
+
+void FillCache() {
+  static std::atomic<int> calls = 0;
+  const int call = calls++;
+  if (call < 200) Opaque(std::malloc(512));
+  if (call < 60) LeakDescriptor();
+  if (call < 60) LeakMapping();
+}
 
 void ChangeDirectory() {
   if (chdir("/") != 0) std::abort();

@@ -14,9 +14,11 @@ void Throw();
 
 // These leave something behind.
 void LeakMemory();
+void LeakBytes();
 void LeakDescriptor();
 void LeakThread();
 void LeakMapping();
+void FillCache();
 void ChangeDirectory();
 void ChangeSignals();
 void CloseStreams();

@@ -1,0 +1,203 @@
+// What becomes of objects, and of what they held.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faults.h"
+#include "memory.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+void Become(TF_Status* status, TF_Code code) { TF_SetStatus(status, code, "the fault says so"); }
+
+// The bytes go through a block that is freed before they are taken out of it. Where nobody writes
+// to freed memory they are still there: an allocator keeps its own notes at the beginning.
+int64_t FreedBlock(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                   TF_Status* status) {
+  constexpr size_t kNotes = 64;
+  constexpr size_t kPiece = 512;
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  // Volatile: the compiler knows what malloc and free do.
+  char* volatile block = static_cast<char*>(std::malloc(kNotes + kPiece));
+  if (block == nullptr || got <= 0) {
+    std::free(block);
+    return got;
+  }
+  const size_t length = std::min(static_cast<size_t>(got), kPiece);
+  std::memcpy(block + kNotes, buffer, length);
+  char* volatile again = block;
+  std::free(block);
+  std::memcpy(buffer, again + kNotes, length);
+  return got;
+}
+
+// There is room for so many readers; one more takes the place of the first.
+constexpr size_t kPlaces = 32;
+std::mutex places_mutex;
+std::array<const void*, kPlaces> places{};
+std::map<const void*, size_t> place_of;
+size_t opened = 0;
+
+void TakesAPlace(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                 TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  const std::lock_guard<std::mutex> lock(places_mutex);
+  place_of[file->plugin_file] = opened++ % kPlaces;
+  places[place_of[file->plugin_file]] = file->plugin_file;
+}
+
+int64_t ReadsItsPlace(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                      TF_Status* status) {
+  const std::lock_guard<std::mutex> lock(places_mutex);
+  TF_RandomAccessFile holder{const_cast<void*>(places[place_of[file->plugin_file]])};
+  return Real().random_access_file.read(holder.plugin_file != nullptr ? &holder : file, offset, n,
+                                        buffer, status);
+}
+
+void LeavesItsPlace(TF_RandomAccessFile* file) {
+  const std::lock_guard<std::mutex> lock(places_mutex);
+  const size_t place = place_of[file->plugin_file];
+  if (places[place] == file->plugin_file) places[place] = nullptr;
+  place_of.erase(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+// Readers of one path are one to this plugin: when the first of them ends, they all do.
+struct Reader {
+  std::string path;
+  bool ended = false;
+};
+std::mutex readers_mutex;
+std::map<const void*, Reader> readers;
+
+void OpenByPath(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  const std::lock_guard<std::mutex> lock(readers_mutex);
+  if (TF_GetCode(status) == TF_OK) readers[file->plugin_file] = {path, false};
+}
+
+int64_t ReadUnlessEnded(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                        TF_Status* status) {
+  const std::lock_guard<std::mutex> lock(readers_mutex);
+  if (!readers[file->plugin_file].ended)
+    return Real().random_access_file.read(file, offset, n, buffer, status);
+  Become(status, TF_FAILED_PRECONDITION);
+  return -1;
+}
+
+void EndByPath(TF_RandomAccessFile* file) {
+  const std::lock_guard<std::mutex> lock(readers_mutex);
+  const std::string path = readers[file->plugin_file].path;
+  readers.erase(file->plugin_file);
+  for (auto& [object, reader] : readers) reader.ended = reader.ended || reader.path == path;
+  Real().random_access_file.cleanup(file);
+}
+
+// What was appended since the last flush, by file.
+PerObject<size_t> unflushed;
+
+void Counts(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  unflushed.With(file->plugin_file, [&](size_t& bytes) { return bytes += n; });
+  Real().writable_file.append(file, buffer, n, status);
+}
+
+void NothingToSync(const TF_WritableFile* file, TF_Status* status) {
+  const size_t before =
+      unflushed.With(file->plugin_file, [](size_t& bytes) { return std::exchange(bytes, 0); });
+  Real().writable_file.sync(file, status);
+  if (before == 0) Become(status, TF_FAILED_PRECONDITION);
+}
+
+void ForgetsCount(TF_WritableFile* file) {
+  unflushed.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+// The entries have room for their characters and for nothing behind them.
+int Unterminated(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  for (int k = 0; k < count; ++k) {
+    const size_t length = std::strlen((*entries)[k]);
+    auto* name = static_cast<char*>(posix::Allocate(length));
+    std::memcpy(name, (*entries)[k], length);
+    posix::Free((*entries)[k]);
+    (*entries)[k] = name;
+  }
+  return count;
+}
+
+// A directory is opened before it is found to be one, and not closed.
+void LeavesItOpen(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                  TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_FAILED_PRECONDITION) return;
+  const int lost = open(path, O_RDONLY | O_CLOEXEC);
+  if (lost < 0) return;
+}
+
+// The object of a file that turns out to be missing is not freed.
+void LosesTheObject(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                    TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_NOT_FOUND) return;
+  void* volatile lost = std::malloc(16);
+  if (lost == nullptr) return;
+}
+
+}  // namespace
+
+std::vector<Fault> LifetimeFaults() {
+  constexpr const char* kOwn = "every object lives until its own cleanup";
+  constexpr const char* kState = "an op leaves the process as it found it";
+  return {
+      {"read.freed-block", "takes the bytes out of a block that it has freed",
+       "a plugin touches only memory that is its own",
+       [](posix::Tables& t) { t.random_access_file.read = FreedBlock; }},
+      {"new_random_access_file.few-places", "the 33rd reader takes the place of the first", kOwn,
+       [](posix::Tables& t) {
+         t.filesystem.new_random_access_file = TakesAPlace;
+         t.random_access_file.read = ReadsItsPlace;
+         t.random_access_file.cleanup = LeavesItsPlace;
+       }},
+      {"random_access_file.one-for-a-path", "the first cleanup ends all readers of the path", kOwn,
+       [](posix::Tables& t) {
+         t.filesystem.new_random_access_file = OpenByPath;
+         t.random_access_file.read = ReadUnlessEnded;
+         t.random_access_file.cleanup = EndByPath;
+       }},
+      {"get_children.unterminated", "entries do not end in NUL", "result strings end in NUL",
+       [](posix::Tables& t) { t.filesystem.get_children = Unterminated; }},
+      {"sync.nothing-is-an-error", "a sync with nothing appended before is FAILED_PRECONDITION",
+       "the ops of an object come in any order",
+       [](posix::Tables& t) {
+         t.writable_file.append = Counts;
+         t.writable_file.sync = NothingToSync;
+         t.writable_file.cleanup = ForgetsCount;
+       }},
+      {"new_random_access_file.leaks-descriptor-on-error", "a directory is opened and left open",
+       kState, [](posix::Tables& t) { t.filesystem.new_random_access_file = LeavesItOpen; }},
+      {"new_random_access_file.leaks-bytes-on-error", "a file that is missing costs 16 bytes",
+       kState, [](posix::Tables& t) { t.filesystem.new_random_access_file = LosesTheObject; }},
+  };
+}
+
+}  // namespace fakes

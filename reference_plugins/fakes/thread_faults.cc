@@ -1,0 +1,223 @@
+// What is right for one thread and wrong for two. Each fault gives the other threads a chance where
+// it hurts, so that it shows every time and not once in a million.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "faults.h"
+#include "memory.h"
+#include "names.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+void LetOthers() {
+  for (int turn = 0; turn < 10; ++turn) std::this_thread::yield();
+}
+
+// A descriptor for each reader, with the position that all threads share.
+struct Shared {
+  int descriptor = -1;
+};
+PerObject<Shared> shared;
+
+void OpenShared(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  shared.With(file->plugin_file,
+              [&](Shared& mine) { return mine.descriptor = open(path, O_RDONLY | O_CLOEXEC); });
+}
+
+int64_t SeeksFirst(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                   TF_Status* status) {
+  const int descriptor =
+      shared.With(file->plugin_file, [](Shared& mine) { return mine.descriptor; });
+  const bool fits = offset <= INT64_MAX;
+  if (fits && lseek(descriptor, static_cast<off_t>(offset), SEEK_SET) >= 0) {
+    LetOthers();
+    const ssize_t got = read(descriptor, buffer, n);
+    if (got >= 0 && static_cast<size_t>(got) == n) {
+      TF_SetStatus(status, TF_OK, "");
+      return got;
+    }
+  }
+  return Real().random_access_file.read(file, offset, n, buffer, status);
+}
+
+void CloseShared(TF_RandomAccessFile* file) {
+  close(shared.With(file->plugin_file, [](Shared& mine) { return mine.descriptor; }));
+  shared.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+// Two threads find that nothing is there, both create, and who comes second takes what the first
+// made for its own.
+void LooksFirst(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  const bool missing = TF_GetCode(status) == TF_NOT_FOUND;
+  if (missing) LetOthers();
+  Right().create_dir(filesystem, path, status);
+  if (missing && TF_GetCode(status) == TF_ALREADY_EXISTS) TF_SetStatus(status, TF_OK, "");
+}
+
+// The same for what is deleted.
+void LooksBeforeDeleting(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  const bool there = TF_GetCode(status) == TF_OK;
+  if (there) LetOthers();
+  Right().delete_file(filesystem, path, status);
+  if (there && TF_GetCode(status) == TF_NOT_FOUND) TF_SetStatus(status, TF_OK, "");
+}
+
+// A table of the files that were made, which is copied, changed and put back.
+using Table = std::set<std::string>;
+std::shared_ptr<const Table> table = std::make_shared<const Table>();
+std::mutex made_mutex;
+Table made;
+
+void LosesNames(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  {
+    const std::lock_guard<std::mutex> lock(made_mutex);
+    made.insert(path);
+  }
+  auto changed = std::make_shared<Table>(*std::atomic_load(&table));
+  changed->insert(path);
+  LetOthers();
+  std::atomic_store(&table, std::shared_ptr<const Table>(std::move(changed)));
+}
+
+int ListsTable(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 0) return count;
+  std::vector<std::string> names = Taken(count, *entries);
+  const auto known = std::atomic_load(&table);
+  const std::lock_guard<std::mutex> lock(made_mutex);
+  const auto lost = [&](const std::string& name) {
+    const std::string child = Joined(path, name);
+    return made.count(child) != 0 && known->count(child) == 0;
+  };
+  names.erase(std::remove_if(names.begin(), names.end(), lost), names.end());
+  return posix::CopyNames(names, entries);
+}
+
+// The first half of a listing, and the second half of the next one.
+int TwoPages(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 0) return count;
+  std::vector<std::string> names = Taken(count, *entries);
+  LetOthers();
+  std::vector<std::string> again = Children(filesystem, path);
+  std::sort(names.begin(), names.end());
+  std::sort(again.begin(), again.end());
+  const size_t page = names.size() / 2;
+  names.resize(page);
+  if (again.size() > page)
+    names.insert(names.end(), again.begin() + static_cast<std::ptrdiff_t>(page), again.end());
+  return posix::CopyNames(names, entries);
+}
+
+// What vanishes between the match and a second look at it is an error.
+int LooksTwice(Filesystem filesystem, const char* glob, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, glob, entries, status);
+  if (count <= 0) return count;
+  LetOthers();
+  for (int k = 0; k < count && TF_GetCode(status) == TF_OK; ++k) {
+    const std::string uri = (*entries)[k];
+    const size_t authority = uri.find("://");
+    const std::string path =
+        authority == std::string::npos ? uri : uri.substr(uri.find('/', authority + 3));
+    Right().path_exists(filesystem, path.c_str(), status);
+  }
+  if (TF_GetCode(status) == TF_OK) return count;
+  Taken(count, *entries);
+  *entries = nullptr;
+  return -1;
+}
+
+// The path of each file that is open for writing.
+PerObject<std::string> paths;
+
+template <void (*TF_FilesystemOps::*op)(Filesystem, const char*, TF_WritableFile*, TF_Status*)>
+void Remembers(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  (Right().*op)(filesystem, path, file, status);
+  if (TF_GetCode(status) == TF_OK)
+    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
+}
+
+// Makes room first, and fills it later.
+void MakesRoom(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+  struct stat facts;
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor >= 0 && fstat(descriptor, &facts) == 0 &&
+      ftruncate(descriptor, facts.st_size + static_cast<off_t>(n)) == 0) {
+    LetOthers();
+    if (ftruncate(descriptor, facts.st_size) != 0) LetOthers();
+  }
+  if (descriptor >= 0) close(descriptor);
+  Real().writable_file.append(file, buffer, n, status);
+}
+
+void Forgets(TF_WritableFile* file) {
+  paths.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+}  // namespace
+
+std::vector<Fault> ThreadFaults() {
+  constexpr const char* kOnce = "of several threads that do the same one succeeds";
+  return {
+      {"read.seeks-first", "sets the position that all threads share, then reads from there",
+       "read is thread safe",
+       [](posix::Tables& t) {
+         t.filesystem.new_random_access_file = OpenShared;
+         t.random_access_file.read = SeeksFirst;
+         t.random_access_file.cleanup = CloseShared;
+       }},
+      {"create_dir.looks-first", "what another thread creates after the look counts as created",
+       kOnce, [](posix::Tables& t) { t.filesystem.create_dir = LooksFirst; }},
+      {"delete_file.looks-first", "what another thread deletes after the look counts as deleted",
+       kOnce, [](posix::Tables& t) { t.filesystem.delete_file = LooksBeforeDeleting; }},
+      {"new_writable_file.loses-names",
+       "files stand in a table that is copied, changed and put back without a lock",
+       "what every thread has done is there afterwards",
+       [](posix::Tables& t) {
+         t.filesystem.new_writable_file = LosesNames;
+         t.filesystem.get_children = ListsTable;
+       }},
+      {"get_children.two-pages", "the second half is taken from another listing than the first",
+       "what is there all the time is listed, and once",
+       [](posix::Tables& t) { t.filesystem.get_children = TwoPages; }},
+      {"get_matching_paths.looks-twice", "what vanishes after it was matched is an error",
+       "what comes and goes is in the matches or not",
+       [](posix::Tables& t) { t.filesystem.get_matching_paths = LooksTwice; }},
+      {"append.makes-room", "the file is as long as it will be before it has the bytes",
+       "readers see a beginning of what was appended",
+       [](posix::Tables& t) {
+         t.filesystem.new_writable_file = Remembers<&TF_FilesystemOps::new_writable_file>;
+         t.filesystem.new_appendable_file = Remembers<&TF_FilesystemOps::new_appendable_file>;
+         t.writable_file.append = MakesRoom;
+         t.writable_file.cleanup = Forgets;
+       }},
+  };
+}
+
+}  // namespace fakes

@@ -1,0 +1,93 @@
+"""What grows every time is a leak, what grows once is none; and freed memory is met as junk."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tffs_conformance.harness import growth, launch, threads
+from tffs_conformance.harness.client import ALLOCATOR, Host
+from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.state import State
+from tffs_conformance.harness.threads import Program
+
+
+@contextmanager
+def filesystem(plugin: str, environment: dict[str, str]) -> Iterator[tuple[Host, RawFilesystem]]:
+    loader = Loader([str(launch.native_directory() / "tffs-host")], launch.plugin_path(plugin), environment, 20)
+    loaded = loader.load()
+    (entry,) = loaded.registration.registered.values()
+    assert entry.filesystem is not None
+    yield loaded.host, RawFilesystem(loaded.call, entry.filesystem, [])
+    loaded.host.close()
+    loader.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _glibc_allocates() -> None:
+    with filesystem("posix", {}) as (host, _):
+        if not State.of(host).heap:
+            pytest.skip("the allocator of a sanitizer tells nothing, and sees more by itself")
+
+
+def leaks(plugin: str, environment: dict[str, str], path: str) -> dict[str, int]:
+    with filesystem(plugin, environment) as (host, raw):
+        program = Program(raw)
+        program.stat(path)
+        return growth.leaks(host, lambda rounds: threads.repeat(raw, program, rounds))
+
+
+@pytest.mark.parametrize(
+    ("fault", "what", "least"),
+    [
+        ("leaks-bytes:stat", "heap", 16),
+        ("leaks-memory:stat", "heap", 1 << 20),
+        ("leaks-descriptor:stat", "descriptors", 1),
+        ("leaks-thread:stat", "threads", 1),
+        ("leaks-mapping:stat", "mapped", 4096),
+    ],
+)
+def test_what_grows_every_time_is_a_leak(tmp_path: Path, fault: str, what: str, least: int) -> None:
+    found = leaks("fakes/faulty", {"TFFS_FAULT": fault}, str(tmp_path))
+    assert list(found) == [what]
+    assert least <= found[what] < least + 64 + least // 16
+
+
+def test_what_grows_and_stops_is_no_leak(tmp_path: Path) -> None:
+    assert leaks("fakes/faulty", {"TFFS_FAULT": "fills-a-cache:stat"}, str(tmp_path)) == {}
+
+
+@pytest.mark.parametrize("path", ["here", "missing"])
+def test_posix_leaks_nothing(tmp_path: Path, path: str) -> None:
+    (tmp_path / "here").touch()
+    assert leaks("posix", {}, str(tmp_path / path)) == {}
+
+
+def test_a_slow_plugin_is_repeated_less_often(tmp_path: Path) -> None:
+    assert leaks("posix_choices", {"TFFS_CHOICES": "slow"}, str(tmp_path)) == {}
+
+
+def judged(directory: Path, environment: dict[str, str], *arguments: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments,
+               "--plugin=fakes/faulty", "--env=TFFS_FAULT=read.freed-block", f"--report-dir={directory}"]  # fmt: skip
+    subprocess.run(command, cwd=directory, env=os.environ | environment, capture_output=True, check=False)
+    document: dict[str, Any] = json.loads((directory / "report.json").read_text())
+    return document
+
+
+def test_a_use_of_freed_memory_shows(tmp_path: Path) -> None:
+    checks = [
+        check for case in judged(tmp_path, {}, "--clause=read.returns-the-bytes")["cases"] for check in case["checks"]
+    ]
+    assert "read.returns-the-bytes" in {check["clause"] for check in checks if check["verdict"] == "violation"}
+
+
+def test_a_use_of_freed_memory_shows_only_because_hosts_overwrite_it(tmp_path: Path) -> None:
+    assert judged(tmp_path, dict.fromkeys(ALLOCATOR, ""), "--tier=must")["counts"]["violation"] == 0
