@@ -287,7 +287,7 @@ def test_decode_two(case: Case) -> None:
         case.check("decode_transaction_token.tells-tokens-apart", len(texts) == 2, "two texts", got)
 
 
-@clauses("transactions.isolation", "end_transaction.keeps-the-changes")
+@clauses("end_transaction.keeps-the-changes", "transactions.isolation")
 def test_isolation(case: Case) -> None:
     """Files in a transaction are written anew, made and deleted; they are looked at before and after its end."""
     before = {"changed": OLD, "deleted": OLD}
