@@ -121,7 +121,7 @@ def test_a_store_without_any_directory_is_judged_on_its_files(tmp_path: Path) ->
 
 def test_a_claim_that_is_not_kept_is_a_violation(tmp_path: Path) -> None:
     (tmp_path / "claims.toml").write_text('[claims]\nis_directory_on_file = "header"\nrename_directories = true\n')
-    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=claims.toml", "-n", "2")
+    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=claims.toml", "--tier=must", "-n", "2")
     assert code == 1
     broken = {check["clause"]: check for case in found["cases"] for check in case["checks"]
               if check["verdict"] == "violation"}  # fmt: skip
