@@ -21,7 +21,15 @@ from tffs_conformance.reports.errors import (
     WrongSchema,
 )
 from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.verdicts import JUDGED, Verdict, judge_class, judge_target, no_counts, worst
+from tffs_conformance.reports.verdicts import (
+    JUDGED,
+    TargetVerdict,
+    Verdict,
+    judge_class,
+    judge_target,
+    no_counts,
+    worst,
+)
 from tffs_conformance.reports.waivers import Waiver
 
 SCHEMA = "tffs-conformance/report/1"
@@ -49,11 +57,18 @@ def build(
     run. Raises DuplicateCase, and UnknownClause where a case names a clause that the header lacks.
     """
     ordered = sorted(cases, key=lambda case: case.id)
-    tally = _Tally(header["clauses"])
+    tally = _Tally(header["clauses"], header["target"]["tables"])
     for case in ordered:
         tally.add(case)
     rendered = [case.to_json() for case in ordered]
-    judgement = judge_target(tally.counts, cases=len(ordered), executed_must=tally.executed_must, left_out=left_out)
+    classes = tally.classes(left_out)
+    judgement = judge_target(
+        tally.counts,
+        cases=len(ordered),
+        executed_must=tally.executed_must,
+        left_out=left_out,
+        blocked=[name for name, facts in classes.items() if _is_blocked(facts)],
+    )
     return {
         "schema": SCHEMA,
         "contract": header["contract"],
@@ -64,13 +79,18 @@ def build(
         "left_out": left_out,
         "counts": _plain(tally.counts),
         "executed": {"cases": tally.executed_cases, "must": tally.executed_must},
-        "classes": tally.classes(left_out),
+        "classes": classes,
         "clauses": tally.clauses(),
         "claims": claims.accounts([StatedClaim.from_json(claim) for claim in header["claims"]], ordered),
         "waivers": waivers.accounts([Waiver.from_json(entry) for entry in header["waivers"]], ordered),
         "cases": rendered,
         "end": {"cases": len(rendered), "sha256": _digest(rendered)},
     }
+
+
+def _is_blocked(facts: Mapping[str, Any]) -> bool:
+    """Whether a class could not be run although the plugin has ops of it."""
+    return bool(facts["verdict"] == TargetVerdict.INCOMPLETE and facts["counts"][Verdict.NOT_RUN])
 
 
 class Roll:
@@ -97,8 +117,9 @@ class Roll:
 class _Tally:
     """Counts of checks: in all, by class and by clause."""
 
-    def __init__(self, clauses: Mapping[str, Any]) -> None:
+    def __init__(self, clauses: Mapping[str, Any], tables: Mapping[str, str]) -> None:
         self._facts = clauses
+        self._tables = tables
         self._roll = Roll(clauses)
         self._clauses = {clause: no_counts() for clause in clauses}
         self._classes = {facts["class"]: no_counts() for facts in clauses.values()}
@@ -130,7 +151,10 @@ class _Tally:
 
     def classes(self, left_out: str | None) -> dict[str, Any]:
         """Each class with its verdict, in the order of the catalogue."""
-        judged = {name: judge_class(counts, left_out=left_out) for name, counts in self._classes.items()}
+        judged = {
+            name: judge_class(counts, left_out=left_out, lacking=self._lacking(name))
+            for name, counts in self._classes.items()
+        }
         return {
             name: {
                 "verdict": judgement.verdict.value,
@@ -139,6 +163,11 @@ class _Tally:
             }
             for name, judgement in judged.items()
         }
+
+    def _lacking(self, name: str) -> bool:
+        """Whether the plugin was loaded and has none of the ops that a class is about."""
+        ops = {facts["op"] for facts in self._facts.values() if facts["class"] == name and facts["op"]}
+        return bool(ops) and all(self._tables.get(op) == "absent" for op in ops)
 
     def clauses(self) -> dict[str, Any]:
         """Each clause with its facts, its worst verdict and, where it is disputed, the readings seen."""

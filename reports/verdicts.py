@@ -1,6 +1,6 @@
 """Verdicts: of a check, of a case, of a class and of the target, and how one follows from the other."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -102,31 +102,45 @@ def _kept(counts: Mapping[Verdict, int], reason: str) -> Judgement:
     return Judgement(TargetVerdict.CONFORMANT, reason)
 
 
-def judge_target(counts: Mapping[Verdict, int], *, cases: int, executed_must: int, left_out: str | None) -> Judgement:
+def judge_target(
+    counts: Mapping[Verdict, int],
+    *,
+    cases: int,
+    executed_must: int,
+    left_out: str | None,
+    blocked: Sequence[str] = (),
+) -> Judgement:
     """Judge the target.
 
     `counts` are of checks; `cases` is how many cases ended; `executed_must` counts the checks of MUST clauses, outside
     the class registration, that were made on an answer of the plugin. `left_out` says why something was left out
-    (a selection, an interrupt), or is None for a whole run. A whole run that executed nothing is a failure.
+    (a selection, an interrupt), or is None for a whole run. A whole run that executed nothing is a failure. `blocked`
+    names the classes of which the plugin has ops and nothing could be run: whoever keeps the rest is not known to keep
+    these.
     """
     nothing = "zero cases" if not cases else "" if executed_must else "nothing executed"
     if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out):
         return flaw
     if nothing:
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)
+    if blocked:
+        return Judgement(TargetVerdict.INCOMPLETE, f"nothing could be run of {', '.join(blocked)}")
     return _kept(counts, f"{_number(executed_must, 'check')} of MUST clauses kept")
 
 
-def judge_class(counts: Mapping[Verdict, int], *, left_out: str | None) -> Judgement:
+def judge_class(counts: Mapping[Verdict, int], *, left_out: str | None, lacking: bool = False) -> Judgement:
     """Judge one class by the counts of its checks; `left_out` as for the target.
 
-    A class of which every op is absent is not claimed. A class nobody looked at, because no case of this tier checks
-    it or because nothing of it could run, is incomplete: it was neither kept nor broken.
+    A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class nobody looked at,
+    because no case of this tier checks it or because nothing of it could run, is incomplete: it was neither kept nor
+    broken.
     """
     if flaw := _flaw(counts, left_out):
         return flaw
     if any(counts[verdict] for verdict in JUDGED):
         return _kept(counts, "no violation")
+    if lacking:
+        return Judgement(TargetVerdict.NOT_CLAIMED, "every op it needs is absent")
     if counts[Verdict.NOT_RUN]:
         return Judgement(TargetVerdict.INCOMPLETE, f"{_number(counts[Verdict.NOT_RUN], 'check')} not run")
     if counts[Verdict.ABSENT]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run
+from tffs_conformance.harness import launch
 from tffs_conformance.harness.backing import Backing, Unable
 from tffs_conformance.suite.catalogue import clause
 
@@ -49,6 +50,17 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path)
     everything = {name for name in executed(report(tmp_path)) if clause(name).klass in classes}
     # Which names are refused shows only where some are made.
     assert everything - reads == {"paths.illegal-names"}
+
+
+def test_without_a_backing_nothing_is_known_of_what_it_reads(tmp_path: Path) -> None:
+    plugin = launch.plugin_path("posix_choices")
+    done = run(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=read-only")
+    assert done.returncode == 1
+    found = report(tmp_path)
+    assert found["verdict"] == "incomplete"
+    assert "nothing could be run of" in found["reason"]
+    assert "read" in found["reason"]
+    assert found["classes"]["directories"]["verdict"] == "not claimed"
 
 
 def executed(document: dict[str, Any]) -> set[str]:

@@ -94,6 +94,22 @@ def test_the_target(
     assert (judgement.verdict, judgement.reason) == (verdict, reason)
 
 
+def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run() -> None:
+    judgement = judge_target(
+        counts(conform=1, not_run=900), cases=901, executed_must=1, left_out=None, blocked=["read", "glob"]
+    )
+    assert (judgement.verdict, judgement.reason) == (
+        TargetVerdict.INCOMPLETE,
+        "nothing could be run of read, glob",
+    )
+
+
+def test_what_is_blocked_in_a_class_without_ops_is_not_claimed() -> None:
+    blocked = counts(not_run=5)
+    assert judge_class(blocked, left_out=None, lacking=True).verdict == TargetVerdict.NOT_CLAIMED
+    assert judge_class(blocked, left_out=None).verdict == TargetVerdict.INCOMPLETE
+
+
 @pytest.mark.parametrize(
     ("given", "left_out", "verdict", "reason"),
     [

@@ -280,6 +280,8 @@ class Run:
             return pytest.ExitCode.USAGE_ERROR
         bad = any(
             document["verdict"] == TargetVerdict.NOT_CONFORMANT
+            # A whole run after which nothing is known of a class that the plugin has ops of.
+            or (document["verdict"] == TargetVerdict.INCOMPLETE and document["left_out"] is None)
             or any(document["counts"][kind] for kind in ("error", *self.fail_on))
             for document in self.documents.values()
         )
