@@ -6,6 +6,7 @@ A host is started behind any command (`docker exec -i …`, `valgrind …`); the
 import atexit
 import contextlib
 import os
+import re
 import select
 import signal
 import time
@@ -16,7 +17,7 @@ from resource import struct_rusage
 from tffs_conformance.harness import wire
 from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
 
-WIRE_VERSION = 1
+WIRE_VERSION = 2
 #: How much of a host's standard error is kept: this many bytes from the start and as many from the end.
 OUTPUT_KEPT = 32 << 10
 #: glibc's allocator overwrites what is freed, fills what it hands out, and keeps no lists of its own: who uses freed
@@ -39,6 +40,10 @@ OP_OF_COMMAND = {
     "register": "init",
     "release": "plugin_memory_free",
 }
+
+#: The commands that perform ops of which only what the host prints tells which one it was.
+PROGRAMS = ("threads", "repeat")
+_LAST_WORDS = re.compile(r"the host got SIG\w+ in (\S+)(?: of another thread)?; backtrace")
 
 _CHUNK = 1 << 16
 _living: weakref.WeakSet["Host"] = weakref.WeakSet()
@@ -214,15 +219,19 @@ class Host:
         if not exited:
             self._kill()
         how = self._reap()
-        op = OP_OF_COMMAND.get(command, command)
-        return Died(Crashed(op, how if exited else "the wire to the host was closed", self.output))
+        return Died(Crashed(self._op(command), how if exited else "the wire to the host was closed", self.output))
 
     def _hung(self, command: str) -> Died:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGABRT)
         self._await_exit(LAST_WORDS)
         self.close()
-        return Died(Hung(OP_OF_COMMAND.get(command, command), self.timeout, self.output))
+        return Died(Hung(self._op(command), self.timeout, self.output))
+
+    def _op(self, command: str) -> str:
+        """What of the plugin ran during a command that did not come back."""
+        words = _LAST_WORDS.findall(self.output) if command in PROGRAMS else ()
+        return words[-1] if words else OP_OF_COMMAND.get(command, command)
 
     def _await_exit(self, seconds: float) -> bool:
         """Whether the process ended in time; its output is read meanwhile, so that it cannot block on it."""

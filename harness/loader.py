@@ -4,7 +4,7 @@ The next host is started while the present one is used, so that a fresh process 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tffs_conformance.harness.client import Host
@@ -38,11 +38,15 @@ class Loaded:
         self.registration = registration
         self._hangs = hangs
 
-    def call(self, op: str, *values: Value) -> Reply | None:
-        """One command. Raises `Died` where the plugin does not come back, `Blocked` where the op hung too often."""
-        self._hangs.endure(op)
+    def call(self, command: str, *values: Value, ops: Iterable[str] = ()) -> Reply | None:
+        """One command, which performs `ops` where it is not named after its own.
+
+        Raises `Died` where the plugin does not come back, `Blocked` where an op hung too often.
+        """
+        for op in ops or (command,):
+            self._hangs.endure(op)
         try:
-            return self.host.call(op, *values)
+            return self.host.call(command, *values)
         except Died as died:
             self._hangs.count(died)
             raise

@@ -1,8 +1,7 @@
 """Programs of ops: several threads of the host perform them at the same time, or it repeats one by itself."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tffs_conformance.harness import wire
@@ -16,9 +15,6 @@ T = TypeVar("T")
 
 #: The message of an op that was not performed, because an earlier one did not open what it is about.
 SKIPPED = "not performed: nothing was opened"
-
-#: What the host prints when it ends by a signal: of several ops that ran, only this line tells which it was.
-_LAST_WORDS = re.compile(r"the host got SIG\w+ in (\S+)(?: of another thread)?; backtrace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +95,12 @@ def _performed(
         values.append(len(program.steps))
         values += [wire.encode((step.op.encode(), *step.arguments))[wire.LENGTH_BYTES :] for step in program.steps]
     try:
-        answer = raw.call(command, *values)
+        answer = raw.call(command, *values, ops=[step.op for program in programs for step in program.steps])
     except Died as died:
-        death = _by_op(died.death)
-        found = (step.arguments for program in programs for step in program.steps if step.op == death.op)
-        raw.lost(death.op, next(found, ()), death)
-        raise Died(death) from died
+        op = died.death.op
+        found = (step.arguments for program in programs for step in program.steps if step.op == op)
+        raw.lost(op, next(found, ()), died.death)
+        raise
     if answer is None:
         raise HostFault(f"the host has no {command}")
     deaths: list[Death] = []
@@ -133,9 +129,3 @@ def _timed(raw: RawFilesystem, steps: Sequence[Step], answer: Reply, deaths: lis
             case _:
                 raise HostFault(f"{step.op}: {reply.take_text()}")
         yield Timed(start, end, outcome)
-
-
-def _by_op(death: Death) -> Death:
-    """The same death by the op that a thread performed, where the host could still tell."""
-    words = _LAST_WORDS.findall(death.output)
-    return replace(death, op=words[-1]) if words else death

@@ -131,9 +131,9 @@ def judge_target(
 def judge_class(counts: Mapping[Verdict, int], *, left_out: str | None, lacking: bool = False) -> Judgement:
     """Judge one class by the counts of its checks; `left_out` as for the target.
 
-    A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class nobody looked at,
-    because no case of this tier checks it or because nothing of it could run, is incomplete: it was neither kept nor
-    broken.
+    A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class nobody looked
+    at, because no case of this tier checks it or because nothing of it could run, is incomplete: it was neither kept
+    nor broken.
     """
     if flaw := _flaw(counts, left_out):
         return flaw

@@ -9,7 +9,7 @@ import pytest
 from tffs_conformance.harness import launch, threads
 from tffs_conformance.harness.client import HostFault
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loader
 from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
 from tffs_conformance.harness.raw import Call, RawFilesystem
 from tffs_conformance.harness.threads import Program
@@ -66,6 +66,12 @@ def openers(raw: RawFilesystem, path: str) -> list[Program]:
         program.read(handle, k * PIECE, PIECE)
         program.handle_op(CLEANUP, handle)
     return programs
+
+
+def closers(raw: RawFilesystem, path: str) -> Program:
+    program = Program(raw)
+    program.handle_op(CLEANUP, program.open(OPEN, path).value)
+    return program
 
 
 def death_of(plugin: str, fault: str, path: str, timeout: float = 20) -> tuple[Death, list[Call]]:
@@ -162,6 +168,25 @@ def test_a_hang_names_its_op(file: str) -> None:
     death, _ = death_of("fakes/faulty", "hang:read", file, timeout=1)
     assert isinstance(death, Hung)
     assert death.op == "read"
+
+
+def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
+    loader = Loader([str(launch.native_directory() / "tffs-host")], launch.plugin_path("fakes/faulty"),
+                    {"TFFS_FAULT": "hang:read"}, 0.3)  # fmt: skip
+    endings: list[type[Exception]] = []
+    for _ in range(HANGS_ENDURED + 1):
+        loaded = loader.load()
+        (entry,) = loaded.registration.registered.values()
+        assert entry.filesystem is not None
+        raw = RawFilesystem(loaded.call, entry.filesystem, [])
+        assert threads.repeat(raw, closers(raw, file), 2)[0].outcome.ok
+        try:
+            threads.repeat(raw, openers(raw, file)[0], 2)
+        except (Died, Blocked) as error:
+            endings.append(type(error))
+        loaded.host.close()
+    loader.close()
+    assert endings == [Died] * HANGS_ENDURED + [Blocked]
 
 
 def test_a_repeated_program_tells_its_last_round(file: str) -> None:
