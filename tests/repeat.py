@@ -1,4 +1,4 @@
-"""Runs the suite on posix many times, shuffled, half of the runs on two workers: no check may differ."""
+"""Runs the suite on posix and memory many times, shuffled, half of the runs on two workers: no check may differ."""
 
 import argparse
 import json
@@ -8,18 +8,24 @@ import tempfile
 from pathlib import Path
 
 Checks = dict[str, object]
+PLUGINS = ("posix", "memory")
 
 
 def run(seed: int, workers: int, directory: Path) -> Checks:
-    """One run; case id to verdict and checks."""
-    command = [sys.executable, "-m", "pytest", "--plugin=posix", f"--report-dir={directory}", "-q"]
+    """One run; target and case id to verdict and checks."""
+    command = [sys.executable, "-m", "pytest", f"--report-dir={directory}", "-q"]
+    command += [f"--plugin={plugin}" for plugin in PLUGINS]
     command += ["-p", "randomly", "-p", "no:cacheprovider", f"--randomly-seed={seed}"]
     command += ["-n", str(workers)] if workers else []
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=directory)
     if done.returncode != 0:
         sys.exit(f"run {seed} failed:\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
-    report = json.loads((directory / "report.json").read_text())
-    return {case["id"]: [case["verdict"], case["checks"]] for case in report["cases"]}
+    reports = {plugin: json.loads((directory / plugin / "report.json").read_text()) for plugin in PLUGINS}
+    return {
+        f"{plugin} {case['id']}": [case["verdict"], case["checks"]]
+        for plugin, report in reports.items()
+        for case in report["cases"]
+    }
 
 
 def main() -> None:
