@@ -14,7 +14,7 @@ from tffs_conformance.suite.marks import clauses, full
 @clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
 def test_tree(case: Case) -> None:
     """Files and directories are written, moved, deleted and asked for, in any order."""
-    from tffs_conformance.suite import machines, search
+    from tffs_conformance.suite.properties import machines, search
 
     search.machine(case, machines.Tree)
 
@@ -23,7 +23,7 @@ def test_tree(case: Case) -> None:
 @clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
 def test_handles(case: Case) -> None:
     """Several files are open at once, and used in any order."""
-    from tffs_conformance.suite import machines, search
+    from tffs_conformance.suite.properties import machines, search
 
     search.machine(case, machines.Handles)
 
@@ -32,7 +32,7 @@ def test_handles(case: Case) -> None:
 @clauses("read.returns-the-bytes", "robustness.no-crash", "robustness.no-hang")
 def test_reads(case: Case) -> None:
     """A file is read in any places, in any order, also behind its end."""
-    from tffs_conformance.suite import search, strategies
+    from tffs_conformance.suite.properties import search, strategies
 
     search.given(case, strategies.reads())
 
@@ -41,7 +41,7 @@ def test_reads(case: Case) -> None:
 @clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
 def test_spellings(case: Case) -> None:
     """Paths are spelt in ways that translation makes one."""
-    from tffs_conformance.suite import search, strategies
+    from tffs_conformance.suite.properties import search, strategies
 
     search.given(case, strategies.spellings(case.performed))
 
@@ -50,6 +50,6 @@ def test_spellings(case: Case) -> None:
 @clauses("get_matching_paths.succeeds", "robustness.no-crash", "robustness.no-hang")
 def test_patterns(case: Case) -> None:
     """Any patterns are matched against names that look like patterns; an independent matcher says what is found."""
-    from tffs_conformance.suite import search, strategies
+    from tffs_conformance.suite.properties import search, strategies
 
     search.given(case, strategies.patterns())

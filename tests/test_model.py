@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tffs_conformance.harness import glob
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.suite import matcher, strategies
-from tffs_conformance.suite.model import Model, Step
-from tffs_conformance.suite.shrink import Enough, shrink, valid, without
+from tffs_conformance.suite.properties import matcher, strategies
+from tffs_conformance.suite.properties.model import Model, Step
+from tffs_conformance.suite.properties.shrink import Enough, shrink, valid, without
 
 FILE = (
     Step("new_writable_file", ("a",)),

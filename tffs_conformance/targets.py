@@ -24,8 +24,8 @@ from tffs_conformance.reports.waivers import Waiver, WaiverError, hold_to
 from tffs_conformance.reports.waivers import read as read_waivers
 from tffs_conformance.suite.catalogue import catalogue
 from tffs_conformance.suite.claims import UnknownClaim, stated
+from tffs_conformance.suite.properties.traces import NotATrace, Trace
 from tffs_conformance.suite.target import EXAMPLES, Target
-from tffs_conformance.suite.traces import NotATrace, Trace
 from tffs_conformance.waiving import fitting
 
 #: The plugins that ship with the suite serve storage that is at hand in another way, too.

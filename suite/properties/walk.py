@@ -7,7 +7,7 @@ from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.files import MemoryRegion, RandomAccessFile, WritableFile
 from tffs_conformance.harness.outcomes import Entries, Existence, Outcome, Read, Source, Statistics, Undeleted
 from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.model import Expectation, Model, Step, Value
+from tffs_conformance.suite.properties.model import Expectation, Model, Step, Value
 
 #: What the files hold at the end and no single step told.
 SUM = "common.histories-add-up"

@@ -12,7 +12,7 @@ from tffs_conformance.harness import paths
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.tables import CHANGING
 from tffs_conformance.suite import statuses
-from tffs_conformance.suite.matcher import matching, rule
+from tffs_conformance.suite.properties.matcher import matching, rule
 from tffs_conformance.suite.statuses import ONE_PATH, TWO_PATHS
 
 OPENS = ("new_random_access_file", "new_writable_file", "new_appendable_file", "new_read_only_memory_region_from_file")

@@ -9,7 +9,7 @@ from tffs_conformance.harness import launch, paths
 from tffs_conformance.harness.outcomes import Entries, Existence, Outcome, Read, Statistics, Undeleted
 from tffs_conformance.harness.raw import Call
 from tffs_conformance.reports.records import CheckRecord
-from tffs_conformance.suite.model import OPENS
+from tffs_conformance.suite.properties.model import OPENS
 from tffs_conformance.suite.target import Target
 
 TEMPLATE = Path(__file__).with_name("program.cc.in")

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite import program
 from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.traces import NotATrace, Trace
+from tffs_conformance.suite.properties import program
+from tffs_conformance.suite.properties.traces import NotATrace, Trace
 
 if TYPE_CHECKING:
-    from tffs_conformance.suite.search import Tried
+    from tffs_conformance.suite.properties.search import Tried
 
 
 def known(case: Case) -> list[Trace]:

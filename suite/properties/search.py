@@ -15,12 +15,12 @@ from tffs_conformance.harness.outcomes import Hung
 from tffs_conformance.harness.raw import Call
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite import reproducers
 from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.machines import Attempt, Maker
-from tffs_conformance.suite.model import Step
-from tffs_conformance.suite.shrink import Enough, shrink
-from tffs_conformance.suite.walk import history
+from tffs_conformance.suite.properties import reproducers
+from tffs_conformance.suite.properties.machines import Attempt, Maker
+from tffs_conformance.suite.properties.model import Step
+from tffs_conformance.suite.properties.shrink import Enough, shrink
+from tffs_conformance.suite.properties.walk import history
 
 #: Seconds after which a failure that was found is shrunk no further.
 SHRINKING = 30.0
