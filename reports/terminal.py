@@ -92,9 +92,7 @@ def _violations(document: Document, columns: int) -> Iterator[Line]:
             said = f" ({check['plugin_said']})" if check.get("plugin_said") else ""
             yield from _wrapped("    got       ", check["got"] + said, columns)
             yield f"    re-run    {printable(_rerun(document, case['id']))}", {}
-            # Commands and paths are there to be copied: they are not broken into lines.
-            for number, part in enumerate((case["reason"] or "").split("; ") if case["reason"] else ()):
-                yield f"    {'found' if number == 0 else '':<10}{printable(part)}", {}
+            yield from _found(case["reason"] or "", columns)
         if len(failed) > CASES_SHOWN:
             yield f"  … and {len(failed) - CASES_SHOWN} more in {REPORT_NAME}", {}
         yield from _wrapped("  check     ", facts["check"], columns)
@@ -102,6 +100,14 @@ def _violations(document: Document, columns: int) -> Iterator[Line]:
         for got in dict.fromkeys(check["got"] for _, check in failed[:CASES_SHOWN]):
             cases = {case["id"] for case, check in failed if check["got"] == got}
             yield from _waiver(name, cases.pop() if len(cases) == 1 else "*", got)
+
+
+def _found(reason: str, columns: int) -> Iterator[Line]:
+    """How a history was shrunk, in words, and where it was written down, in paths and commands to be copied."""
+    words, *copied = reason.split("; ")
+    yield from _wrapped("    found     ", words, columns) if words else ()
+    for text in copied:
+        yield f"{'':<14}{printable(text)}", {}
 
 
 def _waiver(name: str, case: str, got: str) -> Iterator[Line]:

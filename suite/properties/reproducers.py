@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite import trace
 from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.properties import program
+from tffs_conformance.suite.properties.model import Step
 from tffs_conformance.suite.properties.traces import NotATrace, Trace
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def forget(case: Case) -> None:
 def write(case: Case, tried: "Tried") -> str:
     """Write down a failure; what the report says of it."""
     path = _path(case)
-    ops = f"shrunk to {len(tried.steps)} ops"
+    ops = f"shrunk to {len(tried.steps)} ops: {', '.join(map(_told, tried.steps))}"
     if path is None:
         return ops
     broken = next(check for check in tried.record.checks if check.verdict is Verdict.VIOLATION)
@@ -59,6 +61,13 @@ def write(case: Case, tried: "Tried") -> str:
     source.write_text(program.source(target, tried.calls, tried.names, broken), encoding="utf-8")
     line = shlex.join([*target.command, f"--case={case.id}", f"--replay={path}"])
     return f"{ops}; trace {path}; program {source}; {line}"
+
+
+def _told(step: Step) -> str:
+    """A step in few characters."""
+    data = [trace.show(step.data)] if step.op == "append" else []
+    numbers = [f"{step.offset}, {step.n}"] if step.op == "read" else []
+    return f"{step.op}({', '.join([*map(repr, step.paths), *data, *numbers])})"
 
 
 def _path(case: Case) -> Path | None:
