@@ -72,7 +72,8 @@ std::vector<Fault> HistoryFaults() {
        "every op comes back", AtTheThirdStep<Crash>},
       {"history.hang", "create_dir hangs for a directory that was there before and was deleted",
        "every op comes back", AtTheThirdStep<Hang>},
-      {"history.copy-shares", "a copy and its original are one file: who writes to one changes both",
+      {"history.copy-shares",
+       "a copy and its original are one file: who writes to one changes both",
        "a copy is a file of its own",
        [](posix::Tables& t) { t.filesystem.copy_file = CopiesByLink; }},
   };
