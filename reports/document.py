@@ -89,8 +89,9 @@ def build(
 
 
 def _is_blocked(facts: Mapping[str, Any]) -> bool:
-    """Whether a class could not be run although the plugin has ops of it."""
-    return bool(facts["verdict"] == TargetVerdict.INCOMPLETE and facts["counts"][Verdict.NOT_RUN])
+    """Whether nothing of a class could be run, and not because of ops in it that are absent."""
+    counts = facts["counts"]
+    return bool(facts["verdict"] == TargetVerdict.INCOMPLETE and counts[Verdict.NOT_RUN] and not counts[Verdict.ABSENT])
 
 
 class Roll:
