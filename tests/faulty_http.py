@@ -11,8 +11,8 @@ from typing import Self
 class Reply:
     """What a server answers; then what goes wrong on the way.
 
-    `cut` is after how many bytes of the body the connection breaks; `drip` holds the body back until it is set;
-    `length` is announced instead of the right one.
+    `cut` is after how many bytes of the body the connection breaks; `drip` holds the body, or where there is none everything, back until
+    it is set; `length` is announced instead of the right one.
     """
 
     status: int
@@ -66,6 +66,8 @@ class FaultyServer:
                 self._send(asked, server.reply(asked))
 
             def _send(self, asked: Asked, reply: Reply) -> None:
+                if reply.drip is not None and asked.method == "HEAD":
+                    reply.drip.wait(60)
                 self.send_response_only(reply.status)
                 length = reply.length if reply.length is not None else len(reply.body)
                 headers = {"Content-Length": str(length)} | reply.headers
@@ -73,7 +75,7 @@ class FaultyServer:
                     self.send_header(name, value)
                 self.end_headers()
                 body = b"" if asked.method == "HEAD" else reply.body
-                if reply.drip is not None:
+                if reply.drip is not None and asked.method != "HEAD":
                     self.wfile.flush()
                     reply.drip.wait(60)
                 self.wfile.write(body if reply.cut is None else body[: reply.cut])
