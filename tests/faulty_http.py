@@ -35,12 +35,20 @@ class Asked:
 Fault = Callable[[Asked, Reply], Reply]
 
 
+@dataclass
+class _Planned:
+    fault: Fault
+    times: int
+    when: Callable[[Asked], bool]
+    done: bool
+
+
 class FaultyServer:
-    """A server whose replies are those of `answer`; while `faults` are left, each takes one request that it fits."""
+    """A server whose replies are those of `answer`, but for the faults that were injected."""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
-        self.faults: list[tuple[int, Callable[[Asked], bool], Fault]] = []
+        self._faults: list[_Planned] = []
         self._lock = threading.Lock()
         server = self
 
@@ -58,6 +66,11 @@ class FaultyServer:
                     self._serve()
                 except (ConnectionError, TimeoutError):
                     self.close_connection = True
+
+            def handle_expect_100(self) -> bool:
+                allowed = super().handle_expect_100()
+                self.wfile.flush()
+                return allowed
 
             def _serve(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -100,20 +113,22 @@ class FaultyServer:
     def answer(self, asked: Asked) -> Reply:
         raise NotImplementedError
 
-    def inject(self, fault: Fault, times: int = 10**9, when: Callable[[Asked], bool] = lambda _: True) -> None:
-        """The next `times` requests that fit `when` go wrong in this way."""
+    def inject(
+        self, fault: Fault, times: int = 10**9, when: Callable[[Asked], bool] = lambda _: True, done: bool = True
+    ) -> None:
+        """The next `times` requests that fit `when` go wrong in this way; only where they are `done` they change things."""
         with self._lock:
-            self.faults.append((times, when, fault))
+            self._faults.append(_Planned(fault, times, when, done))
 
     def reply(self, asked: Asked) -> Reply:
-        right = self.answer(asked)
         with self._lock:
             self.asked.append(asked)
-            for k, (times, when, fault) in enumerate(self.faults):
-                if times > 0 and when(asked):
-                    self.faults[k] = (times - 1, when, fault)
-                    return fault(asked, right)
-        return right
+            planned = next((one for one in self._faults if one.times > 0 and one.when(asked)), None)
+            if planned is not None:
+                planned.times -= 1
+        if planned is None:
+            return self.answer(asked)
+        return planned.fault(asked, self.answer(asked) if planned.done else Reply(200))
 
     def stop(self) -> None:
         self._server.shutdown()
