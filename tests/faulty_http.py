@@ -11,8 +11,8 @@ from typing import Self
 class Reply:
     """What a server answers; then what goes wrong on the way.
 
-    `cut` is after how many bytes of the body the connection breaks; `drip` holds the body, or where there is none everything, back until
-    it is set; `length` is announced instead of the right one.
+    `cut` is after how many bytes of the body the connection breaks; `drip` holds the body, or where there is none
+    everything, back until it is set; `length` is announced instead of the right one.
     """
 
     status: int
@@ -116,7 +116,7 @@ class FaultyServer:
     def inject(
         self, fault: Fault, times: int = 10**9, when: Callable[[Asked], bool] = lambda _: True, done: bool = True
     ) -> None:
-        """The next `times` requests that fit `when` go wrong in this way; only where they are `done` they change things."""
+        """The next `times` requests that fit `when` go wrong in this way; where they are not `done`, nothing changes."""
         with self._lock:
             self._faults.append(_Planned(fault, times, when, done))
 

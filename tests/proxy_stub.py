@@ -1,7 +1,7 @@
 """A stub of the HTTP contract of dfdaemon's proxy, for tests of the plugin. It is no Dragonfly: nothing is shared.
 
-What it keeps of the contract is what was seen of the real one: a GET with `X-Dragonfly-Use-P2P: true` is answered from a
-task, which is known by the URL without the signature and by the tag, and is never looked at again; an error of the
+What it keeps of the contract is what was seen of the real one: a GET with `X-Dragonfly-Use-P2P: true` is answered from
+a task, which is known by the URL without the signature and by the tag, and is never looked at again; an error of the
 store has its status, an empty body and `X-Dragonfly-Error-Type: backend`; a store that does not answer is a 500.
 """
 

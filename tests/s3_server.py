@@ -218,6 +218,4 @@ class S3Server(FaultyServer):
         etag = f'"{hashlib.md5(content).hexdigest()}-{len(parts)}"'
         bucket[key] = Stored(content, etag, size=sum(part.length for part in chosen))
         del self.uploads[given["uploadId"]]
-        return document(
-            f"<CompleteMultipartUploadResult><ETag>{escape(etag)}</ETag></CompleteMultipartUploadResult>"
-        )
+        return document(f"<CompleteMultipartUploadResult><ETag>{escape(etag)}</ETag></CompleteMultipartUploadResult>")

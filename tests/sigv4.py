@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 _AUTHORIZATION = re.compile(
-    r"AWS4-HMAC-SHA256 Credential=(?P<credential>[^,]+),\s*SignedHeaders=(?P<signed>[^,]+),\s*Signature=(?P<signature>\w+)"
+    r"AWS4-HMAC-SHA256 Credential=(?P<credential>[^,]+),\s*"
+    r"SignedHeaders=(?P<signed>[^,]+),\s*Signature=(?P<signature>\w+)"
 )
 
 
@@ -17,7 +18,7 @@ def parameters(query: str) -> list[tuple[str, str]]:
     return [(unquote(name), unquote(value)) for name, _, value in pairs]
 
 
-def complaint(  # noqa: PLR0912 - one reason after the other
+def complaint(
     method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, access_key: str, secret_key: str
 ) -> str | None:
     """Why this request is refused: an S3 error code; None where it is signed as it should be."""

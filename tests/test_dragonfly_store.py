@@ -41,7 +41,6 @@ def is_put(asked: Asked) -> bool:
     return asked.method == "PUT"
 
 
-
 def late(_: Asked, __: Reply) -> Reply:
     """A 200 that is none."""
     return document(LATE_ERROR)

@@ -23,10 +23,35 @@ void DemandBucket(const std::string& bucket) {
   }
 }
 
+// Keys are UTF-8: a store that is given other bytes makes replacement characters of them, or fails
+// to recognise the signature.
+bool IsUtf8(std::string_view text) {
+  for (size_t k = 0; k < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[k++]);
+    if (lead < 0x80) continue;
+    const int more = lead >= 0xc2 && lead < 0xe0   ? 1
+                     : lead >= 0xe0 && lead < 0xf0 ? 2
+                     : lead >= 0xf0 && lead < 0xf5 ? 3
+                                                   : 0;
+    if (more == 0) return false;
+    for (int left = more; left > 0; --left, ++k) {
+      if (k == text.size()) return false;
+      const auto byte = static_cast<unsigned char>(text[k]);
+      // The second byte also says that nothing shorter would do, and that this is no surrogate.
+      const bool second = left == more;
+      const unsigned char least = !second ? 0x80 : lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+      const unsigned char most = !second ? 0xbf : lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+      if (byte < least || byte > most) return false;
+    }
+  }
+  return true;
+}
+
 // Proxies and stores take these components away, and would lead to another object.
 void DemandKey(const std::string& key) {
   constexpr size_t kMost = 1023;  // S3 takes 1,024 bytes, and a marker is one longer
   if (key.size() > kMost) Refuse("the key is too long");
+  if (!IsUtf8(key)) Refuse("the key is not UTF-8");
   for (size_t first = 0; first <= key.size();) {
     const size_t slash = std::min(key.find('/', first), key.size());
     const std::string component = key.substr(first, slash - first);

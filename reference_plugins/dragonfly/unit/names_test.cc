@@ -44,6 +44,18 @@ TEST(ObjectNames) {
   EXPECT_EQUAL(ObjectName({}, "dragonfly://bucket/").key, "");
 }
 
+TEST(KeysAreUtf8) {
+  for (const char* key : {"\u00e4", "\u65e5\u672c", "\U0001f600", "\uffff", "\U0010ffff", "\x7f"}) {
+    EXPECT_EQUAL(ObjectName({}, (std::string("dragonfly://bucket/") + key).c_str()).key, key);
+  }
+  for (const char* key :
+       {"\xff", "\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe6\x97", "\xe6\x97x"}) {
+    EXPECT_FAILS(ObjectName({}, (std::string("dragonfly://bucket/") + key).c_str()),
+                 TF_INVALID_ARGUMENT, "UTF-8");
+  }
+}
+
 TEST(NamesThatLeadElsewhereAreRefused) {
   for (const char* path :
        {"dragonfly://bucket/a/../b", "dragonfly://bucket/./a", "dragonfly://bucket/a//b",
