@@ -116,7 +116,7 @@ class FaultyServer:
     def inject(
         self, fault: Fault, times: int = 10**9, when: Callable[[Asked], bool] = lambda _: True, done: bool = True
     ) -> None:
-        """The next `times` requests that fit `when` go wrong in this way; where they are not `done`, nothing changes."""
+        """The next `times` requests that fit `when` go wrong in this way; not `done`, they change nothing."""
         with self._lock:
             self._faults.append(_Planned(fault, times, when, done))
 
