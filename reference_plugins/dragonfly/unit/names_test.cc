@@ -45,7 +45,8 @@ TEST(ObjectNames) {
 }
 
 TEST(KeysAreUtf8) {
-  for (const char* key : {"\u00e4", "\u65e5\u672c", "\U0001f600", "\uffff", "\U0010ffff", "\x7f"}) {
+  for (const char* key :
+       {"\u00e4", "\u65e5\u672c", "\U0001f600", "a\tb\nc\rd", "\U0010ffff", "\x7f"}) {
     EXPECT_EQUAL(ObjectName({}, (std::string("dragonfly://bucket/") + key).c_str()).key, key);
   }
   for (const char* key :
@@ -53,6 +54,13 @@ TEST(KeysAreUtf8) {
         "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe6\x97", "\xe6\x97x"}) {
     EXPECT_FAILS(ObjectName({}, (std::string("dragonfly://bucket/") + key).c_str()),
                  TF_INVALID_ARGUMENT, "UTF-8");
+  }
+}
+
+TEST(KeysAreWhatXmlCanSay) {
+  for (const char* key : {"a\x01", "\x1f", "\uffff", "\ufffe"}) {
+    EXPECT_FAILS(ObjectName({}, (std::string("dragonfly://bucket/") + key).c_str()),
+                 TF_INVALID_ARGUMENT, "control character");
   }
 }
 
