@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
-from tffs_conformance.harness import launch
+from tffs_conformance.harness import launch, limits
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.guard import Guard
@@ -45,21 +45,22 @@ def registered(path: Path | str | None, environment: Mapping[str, str] | None = 
 
 @contextmanager
 def filesystem(
-    folder: Path, config: Mapping[str, Any], environment: Mapping[str, str] | None = None, timeout: float = 60
+    folder: Path, config: Mapping[str, Any], environment: Mapping[str, str] | None = None, file_size: int = -1
 ) -> Iterator[Filesystem]:
-    """The plugin with this configuration, which is written to `folder`."""
+    """The plugin with this configuration, which is written to `folder`; no file may grow beyond `file_size` bytes."""
     path = folder / "dragonfly.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     loader = Loader(
         [str(launch.native_directory() / "tffs-host")],
         launch.plugin_path("dragonfly"),
         {"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})},
-        timeout,
+        60,
     )
     loaded = loader.load()
     entry = loaded.registration.registered["dragonfly"]
     assert entry.filesystem is not None, entry.message
-    yield Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(ROOT))
+    with limits.file_size(loaded.host, file_size):
+        yield Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(ROOT))
     loaded.host.close()
     loader.close()
 

@@ -241,6 +241,16 @@ def test_deleted_but_still_held_by_dragonfly(servers: Servers, tmp_path: Path) -
         assert read(fs, at("file"))[0] is Code.NOT_FOUND
 
 
+def test_no_room_in_the_cache(servers: Servers, tmp_path: Path) -> None:
+    servers.store.put("tests/file", OLD)
+    config = configuration(servers.store.url, servers.proxy.url)
+    with filesystem(tmp_path, config, file_size=len(OLD) - 1) as fs:
+        code, message, data = read(fs, at("file"))
+    told(code, message, data, "no room in cache_dir")
+    assert (code, data) == (Code.RESOURCE_EXHAUSTED, b"")
+    assert len(servers.proxy.asked) == 1
+
+
 def test_without_a_tag_stale_bytes_are_found_out(servers: Servers, tmp_path: Path) -> None:
     config = configuration(servers.store.url, servers.proxy.url, task_version="none")
     servers.store.put("tests/file", OLD)

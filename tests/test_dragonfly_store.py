@@ -1,6 +1,7 @@
 """What the dragonfly plugin makes of its configuration and of the store: writes, parts, copies, listings, deletions."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,30 @@ def test_a_relative_path_and_keys_of_the_environment(
     monkeypatch.chdir(tmp_path)
     entry = registered("relative.json", keys)
     assert entry.code is Code.OK, entry.message
+
+
+#: What a process may have under the names of libcurl and OpenSSL: not what the plugin was built for.
+CAPTORS = """
+#include <stdlib.h>
+#define CAPTOR(name) void name(void) { abort(); }
+CAPTOR(curl_easy_init) CAPTOR(curl_easy_perform) CAPTOR(curl_global_init) CAPTOR(curl_slist_append)
+CAPTOR(OPENSSL_init_ssl) CAPTOR(OPENSSL_init_crypto) CAPTOR(EVP_MD_CTX_new) CAPTOR(EVP_sha256) CAPTOR(HMAC)
+"""
+
+
+def test_it_runs_on_its_own_curl_and_crypto(tmp_path: Path, store: S3Server) -> None:
+    (tmp_path / "captors.c").write_text(CAPTORS, encoding="utf-8")
+    library = tmp_path / "libcaptors.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "captors.c"], check=True)
+    store.put("tests/file", CONTENT)
+    with (
+        ProxyStub() as proxy,
+        filesystem(tmp_path, configuration(store.url, proxy.url), {"LD_PRELOAD": str(library)}) as fs,
+    ):
+        assert read(fs, at("file"))[2] == CONTENT
+    agents = {asked.headers["user-agent"] for asked in proxy.asked + store.asked if "user-agent" in asked.headers}
+    assert len(agents) == 1
+    assert " libcurl/" in agents.pop()
 
 
 # Writing -------------------------------------------------------------------------------------------------------------
@@ -233,6 +258,12 @@ def test_listings_of_several_pages(fs: Filesystem, store: S3Server) -> None:
     assert len(fs.get_matching_paths(at("d/n00*")).value.names) == 100
     assert fs.delete_recursively(at("d")).ok
     assert objects(store) == {}
+
+
+def test_a_pattern_in_a_bucket_that_is_not_there(fs: Filesystem) -> None:
+    for pattern in ("dragonfly://other/a", "dragonfly://other/a*"):
+        got = fs.get_matching_paths(pattern)
+        assert (got.code, got.value.names) == (Code.OK, ())
 
 
 def test_a_pattern_asks_for_what_it_begins_with(fs: Filesystem, store: S3Server) -> None:

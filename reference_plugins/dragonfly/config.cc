@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cctype>
 #include <climits>
 #include <cstdlib>
 #include <fstream>
@@ -128,7 +130,11 @@ void ReadAll(const Json& json, Config* config) {
     for (const auto& [name, value] : headers.items()) {
       if (!value.is_string()) Refuse("header." + name, "is not a text");
       DemandHeader(name, value);
-      config->header[name] = value;
+      // Names in lower case, so that what the plugin sends by itself takes the place of a user's.
+      std::string plain = name;
+      std::transform(plain.begin(), plain.end(), plain.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      config->header[plain] = value;
     }
   });
   file.Take("filter", &Json::is_array, "is not a list of texts", [&](const Json& names) {

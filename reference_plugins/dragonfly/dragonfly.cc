@@ -57,14 +57,14 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Spool* into) c
   request.method = "GET";
   request.by_proxy = true;
   request.into = into;
-  request.headers = {config_.header.begin(), config_.header.end()};
-  request.headers["X-Dragonfly-Use-P2P"] = "true";
+  request.headers = config_.header;
+  request.headers["x-dragonfly-use-p2p"] = "true";
   // Dragonfly never asks the store again for what it holds under one URL and one tag.
-  if (config_.tag_with_etag) request.headers["X-Dragonfly-Tag"] = Bare(version.etag);
+  if (config_.tag_with_etag) request.headers["x-dragonfly-tag"] = Bare(version.etag);
   // Today's clients know the first of these, those before 2.4 the second.
-  request.headers["X-Dragonfly-Filtered-Query-Params"] = Joined(config_.filter, ",");
-  request.headers["X-Dragonfly-Filter"] = Joined(config_.filter, "&");
-  request.headers["If-Match"] = version.etag;
+  request.headers["x-dragonfly-filtered-query-params"] = Joined(config_.filter, ",");
+  request.headers["x-dragonfly-filter"] = Joined(config_.filter, "&");
+  request.headers["if-match"] = version.etag;
 
   const char* fault = nullptr;
   for (int tried = 0; tried <= config_.retries; ++tried) {

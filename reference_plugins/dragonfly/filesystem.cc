@@ -2,6 +2,7 @@
 
 #include "filesystem.h"
 
+#include "digest.h"
 #include "failure.h"
 #include "ops.h"
 
@@ -12,6 +13,7 @@ using Shared = std::shared_ptr<Filesystem>;
 
 void Init(TF_Filesystem* filesystem, TF_Status* status) noexcept {
   Perform(status, "dragonfly", [&] {
+    Sha256("");  // a missing libcrypto is told now, and not when the first request is signed
     filesystem->plugin_filesystem = new Shared(std::make_shared<Filesystem>(ReadConfig()));
   });
 }

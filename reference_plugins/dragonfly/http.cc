@@ -11,6 +11,9 @@
 namespace dragonfly {
 namespace {
 
+// Connections that wait for the next request.
+constexpr size_t kMostIdle = 8;
+
 // More than any listing or error has; whoever sends more is no object store.
 constexpr size_t kMostText = 64 << 20;
 
@@ -142,6 +145,7 @@ std::string Response::Header(const std::string& name) const {
 
 Http::Http(std::string proxy, int connect_timeout, int stall_timeout)
     : proxy_(std::move(proxy)), connect_timeout_(connect_timeout), stall_timeout_(stall_timeout) {
+  idle_.reserve(kMostIdle);  // so that Return, which must not fail, has nothing to allocate
   curl();
 }
 
@@ -164,12 +168,10 @@ void* Http::Borrow() {
 }
 
 void Http::Return(void* handle) {
-  constexpr size_t kMostIdle = 8;
   curl().easy_reset(handle);  // its connections stay
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (idle_.size() < kMostIdle) {
-      idle_.reserve(kMostIdle);
       idle_.push_back(handle);
       return;
     }
@@ -189,7 +191,9 @@ Response Http::Send(const Request& request) {
       throw Failure(TF_INTERNAL, "libcurl refuses an option");
     }
   };
+  const std::string agent = std::string("tffs-dragonfly ") + curl().version();
   set(CURLOPT_URL, request.url.c_str());
+  set(CURLOPT_USERAGENT, agent.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_NOSIGNAL, 1L);  // TensorFlow has many threads, and signals are its own affair
   set(CURLOPT_PATH_AS_IS, 1L);

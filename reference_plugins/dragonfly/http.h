@@ -27,9 +27,9 @@ struct Body {
 struct Request {
   std::string method;
   std::string url;
-  std::map<std::string, std::string> headers;
-  Body body;              // for PUT and POST
-  bool by_proxy = false;  // through dfdaemon
+  std::map<std::string, std::string> headers;  // names in lower case
+  Body body;                                   // for PUT and POST
+  bool by_proxy = false;                       // through dfdaemon
   Spool* into = nullptr;  // where the body of a 200 goes; otherwise it is in the response
 };
 

@@ -87,13 +87,19 @@ int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*
     const Name bucket = ObjectName(state->config, prefix.c_str());
     const std::string path = posix::CleanPath(uri.path.empty() ? "/" : uri.path);
     std::vector<std::string> results;
-    if (!HasGlobCharacter(path)) {
-      const Name name = ObjectName(state->config, (prefix + path).c_str());
-      if (state->tree.Look(name).kind != Kind::kNothing) results.emplace_back(pattern);
-    } else {
-      for (const std::string& key : Matches(state->tree, bucket.bucket, posix::Components(path))) {
-        results.push_back(prefix + "/" + key);
+    try {
+      if (!HasGlobCharacter(path)) {
+        const Name name = ObjectName(state->config, (prefix + path).c_str());
+        if (state->tree.Look(name).kind != Kind::kNothing) results.emplace_back(pattern);
+      } else {
+        for (const std::string& key :
+             Matches(state->tree, bucket.bucket, posix::Components(path))) {
+          results.push_back(prefix + "/" + key);
+        }
       }
+    } catch (const Failure& failure) {
+      // A bucket that is not there holds no matches; that is an answer, not a failure.
+      if (failure.code() != TF_NOT_FOUND) throw;
     }
     return posix::CopyNames(results, entries);
   });

@@ -1,6 +1,7 @@
 // The ops with two paths. The store copies by itself; between a local file and an object the bytes
 // come through here. A rename is a copy and a deletion, which others can see.
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,7 @@ void RenameFile(const TF_Filesystem* filesystem, const char* source, const char*
     return posix::RenameFile(filesystem, local_source, local_target, status);
   }
   CopyFile(filesystem, source, target, status);
-  if (TF_GetCode(status) != TF_OK || std::string(source) == target) return;
+  if (TF_GetCode(status) != TF_OK || std::strcmp(source, target) == 0) return;
   DeleteFile(filesystem, source, status);
 }
 
