@@ -9,7 +9,6 @@ namespace {
 Curl Load() {
   const Library library("libcurl.so.4");
   Curl curl;
-  library.Find("curl_version", &curl.version);
   library.Find("curl_easy_init", &curl.easy_init);
   library.Find("curl_easy_cleanup", &curl.easy_cleanup);
   library.Find("curl_easy_reset", &curl.easy_reset);
@@ -25,6 +24,10 @@ Curl Load() {
   if (global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
     throw Failure(TF_INTERNAL, "libcurl does not start");
   }
+  // Asked once: it writes its answer to the same place every time, whoever reads there.
+  decltype(&curl_version) version;
+  library.Find("curl_version", &version);
+  curl.agent = std::string("tffs-dragonfly ") + version();
   return curl;
 }
 

@@ -11,10 +11,12 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
+#include <string>
+
 namespace dragonfly {
 
 struct Curl {
-  decltype(&curl_version) version;
+  std::string agent;  // what a request says of who sends it: this plugin, and which libcurl
   decltype(&curl_easy_init) easy_init;
   decltype(&curl_easy_cleanup) easy_cleanup;
   decltype(&curl_easy_reset) easy_reset;

@@ -191,9 +191,8 @@ Response Http::Send(const Request& request) {
       throw Failure(TF_INTERNAL, "libcurl refuses an option");
     }
   };
-  const std::string agent = std::string("tffs-dragonfly ") + curl().version();
   set(CURLOPT_URL, request.url.c_str());
-  set(CURLOPT_USERAGENT, agent.c_str());
+  set(CURLOPT_USERAGENT, curl().agent.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_NOSIGNAL, 1L);  // TensorFlow has many threads, and signals are its own affair
   set(CURLOPT_PATH_AS_IS, 1L);
