@@ -9,6 +9,15 @@ from tffs_conformance.harness import launch
 from tffs_conformance.harness.loader import Blocked, Loader
 from tffs_conformance.harness.outcomes import Died
 
+#: Plugins that are built only where the libraries are that they need, and the Debian packages with those.
+NEEDS = {"dragonfly": ("libcurl4-openssl-dev", "libssl-dev", "nlohmann-json3-dev", "libpugixml-dev")}
+
+
+def to_be_had(plugin: str) -> str | None:
+    """What to do for a plugin that ships with the suite and was not built here; None for any other name."""
+    packages = NEEDS.get(plugin)
+    return packages and f"on Debian: apt-get install {' '.join(packages)}, then pip install tffs-conformance again"
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -33,6 +42,10 @@ def findings() -> Iterator[Finding]:
     ):
         path = shutil.which(tool)
         yield Finding(tool, path is not None, False, path or f"{use}; on Debian: apt-get install {package}")
+    for plugin in NEEDS:
+        file = launch.plugin_path(plugin)
+        built = file.is_file()
+        yield Finding(plugin, built, False, str(file) if built else f"the plugin is not built; {to_be_had(plugin)}")
 
 
 def _host() -> Finding:

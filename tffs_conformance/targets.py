@@ -22,6 +22,7 @@ from tffs_conformance.options import TRACES, report_directory
 from tffs_conformance.reports.header import TargetFacts
 from tffs_conformance.reports.waivers import Waiver, WaiverError, hold_to
 from tffs_conformance.reports.waivers import read as read_waivers
+from tffs_conformance.suite import machine
 from tffs_conformance.suite.catalogue import catalogue
 from tffs_conformance.suite.claims import UnknownClaim, stated
 from tffs_conformance.suite.properties.traces import NotATrace, Trace
@@ -193,6 +194,9 @@ def _registered(
     """The plugin, what it registers, and its schemes. Raises UsageError where `scheme` is none of them."""
     plugin = launch.plugin_path(given)
     if not plugin.is_file():
+        advice = machine.to_be_had(given)
+        if advice is not None:
+            raise pytest.UsageError(f"--plugin={given}: it was not built, for want of libraries; {advice}")
         shipped = ", ".join(launch.shipped_plugins())
         raise pytest.UsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({shipped})")
     registration = probe(plugin, environment, timeout)

@@ -1,0 +1,67 @@
+#include "cache.h"
+
+#include <utility>
+
+namespace dragonfly {
+
+Content Cache::Get(const std::string& key, const std::function<Content()>& fetch) {
+  std::promise<Content> promise;
+  std::shared_future<Content> other;
+  uint64_t cleared = 0;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = by_key_.find(key);
+    if (found != by_key_.end()) {
+      kept_.splice(kept_.begin(), kept_, found->second);
+      return found->second->content;
+    }
+    const auto fetching = under_way_.find(key);
+    if (fetching != under_way_.end()) {
+      other = fetching->second;
+    } else {
+      under_way_[key] = promise.get_future().share();
+      cleared = cleared_;
+    }
+  }
+  if (other.valid()) return other.get();
+  try {
+    Content content = fetch();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      under_way_.erase(key);
+      if (cleared == cleared_) Keep(key, content);
+    }
+    promise.set_value(content);
+    return content;
+  } catch (...) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      under_way_.erase(key);
+    }
+    promise.set_exception(std::current_exception());
+    throw;
+  }
+}
+
+void Cache::Keep(const std::string& key, Content content) {
+  constexpr size_t kMostFiles = 128;
+  if (content->size() > most_ || by_key_.count(key) != 0) return;
+  bytes_ += content->size();
+  kept_.push_front({key, std::move(content)});
+  by_key_[key] = kept_.begin();
+  while (bytes_ > most_ || kept_.size() > kMostFiles) {
+    bytes_ -= kept_.back().content->size();
+    by_key_.erase(kept_.back().key);
+    kept_.pop_back();
+  }
+}
+
+void Cache::Clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++cleared_;
+  bytes_ = 0;
+  by_key_.clear();
+  kept_.clear();
+}
+
+}  // namespace dragonfly

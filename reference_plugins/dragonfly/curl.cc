@@ -1,0 +1,41 @@
+#include "curl.h"
+
+#include "failure.h"
+#include "library.h"
+
+namespace dragonfly {
+namespace {
+
+Curl Load() {
+  const Library library("libcurl.so.4");
+  Curl curl;
+  library.Find("curl_easy_init", &curl.easy_init);
+  library.Find("curl_easy_cleanup", &curl.easy_cleanup);
+  library.Find("curl_easy_reset", &curl.easy_reset);
+  library.Find("curl_easy_setopt", &curl.easy_setopt);
+  library.Find("curl_easy_getinfo", &curl.easy_getinfo);
+  library.Find("curl_easy_perform", &curl.easy_perform);
+  library.Find("curl_easy_strerror", &curl.easy_strerror);
+  library.Find("curl_slist_append", &curl.slist_append);
+  library.Find("curl_slist_free_all", &curl.slist_free_all);
+
+  decltype(&curl_global_init) global_init;
+  library.Find("curl_global_init", &global_init);
+  if (global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    throw Failure(TF_INTERNAL, "libcurl does not start");
+  }
+  // Asked once: it writes its answer to the same place every time, whoever reads there.
+  decltype(&curl_version) version;
+  library.Find("curl_version", &version);
+  curl.agent = std::string("tffs-dragonfly ") + version();
+  return curl;
+}
+
+}  // namespace
+
+const Curl& curl() {
+  static const Curl functions = Load();
+  return functions;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,79 @@
+// Deleting. S3 says nothing of a key that is not there, so what is there is looked at first.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "directories.h"
+#include "failure.h"
+#include "filesystem.h"
+#include "ops.h"
+
+namespace dragonfly {
+namespace {
+
+void RefuseBucket(const Name& name) {
+  if (name.key.empty()) throw Failure(TF_FAILED_PRECONDITION, "a bucket is not deleted");
+}
+
+}  // namespace
+
+void DeleteFile(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) return posix::DeleteFile(filesystem, local, status);
+  Perform(status, path, [&] {
+    const auto state = Get(filesystem);
+    const Name name = ObjectName(state->config, path);
+    state->tree.File(name);
+    state->objects.Delete(name);
+  });
+}
+
+void DeleteDir(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) return posix::DeleteDir(filesystem, local, status);
+  Perform(status, path, [&] {
+    const auto state = Get(filesystem);
+    const Name name = ObjectName(state->config, path);
+    RefuseBucket(name);
+    const std::string marker = Inside(name);
+    const Page page = state->objects.List(name.bucket, {marker, false, 2, ""});
+    if (page.keys.empty()) {
+      if (state->objects.Head(name)) throw Failure(TF_FAILED_PRECONDITION, "this is a file");
+      throw Failure(TF_NOT_FOUND, "there is no such directory");
+    }
+    if (page.keys.size() > 1 || page.keys.front() != marker) {
+      throw Failure(TF_FAILED_PRECONDITION, "the directory is not empty");
+    }
+    state->objects.Delete({name.bucket, marker});
+  });
+}
+
+void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64_t* undeleted_files,
+                       uint64_t* undeleted_dirs, TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) {
+    return posix::DeleteRecursively(filesystem, local, undeleted_files, undeleted_dirs, status);
+  }
+  *undeleted_files = 0;
+  *undeleted_dirs = 1;
+  Perform(status, path, [&] {
+    const auto state = Get(filesystem);
+    const Name name = ObjectName(state->config, path);
+    RefuseBucket(name);
+    std::vector<std::string> keys = state->tree.AllKeys(name);
+    const bool is_directory = !keys.empty();
+    if (is_directory) {
+      // What is in a directory goes before its marker, for stores that keep directories.
+      std::reverse(keys.begin(), keys.end());
+    } else {
+      state->tree.File(name);
+      keys.push_back(name.key);
+    }
+    *undeleted_dirs = 0;
+    const auto left = state->objects.DeleteAll(name.bucket, keys);
+    for (const auto& [key, failure] : left) {
+      ++*(key.back() == '/' ? undeleted_dirs : undeleted_files);
+    }
+    if (!left.empty()) throw left.front().second;
+  });
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,131 @@
+#include "digest.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+#include "failure.h"
+#include "library.h"
+
+namespace dragonfly {
+namespace {
+
+// What is used of libcrypto. The headers give the types; the code is found at run time.
+struct Crypto {
+  Crypto() {
+    const Library library("libcrypto.so.3");
+    library.Find("EVP_MD_CTX_new", &create);
+    library.Find("EVP_MD_CTX_free", &destroy);
+    library.Find("EVP_DigestInit_ex", &init);
+    library.Find("EVP_DigestUpdate", &update);
+    library.Find("EVP_DigestFinal_ex", &final);
+    library.Find("EVP_EncodeBlock", &base64);
+    library.Find("HMAC", &hmac);
+    library.Find("EVP_sha256", &sha256);
+    library.Find("EVP_md5", &md5);
+  }
+
+  decltype(&EVP_MD_CTX_new) create;
+  decltype(&EVP_MD_CTX_free) destroy;
+  decltype(&EVP_DigestInit_ex) init;
+  decltype(&EVP_DigestUpdate) update;
+  decltype(&EVP_DigestFinal_ex) final;
+  decltype(&EVP_EncodeBlock) base64;
+  decltype(&HMAC) hmac;
+  decltype(&EVP_sha256) sha256;
+  decltype(&EVP_md5) md5;
+};
+
+const Crypto& crypto() {
+  static const Crypto functions;
+  return functions;
+}
+
+class Digest {
+ public:
+  explicit Digest(const EVP_MD* kind) : context_(crypto().create(), crypto().destroy) {
+    if (context_ == nullptr) throw std::bad_alloc();
+    Demand(crypto().init(context_.get(), kind, nullptr));
+  }
+
+  void Add(const void* data, size_t length) {
+    Demand(crypto().update(context_.get(), data, length));
+  }
+
+  std::string Result() {
+    unsigned char bytes[EVP_MAX_MD_SIZE];
+    unsigned int length = 0;
+    Demand(crypto().final(context_.get(), bytes, &length));
+    return std::string(reinterpret_cast<const char*>(bytes), length);
+  }
+
+ private:
+  static void Demand(int done) {
+    if (done != 1) throw Failure(TF_INTERNAL, "libcrypto refuses a digest");
+  }
+
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+}  // namespace
+
+std::string Sha256(std::string_view data) {
+  Digest digest(crypto().sha256());
+  digest.Add(data.data(), data.size());
+  return digest.Result();
+}
+
+std::string HmacSha256(std::string_view key, std::string_view data) {
+  unsigned char bytes[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  if (crypto().hmac(crypto().sha256(), key.data(), static_cast<int>(key.size()),
+                    reinterpret_cast<const unsigned char*>(data.data()), data.size(), bytes,
+                    &length) == nullptr) {
+    throw Failure(TF_INTERNAL, "libcrypto refuses an HMAC");
+  }
+  return std::string(reinterpret_cast<const char*>(bytes), length);
+}
+
+std::string Sha256OfFile(int descriptor, uint64_t offset, uint64_t length) {
+  Digest digest(crypto().sha256());
+  std::vector<char> block(1 << 20);
+  while (length > 0) {
+    const ssize_t got = pread(descriptor, block.data(),
+                              static_cast<size_t>(std::min<uint64_t>(block.size(), length)),
+                              static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw Failure(TF_INTERNAL, "the spool cannot be read back");
+    digest.Add(block.data(), static_cast<size_t>(got));
+    offset += static_cast<uint64_t>(got);
+    length -= static_cast<uint64_t>(got);
+  }
+  return digest.Result();
+}
+
+std::string Md5InBase64(std::string_view data) {
+  Digest digest(crypto().md5());
+  digest.Add(data.data(), data.size());
+  const std::string bytes = digest.Result();
+  unsigned char text[25];  // 16 bytes make 24 characters, and a NUL
+  const int length = crypto().base64(text, reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+  return std::string(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
+}
+
+std::string Hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace dragonfly

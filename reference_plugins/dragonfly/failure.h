@@ -1,0 +1,52 @@
+// What went wrong inside an op, on its way to the status. It never leaves the plugin: Perform turns
+// it into a code and a message.
+
+#ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_FAILURE_H_
+#define TFFS_REFERENCE_PLUGINS_DRAGONFLY_FAILURE_H_
+
+#include <stdexcept>
+#include <string>
+
+#include "status.h"
+#include "tf_filesystem_plugin.h"
+
+namespace dragonfly {
+
+// The text is for a person, and holds no query strings, no credentials and no content.
+class Failure : public std::runtime_error {
+ public:
+  Failure(TF_Code code, const std::string& text) : std::runtime_error(text), code_(code) {}
+
+  TF_Code code() const { return code_; }
+
+ private:
+  TF_Code code_;
+};
+
+// The answer of an op: performs `op`, says OK where it comes back, and gives what it gives; where
+// it fails, gives `failed` and says "<path>; <reason>".
+template <typename Result, typename Op>
+Result Perform(TF_Status* status, const char* path, Result failed, Op op) noexcept {
+  return posix::Guarded(status, path, failed, [&] {
+    try {
+      Result result = op();
+      posix::SetOk(status);
+      return result;
+    } catch (const Failure& failure) {
+      posix::SetError(status, failure.code(), path, failure.what());
+      return failed;
+    }
+  });
+}
+
+template <typename Op>
+void Perform(TF_Status* status, const char* path, Op op) noexcept {
+  Perform(status, path, 0, [&op] {
+    op();
+    return 0;
+  });
+}
+
+}  // namespace dragonfly
+
+#endif  // TFFS_REFERENCE_PLUGINS_DRAGONFLY_FAILURE_H_

@@ -1,0 +1,69 @@
+// The table of the filesystem, its beginning and its end.
+
+#include "filesystem.h"
+
+#include "digest.h"
+#include "failure.h"
+#include "ops.h"
+
+namespace dragonfly {
+namespace {
+
+using Shared = std::shared_ptr<Filesystem>;
+
+void Init(TF_Filesystem* filesystem, TF_Status* status) noexcept {
+  Perform(status, "dragonfly", [&] {
+    Sha256("");  // a missing libcrypto is told now, and not when the first request is signed
+    filesystem->plugin_filesystem = new Shared(std::make_shared<Filesystem>(ReadConfig()));
+  });
+}
+
+void Cleanup(TF_Filesystem* filesystem) noexcept {
+  delete static_cast<Shared*>(filesystem->plugin_filesystem);
+  filesystem->plugin_filesystem = nullptr;
+}
+
+// What is asked of the store is never remembered; only content is.
+void FlushCaches(const TF_Filesystem* filesystem) noexcept { Get(filesystem)->cache.Clear(); }
+
+}  // namespace
+
+Content Filesystem::Fetch(const Name& name, const Version& version) {
+  // No key has a newline that would make two of these the same: the ETag comes first, in quotes.
+  const std::string key = version.etag + "\n" + name.bucket + "/" + name.key;
+  return cache.Get(key, [&] {
+    const auto spool = std::make_shared<Spool>(config.cache_dir);
+    dragonfly.Get(name, version, spool.get());
+    return spool;
+  });
+}
+
+// Transactions and configuration stay NULL: there are none.
+TF_FilesystemOps FilesystemOps() {
+  TF_FilesystemOps ops = {};
+  ops.init = Init;
+  ops.cleanup = Cleanup;
+  ops.new_random_access_file = NewRandomAccessFile;
+  ops.new_writable_file = NewWritableFile;
+  ops.new_appendable_file = NewAppendableFile;
+  ops.new_read_only_memory_region_from_file = NewMemoryRegion;
+  ops.create_dir = CreateDir;
+  ops.recursively_create_dir = RecursivelyCreateDir;
+  ops.delete_file = DeleteFile;
+  ops.delete_dir = DeleteDir;
+  ops.delete_recursively = DeleteRecursively;
+  ops.rename_file = RenameFile;
+  ops.copy_file = CopyFile;
+  ops.path_exists = PathExists;
+  ops.paths_exist = PathsExist;
+  ops.stat = Stat;
+  ops.is_directory = IsDirectory;
+  ops.get_file_size = GetFileSize;
+  ops.translate_name = TranslateName;
+  ops.get_children = GetChildren;
+  ops.get_matching_paths = GetMatchingPaths;
+  ops.flush_caches = FlushCaches;
+  return ops;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,232 @@
+#include "http.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "curl.h"
+
+namespace dragonfly {
+namespace {
+
+// Connections that wait for the next request.
+constexpr size_t kMostIdle = 8;
+
+// More than any listing or error has; whoever sends more is no object store.
+constexpr size_t kMostText = 64 << 20;
+
+// What goes on while a request is performed. libcurl is C: exceptions wait here until it is back.
+struct Exchange {
+  CURL* handle;
+  const Request& request;
+  Response response;
+  uint64_t sent = 0;
+  std::exception_ptr refused;
+
+  // Performs `step`, which gives what libcurl shall be told; `stop` makes it end the transfer.
+  template <typename Step>
+  size_t Guarded(size_t stop, Step step) noexcept {
+    try {
+      return step();
+    } catch (...) {
+      refused = std::current_exception();
+      return stop;
+    }
+  }
+};
+
+size_t OnHeader(char* data, size_t, size_t n, void* argument) {
+  auto* exchange = static_cast<Exchange*>(argument);
+  return exchange->Guarded(0, [&] {
+    const std::string line(data, n);
+    // The answer of a CONNECT, or a 100: the headers that count follow.
+    if (line.rfind("HTTP/", 0) == 0) exchange->response.headers.clear();
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) return n;
+    std::string name = line.substr(0, colon);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const size_t first = line.find_first_not_of(" \t", colon + 1);
+    const size_t last = line.find_last_not_of(" \t\r\n");
+    exchange->response.headers[name] =
+        first == std::string::npos || last < first ? "" : line.substr(first, last - first + 1);
+    return n;
+  });
+}
+
+size_t OnBody(char* data, size_t, size_t n, void* argument) {
+  auto* exchange = static_cast<Exchange*>(argument);
+  return exchange->Guarded(0, [&] {
+    long status = 0;
+    curl().easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &status);
+    if (status == 200 && exchange->request.into != nullptr) {
+      exchange->request.into->Append(data, n);
+    } else if (exchange->response.body.size() + n > kMostText) {
+      throw Failure(TF_INTERNAL, "the response has no end");
+    } else {
+      exchange->response.body.append(data, n);
+    }
+    return n;
+  });
+}
+
+size_t OnSend(char* buffer, size_t, size_t n, void* argument) {
+  auto* exchange = static_cast<Exchange*>(argument);
+  return exchange->Guarded(CURL_READFUNC_ABORT, [&] {
+    const Body& body = exchange->request.body;
+    const auto wanted = static_cast<size_t>(std::min<uint64_t>(n, body.size() - exchange->sent));
+    if (body.file == nullptr) {
+      std::memcpy(buffer, body.text.data() + exchange->sent, wanted);
+    } else if (body.file->Read(body.offset + exchange->sent, wanted, buffer) != wanted) {
+      throw Failure(TF_INTERNAL, "the temporary file is shorter than it was");
+    }
+    exchange->sent += wanted;
+    return wanted;
+  });
+}
+
+// A connection that was kept may be gone when it is used again: then libcurl sends from the start.
+int OnRewind(void* argument, curl_off_t offset, int origin) {
+  if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_CANTSEEK;
+  static_cast<Exchange*>(argument)->sent = static_cast<uint64_t>(offset);
+  return CURL_SEEKFUNC_OK;
+}
+
+Disconnected Because(CURLcode code, bool by_proxy) {
+  // libcurl's own texts for codes: those for a single transfer may quote the URL.
+  const std::string text = std::string(by_proxy ? "dfdaemon" : "the store") +
+                           " gives no full answer: " + curl().easy_strerror(code);
+  switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+      // It took its time already; another try would double it.
+      return {TF_DEADLINE_EXCEEDED, text, false};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+      return {TF_FAILED_PRECONDITION, text, false};
+    case CURLE_URL_MALFORMAT:
+      return {TF_INVALID_ARGUMENT, text, false};
+    case CURLE_OUT_OF_MEMORY:
+      return {TF_RESOURCE_EXHAUSTED, text, false};
+    default:
+      return {TF_UNAVAILABLE, text, true};
+  }
+}
+
+using List = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+void Add(List* list, const std::string& line) {
+  curl_slist* longer = curl().slist_append(list->get(), line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  list->release();
+  list->reset(longer);
+}
+
+List HeaderLines(const Request& request) {
+  List lines(nullptr, curl().slist_free_all);
+  // What libcurl would add by itself: a wait for permission to send, and a header of old proxies.
+  Add(&lines, "Expect:");
+  Add(&lines, "Proxy-Connection:");
+  for (const auto& [name, value] : request.headers) {
+    // "Name;" is how libcurl is told to send a header without a value.
+    Add(&lines, value.empty() ? name + ";" : name + ": " + value);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string Response::Header(const std::string& name) const {
+  const auto found = headers.find(name);
+  return found == headers.end() ? "" : found->second;
+}
+
+Http::Http(std::string proxy, int connect_timeout, int stall_timeout)
+    : proxy_(std::move(proxy)), connect_timeout_(connect_timeout), stall_timeout_(stall_timeout) {
+  idle_.reserve(kMostIdle);  // so that Return, which must not fail, has nothing to allocate
+  curl();
+}
+
+Http::~Http() {
+  for (void* handle : idle_) curl().easy_cleanup(handle);
+}
+
+void* Http::Borrow() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) {
+      void* handle = idle_.back();
+      idle_.pop_back();
+      return handle;
+    }
+  }
+  void* handle = curl().easy_init();
+  if (handle == nullptr) throw std::bad_alloc();
+  return handle;
+}
+
+void Http::Return(void* handle) {
+  curl().easy_reset(handle);  // its connections stay
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_.size() < kMostIdle) {
+      idle_.push_back(handle);
+      return;
+    }
+  }
+  curl().easy_cleanup(handle);
+}
+
+Response Http::Send(const Request& request) {
+  const auto give_back = [this](void* handle) { Return(handle); };
+  const std::unique_ptr<void, decltype(give_back)> borrowed(Borrow(), give_back);
+  CURL* handle = borrowed.get();
+  Exchange exchange{handle, request, {}, 0, nullptr};
+  const List lines = HeaderLines(request);
+
+  const auto set = [handle](CURLoption option, auto value) {
+    if (curl().easy_setopt(handle, option, value) != CURLE_OK) {
+      throw Failure(TF_INTERNAL, "libcurl refuses an option");
+    }
+  };
+  set(CURLOPT_URL, request.url.c_str());
+  set(CURLOPT_USERAGENT, curl().agent.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_NOSIGNAL, 1L);  // TensorFlow has many threads, and signals are its own affair
+  set(CURLOPT_PATH_AS_IS, 1L);
+  set(CURLOPT_HTTPHEADER, lines.get());
+  // What the environment says of proxies shall neither lead past Dragonfly nor to someone else.
+  set(CURLOPT_PROXY, request.by_proxy ? proxy_.c_str() : "");
+  set(CURLOPT_NOPROXY, "");
+  set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(connect_timeout_));
+  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall_timeout_));
+  set(CURLOPT_BUFFERSIZE, 512L << 10);
+  set(CURLOPT_HEADERFUNCTION, OnHeader);
+  set(CURLOPT_HEADERDATA, &exchange);
+  set(CURLOPT_WRITEFUNCTION, OnBody);
+  set(CURLOPT_WRITEDATA, &exchange);
+  if (request.method == "HEAD") {
+    set(CURLOPT_NOBODY, 1L);
+  } else if (request.method == "PUT" || request.method == "POST") {
+    set(CURLOPT_UPLOAD, 1L);
+    set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    set(CURLOPT_READFUNCTION, OnSend);
+    set(CURLOPT_READDATA, &exchange);
+    set(CURLOPT_SEEKFUNCTION, OnRewind);
+    set(CURLOPT_SEEKDATA, &exchange);
+  } else {
+    set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  }
+
+  const CURLcode code = curl().easy_perform(handle);
+  if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
+  if (code != CURLE_OK) throw Because(code, request.by_proxy);
+  curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange.response.status);
+  return std::move(exchange.response);
+}
+
+}  // namespace dragonfly

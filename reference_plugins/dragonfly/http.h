@@ -1,0 +1,83 @@
+// One HTTP request and its response. It knows nothing of S3, of Dragonfly, or of trying again.
+
+#ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_HTTP_H_
+#define TFFS_REFERENCE_PLUGINS_DRAGONFLY_HTTP_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "failure.h"
+#include "spool.h"
+
+namespace dragonfly {
+
+// What is sent along: a text, or a part of a file.
+struct Body {
+  std::string text;
+  const Spool* file = nullptr;  // instead of the text
+  uint64_t offset = 0;
+  uint64_t length = 0;  // of the part of the file
+
+  uint64_t size() const { return file == nullptr ? text.size() : length; }
+};
+
+struct Request {
+  std::string method;
+  std::string url;
+  std::map<std::string, std::string> headers;  // names in lower case
+  Body body;                                   // for PUT and POST
+  bool by_proxy = false;                       // through dfdaemon
+  Spool* into = nullptr;  // where the body of a 200 goes; otherwise it is in the response
+};
+
+struct Response {
+  long status = 0;
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;
+
+  // The value of a header, or nothing.
+  std::string Header(const std::string& name) const;
+};
+
+// No response came, or not all of it.
+class Disconnected : public Failure {
+ public:
+  Disconnected(TF_Code code, const std::string& text, bool may_pass)
+      : Failure(code, text), may_pass_(may_pass) {}
+
+  // Whether the next try may fare better.
+  bool may_pass() const { return may_pass_; }
+
+ private:
+  bool may_pass_;
+};
+
+// Connections are kept, each used by one thread at a time.
+class Http {
+ public:
+  // `proxy` is dfdaemon's address; times are in seconds. Throws Failure where there is no libcurl.
+  Http(std::string proxy, int connect_timeout, int stall_timeout);
+  ~Http();
+  Http(const Http&) = delete;
+  Http& operator=(const Http&) = delete;
+
+  // Whatever the status. Throws Disconnected, and Failure where `into` cannot take the body.
+  Response Send(const Request& request);
+
+ private:
+  void* Borrow();
+  void Return(void* handle);
+
+  const std::string proxy_;
+  const int connect_timeout_;
+  const int stall_timeout_;
+  std::mutex mutex_;  // guards idle_
+  std::vector<void*> idle_;
+};
+
+}  // namespace dragonfly
+
+#endif  // TFFS_REFERENCE_PLUGINS_DRAGONFLY_HTTP_H_

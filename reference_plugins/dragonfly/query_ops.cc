@@ -1,0 +1,74 @@
+// The ops that ask about paths and change nothing.
+
+#include <memory>
+
+#include "failure.h"
+#include "filesystem.h"
+#include "ops.h"
+#include "queries.h"
+
+namespace dragonfly {
+namespace {
+
+// What is there; NOT_FOUND where nothing is.
+Entry Existing(const TF_Filesystem* filesystem, const char* path) {
+  const auto state = Get(filesystem);
+  const Entry entry = state->tree.Look(ObjectName(state->config, path));
+  if (entry.kind == Kind::kNothing) throw Failure(TF_NOT_FOUND, "there is no such object");
+  return entry;
+}
+
+}  // namespace
+
+void PathExists(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) return posix::PathExists(filesystem, local, status);
+  Perform(status, path, [&] { Existing(filesystem, path); });
+}
+
+bool PathsExist(const TF_Filesystem* filesystem, char** paths, int num_files,
+                TF_Status** statuses) noexcept {
+  // Where nobody wants to know which: the first that is missing settles it.
+  const std::unique_ptr<TF_Status, decltype(&TF_DeleteStatus)> unseen(TF_NewStatus(),
+                                                                      TF_DeleteStatus);
+  bool all = true;
+  for (int k = 0; k < num_files && (all || statuses != nullptr); ++k) {
+    TF_Status* status = statuses != nullptr ? statuses[k] : unseen.get();
+    PathExists(filesystem, paths[k], status);
+    all = TF_GetCode(status) == TF_OK && all;
+  }
+  return all;
+}
+
+void Stat(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* statistics,
+          TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) {
+    return posix::Stat(filesystem, local, statistics, status);
+  }
+  Perform(status, path, [&] {
+    const Entry entry = Existing(filesystem, path);
+    statistics->length = static_cast<int64_t>(entry.version.size);
+    statistics->mtime_nsec = entry.version.mtime_nsec;
+    statistics->is_directory = entry.kind == Kind::kDirectory;
+  });
+}
+
+// FAILED_PRECONDITION for a file, as posix has it: TensorFlow looks at the status only.
+bool IsDirectory(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) return posix::IsDirectory(filesystem, local, status);
+  return Perform(status, path, false, [&] {
+    if (Existing(filesystem, path).kind == Kind::kFile) {
+      throw Failure(TF_FAILED_PRECONDITION, "this is a file");
+    }
+    return true;
+  });
+}
+
+int64_t GetFileSize(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) return posix::GetFileSize(filesystem, local, status);
+  return Perform(status, path, int64_t{-1}, [&] {
+    const auto state = Get(filesystem);
+    return static_cast<int64_t>(state->tree.File(ObjectName(state->config, path)).size);
+  });
+}
+
+}  // namespace dragonfly

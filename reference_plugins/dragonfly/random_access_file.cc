@@ -1,0 +1,123 @@
+// Files to read. One file may serve many threads at once.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "failure.h"
+#include "files.h"
+#include "filesystem.h"
+#include "ops.h"
+#include "tables.h"
+
+namespace dragonfly {
+namespace {
+
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  virtual int64_t Read(uint64_t offset, size_t n, char* buffer, TF_Status* status) noexcept = 0;
+};
+
+class LocalReader : public Reader {
+ public:
+  explicit LocalReader(TF_RandomAccessFile file) : file_(file) {}
+  ~LocalReader() override { ops_.cleanup(&file_); }
+
+  int64_t Read(uint64_t offset, size_t n, char* buffer, TF_Status* status) noexcept override {
+    return ops_.read(&file_, offset, n, buffer, status);
+  }
+
+ private:
+  const TF_RandomAccessFileOps ops_ = posix::RandomAccessFileOps();
+  TF_RandomAccessFile file_;
+};
+
+// An object. It is fetched when the first byte is asked for, and stays the version it was then.
+class ObjectReader : public Reader {
+ public:
+  ObjectReader(std::shared_ptr<Filesystem> filesystem, const char* path, Name name, Version version)
+      : filesystem_(std::move(filesystem)),
+        path_(path),
+        name_(std::move(name)),
+        version_(std::move(version)) {}
+
+  int64_t Read(uint64_t offset, size_t n, char* buffer, TF_Status* status) noexcept override {
+    const int64_t done = Perform(status, path_.c_str(), int64_t{-1}, [&] {
+      return n == 0 ? 0 : static_cast<int64_t>(content()->Read(offset, n, buffer));
+    });
+    // The end of the file is no failure: the bytes in front of it count, and the code tells the
+    // reader to stop.
+    if (done >= 0 && static_cast<uint64_t>(done) < n) {
+      posix::SetError(status, TF_OUT_OF_RANGE, path_.c_str(),
+                      "the file ends before the bytes asked for");
+    }
+    return done;
+  }
+
+ private:
+  const Spool* content() {
+    const Spool* ready = ready_.load(std::memory_order_acquire);
+    if (ready != nullptr) return ready;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (content_ == nullptr) {
+      try {
+        content_ = filesystem_->Fetch(name_, version_);
+      } catch (const Changed&) {
+        // Nothing was read yet, so the file may as well be the new one.
+        version_ = filesystem_->tree.File(name_);
+        content_ = filesystem_->Fetch(name_, version_);
+      }
+      ready_.store(content_.get(), std::memory_order_release);
+    }
+    return content_.get();
+  }
+
+  const std::shared_ptr<Filesystem> filesystem_;
+  const std::string path_;  // for messages
+  const Name name_;
+  std::mutex mutex_;  // guards these two, until `ready_` is set
+  Version version_;
+  Content content_;
+  std::atomic<const Spool*> ready_{nullptr};
+};
+
+Reader* Get(const TF_RandomAccessFile* file) { return static_cast<Reader*>(file->plugin_file); }
+
+void Cleanup(TF_RandomAccessFile* file) noexcept {
+  delete Get(file);
+  file->plugin_file = nullptr;
+}
+
+int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+             TF_Status* status) noexcept {
+  return Get(file)->Read(offset, n, buffer, status);
+}
+
+}  // namespace
+
+void NewRandomAccessFile(const TF_Filesystem* filesystem, const char* path,
+                         TF_RandomAccessFile* file, TF_Status* status) noexcept {
+  if (const char* local = LocalPath(path)) {
+    TF_RandomAccessFile opened = {};
+    posix::NewRandomAccessFile(filesystem, local, &opened, status);
+    if (TF_GetCode(status) != TF_OK) return;
+    return Perform(status, path, [&] { file->plugin_file = new LocalReader(opened); });
+  }
+  Perform(status, path, [&] {
+    const auto state = dragonfly::Get(filesystem);
+    const Name name = ObjectName(state->config, path);
+    const Version version = state->tree.File(name);
+    file->plugin_file = new ObjectReader(state, path, name, version);
+  });
+}
+
+TF_RandomAccessFileOps RandomAccessFileOps() {
+  TF_RandomAccessFileOps ops = {};
+  ops.cleanup = Cleanup;
+  ops.read = Read;
+  return ops;
+}
+
+}  // namespace dragonfly

@@ -1,0 +1,39 @@
+// A temporary file that has no name: it is gone when its last user is, however the process ends.
+
+#ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_SPOOL_H_
+#define TFFS_REFERENCE_PLUGINS_DRAGONFLY_SPOOL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "descriptor.h"
+
+namespace dragonfly {
+
+class Spool {
+ public:
+  // In `directory`. Throws Failure.
+  explicit Spool(const std::string& directory);
+
+  // Appends. Throws Failure, RESOURCE_EXHAUSTED where there is no room, and keeps the size that
+  // was.
+  void Append(const char* data, size_t n);
+
+  // At most `n` bytes from `offset` on; fewer only at the end. Throws Failure.
+  size_t Read(uint64_t offset, size_t n, char* buffer) const;
+
+  // Forgets everything.
+  void Clear();
+
+  uint64_t size() const { return size_; }
+  int descriptor() const { return descriptor_.get(); }
+
+ private:
+  posix::Descriptor descriptor_;
+  uint64_t size_ = 0;
+};
+
+}  // namespace dragonfly
+
+#endif  // TFFS_REFERENCE_PLUGINS_DRAGONFLY_SPOOL_H_

@@ -1,0 +1,97 @@
+#include "cache.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "test.h"
+
+namespace dragonfly {
+namespace {
+
+Content Holding(size_t bytes) {
+  auto spool = std::make_shared<Spool>("/tmp");
+  const std::string text(bytes, 'x');
+  spool->Append(text.data(), text.size());
+  return spool;
+}
+
+// How often `fetch` is called for a key.
+struct Counted {
+  Cache* cache;
+  int fetched = 0;
+
+  Content Get(const std::string& key, size_t bytes) {
+    return cache->Get(key, [&] {
+      ++fetched;
+      return Holding(bytes);
+    });
+  }
+};
+
+TEST(CacheKeepsTheLatest) {
+  Cache cache(100);
+  Counted counted{&cache};
+  counted.Get("a", 40);
+  counted.Get("b", 40);
+  counted.Get("a", 40);
+  EXPECT_EQUAL(counted.fetched, 2);
+  counted.Get("c", 40);  // b was not used for longest
+  counted.Get("a", 40);
+  counted.Get("c", 40);
+  EXPECT_EQUAL(counted.fetched, 3);
+  counted.Get("b", 40);
+  EXPECT_EQUAL(counted.fetched, 4);
+}
+
+TEST(CacheDoesNotKeepWhatIsTooLarge) {
+  Cache cache(100);
+  Counted counted{&cache};
+  const Content held = counted.Get("a", 101);
+  EXPECT_EQUAL(held->size(), uint64_t{101});
+  counted.Get("a", 101);
+  EXPECT_EQUAL(counted.fetched, 2);
+}
+
+TEST(CacheIsCleared) {
+  Cache cache(100);
+  Counted counted{&cache};
+  const Content held = counted.Get("a", 10);
+  cache.Clear();
+  EXPECT_EQUAL(held->size(), uint64_t{10});
+  counted.Get("a", 10);
+  EXPECT_EQUAL(counted.fetched, 2);
+}
+
+TEST(CacheFetchesOnceForMany) {
+  Cache cache(100);
+  std::atomic<int> fetched{0};
+  std::atomic<int> asking{0};
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 8; ++k) {
+    threads.emplace_back([&] {
+      ++asking;
+      const Content content = cache.Get("a", [&] {
+        ++fetched;
+        while (asking < 8) std::this_thread::yield();
+        return Holding(10);
+      });
+      if (content->size() != 10) fetched = 100;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQUAL(fetched.load(), 1);
+}
+
+TEST(CacheForgetsFailures) {
+  Cache cache(100);
+  EXPECT_FAILS(cache.Get("a", []() -> Content { throw Failure(TF_UNAVAILABLE, "down"); }),
+               TF_UNAVAILABLE, "down");
+  Counted counted{&cache};
+  counted.Get("a", 10);
+  EXPECT_EQUAL(counted.fetched, 1);
+}
+
+}  // namespace
+}  // namespace dragonfly

@@ -1,0 +1,99 @@
+#include "config.h"
+
+#include <cstdlib>
+
+#include "test.h"
+
+namespace dragonfly {
+namespace {
+
+// A configuration with all that is needed, and `more`: ', "key": value'.
+std::string With(const std::string& more, const std::string& in_store = "") {
+  return R"({"addr": "http://127.0.0.1:4001", "object_storage": {"endpoint": "http://s3:9000",
+             "access_key": "key", "secret_key": "hidden")" +
+         in_store + "}" + more + "}";
+}
+
+void Refused(const std::string& text, const std::string& why) {
+  EXPECT_FAILS(ParseConfig(text), TF_INVALID_ARGUMENT, why);
+}
+
+TEST(ConfigHasDefaults) {
+  const Config config = ParseConfig(With(""));
+  EXPECT_EQUAL(config.proxy_endpoint, "http://s3:9000");
+  EXPECT_EQUAL(config.region, "us-east-1");
+  EXPECT_EQUAL(config.require_p2p, true);
+  EXPECT_EQUAL(config.fallback_to_source, false);
+  EXPECT_EQUAL(config.cache_max_bytes, uint64_t{1} << 30);
+  EXPECT_EQUAL(config.filter.size(), size_t{7});
+}
+
+TEST(ConfigTakesOtherNames) {
+  const Config config = ParseConfig(
+      R"({"proxy": "http://p:1/", "object_storage": {"access_key_id": "a", "access_key_secret": "b"}})");
+  EXPECT_EQUAL(config.addr, "http://p:1");
+  EXPECT_EQUAL(config.credentials.access_key, "a");
+  EXPECT_EQUAL(config.credentials.secret_key, "b");
+  EXPECT_EQUAL(config.endpoint, "https://s3.us-east-1.amazonaws.com");
+  Refused(With(R"(, "proxy": "http://p:1")"), "addr is given twice");
+  Refused(With("", R"(, "access_key_id": "a")"), "object_storage.access_key is given twice");
+}
+
+TEST(ConfigNamesTheKey) {
+  Refused("[1]", "the key of the file");
+  Refused("{", "is no JSON");
+  Refused("{}", "addr is missing");
+  Refused(With(R"(, "retires": 3)"), "the key retires is not known");
+  Refused(With("", R"(, "regoin": "eu")"), "the key object_storage.regoin is not known");
+  Refused(With(R"(, "retries": "3")"), "the key retries is not a whole number");
+  Refused(With(R"(, "retries": -1)"), "the key retries");
+  Refused(With(R"(, "retries": 21)"), "the key retries is not between 0 and 20");
+  Refused(With(R"(, "require_p2p": 1)"), "the key require_p2p is not true or false");
+  Refused(With(R"(, "task_version": "md5")"), "the key task_version");
+  Refused(With(R"(, "cache_dir": "/no/such/directory")"), "the key cache_dir");
+  Refused(With(R"(, "filter": ["a", 1])"), "the key filter");
+  Refused(With(R"(, "header": {"A": 1})"), "the key header.A");
+  Refused(With(R"(, "header": {"A": "b\r\nC: d"})"), "the key header");
+  Refused(With("", R"(, "type": "oss")"), "the key object_storage.type");
+  Refused(With("", R"(, "proxy_endpoint": "s3:9000")"), "the key object_storage.proxy_endpoint");
+  Refused(With("", R"(, "proxy_endpoint": "http://a:b@s3")"),
+          "the key object_storage.proxy_endpoint");
+  Refused(R"({"addr": "http://p:1/path"})", "the key addr");
+  Refused(R"({"addr": "http://p:1", "object_storage": 1})", "the key object_storage");
+}
+
+TEST(ConfigKeepsSecrets) {
+  for (const std::string& text : {With(R"(, "x": 1)"), With("", R"(, "y": 1)"), With("") + "}"}) {
+    try {
+      ParseConfig(text);
+      EXPECT_EQUAL(std::string("refused"), "taken");
+    } catch (const Failure& failure) {
+      EXPECT_EQUAL(std::string(failure.what()).find("hidden"), std::string::npos);
+    }
+  }
+}
+
+TEST(ConfigTakesCredentialsOfTheEnvironment) {
+  const std::string text = R"({"addr": "http://p:1"})";
+  unsetenv("AWS_ACCESS_KEY_ID");
+  unsetenv("AWS_SECRET_ACCESS_KEY");
+  unsetenv("AWS_SESSION_TOKEN");
+  Refused(text, "object_storage.access_key is missing");
+  setenv("AWS_ACCESS_KEY_ID", "a", 1);
+  Refused(text, "object_storage.secret_key is missing");
+  setenv("AWS_SECRET_ACCESS_KEY", "b", 1);
+  setenv("AWS_SESSION_TOKEN", "c", 1);
+  EXPECT_EQUAL(ParseConfig(text).credentials.session_token, "c");
+  // A token belongs to its keys.
+  EXPECT_EQUAL(ParseConfig(With("")).credentials.session_token, "");
+}
+
+TEST(ConfigIsFoundByItsVariable) {
+  unsetenv("DRAGONFLY_CONFIG_PATH");
+  EXPECT_FAILS(ReadConfig(), TF_NOT_FOUND, "DRAGONFLY_CONFIG_PATH is not set");
+  setenv("DRAGONFLY_CONFIG_PATH", "/no/such/file.json", 1);
+  EXPECT_FAILS(ReadConfig(), TF_NOT_FOUND, "/no/such/file.json");
+}
+
+}  // namespace
+}  // namespace dragonfly

@@ -1,0 +1,92 @@
+"""The dragonfly plugin in a host, with the store and the proxy that a test talks to it about."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
+from tffs_conformance.harness import launch, limits
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.registration import Registration
+
+ROOT = f"dragonfly://{BUCKET}/tests"
+
+BUILT = launch.plugin_path("dragonfly").is_file()
+MISSING = "the dragonfly plugin is not built: tffs-conformance doctor names the packages it needs"
+
+
+def configuration(store: str, proxy: str, **more: Any) -> dict[str, Any]:
+    """A configuration for these two; of `more`, what is None is left out, and object_storage is merged."""
+    storage = {"endpoint": store, "access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
+    config = {"addr": proxy, "object_storage": storage | more.pop("object_storage", {}), **more}
+    return {name: value for name, value in config.items() if value is not None}
+
+
+def registered(path: Path | str | None, environment: Mapping[str, str] | None = None) -> Registration:
+    """What comes of registering the plugin with the configuration in this file."""
+    given = {} if path is None else {"DRAGONFLY_CONFIG_PATH": str(path)}
+    loader = Loader(
+        [str(launch.native_directory() / "tffs-host")],
+        launch.plugin_path("dragonfly"),
+        {**given, **(environment or {})},
+        60,
+    )
+    loaded = loader.load()
+    loaded.host.close()
+    loader.close()
+    return loaded.registration
+
+
+@contextmanager
+def filesystem(
+    folder: Path, config: Mapping[str, Any], environment: Mapping[str, str] | None = None, file_size: int = -1
+) -> Iterator[Filesystem]:
+    """The plugin with this configuration, which is written to `folder`; no file may grow beyond `file_size` bytes."""
+    path = folder / "dragonfly.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    loader = Loader(
+        [str(launch.native_directory() / "tffs-host")],
+        launch.plugin_path("dragonfly"),
+        {"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})},
+        60,
+    )
+    loaded = loader.load()
+    entry = loaded.registration.registered["dragonfly"]
+    assert entry.filesystem is not None, entry.message
+    with limits.file_size(loaded.host, file_size):
+        yield Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(ROOT))
+    loaded.host.close()
+    loader.close()
+
+
+def at(name: str) -> str:
+    return f"{ROOT}/{name}"
+
+
+def read(fs: Filesystem, uri: str, most: int = 1 << 26) -> tuple[Code, str, bytes]:
+    """All of a file in one read: the code and message of the op that failed, or of the read, and the bytes."""
+    opened = fs.new_random_access_file(uri)
+    if opened.value is None:
+        return opened.code, opened.message, b""
+    with opened.value as file:
+        got = file.read(0, most)
+        # The end of the file came first: that is all of it.
+        return (Code.OK if got.code is Code.OUT_OF_RANGE else got.code), got.message, got.value.data
+
+
+def write(fs: Filesystem, uri: str, content: bytes) -> tuple[Code, str]:
+    """The code and message of the first op that failed, or of close."""
+    opened = fs.new_writable_file(uri)
+    if opened.value is None:
+        return opened.code, opened.message
+    with opened.value as file:
+        for got in (file.append(content), file.close()):
+            if not got.ok:
+                break
+        return got.code, got.message

@@ -1,0 +1,141 @@
+"""An HTTP server for tests, on a port of its own, that misbehaves as it is told."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Self
+
+
+@dataclass
+class Reply:
+    """What a server answers; then what goes wrong on the way.
+
+    `cut` is after how many bytes of the body the connection breaks; `drip` holds the body, or where there is none
+    everything, back until it is set; `length` is announced instead of the right one.
+    """
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    cut: int | None = None
+    drip: threading.Event | None = None
+    length: int | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    method: str
+    target: str
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+
+
+#: What goes wrong: gets the request and the right reply, gives the wrong one.
+Fault = Callable[[Asked, Reply], Reply]
+
+
+@dataclass
+class _Planned:
+    fault: Fault
+    times: int
+    when: Callable[[Asked], bool]
+    done: bool
+
+
+class FaultyServer:
+    """A server whose replies are those of `answer`, but for the faults that were injected."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self._faults: list[_Planned] = []
+        self._lock = threading.Lock()
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+            wbufsize = -1
+
+            def handle_one_request(self) -> None:
+                try:
+                    self.raw_requestline = self.rfile.readline(65537)
+                    if not self.raw_requestline or not self.parse_request():
+                        self.close_connection = True
+                        return
+                    self._serve()
+                except (ConnectionError, TimeoutError):
+                    self.close_connection = True
+
+            def handle_expect_100(self) -> bool:
+                allowed = super().handle_expect_100()
+                self.wfile.flush()
+                return allowed
+
+            def _serve(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                asked = Asked(self.command, self.path, headers, body)
+                self._send(asked, server.reply(asked))
+
+            def _send(self, asked: Asked, reply: Reply) -> None:
+                if reply.drip is not None and asked.method == "HEAD":
+                    reply.drip.wait(60)
+                self.send_response_only(reply.status)
+                length = reply.length if reply.length is not None else len(reply.body)
+                headers = {"Content-Length": str(length)} | reply.headers
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                body = b"" if asked.method == "HEAD" else reply.body
+                if reply.drip is not None and asked.method != "HEAD":
+                    self.wfile.flush()
+                    reply.drip.wait(60)
+                self.wfile.write(body if reply.cut is None else body[: reply.cut])
+                self.wfile.flush()
+                if reply.cut is not None or reply.length is not None:
+                    self.close_connection = True
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._server.request_queue_size = 128
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}"
+
+    def answer(self, asked: Asked) -> Reply:
+        raise NotImplementedError
+
+    def inject(
+        self, fault: Fault, times: int = 10**9, when: Callable[[Asked], bool] = lambda _: True, done: bool = True
+    ) -> None:
+        """The next `times` requests that fit `when` go wrong in this way; not `done`, they change nothing."""
+        with self._lock:
+            self._faults.append(_Planned(fault, times, when, done))
+
+    def reply(self, asked: Asked) -> Reply:
+        with self._lock:
+            self.asked.append(asked)
+            planned = next((one for one in self._faults if one.times > 0 and one.when(asked)), None)
+            if planned is not None:
+                planned.times -= 1
+        if planned is None:
+            return self.answer(asked)
+        return planned.fault(asked, self.answer(asked) if planned.done else Reply(200))
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

@@ -1,0 +1,221 @@
+"""A store of objects for tests, with as much of S3's API as the dragonfly plugin uses, strict about signatures."""
+
+import base64
+import hashlib
+import re
+import threading
+import time
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from urllib.parse import quote, quote_plus, unquote
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from tests.faulty_http import Asked, FaultyServer, Reply
+from tests.sigv4 import complaint, parameters
+
+ACCESS_KEY = "AKIDTEST"
+SECRET_KEY = "wJalr+secret/of=tests"
+BUCKET = "bucket"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An object; `size` is what it says of itself, which for one in a test of large ones is more than it holds."""
+
+    content: bytes
+    etag: str
+    mtime: float = field(default_factory=time.time)
+    size: int | None = None
+
+    @classmethod
+    def of(cls, content: bytes) -> "Stored":
+        return cls(content, f'"{hashlib.md5(content).hexdigest()}"')
+
+    @property
+    def length(self) -> int:
+        return len(self.content) if self.size is None else self.size
+
+
+def error(status: int, code: str) -> Reply:
+    text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>for a person</Message></Error>"
+    return Reply(status, {"Content-Type": "application/xml"}, text.encode())
+
+
+def document(text: str) -> Reply:
+    return Reply(200, {"Content-Type": "application/xml"}, f"<?xml version='1.0'?>{text}".encode())
+
+
+def _iso(moment: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(moment))
+
+
+class S3Server(FaultyServer):
+    """`buckets` maps names to objects by key; a test may change it as it likes."""
+
+    def __init__(self) -> None:
+        self.buckets: dict[str, dict[str, Stored]] = {BUCKET: {}}
+        self.uploads: dict[str, dict[int, Stored]] = {}
+        self.lock = threading.RLock()
+        super().__init__()
+
+    def put(self, key: str, content: bytes) -> Stored:
+        self.buckets[BUCKET][key] = stored = Stored.of(content)
+        return stored
+
+    def answer(self, asked: Asked) -> Reply:
+        path, _, query = asked.target.partition("?")
+        why = complaint(asked.method, path, query, asked.headers, asked.body, ACCESS_KEY, SECRET_KEY)
+        if why is not None:
+            return error(403, why)
+        bucket_name, _, key = unquote(path).removeprefix("/").partition("/")
+        given = dict(parameters(query))
+        with self.lock:
+            bucket = self.buckets.get(bucket_name)
+            if bucket is None:
+                return error(404, "NoSuchBucket")
+            if not key:
+                return self._on_bucket(bucket, asked, given)
+            if "uploads" in given or "uploadId" in given:
+                return self._on_upload(bucket, key, asked, given)
+            return self._on_object(bucket, key, asked)
+
+    def _on_bucket(self, bucket: dict[str, Stored], asked: Asked, given: dict[str, str]) -> Reply:
+        if asked.method == "HEAD":
+            return Reply(200)
+        if asked.method == "POST" and "delete" in given:
+            if asked.headers.get("content-md5") != base64.b64encode(hashlib.md5(asked.body).digest()).decode():
+                return error(400, "BadDigest")
+            for entry in ElementTree.fromstring(asked.body).iter("Key"):
+                bucket.pop(entry.text or "", None)
+            return document("<DeleteResult/>")
+        if asked.method != "GET" or given.get("list-type") != "2":
+            return error(405, "MethodNotAllowed")
+        return self._list(bucket, given)
+
+    def _list(self, bucket: dict[str, Stored], given: dict[str, str]) -> Reply:
+        prefix, delimiter = given.get("prefix", ""), given.get("delimiter", "")
+        most, after = int(given.get("max-keys", 1000)), unquote(given.get("continuation-token", ""))
+        encoded = given.get("encoding-type") == "url"
+        found: dict[str, Stored | None] = {}
+        for key in sorted(bucket):
+            rest = key.removeprefix(prefix)
+            if not key.startswith(prefix):
+                continue
+            name = prefix + rest.split(delimiter)[0] + delimiter if delimiter and delimiter in rest else key
+            if name > after:
+                found.setdefault(name, None if name != key or (delimiter and delimiter in rest) else bucket[key])
+        page = list(found.items())[:most]
+
+        def text(key: str) -> str:
+            return quote_plus(key, safe="/-._~*") if encoded else escape(key)
+
+        parts = [
+            f"<CommonPrefixes><Prefix>{text(name)}</Prefix></CommonPrefixes>"
+            if stored is None
+            else f"<Contents><Key>{text(name)}</Key><LastModified>{_iso(stored.mtime)}</LastModified>"
+            f"<ETag>{escape(stored.etag)}</ETag><Size>{stored.length}</Size></Contents>"
+            for name, stored in page
+        ]
+        more = len(found) > len(page)
+        token = f"<NextContinuationToken>{quote(page[-1][0], safe='')}</NextContinuationToken>" if more else ""
+        kind = "<EncodingType>url</EncodingType>" if encoded else ""
+        return document(
+            f"<ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><IsTruncated>{str(more).lower()}"
+            f"</IsTruncated>{kind}{token}{''.join(parts)}</ListBucketResult>"
+        )
+
+    def _on_object(self, bucket: dict[str, Stored], key: str, asked: Asked) -> Reply:
+        stored = bucket.get(key)
+        match asked.method:
+            case "HEAD" | "GET":
+                if stored is None:
+                    return error(404, "NoSuchKey")
+                if asked.headers.get("if-match", stored.etag) != stored.etag:
+                    return error(412, "PreconditionFailed")
+                headers = {
+                    "ETag": stored.etag,
+                    "Last-Modified": formatdate(stored.mtime, usegmt=True),
+                    "Content-Length": str(stored.length),
+                }
+                return Reply(200, headers, stored.content)
+            case "PUT":
+                return self._put(bucket, key, asked, stored)
+            case "DELETE":
+                bucket.pop(key, None)
+                return Reply(204)
+        return error(405, "MethodNotAllowed")
+
+    def _refused(self, asked: Asked, stored: Stored | None) -> Reply | None:
+        if asked.headers.get("if-none-match") == "*" and stored is not None:
+            return error(412, "PreconditionFailed")
+        if "if-match" in asked.headers and (stored is None or asked.headers["if-match"] != stored.etag):
+            return error(412 if stored else 404, "PreconditionFailed" if stored else "NoSuchKey")
+        return None
+
+    def _source(self, asked: Asked) -> Stored | Reply | None:
+        """What is to be copied; None where this is no copy."""
+        if "x-amz-copy-source" not in asked.headers:
+            return None
+        name, _, key = unquote(asked.headers["x-amz-copy-source"]).removeprefix("/").partition("/")
+        source = self.buckets.get(name, {}).get(key)
+        if source is None:
+            return error(404, "NoSuchKey")
+        if asked.headers.get("x-amz-copy-source-if-match", source.etag) != source.etag:
+            return error(412, "PreconditionFailed")
+        return source
+
+    def _put(self, bucket: dict[str, Stored], key: str, asked: Asked, stored: Stored | None) -> Reply:
+        refused = self._refused(asked, stored)
+        if refused is not None:
+            return refused
+        source = self._source(asked)
+        if isinstance(source, Reply):
+            return source
+        if source is not None:
+            if source.length > 5 << 30:
+                return error(400, "InvalidRequest")
+            bucket[key] = Stored(source.content, source.etag, size=source.size)
+            return document(f"<CopyObjectResult><ETag>{escape(source.etag)}</ETag></CopyObjectResult>")
+        bucket[key] = Stored.of(asked.body)
+        return Reply(200, {"ETag": bucket[key].etag})
+
+    def _on_upload(self, bucket: dict[str, Stored], key: str, asked: Asked, given: dict[str, str]) -> Reply:
+        if asked.method == "POST" and "uploads" in given:
+            upload = f"upload-{len(self.uploads)}"
+            self.uploads[upload] = {}
+            return document(
+                f"<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"
+            )
+        parts = self.uploads.get(given["uploadId"])
+        if parts is None:
+            return error(404, "NoSuchUpload")
+        if asked.method == "DELETE":
+            del self.uploads[given["uploadId"]]
+            return Reply(204)
+        if asked.method == "PUT":
+            source = self._source(asked)
+            if isinstance(source, Reply):
+                return source
+            part = Stored.of(asked.body)
+            if source is not None:
+                span = re.fullmatch(r"bytes=(\d+)-(\d+)", asked.headers["x-amz-copy-source-range"])
+                assert span is not None
+                first, last = int(span[1]), int(span[2]) + 1
+                part = Stored(source.content[first:last], f'"{first}-{last}"', size=last - first)
+            parts[int(given["partNumber"])] = part
+            if source is not None:
+                return document(f"<CopyPartResult><ETag>{escape(part.etag)}</ETag></CopyPartResult>")
+            return Reply(200, {"ETag": part.etag})
+        refused = self._refused(asked, bucket.get(key))
+        if refused is not None:
+            return refused
+        named = [entry.text for entry in ElementTree.fromstring(asked.body).iter("ETag")]
+        if named != [parts[number].etag for number in sorted(parts)]:
+            return error(400, "InvalidPart")
+        chosen = [parts[number] for number in sorted(parts)]
+        content = b"".join(part.content for part in chosen)
+        etag = f'"{hashlib.md5(content).hexdigest()}-{len(parts)}"'
+        bucket[key] = Stored(content, etag, size=sum(part.length for part in chosen))
+        del self.uploads[given["uploadId"]]
+        return document(f"<CompleteMultipartUploadResult><ETag>{escape(etag)}</ETag></CompleteMultipartUploadResult>")

@@ -1,0 +1,61 @@
+"""The unit tests of the dragonfly plugin's parts, as they are and under sanitizers and valgrind."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.dragonfly_client import BUILT, MISSING
+
+CLONE = Path(__file__).parents[1]
+KINDS = {"plain": "", "address,undefined": "address,undefined", "thread": "thread", "memcheck": ""}
+#: Ends with this where a sanitizer or valgrind has something to say.
+COMPLAINS = "99"
+
+pytestmark = [
+    pytest.mark.skipif(not BUILT, reason=MISSING),
+    pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake"),
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The binaries so far, by sanitizers."""
+    return {}
+
+
+def binary(built: dict[str, Path], sanitizers: str, folder: Path) -> Path:
+    if sanitizers not in built:
+        given = [f"-DTFFS_SANITIZE={sanitizers}", "-DTFFS_UNIT_TESTS=ON", "-DCMAKE_BUILD_TYPE=Debug"]
+        for command in (
+            ["cmake", "-S", str(CLONE), "-B", str(folder), *given],
+            ["cmake", "--build", str(folder), "--target", "dragonfly_unit", "-j", str(os.cpu_count() or 1)],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        built[sanitizers] = folder / "reference_plugins" / "dragonfly" / "unit" / "dragonfly_unit"
+    return built[sanitizers]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts(kind: str, built: dict[str, Path], tmp_path: Path) -> None:
+    command = [str(binary(built, KINDS[kind], tmp_path))]
+    if kind == "memcheck":
+        valgrind = shutil.which("valgrind")
+        if valgrind is None:
+            pytest.skip("valgrind is not there: apt-get install valgrind")
+        # What libcurl and libcrypto keep for the end of the process is reachable, and no leak.
+        command = [valgrind, "--quiet", f"--error-exitcode={COMPLAINS}", "--leak-check=full", *command]
+    listed = subprocess.run([*command, "--list"], capture_output=True, text=True, check=True)
+    assert {"GetObjectWithRange", "PresignedGet", "CacheFetchesOnceForMany"} <= set(listed.stdout.split())
+    options = {f"{name}_OPTIONS": f"exitcode={COMPLAINS}" for name in ("ASAN", "TSAN", "UBSAN")}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **options})
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert done.stdout == ""
+
+
+def test_a_test_that_is_not_there_is_no_success(built: dict[str, Path], tmp_path: Path) -> None:
+    done = subprocess.run([binary(built, "", tmp_path), "NoSuchTest"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "there is no test NoSuchTest\n")
