@@ -35,9 +35,11 @@ def connect() -> Any:
         client = docker.from_env(timeout=120)
         client.ping()
     except DockerException as error:
+        if "Permission denied" in str(error):
+            raise Missing("this user may not talk to docker's daemon") from error
         if shutil.which("docker") is None and "DOCKER_HOST" not in os.environ:
             raise Missing("docker is not installed (on Debian: apt-get install docker.io)") from error
-        raise Missing(f"docker does not answer, is its daemon running and may you talk to it? ({error})") from error
+        raise Missing("docker's daemon does not answer: is it running?") from error
     return client
 
 
