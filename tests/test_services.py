@@ -220,6 +220,14 @@ def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, own: Path, doc
     assert not Path(directory).exists()
 
 
+def test_a_usage_error_after_they_are_up_leaves_nothing(tmp_path: Path, own: Path, docker: Any) -> None:
+    done = run(tmp_path, _profile(tmp_path, own), "--services", "--scheme=none-such")
+    assert done.returncode == 4
+    assert "is healthy" in done.stderr
+    assert "--scheme=none-such" in done.stderr
+    assert not left(docker, own)
+
+
 def test_down_leaves_those_of_a_live_run_alone(own: Path, docker: Any) -> None:
     own.write_text(f"services:\n  only:\n    image: {IMAGE}\n    entrypoint: [sleep, '600']\n")
     running = services.up(services.read(own), own.parent.name, keep=False, fixed_ports=False, say=print)

@@ -51,7 +51,9 @@ def restore(before: dict[int, Any]) -> None:
     """Undo `end_politely`."""
     if _on_main_thread():
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # None is what Python cannot put back.
+            if handler is not None:
+                signal.signal(number, handler)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -1,6 +1,6 @@
 module dragonfly-services/scheduler
 
-go 1.26
+go 1.25.5
 
 tool d7y.io/dragonfly/v2/cmd/scheduler
 
