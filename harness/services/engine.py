@@ -21,6 +21,10 @@ KEEPER = "tffs-conformance.keeper"
 DIRECTORY = "tffs-conformance.directory"
 
 
+#: The answer to who wants to remove what is being removed.
+CONFLICT = 409
+
+
 class ServicesError(Exception):
     """The services cannot be had; the text is one sentence for a person."""
 
@@ -115,13 +119,22 @@ def keep_logs(client: Any, run: str, directory: Path) -> None:
             (directory / f"{name}.log").write_bytes(container.logs(timestamps=True))
 
 
+def _remove(container: Any) -> None:
+    """Remove a container, with the volumes that its image declares; another process may be doing so."""
+    try:
+        container.remove(force=True, v=True)
+    except APIError as error:
+        if error.status_code != CONFLICT:
+            raise
+        container.wait(condition="removed", timeout=60)
+
+
 def remove(client: Any, found: Found) -> None:
     """Remove all that is left of a run. Raises ServicesError."""
     try:
         for container in containers(client, found.run).values():
             with contextlib.suppress(NotFound):
-                # With the volumes that its image declares.
-                container.remove(force=True, v=True)
+                _remove(container)
         for network in client.networks.list(filters={"label": f"{RUN}={found.run}"}):
             with contextlib.suppress(NotFound):
                 network.remove()
