@@ -14,13 +14,16 @@ class Unable(Exception):
 
 
 class Backing:
-    """`url` stands for the same directory as the target's root; names are relative to it."""
+    """`url` stands for the same directory as the target's root; names are relative to it.
 
-    def __init__(self, url: str) -> None:
+    `options` are those of fsspec for the store, such as its endpoint.
+    """
+
+    def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         import fsspec  # noqa: PLC0415 - most runs have no backing, and it is slow to import
 
         try:
-            filesystem, base = fsspec.core.url_to_fs(url)
+            filesystem, base = fsspec.core.url_to_fs(url, **(options or {}))
         except (ImportError, ValueError) as error:
             raise Unable(f"the backing {url} cannot be used: {error}") from error
         self._filesystem: Any = filesystem

@@ -44,6 +44,7 @@ class Profile:
     claims: Mapping[str, str | bool] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
     backing: str | None = None
+    services: Path | None = None
 
 
 def shipped() -> list[str]:
@@ -62,8 +63,6 @@ def read(given: str, environment: Mapping[str, str] = os.environ) -> Profile:
     if not path.is_file():
         raise ProfileError(f"{given}: there is no such file, nor a profile of that name ({', '.join(shipped())})")
     tables = _tables(path)
-    if "services" in tables:
-        raise ProfileError(f"{path}: [services] cannot be started by this version: start them, and name them in [env]")
     claims = {}
     if "semantics" in tables:
         base = tables["semantics"]
@@ -71,6 +70,7 @@ def read(given: str, environment: Mapping[str, str] = os.environ) -> Profile:
             raise ProfileError(f"{path}: semantics is {base!r}; known are {', '.join(shipped())}")
         claims = dict(read(base).claims)
     plugin = tables.get("plugin", {})
+    compose = tables.get("services", {}).get("compose")
     values, secrets = _environment(path, tables.get("env", {}), environment)
     return Profile(
         name=given,
@@ -82,6 +82,7 @@ def read(given: str, environment: Mapping[str, str] = os.environ) -> Profile:
         claims=claims | tables.get("claims", {}),
         limits=tables.get("limits", {}),
         backing=tables.get("backing", {}).get("url"),
+        services=(path.parent / compose).absolute() if compose else None,
     )
 
 

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tffs_conformance.harness import launch, paths
 from tffs_conformance.harness.backing import Backing, Unable
@@ -29,6 +30,7 @@ class Target:
     """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds.
 
     `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root. `claims`
+    `backing_options` are those of fsspec for it. `claims`
     and `limits` are those of a profile. The values of the environment variables in `secrets` are told to nobody.
 
     Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
@@ -44,6 +46,8 @@ class Target:
     host_scope: str = "case"
     keep: bool = False
     backing: str | None = None
+    backing_options: dict[str, Any] = field(default_factory=dict)
+    missing: str | None = None
     claims: dict[str, Value] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
@@ -84,10 +88,15 @@ class Bench:
         if self._kept:
             self._kept[1].host.close()
             self._kept = None
-        loaded = self.loader.load()
+        loaded = self._host()
         if scope is not None:
             self._kept = (scope, loaded)
         return loaded
+
+    def _host(self) -> Loaded:
+        if self.target.missing:
+            raise Blocked("services", self.target.missing)
+        return self.loader.load()
 
     def release(self, loaded: Loaded) -> None:
         """A case is done with a host."""
@@ -153,7 +162,8 @@ class Bench:
         """The other way to the storage. Raises Unable where none is known."""
         if self.target.backing is None or self.target.root is None:
             raise Unable("no backing is known: --backing=URL names another way to the same storage")
-        return Backing(self.target.backing.replace("{path}", paths.parse(self.target.root).path))
+        path = paths.parse(self.target.root).path
+        return Backing(self.target.backing.replace("{path}", path), self.target.backing_options)
 
     def make_root(self) -> None:
         """Create the root through the plugin, once. Raises Blocked."""
@@ -263,7 +273,7 @@ class Bench:
     def _alone(self, guard: Guard, use: Callable[[Filesystem], None], trace: list[Call] | None = None) -> None:
         """Use a filesystem in a host of its own; whatever goes wrong is Blocked."""
         try:
-            loaded = self.loader.load()
+            loaded = self._host()
             try:
                 use(self.filesystem(loaded, guard, trace if trace is not None else []))
             finally:

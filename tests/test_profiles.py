@@ -172,7 +172,7 @@ WRONG = {
     '[limits]\nmax_path = "3"\n': ["max_path"],
     "[env]\nNAME = 3\n": ["NAME"],
     '[env]\nNAME = {from = "NO_SUCH_VARIABLE"}\n': ["NAME", "NO_SUCH_VARIABLE"],
-    '[services]\ncompose = "compose.yaml"\n': ["services"],
+    "[services]\ncompose = 3\n": ["services", "compose"],
     "claims = 3\n": ["claims"],
     "[claims\n": ["TOML"],
 }

@@ -13,6 +13,7 @@ from tffs_conformance.probing import probe
 from tffs_conformance.reports import document, terminal
 from tffs_conformance.reports.errors import ReportError
 from tffs_conformance.reports.journal import recover
+from tffs_conformance.services_cli import main as services
 from tffs_conformance.suite import collect, machine
 from tffs_conformance.suite.catalogue import Clause, Level, UnknownClause, catalogue, clause, matching
 from tffs_conformance.waiving import update_waivers
@@ -34,6 +35,7 @@ def main() -> None:
 
 
 main.add_command(probe)
+main.add_command(services)
 main.add_command(update_waivers)
 
 

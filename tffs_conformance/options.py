@@ -62,6 +62,13 @@ def add(parser: pytest.Parser) -> None:
         " where {path} stands for the root's path, e.g. 'file://{path}'; one for each --plugin",
     )
     option(
+        "--services",
+        dest="tffs_services",
+        action="store_true",
+        help="start what the plugin needs (those of a plugin that ships with the suite, or [services] of the profile)"
+        " in docker, under free ports, and remove it at the end",
+    )
+    option(
         "--env", action="append", dest="tffs_env", default=[], metavar="NAME=VALUE", help="set for the plugin's process"
     )
     option("--tier", dest="tffs_tier", choices=TIERS, default="full", help="how much to run (default: full)")

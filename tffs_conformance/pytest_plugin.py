@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import tffs_conformance
-from tffs_conformance import options, targets
+from tffs_conformance import options, services_option, targets
 from tffs_conformance.reports import terminal
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from tffs_conformance.reports.journal import Journal
@@ -263,6 +263,8 @@ class Run:
             self.documents[name] = journal.close(duration=time.monotonic() - self.started, left_out=left_out)
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = self._exit_code(exitstatus)
+        if session.exitstatus != pytest.ExitCode.OK:
+            services_option.keep_logs(self.config)
 
     def _left_out(self, exitstatus: int) -> str | None:
         if self.interrupted or exitstatus == pytest.ExitCode.INTERRUPTED:

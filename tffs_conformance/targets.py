@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tffs_conformance import services_option
 from tffs_conformance.harness import launch, paths, profile
 from tffs_conformance.harness.loader import Blocked, Loader
 from tffs_conformance.harness.outcomes import Died
@@ -22,6 +23,7 @@ from tffs_conformance.options import TRACES, report_directory
 from tffs_conformance.reports.header import TargetFacts
 from tffs_conformance.reports.waivers import Waiver, WaiverError, hold_to
 from tffs_conformance.reports.waivers import read as read_waivers
+from tffs_conformance.services_option import Given
 from tffs_conformance.suite import machine
 from tffs_conformance.suite.catalogue import catalogue
 from tffs_conformance.suite.claims import UnknownClaim, stated
@@ -99,10 +101,11 @@ def targets(config: pytest.Config) -> list[Found]:
         launch.native_directory()
     except launch.NativePartsMissing as error:
         raise pytest.UsageError(str(error)) from error
+    given = services_option.given(config, plugins, profiles)
     found = [
         one
         for k, plugin in enumerate(plugins)
-        for one in _targets(option, plugin, profiles[k] if profiles else Profile(name=""), environment, k)
+        for one in _targets(option, plugin, profiles[k] if profiles else Profile(name=""), given[k], environment, k)
     ]
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
@@ -152,13 +155,16 @@ def _at(values: Sequence[str], k: int) -> str | None:
     return values[k] if values else None
 
 
-def _targets(option: Any, given: str, claimed: Profile, added: dict[str, str], k: int) -> list[Found]:
-    """The targets of one --plugin: one, or one for each scheme where all are asked for. Options win over profiles."""
+def _targets(option: Any, given: str, claimed: Profile, services: Given, added: dict[str, str], k: int) -> list[Found]:
+    """The targets of one --plugin: one, or one for each scheme where all are asked for.
+
+    Options win over profiles, and profiles over services.
+    """
     scheme = _at(option.tffs_scheme, k) or claimed.scheme
     root, backing = _at(option.tffs_root, k), _at(option.tffs_backing, k)
     if root is None and _at(option.tffs_scheme, k) is None:
         root = claimed.root
-    environment = {**claimed.environment, **added}
+    environment = {**services.environment, **claimed.environment, **added}
     plugin, registration, known = _registered(given, scheme, environment, option.tffs_call_timeout)
     if scheme == EVERY and root is not None:
         raise pytest.UsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
@@ -166,16 +172,23 @@ def _targets(option: Any, given: str, claimed: Profile, added: dict[str, str], k
     name = plugin.stem.removeprefix("lib")
     found = []
     for one in schemes:
+        below = services.root if root is None and services.root and paths.parse(services.root).scheme == one else root
+        base = _root(given, one, below)
+        theirs = backing or claimed.backing or BACKINGS.get(given)
+        if theirs is None and services.serves(base):
+            theirs = services.backing
         target = Target(
             name=f"{name}-{one or 'local'}" if len(schemes) > 1 else name,
             plugin=plugin,
             scheme=one,
-            root=_root(given, one, root),
+            root=base,
             environment=environment,
             timeout=option.tffs_call_timeout,
             host_scope=option.tffs_host_scope,
             keep=option.tffs_keep,
-            backing=backing or claimed.backing or BACKINGS.get(given),
+            backing=theirs,
+            backing_options=dict(services.backing_options) if theirs == services.backing else {},
+            missing=services.missing,
             claims=dict(claimed.claims),
             limits=dict(claimed.limits),
             secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key)),
@@ -231,6 +244,7 @@ def _command(option: Any, target: Target, added: dict[str, str], k: int) -> tupl
         command.append(f"--root={option.tffs_root[k]}")
     if target.backing and option.tffs_backing:
         command.append(f"--backing={target.backing}")
+    command += ["--services"] * option.tffs_services
     command += ["--undefined"] * option.tffs_undefined
     command += [f"--seed={target.seed}"] * bool(target.seed)
     command += [f"--examples={target.examples}"] * (target.examples != EXAMPLES)

@@ -1,0 +1,37 @@
+"""Services that a plugin needs, from a compose file, through the docker engine.
+
+`read` a compose file, bring it `up`, and give a target what the `Running` has for it. `down` removes what is left of
+runs whose process is gone, and of those that were asked to stay.
+"""
+
+from tffs_conformance.harness.services.compose import Compose, ComposeError, read
+from tffs_conformance.harness.services.engine import Found, Missing, ServicesError, connect, remove, runs
+from tffs_conformance.harness.services.topology import Running, attach, up
+
+__all__ = [
+    "Compose",
+    "ComposeError",
+    "Found",
+    "Missing",
+    "Running",
+    "ServicesError",
+    "attach",
+    "connect",
+    "down",
+    "read",
+    "remove",
+    "runs",
+    "up",
+]
+
+
+def down(name: str | None = None, *, also_alive: bool = False) -> list[Found]:
+    """Remove the runs of services of this name, or of all; those that another process holds only with `also_alive`.
+
+    Gives what was removed. Raises ServicesError.
+    """
+    client = connect()
+    gone = [found for found in runs(client, name) if also_alive or not found.alive]
+    for found in gone:
+        remove(client, found)
+    return gone

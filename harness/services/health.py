@@ -1,0 +1,54 @@
+"""Waiting until services are well."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tffs_conformance.harness.services.compose import Service
+from tffs_conformance.harness.services.engine import ServicesError
+
+#: Between two looks, in seconds.
+_PERIOD = 0.1
+
+
+class Unwell(ServicesError):
+    """A service ended, or did not become healthy in time."""
+
+
+def wait(
+    services: Iterable[Service], containers: Mapping[str, Any], deadline: float, say: Callable[[str], None]
+) -> None:
+    """Wait until each is healthy, those without a health check until they run. Raises Unwell.
+
+    `deadline` is a time of `time.monotonic`, `say` is told of each that got well.
+    """
+    waiting = {service.name: service for service in services}
+    started = time.monotonic()
+    while waiting:
+        for name in list(waiting):
+            now = state(containers[name])
+            if now in ("healthy", "running"):
+                del waiting[name]
+                say(f"{name} is {now} ({time.monotonic() - started:.1f} s)")
+            elif now in ("exited", "dead", "unhealthy"):
+                raise Unwell(f"the service {name} is {now}: {last_words(containers[name])}")
+        if waiting and time.monotonic() > deadline:
+            name = next(iter(waiting))
+            raise Unwell(f"the service {name} did not become healthy in time: {last_words(containers[name])}")
+        if waiting:
+            time.sleep(_PERIOD)
+
+
+def state(container: Any) -> str:
+    """How a container is, in a word."""
+    container.reload()
+    now = container.attrs["State"]
+    if now["Status"] != "running":
+        return str(now["Status"])
+    return str(now["Health"]["Status"]) if "Health" in now else "running"
+
+
+def last_words(container: Any) -> str:
+    """The end of what a container wrote, on one line."""
+    lines = container.logs(tail=3).decode(errors="replace").split("\n")
+    return " | ".join(line.strip() for line in lines if line.strip())[-400:] or "it wrote nothing"

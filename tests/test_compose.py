@@ -1,0 +1,136 @@
+"""Compose files as the suite reads them, and the images they name."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tffs_conformance.harness.services import ComposeError, read
+from tffs_conformance.harness.services.compose import Port
+from tffs_conformance.services_cli import shipped
+
+DRAGONFLY = shipped()["dragonfly"]
+
+
+def test_the_services_of_dragonfly() -> None:
+    compose = read(DRAGONFLY, {"DRAGONFLY_S3_PORT": "1234", "DRAGONFLY_S3_SECRET_KEY": "other"})
+    services = {service.name: service for service in compose.services}
+    assert set(services) == {"s3", "scheduler", "seed", "client-a", "client-b"}
+    assert services["s3"].ports == (Port(7070, 1234, "127.0.0.1"),)
+    assert services["s3"].environment["ROOT_SECRET_KEY"] == "other"
+    assert services["client-a"].needs == {"scheduler": True, "s3": True}
+    assert services["client-a"].healthcheck is not None
+    assert services["client-a"].healthcheck["interval"] == 1_000_000_000
+    for service in compose.services:
+        assert service.healthcheck, f"{service.name} has no health check"
+        assert all(port.address == "127.0.0.1" for port in service.ports), f"{service.name} listens to the world"
+        assert all(source.is_file() for source, _, _ in service.mounts)
+        # Pinned, and not to what moves.
+        assert re.fullmatch(r".+:v\d+\.\d+\.\d+", service.image)
+    order = [service.name for service in compose.services]
+    assert order.index("scheduler") < order.index("client-a")
+    assert compose.supply.files["dragonfly.json"]["object_storage"]["secret_key"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "environment", "expected"),
+    [
+        ("${A:-b}", {}, "b"),
+        ("${A:-b}", {"A": ""}, "b"),
+        ("${A:-b}", {"A": "c"}, "c"),
+        ("x${A}y", {}, "xy"),
+        ("$$A", {"A": "c"}, "$A"),
+        ("a$", {}, "a$"),
+    ],
+)
+def test_variables(tmp_path: Path, text: str, environment: dict[str, str], expected: str) -> None:
+    (tmp_path / "compose.yaml").write_text(f"services: {{a: {{image: '{text}'}}}}")
+    assert read(tmp_path / "compose.yaml", environment).services[0].image == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("services: {a: {image: i, privileged: true}}", "a: privileged is not supported"),
+        ("services: {a: {}}", "a names no image"),
+        ("services: {a: {image: i, ports: ['x:y']}}", "the port 'x:y'"),
+        ("services: {a: {image: i, volumes: ['named:/data']}}", "the volume 'named:/data'"),
+        ("services: {a: {image: i, depends_on: [b]}}", "a needs b, which is no service"),
+        ("services: {a: {image: i, depends_on: [b]}, b: {image: i, depends_on: [a]}}", "a, b wait for each other"),
+        ("services: {a: {image: i, healthcheck: {test: t, interval: soon}}}", "'soon' is no duration"),
+        ("services: {a: {image: i}}\nx-tffs: {env: {}}", "x-tffs: env is unknown"),
+        ("services: {a: {image: i}}\nsecrets: {}", "secrets is not supported"),
+        ("services: [", "cannot be read"),
+        ("text", "has no services"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "compose.yaml").write_text(text)
+    with pytest.raises(ComposeError, match=re.escape(sentence)):
+        read(tmp_path / "compose.yaml", {})
+
+
+# The images -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def builder() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("build_images", DRAGONFLY.parent / "build_images.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_image_of_the_compose_file_can_be_built(builder: ModuleType) -> None:
+    assert {image.name for image in builder.IMAGES} == {service.image for service in read(DRAGONFLY).services}
+
+
+def test_versions_of_images_programs_and_modules_agree(builder: ModuleType) -> None:
+    for image in builder.IMAGES:
+        program = image.program
+        assert image.name.endswith(f":v{program.version}")
+        if program.command[0] == "go":
+            module = (program.folder / "go.mod").read_text()
+            tool = re.search(r"^tool (\S+)$", module, re.MULTILINE)
+            assert tool is not None
+            assert tool[1] == program.command[-1]
+            package = tool[1].partition("/cmd/")[0]
+            assert f"{package} v{program.version} " in module
+
+
+def test_a_missing_toolchain_is_one_sentence(
+    builder: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(builder, "CACHE", tmp_path)
+    monkeypatch.setattr(builder, "_path", lambda: str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["build_images.py", "--binaries"])
+    assert builder.main() == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    for word in ("go", "cargo", "apt-get install", "protobuf-compiler", "dfdaemon"):
+        assert word in error
+
+
+def test_a_failed_build_says_where_to_look(
+    builder: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(builder, "CACHE", tmp_path)
+    program = builder.Program("name", "1", ("sh", "-c", "echo what went wrong; exit 3"), ())
+    with pytest.raises(builder.Unable, match=r"build\.log.*what went wrong"):
+        builder._make(program)
+    assert not program.binary.exists()
+
+
+def test_a_binary_is_whole_or_not_there(builder: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(builder, "CACHE", tmp_path)
+    program = builder.Program("name", "1", ("sh", "-c", "echo half > {out}; exit 1"), ())
+    with pytest.raises(builder.Unable):
+        builder._make(program)
+    assert not program.binary.exists()
+    program = builder.Program("name", "1", ("sh", "-c", "echo whole > {out}"), ())
+    builder._make(program)
+    assert program.binary.read_text() == "whole\n"

@@ -1,0 +1,243 @@
+"""The services of the dragonfly plugin: up and down, whatever happens in between."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_suite import command, environment, report, run
+from tests.topology import COMPOSE, PATIENCE, REQUIRED, SECRET, until
+from tffs_conformance.harness import services
+from tffs_conformance.harness.services import Missing
+
+
+@pytest.fixture
+def own(tmp_path: Path, docker: Any) -> Iterator[Path]:
+    """The compose file under a name that no other run has, and its folder; whatever a test leaves goes."""
+    folder = tmp_path / f"dragonfly-{random.randrange(1 << 32):08x}"
+    shutil.copytree(COMPOSE.parent, folder)
+    yield folder / "compose.yaml"
+    services.down(folder.name, also_alive=True)
+
+
+def left(docker: Any, compose: Path) -> list[Any]:
+    """What is there of the services of this compose file."""
+    label = {"label": f"tffs-conformance.services={compose.parent.name}"}
+    return [*docker.containers.list(all=True, filters=label, ignore_removed=True), *docker.networks.list(filters=label)]
+
+
+def tool(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "tffs_conformance", "services", *arguments]
+
+
+# By hand -------------------------------------------------------------------------------------------------------------
+
+
+def test_up_says_what_to_do_next_and_down_leaves_nothing(own: Path, docker: Any) -> None:
+    volumes = {volume.id for volume in docker.volumes.list()}
+    up = subprocess.run(tool("up", str(own), "--any-ports"), capture_output=True, text=True, check=False)
+    assert up.returncode == 0, up.stderr
+    assert "pytest --plugin=" in up.stdout
+    written = next(line for line in up.stdout.splitlines() if "DRAGONFLY_CONFIG_PATH=" in line).partition("=")[2]
+    config = json.loads(Path(written).read_text())
+    assert f"4001 at {config['addr'].removeprefix('http://')}" in up.stdout
+    assert config["object_storage"]["proxy_endpoint"] == "http://s3:7070"
+    assert Path(written).stat().st_mode & 0o077 == 0
+    assert len(left(docker, own)) == 6
+    for port in (port for one in docker.containers.list() for ports in one.ports.values() for port in ports or ()):
+        assert port["HostIp"] == "127.0.0.1"
+
+    again = subprocess.run(tool("up", str(own)), capture_output=True, text=True, check=False)
+    assert "up already" in again.stderr
+    assert written in again.stdout
+    status = subprocess.run(tool("status"), capture_output=True, text=True, check=False)
+    assert own.parent.name in status.stdout
+    assert status.stdout.count("healthy") >= 5
+
+    down = subprocess.run(tool("down", str(own)), capture_output=True, text=True, check=False)
+    assert "removed" in down.stdout
+    assert not left(docker, own)
+    assert not Path(written).parent.exists()
+    assert {volume.id for volume in docker.volumes.list()} == volumes
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+@pytest.mark.parametrize("containers", [1, 3])
+def test_an_interrupt_in_the_middle_leaves_nothing(
+    own: Path, docker: Any, end: signal.Signals, containers: int
+) -> None:
+    up = subprocess.Popen(tool("up", str(own), "--any-ports"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # A network counts, too.
+    until(lambda: len(left(docker, own)) > containers, "the containers do not come")
+    up.send_signal(end)
+    output, _ = up.communicate(timeout=PATIENCE)
+    assert up.returncode != 0
+    assert not output
+    assert not left(docker, own)
+
+
+def test_ports_of_the_file_are_taken_unless_told_otherwise(own: Path, docker: Any) -> None:
+    names = ("S3", "SEED_METRICS", "A_PROXY", "A_METRICS", "B_PROXY", "B_METRICS")
+    ports = {f"DRAGONFLY_{name}_PORT": str(20000 + random.randrange(4000) * 6 + k) for k, name in enumerate(names)}
+    up = subprocess.run(tool("up", str(own)), capture_output=True, text=True, check=False, env={**os.environ, **ports})
+    assert up.returncode == 0, up.stderr
+    assert f"7070 at 127.0.0.1:{ports['DRAGONFLY_S3_PORT']}" in up.stdout
+    # A second one under another name finds them taken, says so, and leaves nothing.
+    other = own.parent.with_name(own.parent.name + "-2")
+    shutil.copytree(own.parent, other)
+    second = subprocess.run(
+        tool("up", str(other / "compose.yaml")),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **ports},
+    )
+    assert second.returncode == 1
+    assert "allocated" in second.stderr
+    assert not left(docker, other / "compose.yaml")
+
+
+def test_docker_compose_reads_the_same_file(own: Path, docker: Any) -> None:
+    compose = next((c for c in (["docker", "compose"], ["docker-compose"]) if _answers([*c, "version"])), None)
+    if compose is None:
+        if REQUIRED:
+            pytest.fail("there is no docker-compose")
+        pytest.skip("there is no docker-compose (on Debian: apt-get install docker-compose)")
+    ports = {f"DRAGONFLY_{n}_PORT": "0" for n in ("S3", "SEED_METRICS", "A_PROXY", "A_METRICS", "B_PROXY", "B_METRICS")}
+    call = [*compose, "-p", own.parent.name, "-f", str(own)]
+    env = {**os.environ, **ports}
+    mine = {"label": f"com.docker.compose.project={own.parent.name}"}
+
+    def healthy() -> bool:
+        found = docker.containers.list(filters={**mine, "health": "healthy"}, ignore_removed=True)
+        return len(found) == len(services.read(own).services)
+
+    try:
+        up = subprocess.run([*call, "up", "-d"], capture_output=True, text=True, check=False, env=env)
+        assert up.returncode == 0, up.stderr
+        until(healthy, "not all are healthy")
+    finally:
+        subprocess.run([*call, "down"], capture_output=True, check=True, env=env)
+    assert not docker.containers.list(all=True, filters=mine)
+    assert not docker.networks.list(filters=mine)
+    assert not docker.volumes.list(filters=mine)
+
+
+def _answers(command: list[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+# Under the suite -----------------------------------------------------------------------------------------------------
+
+
+def _profile(directory: Path, compose: Path) -> str:
+    """A profile of a plugin that does not care for its services."""
+    path = directory / "mine.toml"
+    path.write_text(f'[plugin]\npath = "posix"\n[services]\ncompose = "{compose}"\n')
+    return f"--plugin-profile={path}"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_services_are_there_for_a_run_and_gone_after_it(
+    tmp_path: Path, own: Path, docker: Any, workers: tuple[str, ...]
+) -> None:
+    done = run(tmp_path, _profile(tmp_path, own), "--services", "--clause=read.*", *workers)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert done.stderr.count("client-b is healthy") == 1
+    assert "DRAGONFLY_CONFIG_PATH" in report(tmp_path)["target"]["environment"]
+    assert "--services" in report(tmp_path)["suite"]["command"]
+    assert SECRET not in (tmp_path / "tffs-report" / "report.json").read_text()
+    assert not left(docker, own)
+    assert not (tmp_path / "tffs-report" / "services").exists()
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda end: end.name)
+def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, own: Path, docker: Any, end: signal.Signals) -> None:
+    line = command(_profile(tmp_path, own), "--services", "--host-scope=case")
+    going = subprocess.Popen(
+        line, cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    journal = tmp_path / "tffs-report" / "journal.jsonl"
+    until(lambda: journal.is_file() and journal.read_text().count("\n") > 5, "no case is run")
+    assert len(left(docker, own)) == 6
+    directory = next(one.labels["tffs-conformance.directory"] for one in left(docker, own) if hasattr(one, "labels"))
+    going.send_signal(end)
+    going.wait(PATIENCE)
+    if end is signal.SIGKILL:
+        # Nobody was left to do it, but everything has its label.
+        assert len(left(docker, own)) == 6
+        subprocess.run(tool("down", str(own)), check=True, capture_output=True)
+    assert not left(docker, own)
+    assert not Path(directory).exists()
+
+
+def test_a_usage_error_after_they_are_up_leaves_nothing(tmp_path: Path, own: Path, docker: Any) -> None:
+    done = run(tmp_path, _profile(tmp_path, own), "--services", "--scheme=none-such")
+    assert done.returncode == 4
+    assert "is healthy" in done.stderr
+    assert "--scheme=none-such" in done.stderr
+    assert not left(docker, own)
+
+
+def test_down_leaves_those_of_a_live_run_alone(own: Path, docker: Any) -> None:
+    own.write_text(
+        f"services:\n  only:\n    image: {services.read(own).services[0].image}\n    entrypoint: [sleep, '600']\n"
+    )
+    running = services.up(services.read(own), own.parent.name, keep=False, fixed_ports=False, say=print)
+    try:
+        subprocess.run(tool("down", str(own)), check=True, capture_output=True)
+        assert left(docker, own)
+    finally:
+        running.stop()
+    assert not left(docker, own)
+
+
+def test_a_service_that_ends_is_a_usage_error_and_its_logs_are_kept(tmp_path: Path, own: Path, docker: Any) -> None:
+    own.write_text(
+        own.read_text().replace('command: ["--port", ":7070"', 'command: ["--no-such-option", "--port", ":7070"')
+    )
+    done = run(tmp_path, _profile(tmp_path, own), "--services")
+    assert done.returncode == 4
+    assert "the service s3 is exited" in done.stderr
+    assert "no-such-option" in (tmp_path / "tffs-report" / "services" / "s3.log").read_text()
+    assert not left(docker, own)
+
+
+def test_without_docker_nothing_is_run_and_the_reason_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
+    done = run(tmp_path, _profile(tmp_path, COMPOSE), "--services", "--tier=must")
+    found = report(tmp_path)
+    assert {case["verdict"] for case in found["cases"]} == {"not run"}
+    assert all("docker's daemon does not answer" in case["reason"] for case in found["cases"])
+    assert found["counts"]["violation"] == 0
+    assert found["verdict"] == "not conformant"
+    assert done.returncode == 1
+    up = subprocess.run(tool("up", "dragonfly"), capture_output=True, text=True, check=False)
+    assert up.stderr == "Error: docker's daemon does not answer: is it running?\n"
+    assert up.returncode == 1
+
+
+def test_without_an_image_the_reason_says_how_to_make_it(own: Path) -> None:
+    # Nothing listens there: no registry is asked.
+    own.write_text(own.read_text().replace("versity/versitygw:v1.8.0", "127.0.0.1:9/none:1"))
+    with pytest.raises(Missing, match=r"127\.0\.0\.1:9/none:1 is not here.*build_images\.py"):
+        services.up(services.read(own), own.parent.name, keep=False, fixed_ports=False, say=print)
+
+
+def test_a_plugin_that_needs_none(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--services")
+    assert done.returncode == 4
+    assert "--services: posix needs none" in done.stderr
