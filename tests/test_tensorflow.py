@@ -1,0 +1,231 @@
+"""The plugins and the loader in processes with TensorFlow, which were compiled without it."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tensorflow.targets import LASTING, LOADER, PYTHON, TARGETS, Absent, Target, environment, shipped, tensorflow
+from tests.test_fakes import told
+from tffs_conformance.harness import launch
+from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.outcomes import Died
+from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.registration import register
+
+pytestmark = pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}")
+
+HOST = launch.native_directory() / "tffs-host"
+SCRIPTS = Path(__file__).parent / "tensorflow"
+PREDICTED = {"y": [4.0, 7.0, 10.0], "length": 7}
+#: In seconds: for a process that imports TensorFlow on a busy machine.
+PATIENCE = 300
+
+
+def run(command: list[str], given: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, input=given, env=environment(**more), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+
+
+def told_only(*plugins: Path, **more: str) -> dict[str, str]:
+    """What a process is told that is told nothing else."""
+    return {
+        "LD_PRELOAD": str(launch.native_directory() / LOADER),
+        "DRAGONFLY_PLUGIN_PATH": ":".join(str(plugin) for plugin in plugins),
+        **more,
+    }
+
+
+@dataclass
+class Filled:
+    """A target in whose folder `files.py` did what it does, and what it said."""
+
+    target: Target
+    said: dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=list(TARGETS))
+def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
+    try:
+        with TARGETS[request.param]() as target:
+            done = run([PYTHON, str(SCRIPTS / "files.py"), str(target.plugin), target.folder], **target.environment)
+            assert done.returncode == 0, done.stderr[-3000:]
+            said: dict[str, Any] = {}
+            for line in done.stdout.splitlines():
+                said |= json.loads(line)
+            yield Filled(target, said)
+    except Absent as absent:
+        pytest.skip(f"not run: {absent}")
+
+
+# Registered by hand ---------------------------------------------------------------------------------------------------
+
+
+def test_registering(filled: Filled) -> None:
+    # An op library is only opened: its TF_InitPlugin is not called.
+    assert [filled.said[what] for what in ("load_op_library", "registered")] == [False, True]
+    assert filled.said["again"] == "AlreadyExistsError"
+
+
+def test_files(filled: Filled) -> None:
+    said = filled.said
+    assert bytes.fromhex(said["read_file"]) == b"\x00first\n\xff"
+    assert said["GFile"] == [["one\n", "two\n", ""], "two\n", 8]
+    assert said["exists"] == [True, False, True, False]
+    assert said["isdir"] == [True, False, False]
+    assert said["listdir"] == ["a", "deep", "text"]
+    assert said["glob"] == ["/files/deep", "/files/text"]
+    assert said["length"] == 8
+    assert said["walk"] == ["a", "moved", "text"]
+    assert said["missing"] == "NotFoundError"
+    assert said["left"] == ["a"]
+    assert said["records"] is True
+
+
+def test_a_checkpoint_is_restored(filled: Filled) -> None:
+    assert filled.said["checkpoint"] == [True, [1.0, 2.0, 3.0]]
+
+
+def test_a_saved_model_is_restored(filled: Filled) -> None:
+    assert filled.said["saved_model"] == {"y": [4.0, 7.0], "length": 7}
+
+
+# Registered by the loader ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("filled", LASTING, indirect=True)
+def test_a_script_that_was_told_nothing_serves_the_model(filled: Filled) -> None:
+    lasting = filled.target
+    serve = [PYTHON, str(SCRIPTS / "serve.py"), f"{lasting.folder}/model/1"]
+    done = run(serve, **told_only(lasting.plugin), **lasting.environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout) == PREDICTED
+    assert "tffs_loader" not in done.stderr
+    without = run(serve, **lasting.environment)
+    assert without.returncode != 0
+    scheme = lasting.folder.partition("://")[0]
+    assert f"File system scheme '{scheme}' not implemented" in without.stderr
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The native program, alone, and linked to the loader."""
+    folder, found = tmp_path_factory.mktemp("programs"), tensorflow()
+    assert found
+    at = found[0]
+    own = (launch.native_directory() / LOADER).parent
+    libraries = [f"-L{at}", f"-Wl,-rpath,{at}", "-l:libtensorflow_cc.so.2", "-l:libtensorflow_framework.so.2"]
+    ways = {
+        "preloaded": [],
+        "linked": ["-Wl,--no-as-needed", f"-L{own}", f"-Wl,-rpath,{own}", f"-l:{LOADER.name}", "-Wl,--as-needed"],
+    }
+    for way, more in ways.items():
+        command = ["g++", "-std=c++17", f"-I{at / 'include'}", str(SCRIPTS / "serve.cc"), *more, *libraries]
+        done = subprocess.run([*command, "-o", folder / way], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-3000:]
+    return {way: folder / way for way in ways}
+
+
+@pytest.mark.parametrize("filled", LASTING, indirect=True)
+@pytest.mark.parametrize("way", ["preloaded", "linked"])
+def test_a_native_program_serves_the_model(filled: Filled, programs: dict[str, Path], way: str, tmp_path: Path) -> None:
+    lasting = filled.target
+    # The names of the tensors, from a copy of the model's description on the local disk.
+    copy = "import sys, tensorflow as tf; tf.io.gfile.copy(sys.argv[1], sys.argv[2])"
+    given = told_only(lasting.plugin) | dict(lasting.environment)
+    done = run(
+        [PYTHON, "-c", copy, f"{lasting.folder}/model/1/saved_model.pb", str(tmp_path / "saved_model.pb")], **given
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    names = json.loads(run([PYTHON, str(SCRIPTS / "names.py"), str(tmp_path)]).stdout)
+    if way == "linked":
+        del given["LD_PRELOAD"]
+    model = f"{lasting.folder}/model/1"
+    done = run([str(programs[way]), model, names["x"], names["y"], "1", "2", "3"], **given)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert [float(line) for line in done.stdout.split()] == PREDICTED["y"]
+    assert "tffs_loader" not in done.stderr
+
+
+def test_what_goes_wrong_is_a_line_each_and_the_process_goes_on(tmp_path: Path) -> None:
+    wrong = [tmp_path / "nowhere.so", shipped("fakes/noinit"), shipped("fakes/unresolved"), shipped("fakes/malformed")]
+    given = told_only(wrong[0], shipped("posix"), *wrong[1:], shipped("memory"), TFFS_FAULT="abi:filesystem")
+    script = "import tensorflow as tf; print(*sorted(tf.io.gfile.get_registered_schemes()))"
+    done = run([PYTHON, "-c", script], **given)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert {"posix", "memory"} <= set(done.stdout.split())
+    assert "malformed" not in done.stdout
+    lines = [line for line in done.stderr.splitlines() if "tffs_loader" in line]
+    assert [line.split(": ")[1] for line in lines] == [str(path) for path in wrong]
+    assert all(line.startswith("tffs_loader: ") and ": not registered: " in line for line in lines)
+
+
+@pytest.mark.parametrize("filled", ["dragonfly-stub"], indirect=True)
+def test_inside_tensorflow_dragonfly_runs_on_the_curl_it_was_tested_with(filled: Filled) -> None:
+    inside = filled.target.agents()
+    # Our host has no curl of its own: there the plugin can run on no other than the system's.
+    loader = Loader([str(HOST)], filled.target.plugin, filled.target.environment, 60)
+    loaded = loader.load()
+    entry = loaded.registration.registered["dragonfly"]
+    assert entry.filesystem is not None
+    fs = Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(filled.target.folder))
+    assert fs.path_exists(f"{filled.target.folder}/model/1/saved_model.pb").ok
+    loaded.host.close()
+    loader.close()
+    outside = filled.target.agents()[len(inside) :]
+    assert outside
+    assert len(set(inside)) == 1
+    assert set(inside) == set(outside)
+    assert " libcurl/" in inside[0]
+
+
+# Registration, by both ------------------------------------------------------------------------------------------------
+
+#: What TensorFlow has, and our host has not: filesystems of its own.
+BUILT_IN = {"scheme:", "scheme:file", "scheme:ram"}
+#: Beyond what the fakes say of themselves; these faults take an argument.
+WITH_ARGUMENT = ["size:0", "size:8", "size:64", "size:176", "scheme:weird+scheme", *BUILT_IN]
+
+
+def by_our_host(plugin: Path, fault: str) -> tuple[str, str]:
+    host = Host([str(HOST)], {"TFFS_FAULT": fault} if fault else {}, 30)
+    try:
+        registration = register(host, plugin)
+    except Died as died:
+        return "no answer", str(died.death)
+    finally:
+        host.close()
+    return registration.code.name, registration.message
+
+
+def test_tensorflow_registers_what_our_host_registers(capsys: pytest.CaptureFixture[str]) -> None:
+    faults = [name for name, _, _ in told("malformed") if "<" not in name and not name.startswith("hang")]
+    fake = shipped("fakes/malformed")
+    asked = [(fake, fault) for fault in ["", *faults, *WITH_ARGUMENT]]
+    asked += [(shipped(name), "") for name in ("posix", "memory", "fakes/noinit", "fakes/unresolved")]
+    lines = "".join(json.dumps([str(plugin), fault]) + "\n" for plugin, fault in asked)
+    done = run([PYTHON, str(SCRIPTS / "verdicts.py")], lines)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(asked) > 40, done.stderr[-3000:]
+    differences = set()
+    with capsys.disabled():
+        print(f"\n{'plugin':<16}{'fault':<48}{'TensorFlow':<21}{'our host':<21}what TensorFlow says")
+        for (plugin, fault), (_, _, code, message) in zip(asked, answers, strict=True):
+            theirs = "no answer" if code is None else Code(code).name
+            ours, our_message = by_our_host(plugin, fault)
+            print(
+                f"{plugin.stem:<16}{fault:<48}{theirs:<21}{ours:<21}{message.splitlines()[0][:80] if message else ''}"
+            )
+            if ours != theirs:
+                differences.add(fault)
+            assert bool(our_message) == (ours != "OK")
+    assert differences == BUILT_IN
