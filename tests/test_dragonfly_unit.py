@@ -1,5 +1,6 @@
 """The unit tests of the dragonfly plugin's parts, as they are and under sanitizers and valgrind."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING
+from tests.dragonfly_client import BUILT, MISSING, configuration
+from tests.proxy_stub import ProxyStub
+from tests.s3_server import S3Server
 
 CLONE = Path(__file__).parents[1]
 KINDS = {"plain": "", "address,undefined": "address,undefined", "thread": "thread", "memcheck": ""}
@@ -51,7 +54,12 @@ def test_parts(kind: str, built: dict[str, Path], tmp_path: Path) -> None:
     listed = subprocess.run([*command, "--list"], capture_output=True, text=True, check=True)
     assert {"GetObjectWithRange", "PresignedGet", "CacheFetchesOnceForMany"} <= set(listed.stdout.split())
     options = {f"{name}_OPTIONS": f"exitcode={COMPLAINS}" for name in ("ASAN", "TSAN", "UBSAN")}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **options})
+    with S3Server() as store, ProxyStub() as proxy:
+        config = tmp_path / "dragonfly.json"
+        config.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
+        environment = {**os.environ, **options, "DRAGONFLY_UNIT_CONFIG": str(config)}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert len(proxy.asked) > 0
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert done.stdout == ""
 
