@@ -45,9 +45,16 @@ def registered(path: Path | str | None, environment: Mapping[str, str] | None = 
 
 @contextmanager
 def filesystem(
-    folder: Path, config: Mapping[str, Any], environment: Mapping[str, str] | None = None, file_size: int = -1
+    folder: Path,
+    config: Mapping[str, Any],
+    environment: Mapping[str, str] | None = None,
+    file_size: int = -1,
+    root: str = ROOT,
 ) -> Iterator[Filesystem]:
-    """The plugin with this configuration, which is written to `folder`; no file may grow beyond `file_size` bytes."""
+    """The plugin with this configuration, which is written to `folder`; nothing is changed but below `root`.
+
+    No file may grow beyond `file_size` bytes.
+    """
     path = folder / "dragonfly.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     loader = Loader(
@@ -60,7 +67,7 @@ def filesystem(
     entry = loaded.registration.registered["dragonfly"]
     assert entry.filesystem is not None, entry.message
     with limits.file_size(loaded.host, file_size):
-        yield Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(ROOT))
+        yield Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
     loaded.host.close()
     loader.close()
 

@@ -1,0 +1,220 @@
+"""The dragonfly plugin on Dragonfly itself: services in docker, the bytes' way by the clients' own metrics."""
+
+import json
+import os
+import random
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
+from tests.store import Store, direct
+from tests.topology import ACCESS, COMPOSE, SECRET
+from tffs_conformance.harness import services
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.services import Running
+
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+
+SIZE = 20 << 20
+ROOT = "dragonfly://tffs/tests"
+
+
+@pytest.fixture(scope="module")
+def running(docker: Any) -> Iterator[Running]:
+    up = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
+    yield up
+    up.stop()
+
+
+@pytest.fixture(scope="module")
+def store(running: Running) -> Store:
+    return Store(running.address("s3", 7070), ACCESS, SECRET)
+
+
+def config(running: Running, client: str = "client-a", **more: Any) -> dict[str, Any]:
+    """What the services hand over, with another client of Dragonfly and other settings."""
+    path = Path(running.environment["DRAGONFLY_CONFIG_PATH"])
+    given: dict[str, Any] = json.loads(path.read_text())
+    storage = given["object_storage"] | more.pop("object_storage", {})
+    return given | {"addr": f"http://{running.address(client, 4001)}", "object_storage": storage, **more}
+
+
+@contextmanager
+def plugin(folder: Path, given: dict[str, Any], **environment: str) -> Iterator[Filesystem]:
+    with filesystem(folder, given, environment, root=ROOT) as fs:
+        yield fs
+
+
+def traffic(running: Running, client: str) -> dict[str, int]:
+    """The bytes that a client got so far, by where from."""
+    with direct().open(f"http://{running.address(client, 4002)}/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    got = dict.fromkeys(("BACK_TO_SOURCE", "REMOTE_PEER", "LOCAL_PEER"), 0)
+    for line in lines:
+        for kind in got:
+            if line.startswith("dragonfly_client_download_traffic") and f'type="{kind}"' in line:
+                got[kind] += int(float(line.rpartition(" ")[2]))
+    return got
+
+
+def sent(running: Running) -> int:
+    """The bytes that left the store so far."""
+    return int(running.containers["s3"].stats(stream=False)["networks"]["eth0"]["tx_bytes"])
+
+
+def until(what: Callable[[], bool], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@contextmanager
+def without(running: Running, service: str) -> Iterator[None]:
+    """One service is not there for a while."""
+    container = running.containers[service]
+    container.stop(timeout=1)
+    try:
+        yield
+    finally:
+        container.start()
+        until(lambda: container.reload() or container.attrs["State"]["Health"]["Status"] == "healthy")
+
+
+def test_a_second_client_gets_the_object_from_the_first_and_the_store_sends_it_once(
+    running: Running, store: Store, tmp_path: Path
+) -> None:
+    content = random.Random(3).randbytes(SIZE)
+    store.put("/tffs/tests/model", content)
+    before = {client: traffic(running, client) for client in ("client-a", "client-b", "seed")}
+    left = sent(running)
+    for client in ("client-a", "client-b"):
+        with plugin(tmp_path, config(running, client)) as fs:
+            code, message, got = read(fs, f"{ROOT}/model")
+            assert code is Code.OK, message
+            assert got == content
+
+    def gained(client: str) -> dict[str, int]:
+        return {kind: count - before[client][kind] for kind, count in traffic(running, client).items()}
+
+    until(lambda: gained("client-b")["REMOTE_PEER"] >= SIZE)
+    assert gained("client-b")["BACK_TO_SOURCE"] == 0
+    assert gained("client-a")["BACK_TO_SOURCE"] + gained("seed")["BACK_TO_SOURCE"] == SIZE
+    assert SIZE <= sent(running) - left < 1.2 * SIZE
+
+
+def test_an_overwritten_object_is_read_new_and_a_deleted_one_is_gone(
+    running: Running, store: Store, tmp_path: Path
+) -> None:
+    uri = f"{ROOT}/changing"
+    with plugin(tmp_path, config(running)) as fs:
+        for content in (b"old" * 1000, b"new" * 1000):
+            store.put("/tffs/tests/changing", content)
+            assert read(fs, uri)[2] == content
+            assert read(fs, uri)[2] == content
+        assert fs.delete_file(uri).ok
+        assert read(fs, uri)[0] is Code.NOT_FOUND
+
+
+@pytest.mark.parametrize("key", ["empty", "with space", "a=b", "a+b", "a%41", "ü/日本", "q?x&y"])
+def test_keys_of_all_kinds(running: Running, tmp_path: Path, key: str) -> None:
+    content = b"" if key == "empty" else key.encode()
+    with plugin(tmp_path, config(running)) as fs:
+        uri = f"{ROOT}/keys/{key}"
+        fs.recursively_create_dir(uri.rpartition("/")[0])
+        assert write(fs, uri, content) == (Code.OK, "")
+        assert read(fs, uri)[::2] == (Code.OK, content)
+        assert fs.get_file_size(uri).value == len(content)
+
+
+def test_a_wrong_secret_is_refused_also_for_what_a_client_holds(running: Running, store: Store, tmp_path: Path) -> None:
+    store.put("/tffs/tests/secret", b"content" * 1000)
+    with plugin(tmp_path, config(running)) as fs:
+        assert read(fs, f"{ROOT}/secret")[0] is Code.OK
+    with plugin(tmp_path, config(running, object_storage={"secret_key": "wrong"})) as fs:
+        code, message, content = read(fs, f"{ROOT}/secret")
+    assert (code, content) == (Code.PERMISSION_DENIED, b"")
+    assert SECRET not in message
+    assert "wrong" not in message
+
+
+def test_no_proxy_in_the_environment_leads_past_nothing(running: Running, store: Store, tmp_path: Path) -> None:
+    store.put("/tffs/tests/proxied", b"content" * 1000)
+    # require_p2p: what Dragonfly did not serve would be an error.
+    with plugin(tmp_path, config(running), no_proxy="*", NO_PROXY="127.0.0.1", http_proxy="http://127.0.0.1:9") as fs:
+        assert read(fs, f"{ROOT}/proxied")[2] == b"content" * 1000
+
+
+def test_a_cache_without_room_is_resource_exhausted(running: Running, store: Store, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a disk of one MiB")
+    store.put("/tffs/tests/large", random.Random(4).randbytes(SIZE))
+    full = tmp_path / "full"
+    full.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(full)], check=True)
+    try:
+        with plugin(tmp_path, config(running, cache_dir=str(full))) as fs:
+            code, _, content = read(fs, f"{ROOT}/large")
+    finally:
+        subprocess.run(["umount", str(full)], check=True)
+    assert (code, content) == (Code.RESOURCE_EXHAUSTED, b"")
+
+
+def test_without_its_client_a_read_is_unavailable(running: Running, store: Store, tmp_path: Path) -> None:
+    store.put("/tffs/tests/unreachable", b"content")
+    given = config(running, "client-b", retries=2)
+    with without(running, "client-b"), plugin(tmp_path, given) as fs:
+        code, message, content = read(fs, f"{ROOT}/unreachable")
+    assert (code, content) == (Code.UNAVAILABLE, b""), message
+
+
+def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
+    running: Running, store: Store, tmp_path: Path
+) -> None:
+    content = random.Random(5).randbytes(8 * SIZE)
+    store.put("/tffs/tests/huge", content)
+    given = config(running, "client-b", retries=1)
+    before = traffic(running, "client-b")
+    container = running.containers["client-b"]
+
+    def kill() -> None:
+        until(lambda: traffic(running, "client-b") != before)
+        container.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        with plugin(tmp_path, given) as fs:
+            code, message, got = read(fs, f"{ROOT}/huge", 1 << 28)
+    finally:
+        killer.join()
+        container.start()
+        until(lambda: container.reload() or container.attrs["State"]["Health"]["Status"] == "healthy")
+    # It may have been all there before the end.
+    assert (code in (Code.UNAVAILABLE, Code.DATA_LOSS) and got == b"") or got == content, message
+
+
+def test_without_the_scheduler_reads_go_on(running: Running, store: Store, tmp_path: Path) -> None:
+    store.put("/tffs/tests/alone", b"content" * 1000)
+    with without(running, "scheduler"), plugin(tmp_path, config(running)) as fs:
+        assert read(fs, f"{ROOT}/alone")[2] == b"content" * 1000
+
+
+def test_a_store_that_stalls_is_a_time_out(running: Running, store: Store, tmp_path: Path) -> None:
+    store.put("/tffs/tests/stalled", b"content")
+    with plugin(tmp_path, config(running, stall_timeout_s=1, retries=1)) as fs:
+        running.containers["s3"].pause()
+        try:
+            code, _, content = read(fs, f"{ROOT}/stalled")
+        finally:
+            running.containers["s3"].unpause()
+        assert (code, content) == (Code.DEADLINE_EXCEEDED, b"")
+        assert read(fs, f"{ROOT}/stalled")[2] == b"content"
