@@ -22,7 +22,7 @@ def test_the_services_of_dragonfly() -> None:
     assert services["s3"].environment["ROOT_SECRET_KEY"] == "other"
     assert services["client-a"].needs == {"scheduler": True, "s3": True}
     assert services["client-a"].healthcheck is not None
-    assert services["client-a"].healthcheck["interval"] == 1_000_000_000
+    assert services["client-a"].healthcheck["interval"] == 2_000_000_000
     for service in compose.services:
         assert service.healthcheck, f"{service.name} has no health check"
         assert all(port.address == "127.0.0.1" for port in service.ports), f"{service.name} listens to the world"
