@@ -156,6 +156,24 @@ def test_a_program_with_tensorflow_in_it_has_the_plugins_before_main(build: Comp
     )
 
 
+def test_a_plugin_in_a_program_with_tensorflow_in_it(tmp_path: Path) -> None:
+    clone = Path(__file__).parents[1]
+    sources = [clone / "tests" / "tensorflow" / "server.cc", *(clone / "harness" / "runtime").glob("*.cc")]
+    command = ["g++", "-std=c++17", "-rdynamic", f"-I{clone / 'harness' / 'include'}", *sources, "-pthread", "-ldl"]
+    subprocess.run([*command, "-o", tmp_path / "server"], check=True)
+    file = tmp_path / "file"
+    file.write_bytes(b"seven !")
+    plugins = f"{launch.plugin_path('posix')}:{launch.plugin_path('memory')}"
+    said, wrong = run(tmp_path / "server", f"posix://{file}", f"posix://{tmp_path}/no", plugins=plugins)
+    assert said.splitlines() == [
+        "scheme posix",
+        "scheme memory",
+        f"posix://{file}: code 0, 7 bytes",
+        f"posix://{tmp_path}/no: code 5, 0 bytes",
+    ]
+    assert wrong == ""
+
+
 def test_linked_instead_of_preloaded(build: Compile, tensorflow: Path) -> None:
     header = Path(__file__).parents[1] / "reference_plugins" / "dragonfly" / "loader"
     own = ["-Wl,--no-as-needed", str(PRELOAD), f"-Wl,-rpath,{PRELOAD.parent}:{tensorflow.parent}", f"-I{header}"]
