@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
 
 def say(what: str, got: Any) -> None:
@@ -86,6 +87,11 @@ def saved_model(folder: str) -> None:
     predict = tf.saved_model.load(f"{folder}/model/1").signatures["serving_default"]
     answers = predict(x=tf.constant([1.0, 2.0]))
     say("saved_model", {name: value.numpy().tolist() for name, value in answers.items()})
+    with tf.io.gfile.GFile(f"{folder}/model/1/saved_model.pb", "rb") as file:
+        written = saved_model_pb2.SavedModel.FromString(file.read())
+    signature = written.meta_graphs[0].signature_def["serving_default"]
+    # As sessions know them, which native programs use.
+    say("tensors", [signature.inputs["x"].name, signature.outputs["y"].name])
 
 
 def main(plugin: str, folder: str) -> None:

@@ -34,7 +34,7 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """`folder` is a URI, and not there yet. `agents` gives what HTTP clients that came to its services called themselves."""
+    """`folder` is a URI, and not there yet. `agents` gives what the HTTP clients of its services called themselves."""
 
     name: str
     plugin: Path
@@ -74,7 +74,8 @@ def _dragonfly_local() -> Iterator[Target]:
     plugin = shipped("dragonfly")
     with tempfile.TemporaryDirectory(prefix="tffs-tensorflow-") as folder:
         config = Path(folder, "dragonfly.json")
-        config.write_text('{"addr": "http://127.0.0.1:9"}', encoding="utf-8")
+        keys = {"access_key": "not used", "secret_key": "not used"}
+        config.write_text(json.dumps({"addr": "http://127.0.0.1:9", "object_storage": keys}), encoding="utf-8")
         yield Target("dragonfly", plugin, f"dragonfly://{folder}/in", {"DRAGONFLY_CONFIG_PATH": str(config)})
 
 
@@ -92,7 +93,9 @@ def _dragonfly_stub() -> Iterator[Target]:
         config.write_text(json.dumps(client.configuration(s3.url, proxy.url)), encoding="utf-8")
 
         def agents() -> list[str]:
-            return [asked.headers.get("user-agent", "none") for asked in s3.asked]
+            # The stub comes to the store without a name.
+            named = [asked.headers.get("user-agent") for asked in proxy.asked + s3.asked]
+            return [agent for agent in named if agent is not None]
 
         given = {"DRAGONFLY_CONFIG_PATH": str(config)}
         yield Target("dragonfly", plugin, f"{client.ROOT}/in", given, agents=agents)
