@@ -67,7 +67,7 @@ class Bench:
         return self._curl(["--noproxy", "*", *urls])
 
     def _curl(self, arguments: list[str]) -> float:
-        outputs = [part for url in arguments if url.startswith("http://s3") or url.startswith("http://127")
+        outputs = [part for url in arguments if url.startswith(("http://s3", "http://127"))
                    for part in ("-o", str(self._folder / "got"))]  # fmt: skip
         command = ["curl", "-fsS", "-w", "%{time_total}\n", *outputs, *arguments]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
