@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -18,27 +19,33 @@ class Store:
     access_key: str
     secret_key: str
 
-    def url(self, method: str, path: str, seconds: int = 900, secret: str | None = None) -> str:
-        """A URL that allows one method on `/bucket/key` for some time."""
+    def url(
+        self,
+        method: str,
+        path: str,
+        seconds: int = 900,
+        secret: str | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> str:
+        """A URL that allows one method on `/bucket/key` for some time; `query` is what it asks for besides."""
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         scope = f"{now[:8]}/{REGION}/s3/aws4_request"
-        query = "&".join(
-            f"{name}={quote(value, safe='')}"
-            for name, value in (
-                ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
-                ("X-Amz-Credential", f"{self.access_key}/{scope}"),
-                ("X-Amz-Date", now),
-                ("X-Amz-Expires", str(seconds)),
-                ("X-Amz-SignedHeaders", "host"),
-            )
-        )
+        given = {
+            "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+            "X-Amz-Credential": f"{self.access_key}/{scope}",
+            "X-Amz-Date": now,
+            "X-Amz-Expires": str(seconds),
+            "X-Amz-SignedHeaders": "host",
+            **(query or {}),
+        }
+        asked = "&".join(f"{name}={quote(value, safe='')}" for name, value in sorted(given.items()))
         escaped = quote(path, safe="/-_.~")
-        request = f"{method}\n{escaped}\n{query}\nhost:{self.address}\n\nhost\nUNSIGNED-PAYLOAD"
+        request = f"{method}\n{escaped}\n{asked}\nhost:{self.address}\n\nhost\nUNSIGNED-PAYLOAD"
         text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
         key = b"AWS4" + (self.secret_key if secret is None else secret).encode()
         for part in (now[:8], REGION, "s3", "aws4_request", text):
             key = hmac.digest(key, part.encode(), "sha256")
-        return f"http://{self.address}{escaped}?{query}&X-Amz-Signature={key.hex()}"
+        return f"http://{self.address}{escaped}?{asked}&X-Amz-Signature={key.hex()}"
 
     def put(self, path: str, content: bytes) -> None:
         """Put an object there."""
