@@ -159,7 +159,8 @@ def test_a_program_with_tensorflow_in_it_has_the_plugins_before_main(build: Comp
 def test_a_plugin_in_a_program_with_tensorflow_in_it(tmp_path: Path) -> None:
     clone = Path(__file__).parents[1]
     sources = [clone / "tests" / "tensorflow" / "server.cc", *(clone / "harness" / "runtime").glob("*.cc")]
-    command = ["g++", "-std=c++17", "-rdynamic", f"-I{clone / 'harness' / 'include'}", *sources, "-pthread", "-ldl"]
+    command: list[str | Path] = ["g++", "-std=c++17", "-rdynamic"]
+    command += [f"-I{clone / 'harness' / 'include'}", *sources, "-pthread", "-ldl"]
     subprocess.run([*command, "-o", tmp_path / "server"], check=True)
     file = tmp_path / "file"
     file.write_bytes(b"seven !")

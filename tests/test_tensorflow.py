@@ -185,7 +185,7 @@ def test_inside_tensorflow_dragonfly_runs_on_the_curl_it_was_tested_with(filled:
 #: What TensorFlow has, and our host has not: filesystems of its own.
 BUILT_IN = {"scheme:", "scheme:file", "scheme:ram"}
 #: Beyond what the fakes say of themselves; these faults take an argument.
-WITH_ARGUMENT = ["size:0", "size:8", "size:64", "size:176", "scheme:weird+scheme", *BUILT_IN]
+WITH_ARGUMENT = ["size:0", "size:8", "size:64", "size:176", "scheme:weird+scheme", *sorted(BUILT_IN)]
 
 
 def by_our_host(plugin: Path, fault: str) -> tuple[str, str]:
