@@ -84,6 +84,13 @@ def test_two_workers_see_what_one_sees(tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
+def test_what_is_no_text_comes_back_from_a_worker(tmp_path: Path) -> None:
+    fails = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:copy_file", "-p", "xdist", "-n", "1")
+    done = run(tmp_path, *fails, "--case=names/moved[not-utf-8]")
+    assert "INTERNALERROR" not in done.stdout
+    assert report(tmp_path)["cases"][0]["ops"]
+
+
 def test_several_plugins_get_a_report_each(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=posix", "--plugin=fakes/null", "--tier=smoke")
     assert done.returncode == 1

@@ -2,6 +2,7 @@
 
 import fnmatch
 import importlib
+import json
 import platform
 import time
 from collections.abc import Generator, Iterator
@@ -14,6 +15,7 @@ import pytest
 import tffs_conformance
 from tffs_conformance import options, services_option, targets
 from tffs_conformance.reports import terminal
+from tffs_conformance.reports.escape import printable
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from tffs_conformance.reports.journal import Journal
 from tffs_conformance.reports.records import CaseRecord
@@ -218,7 +220,8 @@ class Run:
         if self.is_worker:
             # The controller gets it with the report.
             report.tffs_target = case.target_name  # type: ignore[attr-defined]
-            report.tffs_case = record.to_json()  # type: ignore[attr-defined]
+            # As JSON: what a plugin said need not be text that goes over the wire of pytest-xdist.
+            report.tffs_case = json.dumps(record.to_json())  # type: ignore[attr-defined]
         else:
             self._ended(case.target_name, record)
         present(report, record, item)
@@ -236,7 +239,7 @@ class Run:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Write down what workers report."""
         if not self.is_worker and hasattr(report, "tffs_case"):
-            self._ended(report.tffs_target, CaseRecord.from_json(report.tffs_case))
+            self._ended(report.tffs_target, CaseRecord.from_json(json.loads(report.tffs_case)))
 
     def _ended(self, target: str, record: CaseRecord) -> None:
         """Write a case down as it ends."""
@@ -331,16 +334,17 @@ def present(report: pytest.TestReport, record: CaseRecord, item: pytest.Item) ->
     match record.verdict:
         case Verdict.VIOLATION | Verdict.ERROR:
             report.outcome = "failed"
-            report.longrepr = "\n".join(
-                [f"{c.clause}: expected {c.expected}, got {c.got}" for c in record.checks if c.verdict == "violation"]
-                + ([reason] if reason else [])
-            )
+            broken = [
+                f"{c.clause}: expected {c.expected}, got {c.got}" for c in record.checks if c.verdict == "violation"
+            ]
+            report.longrepr = "\n".join(map(printable, broken + ([reason] if reason else [])))
         case Verdict.ABSENT | Verdict.NOT_RUN:
             report.outcome = "skipped"
-            report.longrepr = (path, line or 0, f"Skipped: {record.verdict}: {reason}")
+            report.longrepr = (path, line or 0, printable(f"Skipped: {record.verdict}: {reason}"))
         case Verdict.WAIVED:
             report.outcome = "skipped"
-            report.wasxfail = "; ".join(f"{c.clause}: {c.got}" for c in record.checks if c.verdict is Verdict.WAIVED)
+            accepted = [f"{c.clause}: {c.got}" for c in record.checks if c.verdict is Verdict.WAIVED]
+            report.wasxfail = printable("; ".join(accepted))
             report.longrepr = None
         case _:
             report.outcome = "passed"
