@@ -181,6 +181,13 @@ class Case(Checks):
             self.done(file.close())
         return uri
 
+    def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> str:
+        """Set up a file that holds `pieces` at these offsets, through the backing; its URI."""
+        uri = self.uri(name)
+        self._within(self._claims.too_large(max(offset + len(piece) for offset, piece in pieces.items())))
+        self.backing.write_sparse(self.behind(name), pieces)
+        return uri
+
     def mkdir(self, name: str) -> str:
         """Set up a directory, through the backing where the plugin makes none; its URI."""
         uri = self.uri(name)

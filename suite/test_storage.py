@@ -58,8 +58,7 @@ def test_flush_caches(case: Case) -> None:
 @clauses("new_random_access_file.large-files", "read.returns-the-bytes")
 def test_large(case: Case, offset: int) -> None:
     """A file of more than 5 GiB is read at this offset."""
-    uri = case.uri("large")
-    case.backing.write_sparse(case.behind("large"), MARKS)
+    uri = case.write_sparse("large", MARKS)
     case.equal("new_random_access_file.large-files", "length", LARGE, case.done(case.fs.stat(uri)).length)
     case.equal("new_random_access_file.large-files", "size", LARGE, case.done(case.fs.get_file_size(uri)))
     with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
@@ -73,8 +72,7 @@ def test_large(case: Case, offset: int) -> None:
 @clauses("tell.on-an-appendable-file", "new_appendable_file.keeps-what-exists")
 def test_append_to_a_large_file(case: Case) -> None:
     """Something is appended to a file of more than 5 GiB."""
-    uri = case.uri("large")
-    case.backing.write_sparse(case.behind("large"), MARKS)
+    uri = case.write_sparse("large", MARKS)
     with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
         position = case.done(file.tell())
         case.done(file.append(b"more"))
