@@ -91,6 +91,15 @@ def test_what_is_disputed_and_changes_things_is_open(step: Step) -> None:
     assert after(*FILE, Step("create_dir", ("d",))).take(step) is None
 
 
+@pytest.mark.parametrize("op", ["path_exists", "paths_exist"])
+def test_what_a_target_does_not_promise_is_open(op: str) -> None:
+    model = Model(unsupported=(f"{op}.below-a-file-is-failed-precondition",))
+    for step in FILE:
+        assert model.take(step) is not None
+    assert model.take(Step(op, ("a/b",))) is None
+    assert model.take(Step(op, ("b",))) is not None
+
+
 @settings(derandomize=True, max_examples=500)
 @given(strategies.patterns())
 def test_the_matcher_agrees_with_fnmatch(steps: list[Step]) -> None:

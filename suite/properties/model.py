@@ -166,8 +166,10 @@ class Model:
         asks = step.op in ("path_exists", "stat", "is_directory", "get_file_size", "get_children")
         return asks or codes == _OK or Code.OK not in codes
 
-    def _paths_exist(self, asked: tuple[str, ...]) -> Expectation:
+    def _paths_exist(self, asked: tuple[str, ...]) -> Expectation | None:
         cells = [ONE_PATH["paths_exist"][self.situation(path)] for path in asked]
+        if any(cell.clause in self._unsupported for cell in cells):
+            return None
         accepted = tuple(cell.accepts.union(*cell.readings.values()) for cell in cells)
         everything = all(codes == _OK for codes in accepted)
         return Expectation(
