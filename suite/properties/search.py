@@ -19,7 +19,7 @@ from tffs_conformance.suite.case import Case
 from tffs_conformance.suite.properties import reproducers
 from tffs_conformance.suite.properties.machines import Attempt, Maker
 from tffs_conformance.suite.properties.model import Step
-from tffs_conformance.suite.properties.shrink import Enough, shrink
+from tffs_conformance.suite.properties.shrink import Enough, shrink, valid
 from tffs_conformance.suite.properties.walk import history
 
 #: Seconds after which a failure that was found is shrunk no further.
@@ -54,12 +54,18 @@ class Search:
         if self.found is not None:
             raise Diverged
 
+    def decided(self, steps: Sequence[Step]) -> bool:
+        """Whether the contract, and what the target claims, say what each step must answer."""
+        return valid(steps, self._case.bench.claims.unsupported)
+
     def smallest(self, found: "Tried") -> "Tried":
         """The smallest history that breaks the same clause as this one."""
         until = time.monotonic() + SHRINKING
         tries = {found.steps: found}
 
         def shows(steps: tuple[Step, ...]) -> bool:
+            if not self.decided(steps):
+                return False
             if steps not in tries:
                 if time.monotonic() > until:
                     raise Enough
@@ -121,7 +127,8 @@ def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
     search = Search(case)
     with suppress(Diverged):
         for trace in reproducers.known(case):
-            search.attempt(trace.steps)
+            if search.decided(trace.steps):
+                search.attempt(trace.steps)
         if not case.bench.target.replay:
             generate(search.attempt)
     if search.found is not None and search.found.record.verdict is Verdict.ERROR:
