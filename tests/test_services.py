@@ -34,9 +34,9 @@ def left(docker: Any, compose: Path) -> list[Any]:
     return [*docker.containers.list(all=True, filters=label, ignore_removed=True), *docker.networks.list(filters=label)]
 
 
-def interruptible() -> None:
+def interruptible(line: list[str]) -> list[str]:
     """In the background of a shell Ctrl-C is ignored, and what is started there inherits that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return ["env", "--default-signal=INT", *line]
 
 
 def tool(*arguments: str) -> list[str]:
@@ -81,9 +81,8 @@ def test_up_says_what_to_do_next_and_down_leaves_nothing(own: Path, docker: Any)
 def test_an_interrupt_in_the_middle_leaves_nothing(
     own: Path, docker: Any, end: signal.Signals, containers: int
 ) -> None:
-    up = subprocess.Popen(
-        tool("up", str(own), "--any-ports"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=interruptible
-    )
+    line = interruptible(tool("up", str(own), "--any-ports"))
+    up = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # A network counts, too.
     until(lambda: len(left(docker, own)) > containers, "the containers do not come")
     up.send_signal(end)
@@ -175,12 +174,11 @@ def test_services_are_there_for_a_run_and_gone_after_it(
 def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, own: Path, docker: Any, end: signal.Signals) -> None:
     line = command(_profile(tmp_path, own), "--services", "--host-scope=case")
     going = subprocess.Popen(
-        line,
+        interruptible(line),
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=interruptible,
     )
     journal = tmp_path / "tffs-report" / "journal.jsonl"
     until(lambda: journal.is_file() and journal.read_text().count("\n") > 5, "no case is run")
