@@ -62,6 +62,9 @@ class Walk:
     def _adds_up(self) -> bool:
         """All there is, against all there should be."""
         found, expected = self._case.tree(), self._model.tree
+        if found == expected:
+            # Which history came last is nobody's affair.
+            return self._case.check(SUM, True, "what the steps left", "what the steps left")
         return self._case.equal(SUM, "tree", dict(sorted(expected.items())), dict(sorted(found.items())))
 
     def _as_expected(self, step: Step, outcome: Outcome[object], expectation: Expectation) -> bool:
