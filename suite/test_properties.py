@@ -1,6 +1,7 @@
 """Properties: on every history, plugin and model agree.
 
-A case tries many histories and stands for the last one that agreed, or for the smallest one that did not.
+A case tries many histories and stands for the smallest one on which they differ; else for one that got a warning;
+else for one that was run.
 """
 
 from tffs_conformance.suite.case import Case

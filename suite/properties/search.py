@@ -36,21 +36,23 @@ class Diverged(Exception):
 
 
 class Search:
-    """One search for one case; `found` is the first history that shows a difference."""
+    """One search for one case; `found` is the first history that shows a difference, `best` the one that tells most."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self._bench = case.bench
         self._number = 0
-        self.last: Tried | None = None
+        self.best: Tried | None = None
         self.found: Tried | None = None
 
     def attempt(self, steps: Sequence[Step]) -> None:
         """Try a history. Raises Diverged where it shows a difference."""
         if self.found is None:
-            self.last = self._try(tuple(steps))
-            if self.last.broken is not None:
-                self.found = self.last
+            tried = self._try(tuple(steps))
+            if self.best is None or tried.tells > self.best.tells:
+                self.best = tried
+            if tried.broken is not None:
+                self.found = tried
         if self.found is not None:
             raise Diverged
 
@@ -117,6 +119,11 @@ class Tried:
         return next((check.clause for check in self.record.checks if check.verdict is Verdict.VIOLATION), None)
 
     @property
+    def tells(self) -> int:
+        """How much a history that broke nothing tells: a warning most, what could not be run least."""
+        return {Verdict.WARNING: 2, Verdict.NOT_RUN: 0}.get(self.record.verdict, 1)
+
+    @property
     def hung(self) -> bool:
         """Whether the history ended in a hang."""
         return bool(self.calls) and isinstance(self.calls[-1][2], Hung)
@@ -139,8 +146,8 @@ def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
         case.stand_for(tried.record, reproducers.write(case, tried))
         return
     reproducers.forget(case)
-    if search.last is not None:
-        case.stand_for(search.last.record)
+    if search.best is not None:
+        case.stand_for(search.best.record)
 
 
 def machine(case: Case, kind: type[Maker]) -> None:
