@@ -49,12 +49,18 @@ Document = dict[str, Any]
 
 
 def build(
-    header: Mapping[str, Any], cases: Iterable[CaseRecord], *, duration: float | None, left_out: str | None
+    header: Mapping[str, Any],
+    cases: Iterable[CaseRecord],
+    *,
+    duration: float | None,
+    left_out: str | None,
+    services: Mapping[str, Any] | None = None,
 ) -> Document:
     """The report of a run: its header (`Header.to_json()`) and its cases, in any order: a report sorts them by id.
 
     `duration` is in seconds, None where nobody knows; `left_out` says why something was left out, None for a whole
-    run. Raises DuplicateCase, and UnknownClause where a case names a clause that the header lacks.
+    run; `services` (`Figures.to_json()`) is what was measured of them. Raises DuplicateCase, and UnknownClause where a
+    case names a clause that the header lacks.
     """
     ordered = sorted(cases, key=lambda case: case.id)
     tally = _Tally(header["clauses"], header["target"]["tables"])
@@ -83,6 +89,7 @@ def build(
         "clauses": tally.clauses(),
         "claims": claims.accounts([StatedClaim.from_json(claim) for claim in header["claims"]], ordered),
         "waivers": waivers.accounts([Waiver.from_json(entry) for entry in header["waivers"]], ordered),
+        "services": services,
         "cases": rendered,
         "end": {"cases": len(rendered), "sha256": _digest(rendered)},
     }

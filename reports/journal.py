@@ -13,6 +13,7 @@ from tffs_conformance.reports.document import REPORT_NAME, Document, Roll, build
 from tffs_conformance.reports.errors import EmptyReport, NotAReport, TruncatedReport
 from tffs_conformance.reports.header import Header
 from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.services import Figures
 
 FORMAT = "tffs-conformance/journal/1"
 
@@ -59,12 +60,14 @@ class Journal:
         self._roll.enter(record)
         self._line({"case": record.to_json()})
 
-    def close(self, *, duration: float, left_out: str | None) -> Document:
+    def close(self, *, duration: float, left_out: str | None, services: Figures | None = None) -> Document:
         """Write the footer and report.json beside the journal; the report. `duration` is in seconds.
 
-        `left_out` says what kept the run from being whole, or is None. Raises OSError.
+        `left_out` says what kept the run from being whole, or is None; `services` what was measured of them. Raises
+        OSError.
         """
-        self._line({"footer": {"cases": len(self._roll), "duration": round(duration, 3), "left_out": left_out}})
+        footer = {"cases": len(self._roll), "duration": round(duration, 3), "left_out": left_out}
+        self._line({"footer": footer | {"services": services.to_json() if services else None}})
         self._file.close()
         document = recover(self.path)
         write(document, self.path.parent)
@@ -111,7 +114,13 @@ def recover(path: Path) -> Document:
             if footer["cases"] != len(rest):
                 raise TruncatedReport(path, f"the footer counts {footer['cases']} cases, the journal has {len(rest)}")
         cases = [CaseRecord.from_json(line["case"]) for line in rest]
-        return build(header, cases, duration=footer["duration"], left_out=footer["left_out"])
+        return build(
+            header,
+            cases,
+            duration=footer["duration"],
+            left_out=footer["left_out"],
+            services=footer.get("services"),
+        )
     except (KeyError, ValueError, TypeError) as error:
         raise NotAReport(path, f"a line of the journal does not say what it should: {error!r}") from error
 

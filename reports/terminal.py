@@ -47,6 +47,7 @@ def summary(document: Document, *, width: int, directory: Path) -> Iterator[Line
     yield from _warnings(document, columns)
     yield from _readings(document, columns)
     yield from _not_run(document, columns)
+    yield from _services(document["services"], columns)
     yield "", {}
     yield f"report: {directory / REPORT_NAME}", {}
 
@@ -181,6 +182,20 @@ def _not_run(document: Document, columns: int) -> Iterator[Line]:
             yield from _wrapped(f"  {count:>4} × ", reason, columns)
         if len(reasons) > 12:
             yield f"  … and {len(reasons) - 12} more reasons in {REPORT_NAME}", {}
+
+
+def _services(measured: Mapping[str, Any] | None, columns: int) -> Iterator[Line]:
+    if measured is None:
+        return
+    yield "", {}
+    yield from _wrapped("services: ", ", ".join(measured["images"]), columns)
+    if measured["failure"] is not None:
+        for text, _ in _wrapped("  nothing could be measured: ", measured["failure"], columns):
+            yield text, {"red": True}
+        return
+    yield f"  what they counted while a file of {measured['size']:,} bytes was read, here and then on another node:", {}
+    for figure in measured["figures"]:
+        yield from _wrapped(f"  {figure['bytes']:>14,}  ", figure["what"], columns)
 
 
 def _checks(document: Document, verdict: Verdict) -> Iterator[tuple[str, list[tuple[dict[str, Any], dict[str, Any]]]]]:

@@ -6,31 +6,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tffs_conformance.harness.tables import TABLES
 
 #: A hanging plugin gets its report within so many seconds, at a call time-out of 1 s.
 LONGEST = 300
+AT_ONCE = 2
 
 
-def judge(plugin: str, fault: str | None, directory: Path) -> tuple[int, dict[str, object], float]:
+def judge(plugin: str, fault: str | None = None) -> tuple[int, dict[str, object], float]:
     """Exit code, report and duration in seconds of one run."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        f"--plugin={plugin}",
-        f"--report-dir={directory}",
-        "-q",
-        "-p",
-        "no:randomly",
-    ]
-    command += ["-p", "no:cacheprovider", "--call-timeout=1"]
-    command += [f"--env=TFFS_FAULT={fault}"] if fault else []
-    started = time.monotonic()
-    done = subprocess.run(command, capture_output=True, check=False, cwd=directory)
-    return done.returncode, json.loads((directory / "report.json").read_text()), time.monotonic() - started
+    with tempfile.TemporaryDirectory() as directory:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider",
+                   f"--plugin={plugin}", f"--report-dir={directory}", "--call-timeout=1"]  # fmt: skip
+        command += [f"--env=TFFS_FAULT={fault}"] if fault else []
+        started = time.monotonic()
+        done = subprocess.run(command, capture_output=True, check=False, cwd=directory)
+        report = json.loads((Path(directory) / "report.json").read_text())
+    return done.returncode, report, time.monotonic() - started
 
 
 def problems(fault: str, op: str, exit_code: int, report: dict[str, object], seconds: float, cases: int) -> list[str]:
@@ -63,18 +58,17 @@ def main() -> None:
         if few
         else [op for table in TABLES.values() for op in table]
     )
+    _, posix, _ = judge("posix")
+    cases = len(posix["cases"])  # type: ignore[arg-type]
+    faults = [(f"{kind}:{op}", op) for op in ops for kind in ("crash", "hang")]
     bad = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        _, posix, _ = judge("posix", None, Path(scratch))
-        cases = len(posix["cases"])  # type: ignore[arg-type]
-        for op in ops:
-            for kind in ("crash", "hang"):
-                fault = f"{kind}:{op}"
-                exit_code, report, seconds = judge("fakes/faulty", fault, Path(scratch))
-                found = problems(fault, op, exit_code, report, seconds, cases)
-                bad += bool(found)
-                print(f"{fault:<50} {seconds:5.1f} s  {'; '.join(found) or 'caught'}", flush=True)
-    print(f"{len(ops) * 2 - bad} passed, {bad} failed")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        judged = pool.map(lambda fault: judge("fakes/faulty", fault[0]), faults)
+        for (fault, op), (exit_code, report, seconds) in zip(faults, judged, strict=True):
+            found = problems(fault, op, exit_code, report, seconds, cases)
+            bad += bool(found)
+            print(f"{fault:<50} {seconds:5.1f} s  {'; '.join(found) or 'caught'}", flush=True)
+    print(f"{len(faults) - bad} passed, {bad} failed")
     sys.exit(bool(bad))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tffs_conformance.harness.services import ComposeError, read
 from tffs_conformance.harness.services.compose import Port
+from tffs_conformance.harness.services.figures import sample
 from tffs_conformance.services_cli import shipped
 
 DRAGONFLY = shipped()["dragonfly"]
@@ -56,6 +57,18 @@ def test_variables(tmp_path: Path, text: str, environment: dict[str, str], expec
         ("services: {a: {image: i, privileged: true}}", "a: privileged is not supported"),
         ("services: {a: {}}", "a names no image"),
         ("services: {a: {image: i, ports: ['x:y']}}", "the port 'x:y'"),
+        (
+            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1}}",
+            "measure is not a size, an environment, and figures",
+        ),
+        (
+            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [{what: w, sender: b}]}}",
+            "measure: b is no service",
+        ),
+        (
+            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [{what: w, url: u}]}}",
+            "w: either url and sample, or sender",
+        ),
         ("services: {a: {image: i, volumes: ['named:/data']}}", "the volume 'named:/data'"),
         ("services: {a: {image: i, depends_on: [b]}}", "a needs b, which is no service"),
         ("services: {a: {image: i, depends_on: [b]}, b: {image: i, depends_on: [a]}}", "a, b wait for each other"),
@@ -134,3 +147,11 @@ def test_a_binary_is_whole_or_not_there(builder: ModuleType, monkeypatch: pytest
     program = builder.Program("name", "1", ("sh", "-c", "echo whole > {out}"), ())
     builder._make(program)
     assert program.binary.read_text() == "whole\n"
+
+
+def test_a_sample_of_metrics() -> None:
+    metrics = '# TYPE got counter\ngot{type="A"} 20971520\ngot{type="AB"} 3\ngot_total 1e3\n'
+    assert sample(metrics, 'got{type="A"}') == 20971520
+    assert sample(metrics, "got_total") == 1000
+    # What a service has not counted yet it does not show.
+    assert sample(metrics, 'got{type="C"}') == 0

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
-from tests.store import Store, direct
-from tests.topology import ACCESS, COMPOSE, SECRET
+from tests.store import Store
+from tests.topology import ACCESS, COMPOSE, SECRET, sent, traffic
 from tffs_conformance.harness import services
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.core import Filesystem
@@ -51,23 +51,6 @@ def config(running: Running, client: str = "client-a", **more: Any) -> dict[str,
 def plugin(folder: Path, given: dict[str, Any], **environment: str) -> Iterator[Filesystem]:
     with filesystem(folder, given, environment, root=ROOT) as fs:
         yield fs
-
-
-def traffic(running: Running, client: str) -> dict[str, int]:
-    """The bytes that a client got so far, by where from."""
-    with direct().open(f"http://{running.address(client, 4002)}/metrics", timeout=30) as answer:
-        lines = answer.read().decode().splitlines()
-    got = dict.fromkeys(("BACK_TO_SOURCE", "REMOTE_PEER", "LOCAL_PEER"), 0)
-    for line in lines:
-        for kind in got:
-            if line.startswith("dragonfly_client_download_traffic") and f'type="{kind}"' in line:
-                got[kind] += int(float(line.rpartition(" ")[2]))
-    return got
-
-
-def sent(running: Running) -> int:
-    """The bytes that left the store so far."""
-    return int(running.containers["s3"].stats(stream=False)["networks"]["eth0"]["tx_bytes"])
 
 
 def until(what: Callable[[], bool], seconds: float = 120) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.store import Store, direct, through
-from tests.topology import ACCESS, COMPOSE, SECRET, until
+from tests.topology import ACCESS, COMPOSE, SECRET, sent, traffic, until
 from tffs_conformance.harness import services
 from tffs_conformance.harness.backing import Backing
 from tffs_conformance.harness.services import Running
@@ -34,35 +34,18 @@ def store(running: Running) -> Store:
 INSIDE = Store("s3:7070", ACCESS, SECRET)
 
 
-def _traffic(running: Running, client: str) -> dict[str, int]:
-    """The bytes that a client got so far, by where from."""
-    with direct().open(f"http://{running.address(client, 4002)}/metrics", timeout=30) as answer:
-        lines = answer.read().decode().splitlines()
-    got = dict.fromkeys(("BACK_TO_SOURCE", "REMOTE_PEER", "LOCAL_PEER"), 0)
-    for line in lines:
-        for kind in got:
-            if line.startswith("dragonfly_client_download_traffic") and f'type="{kind}"' in line:
-                got[kind] += int(float(line.rpartition(" ")[2]))
-    return got
-
-
-def _sent(running: Running) -> int:
-    """The bytes that left the store so far, over all connections."""
-    return int(running.containers["s3"].stats(stream=False)["networks"]["eth0"]["tx_bytes"])
-
-
 def test_a_second_client_gets_the_object_from_the_first(running: Running, store: Store) -> None:
     content = random.Random(1).randbytes(SIZE)
     store.put("/tffs/large", content)
-    before = {client: _traffic(running, client) for client in ("client-a", "client-b", "seed")}
-    sent = _sent(running)
+    before = {client: traffic(running, client) for client in ("client-a", "client-b", "seed")}
+    left = sent(running)
     for client in ("client-a", "client-b"):
         got, headers = through(running.address(client, 4001), INSIDE.url("GET", "/tffs/large"), "first")
         assert got == content
         assert headers["x-dragonfly-task-id"]
 
     def gained(client: str) -> dict[str, int]:
-        return {kind: count - before[client][kind] for kind, count in _traffic(running, client).items()}
+        return {kind: count - before[client][kind] for kind, count in traffic(running, client).items()}
 
     figures = until(
         lambda: gained("client-b") if gained("client-b")["REMOTE_PEER"] >= SIZE else None,
@@ -71,7 +54,7 @@ def test_a_second_client_gets_the_object_from_the_first(running: Running, store:
     assert figures == {"BACK_TO_SOURCE": 0, "REMOTE_PEER": SIZE, "LOCAL_PEER": 0}
     # Who fetched it from the store, client-a or the seed peer, is up to the scheduler; it was one of them, and once.
     assert gained("client-a")["BACK_TO_SOURCE"] + gained("seed")["BACK_TO_SOURCE"] == SIZE
-    served = _sent(running) - sent
+    served = sent(running) - left
     print(f"client-a {gained('client-a')}, client-b {figures}, bytes that left the store: {served}")
     assert SIZE <= served < 1.2 * SIZE
 
@@ -81,11 +64,11 @@ def test_what_a_client_holds_it_does_not_fetch_again(running: Running, store: St
     store.put("/tffs/again", content)
     url = INSIDE.url("GET", "/tffs/again")
     through(running.address("client-a", 4001), url, "again")
-    sent = _sent(running)
+    left = sent(running)
     got, headers = through(running.address("client-a", 4001), url, "again")
     assert got == content
     assert headers["x-dragonfly-task-download-finished"] == "true"
-    assert _sent(running) - sent < SIZE / 100
+    assert sent(running) - left < SIZE / 100
 
 
 @pytest.mark.parametrize("key", ["empty", "with space", "a=b", "a+b", "a%41", "ü/日本"])

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.dragonfly_client import BUILT, MISSING
 from tests.test_suite import command, environment, report, run
 from tests.topology import COMPOSE, PATIENCE, REQUIRED, SECRET, until
 from tffs_conformance.harness import services
@@ -192,6 +193,33 @@ def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, own: Path, doc
         subprocess.run(tool("down", str(own)), check=True, capture_output=True)
     assert not left(docker, own)
     assert not Path(directory).exists()
+
+
+def test_the_report_says_who_served_a_second_node(tmp_path: Path, docker: Any) -> None:
+    if not BUILT:
+        pytest.skip(MISSING)
+    profile = COMPOSE.parent.parent / "dragonfly.toml"
+    done = run(tmp_path, "--plugin=dragonfly", "--services", f"--plugin-profile={profile}", "--tier=smoke")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    measured = report(tmp_path)["services"]
+    assert measured["failure"] is None
+    grown = {figure["what"]: figure["bytes"] for figure in measured["figures"]}
+    by_store = [count for what, count in grown.items() if what.endswith("got from the store")]
+    assert sum(by_store) == measured["size"]
+    assert grown["bytes that client-b got from its peers (REMOTE_PEER)"] == measured["size"]
+    assert grown["bytes that client-b got from the store"] == 0
+    served = next(count for what, count in grown.items() if what.startswith("bytes that left the store"))
+    assert measured["size"] <= served < 1.2 * measured["size"]
+    assert f"{measured['size']:,}  bytes that client-b got from its peers" in done.stdout
+
+
+def test_a_run_without_its_figures_fails_and_says_why(tmp_path: Path, own: Path, docker: Any) -> None:
+    own.write_text(own.read_text().replace("{client-b:4002}/metrics", "{client-b:4002}/none"))
+    (tmp_path / "mine.toml").write_text(f'[plugin]\npath = "dragonfly"\n[services]\ncompose = "{own}"\n')
+    done = run(tmp_path, f"--plugin-profile={tmp_path / 'mine.toml'}", "--services", "--tier=smoke")
+    assert done.returncode == 1
+    assert "nothing could be measured" in done.stdout
+    assert "HTTP Error 404" in report(tmp_path)["services"]["failure"]
 
 
 def test_a_usage_error_after_they_are_up_leaves_nothing(tmp_path: Path, own: Path, docker: Any) -> None:

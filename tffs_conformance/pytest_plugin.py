@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 import tffs_conformance
-from tffs_conformance import options, services_option, targets
+from tffs_conformance import measuring, options, services_option, targets
 from tffs_conformance.reports import terminal
 from tffs_conformance.reports.escape import printable
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from tffs_conformance.reports.journal import Journal
 from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.services import Figures
 from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
 from tffs_conformance.reports.waivers import Waiver, stale, waived
 from tffs_conformance.suite import catalogue, collect
@@ -255,19 +256,30 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Close the reports and let their verdicts decide the exit code."""
+        left_out = self._left_out(exitstatus)
+        measured = self._measured() if left_out is None else {}
         for bench in self.benches.values():
             if not self.is_worker:
                 bench.remove_root()
             bench.close()
         if self.is_worker or self.config.option.collectonly:
             return
-        left_out = self._left_out(exitstatus)
         for name, journal in self.journals.items():
-            self.documents[name] = journal.close(duration=time.monotonic() - self.started, left_out=left_out)
+            self.documents[name] = journal.close(
+                duration=time.monotonic() - self.started, left_out=left_out, services=measured.get(name)
+            )
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = self._exit_code(exitstatus)
         if session.exitstatus != pytest.ExitCode.OK:
             services_option.keep_logs(self.config)
+
+    def _measured(self) -> dict[str, Figures]:
+        """What is measured of services when nobody else uses them, by target."""
+        return {
+            one.target.name: measuring.measure(one.target, one.services, one.services.measure)
+            for one in self.found
+            if one.services is not None and one.services.measure is not None and not self.config.option.collectonly
+        }
 
     def _left_out(self, exitstatus: int) -> str | None:
         if self.interrupted or exitstatus == pytest.ExitCode.INTERRUPTED:
@@ -288,6 +300,7 @@ class Run:
             # A whole run after which nothing is known of a class that the plugin has ops of.
             or (document["verdict"] == TargetVerdict.INCOMPLETE and document["left_out"] is None)
             or any(document["counts"][kind] for kind in ("error", *self.fail_on))
+            or (document["services"] is not None and document["services"]["failure"] is not None)
             for document in self.documents.values()
         )
         bad = bad or bool(stale(document["waivers"] for document in self.documents.values()))

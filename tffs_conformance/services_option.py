@@ -22,13 +22,17 @@ _RUNNING = pytest.StashKey[list[Running]]()
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a target gets from its services; `missing` says why there are none, where they were asked for."""
+    """What a target gets from its services; `missing` says why there are none, where they were asked for.
+
+    `running` are those that something is to be measured of.
+    """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     root: str | None = None
     backing: str | None = None
     backing_options: Mapping[str, Any] = field(default_factory=dict)
     missing: str | None = None
+    running: Running | None = None
 
     def serves(self, root: str | None) -> bool:
         """Whether this root is in the storage of the services."""
@@ -61,7 +65,13 @@ def _start(config: pytest.Config, path: Path) -> Given:
         raise pytest.UsageError(f"--services: {error}") from error
     config.add_cleanup(running.stop)
     config.stash.setdefault(_RUNNING, []).append(running)
-    return Given(running.environment, running.root, running.backing, running.backing_options)
+    return Given(
+        running.environment,
+        running.root,
+        running.backing,
+        running.backing_options,
+        running=running if running.measure else None,
+    )
 
 
 def _say(text: str) -> None:

@@ -18,6 +18,7 @@ from tffs_conformance.harness.loader import Blocked, Loader
 from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.profile import Profile, ProfileError
 from tffs_conformance.harness.registration import Registration
+from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, OPS, available
 from tffs_conformance.options import TRACES, report_directory
 from tffs_conformance.reports.header import TargetFacts
@@ -42,11 +43,12 @@ EVERY = "*"
 class Found:
     """A target, and what was found out about it before the first case.
 
-    `facts` is what its report says of it.
+    `facts` is what its report says of it. After the last case something is measured of `services`.
     """
 
     target: Target
     facts: TargetFacts
+    services: Running | None = None
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -197,7 +199,8 @@ def _targets(option: Any, given: str, claimed: Profile, services: Given, added: 
             replay=option.tffs_replay and os.path.abspath(option.tffs_replay),
         )
         target = replace(target, command=_command(option, target, added, k))
-        found.append(Found(target, _facts(target, registration, claimed.name or None)))
+        measured = services.running if services.serves(base) else None
+        found.append(Found(target, _facts(target, registration, claimed.name or None), measured))
     return found
 
 

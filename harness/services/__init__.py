@@ -4,7 +4,7 @@
 runs whose process is gone, and of those that were asked to stay.
 """
 
-from tffs_conformance.harness.services.compose import Compose, ComposeError, read
+from tffs_conformance.harness.services.compose import Compose, ComposeError, Measure, read
 from tffs_conformance.harness.services.engine import Found, Missing, ServicesError, connect, remove, runs
 from tffs_conformance.harness.services.topology import Running, attach, up
 
@@ -12,6 +12,7 @@ __all__ = [
     "Compose",
     "ComposeError",
     "Found",
+    "Measure",
     "Missing",
     "Running",
     "ServicesError",

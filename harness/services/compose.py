@@ -12,12 +12,14 @@ from typing import Any
 
 import yaml
 
+from tffs_conformance.harness.services.figures import Figure
+
 HEALTHY = "service_healthy"
 _KEYS = (
     *("image", "command", "entrypoint", "environment", "ports", "volumes"),
     *("depends_on", "healthcheck", "hostname", "working_dir"),
 )
-_SUPPLY_KEYS = ("root", "environment", "files", "backing")
+_SUPPLY_KEYS = ("root", "environment", "files", "backing", "measure")
 _VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\})")
 _DURATION = re.compile(r"(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?")
 
@@ -56,8 +58,17 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """What is measured after a run: a file of `size` bytes is read by the target, and then with this `environment`."""
+
+    size: int
+    environment: Mapping[str, str]
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Supply:
-    """What a target is given: the base of its root, its environment, files, and a backing.
+    """What a target is given: the base of its root, its environment, files, and a backing; and what is measured.
 
     `{SERVICE:PORT}` in a text stands for an address on this machine, `{file:NAME}` for the path of a file.
     """
@@ -67,6 +78,7 @@ class Supply:
     files: Mapping[str, Any] = field(default_factory=dict)
     backing: str | None = None
     backing_options: Mapping[str, Any] = field(default_factory=dict)
+    measure: Measure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,9 @@ def read(path: Path, environment: Mapping[str, str] = os.environ) -> Compose:
         for name, entry in document["services"].items()
     }
     supply = _supply(path, _interpolated(path, document.get("x-tffs", {}), environment))
+    for figure in supply.measure.figures if supply.measure else ():
+        if figure.sender and figure.sender not in services:
+            raise ComposeError(f"{path}: x-tffs: measure: {figure.sender} is no service")
     return Compose(path, tuple(_ordered(path, services)), supply)
 
 
@@ -198,7 +213,18 @@ def _supply(path: Path, given: dict[str, Any]) -> Supply:
         files=given.get("files", {}),
         backing=backing.get("url"),
         backing_options=backing.get("options", {}),
+        measure=_measure(f"{path}: x-tffs: measure", given["measure"]) if "measure" in given else None,
     )
+
+
+def _measure(where: str, given: dict[str, Any]) -> Measure:
+    try:
+        figures = tuple(Figure(**entry) for entry in given["figures"])
+        return Measure(int(given["size"]), _environment(given["environment"]), figures)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ComposeError(
+            f"{where} is not a size, an environment, and figures with what, and url and sample, or sender: {error}"
+        ) from error
 
 
 def _ordered(path: Path, services: dict[str, Service]) -> list[Service]:

@@ -7,6 +7,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ class Running:
     """A run of a compose file, and what it gives to a target.
 
     `environment` is for the plugin's process, `backing` the URL of another way to the same storage with its
-    `backing_options`, `root` a URI below which cases may work, `facts` what there is to know about the services.
+    `backing_options`, `root` a URI below which cases may work, `measure` what is to be measured after them, `facts`
+    what there is to know about the services.
     """
 
     def __init__(self, client: Any, compose: Compose, found: Found) -> None:
@@ -43,6 +45,9 @@ class Running:
         self.root = supply.root
         self.backing = supply.backing and self.placed(supply.backing)
         self.backing_options: dict[str, Any] = _mapped(supply.backing_options, self.placed)
+        self.measure = supply.measure and replace(
+            supply.measure, environment=_mapped(supply.measure.environment, self.placed)
+        )
         self.facts: dict[str, dict[str, str]] = {
             service.name: {
                 "image": service.image,
@@ -73,6 +78,11 @@ class Running:
             return self.address(found[1], int(found[2]))
 
         return _PLACE.sub(place, text)
+
+    def figures(self) -> dict[str, int]:
+        """The figures that are measured, as they are now: what each counts, and its bytes. Raises ServicesError."""
+        figures = self.measure.figures if self.measure else ()
+        return {figure.what: figure.read(self.placed, self.containers) for figure in figures}
 
     def write_files(self) -> None:
         """Write the files for the target; they hold credentials."""

@@ -1,0 +1,80 @@
+"""What services say of a read: a file is read by the target, and then by the same plugin on another node."""
+
+import random
+import secrets
+import time
+from dataclasses import replace
+from typing import Any
+
+from tffs_conformance.harness import paths
+from tffs_conformance.harness.backing import Unable
+from tffs_conformance.harness.guard import Guard, Refused
+from tffs_conformance.harness.loader import Blocked
+from tffs_conformance.harness.outcomes import Died
+from tffs_conformance.harness.services import Measure, Running, ServicesError
+from tffs_conformance.reports.services import Figures
+from tffs_conformance.suite.target import Bench, Target
+
+#: Bytes of one read.
+_PIECE = 1 << 20
+#: Figures that stay as they are for so many seconds are settled; they are waited for no longer than for the second.
+_QUIET, _PATIENCE = 1.0, 15.0
+
+
+class _Wrong(Exception):
+    """What was read is not what was written."""
+
+
+def measure(target: Target, running: Running, what: Measure) -> Figures:
+    """Read a file that is new to everybody, twice, and see by how much the figures grew."""
+    images = tuple(sorted({facts["image"] for facts in running.facts.values()}))
+    nodes = {"the plugin": target, "the plugin on another node": _elsewhere(target, what)}
+    name = f"measured-{secrets.token_hex(4)}"
+    content = random.Random(name).randbytes(what.size)
+    bench = Bench(target)
+    try:
+        bench.make_root()
+        bench.backing.write(name, content)
+        before = running.figures()
+        for who, node in nodes.items():
+            if _read(node, name, what.size) != content:
+                raise _Wrong(f"{who} does not read what is in the file")
+        after = _settled(running)
+        bench.backing.delete(name)
+    except (_Wrong, Died, Blocked, Refused, Unable, ServicesError) as error:
+        return Figures(images, what.size, {}, str(error))
+    finally:
+        bench.close()
+    return Figures(images, what.size, {figure: after[figure] - count for figure, count in before.items()})
+
+
+def _elsewhere(target: Target, what: Measure) -> Target:
+    return replace(target, environment={**target.environment, **what.environment})
+
+
+def _read(target: Target, name: str, size: int) -> bytes:
+    """All of a file, through a host of its own."""
+    assert target.root is not None
+    bench = Bench(target)
+    try:
+        filesystem: Any = bench.filesystem(bench.load("services"), Guard(target.root), [])
+        opened = filesystem.new_random_access_file(paths.join(target.root, name))
+        if opened.value is None:
+            raise Blocked(opened.op, f"{opened.code} {opened.message}")
+        got = b"".join(opened.value.read(offset, _PIECE).value.data for offset in range(0, size + 1, _PIECE))
+        opened.value.cleanup()
+        return got
+    finally:
+        bench.close()
+
+
+def _settled(running: Running) -> dict[str, int]:
+    """The figures when they have stopped to grow: services count a little later than they serve."""
+    deadline = time.monotonic() + _PATIENCE
+    figures = running.figures()
+    while time.monotonic() < deadline:
+        time.sleep(_QUIET)
+        figures, before = running.figures(), figures
+        if figures == before:
+            break
+    return figures
