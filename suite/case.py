@@ -121,6 +121,10 @@ class Case(Checks):
             self._within(self._claims.beyond(uri))
         return uri
 
+    def within_limits(self, name: str) -> None:
+        """End a case of names beyond all limits: the profile promises no more of one that it leaves out."""
+        self._within(self._claims.beyond(self.uri(name)))
+
     @property
     def backing(self) -> Backing:
         """The other way to the storage; the case is not run where there is none."""

@@ -44,7 +44,10 @@ def written(case: Case, name: str) -> bool:
         case.done(file.append(CONTENT))
         closed = file.close()
     # Where a file comes to be when it is closed, that is when its name is refused.
-    return closed.ok or accepted(case, name, closed)
+    if not closed.ok and not accepted(case, name, closed):
+        return False
+    case.within_limits(name)
+    return True
 
 
 @names
@@ -68,6 +71,7 @@ def test_directory(case: Case, name: str) -> None:
     uri = case.uri(name)
     if not accepted(case, name, case.fs.create_dir(uri)):
         return
+    case.within_limits(name)
     case.equal(KEPT, "is a directory", 1, case.fs.is_directory(uri).value)
     case.done(case.fs.recursively_create_dir(case.uri(name, name, "leaf")))
     case.write(f"{name}/file", CONTENT)
@@ -137,6 +141,7 @@ def test_deep(case: Case, depth: int) -> None:
     deep = "/".join(["d"] * depth)
     if not accepted(case, deep, case.fs.recursively_create_dir(case.uri(deep))):
         return
+    case.within_limits(deep)
     uri = case.write(f"{deep}/file", CONTENT)
     case.equal(KEPT, "content", CONTENT, case.content(uri))
     case.equal(KEPT, "entries", ("file",), case.done(case.fs.get_children(case.uri(deep))).names)
@@ -152,6 +157,7 @@ def test_long(case: Case, length: int) -> None:
     path = "/".join([level] * (length // 100))
     if not accepted(case, path, case.fs.recursively_create_dir(case.uri(path))):
         return
+    case.within_limits(path)
     case.status(KEPT, case.fs.path_exists(case.uri(path)), Code.OK)
     case.equal(KEPT, "entries", (), case.done(case.fs.get_children(case.uri(path))).names)
 

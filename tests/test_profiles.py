@@ -213,6 +213,9 @@ def test_limits_leave_out_what_needs_more(tmp_path: Path) -> None:
     assert cases["sizes/whole[4096]"]["verdict"] == "conform"
     # What a name that is too long answers is a clause of its own.
     assert cases["names/file[256-bytes]"]["verdict"] == "tolerated"
+    # Of one that is taken, and that the profile leaves out, nothing else is asked.
+    assert cases["names/file[255-bytes]"]["verdict"] == "absent"
+    assert [check["clause"] for check in cases["names/file[255-bytes]"]["checks"]] == ["paths.illegal-names"]
     (tmp_path / "limits.toml").write_text("[limits]\nmtime_granularity_ns = 1\nmax_path = 40\n")
     assert judged(tmp_path, "--plugin=posix", "--plugin-profile=limits.toml", "--case=sizes/whole[4096]")[1]["counts"][
         "absent"
