@@ -198,9 +198,9 @@ def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, own: Path, doc
 def test_the_report_says_who_served_a_second_node(tmp_path: Path, docker: Any) -> None:
     if not BUILT:
         pytest.skip(MISSING)
-    profile = COMPOSE.parent.parent / "dragonfly.toml"
-    done = run(tmp_path, "--plugin=dragonfly", "--services", f"--plugin-profile={profile}", "--tier=smoke")
+    done = run(tmp_path, "--plugin=dragonfly", "--services", "--tier=smoke")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert report(tmp_path)["target"]["profile"] == "dragonfly"
     measured = report(tmp_path)["services"]
     assert measured["failure"] is None
     grown = {figure["what"]: figure["bytes"] for figure in measured["figures"]}

@@ -65,6 +65,8 @@ def _show(running: Running, name: str) -> None:
     line = f"pytest --plugin={name}" + "".join(f" --env={key}={value}" for key, value in running.environment.items())
     if running.root:
         line += f" --root={running.root}/"
+    if running.profile:
+        line += f" --plugin-profile={running.profile}"
     click.echo(f"{line}\ntffs-conformance services down {name}")
 
 

@@ -24,13 +24,14 @@ _RUNNING = pytest.StashKey[list[Running]]()
 class Given:
     """What a target gets from its services; `missing` says why there are none, where they were asked for.
 
-    `running` are those that something is to be measured of.
+    `profile` is for who names none. `running` are those that something is to be measured of.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     root: str | None = None
     backing: str | None = None
     backing_options: Mapping[str, Any] = field(default_factory=dict)
+    profile: Path | None = None
     missing: str | None = None
     running: Running | None = None
 
@@ -70,6 +71,7 @@ def _start(config: pytest.Config, path: Path) -> Given:
         running.root,
         running.backing,
         running.backing_options,
+        running.profile,
         running=running if running.measure else None,
     )
 

@@ -107,7 +107,14 @@ def targets(config: pytest.Config) -> list[Found]:
     found = [
         one
         for k, plugin in enumerate(plugins)
-        for one in _targets(option, plugin, profiles[k] if profiles else Profile(name=""), given[k], environment, k)
+        for one in _targets(
+            option,
+            plugin,
+            profiles[k] if profiles else _supplied(given[k], _at(option.tffs_root, k)),
+            given[k],
+            environment,
+            k,
+        )
     ]
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
@@ -127,6 +134,13 @@ def _profile(given: str) -> Profile:
     except (ProfileError, UnknownClaim) as error:
         raise pytest.UsageError(f"--plugin-profile={given}: {error}") from error
     return read
+
+
+def _supplied(services: Given, root: str | None) -> Profile:
+    """The profile that comes with the services, for a target that keeps its files in them."""
+    if services.profile is None or (root is not None and not services.serves(root)):
+        return Profile(name="")
+    return replace(_profile(str(services.profile)), name=services.profile.stem)
 
 
 def _plugin_of(one: Profile) -> str:

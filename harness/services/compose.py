@@ -19,7 +19,7 @@ _KEYS = (
     *("image", "command", "entrypoint", "environment", "ports", "volumes"),
     *("depends_on", "healthcheck", "hostname", "working_dir"),
 )
-_SUPPLY_KEYS = ("root", "environment", "files", "backing", "measure")
+_SUPPLY_KEYS = ("root", "environment", "files", "backing", "profile", "measure")
 _VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\})")
 _DURATION = re.compile(r"(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?")
 
@@ -68,7 +68,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """What a target is given: the base of its root, its environment, files, and a backing; and what is measured.
+    """What a target is given: the base of its root, its environment, files, a backing, and a profile; what is measured.
 
     `{SERVICE:PORT}` in a text stands for an address on this machine, `{file:NAME}` for the path of a file.
     """
@@ -78,6 +78,7 @@ class Supply:
     files: Mapping[str, Any] = field(default_factory=dict)
     backing: str | None = None
     backing_options: Mapping[str, Any] = field(default_factory=dict)
+    profile: Path | None = None
     measure: Measure | None = None
 
 
@@ -213,6 +214,7 @@ def _supply(path: Path, given: dict[str, Any]) -> Supply:
         files=given.get("files", {}),
         backing=backing.get("url"),
         backing_options=backing.get("options", {}),
+        profile=(path.parent / given["profile"]).resolve() if "profile" in given else None,
         measure=_measure(f"{path}: x-tffs: measure", given["measure"]) if "measure" in given else None,
     )
 

@@ -28,8 +28,8 @@ class Running:
     """A run of a compose file, and what it gives to a target.
 
     `environment` is for the plugin's process, `backing` the URL of another way to the same storage with its
-    `backing_options`, `root` a URI below which cases may work, `measure` what is to be measured after them, `facts`
-    what there is to know about the services.
+    `backing_options`, `root` a URI below which cases may work, `profile` the file that says what may be claimed there,
+    `measure` what is to be measured after the cases, `facts` what there is to know about the services.
     """
 
     def __init__(self, client: Any, compose: Compose, found: Found) -> None:
@@ -45,6 +45,7 @@ class Running:
         self.root = supply.root
         self.backing = supply.backing and self.placed(supply.backing)
         self.backing_options: dict[str, Any] = _mapped(supply.backing_options, self.placed)
+        self.profile = supply.profile
         self.measure = supply.measure and replace(
             supply.measure, environment=_mapped(supply.measure.environment, self.placed)
         )

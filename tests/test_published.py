@@ -1,0 +1,29 @@
+"""The reports that are published with the suite: whole, unaltered, and of runs that left nothing out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.reports.document import load
+
+PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
+REPORTS = sorted(PUBLISHED.glob("*/report.json"))
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda path: path.parent.name)
+def test_a_published_report(path: Path) -> None:
+    found = load(path)
+    assert found["verdict"] == "conformant"
+    assert found["suite"]["tier"] == "full"
+    assert found["left_out"] is None
+    assert not [found["counts"][kind] for kind in ("violation", "error", "not run") if found["counts"][kind]]
+    assert f"]({path.parent.name}/report.json)" in (PUBLISHED / "README.md").read_text()
+    # It is about the plugin, and not about whose machine it was.
+    assert not re.search(r"/(home|root|work)/", path.read_text())
+
+
+def test_what_dragonfly_served_is_published() -> None:
+    measured = load(PUBLISHED / "dragonfly" / "report.json")["services"]
+    grown = {figure["what"]: figure["bytes"] for figure in measured["figures"]}
+    assert grown["bytes that client-b got from its peers (REMOTE_PEER)"] == measured["size"]
