@@ -16,11 +16,11 @@ LONGEST = 300
 AT_ONCE = 2
 
 
-def judge(plugin: str, fault: str | None = None) -> tuple[int, dict[str, object], float]:
+def judge(plugin: str, tier: str, fault: str | None = None) -> tuple[int, dict[str, object], float]:
     """Exit code, report and duration in seconds of one run."""
     with tempfile.TemporaryDirectory() as directory:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider",
-                   f"--plugin={plugin}", f"--report-dir={directory}", "--call-timeout=1"]  # fmt: skip
+                   f"--plugin={plugin}", f"--report-dir={directory}", "--call-timeout=1", f"--tier={tier}"]  # fmt: skip
         command += [f"--env=TFFS_FAULT={fault}"] if fault else []
         started = time.monotonic()
         done = subprocess.run(command, capture_output=True, check=False, cwd=directory)
@@ -49,21 +49,22 @@ def problems(fault: str, op: str, exit_code: int, report: dict[str, object], sec
 
 
 def main() -> None:
-    """All ops, or two of each table."""
+    """All ops and all cases, or two ops of each table and the MUST tier."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--few", action="store_true", help="two ops of each table")
+    parser.add_argument("--few", action="store_true", help="two ops of each table, and the MUST tier")
     few = parser.parse_args().few
     ops = (
         [op for table in TABLES.values() for op in (table[2:4] if len(table) > 6 else table[:2])]
         if few
         else [op for table in TABLES.values() for op in table]
     )
-    _, posix, _ = judge("posix")
+    tier = "must" if few else "full"
+    _, posix, _ = judge("posix", tier)
     cases = len(posix["cases"])  # type: ignore[arg-type]
     faults = [(f"{kind}:{op}", op) for op in ops for kind in ("crash", "hang")]
     bad = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        judged = pool.map(lambda fault: judge("fakes/faulty", fault[0]), faults)
+        judged = pool.map(lambda fault: judge("fakes/faulty", tier, fault[0]), faults)
         for (fault, op), (exit_code, report, seconds) in zip(faults, judged, strict=True):
             found = problems(fault, op, exit_code, report, seconds, cases)
             bad += bool(found)

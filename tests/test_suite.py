@@ -79,7 +79,7 @@ def test_two_workers_see_what_one_sees(tmp_path: Path) -> None:
     for number, arguments in enumerate(((), ("-n", "2"))):
         directory = tmp_path / str(number)
         directory.mkdir()
-        assert run(directory, "--plugin=posix", *arguments).returncode == 0
+        assert run(directory, "--plugin=posix", "--tier=must", *arguments).returncode == 0
         found.append({case["id"]: case["checks"] for case in report(directory)["cases"]})
     assert found[0] == found[1]
 
@@ -101,7 +101,7 @@ def test_several_plugins_get_a_report_each(tmp_path: Path) -> None:
 
 
 def test_nothing_implemented_is_not_conformant(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=fakes/null")
+    done = run(tmp_path, "--plugin=fakes/null", "--tier=must")
     assert done.returncode == 1
     found = report(tmp_path)
     assert (found["verdict"], found["reason"]) == ("not conformant", "nothing executed")

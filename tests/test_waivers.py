@@ -56,10 +56,11 @@ def test_a_waived_violation_is_accepted(tmp_path: Path) -> None:
 
 def test_a_whole_run_is_conformant_with_waivers_and_two_workers_agree(tmp_path: Path) -> None:
     verdicts = []
-    assert run(tmp_path, *PLUGIN).returncode == 1
+    whole = (*PLUGIN, "--tier=must")
+    assert run(tmp_path, *whole).returncode == 1
     updated(tmp_path)
     for arguments in ((), ("-n", "2")):
-        done = judged(tmp_path, None, *PLUGIN, *arguments)
+        done = judged(tmp_path, None, *whole, *arguments)
         assert done.returncode == 0, done.stdout[-3000:]
         found = report(tmp_path)
         assert all(account["state"] == "used" for account in found["waivers"])
