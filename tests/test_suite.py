@@ -214,3 +214,10 @@ def test_the_report_names_no_secret(tmp_path: Path) -> None:
 
 def test_the_shipped_plugins_are_found() -> None:
     assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(launch.shipped_plugins())
+
+
+def test_a_run_of_pytest_without_us_does_not_wait_for_our_libraries() -> None:
+    slow = ["docker", "fsspec", "jsonschema", "yaml", "rich"]
+    found = f"import sys, tffs_conformance.pytest_plugin; print([name for name in {slow} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", found], text=True, capture_output=True, check=True, env=environment())
+    assert done.stdout.strip() == "[]"

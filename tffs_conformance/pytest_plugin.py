@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tffs_conformance
-from tffs_conformance import measuring, options, services_option, targets
+from tffs_conformance import options, services_option, targets
 from tffs_conformance.reports import terminal
 from tffs_conformance.reports.escape import printable
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
@@ -275,6 +275,10 @@ class Run:
 
     def _measured(self) -> dict[str, Figures]:
         """What is measured of services when nobody else uses them, by target."""
+        if not self.config.option.tffs_services:
+            return {}
+        from tffs_conformance import measuring  # noqa: PLC0415 - slow to import, as services are
+
         return {
             one.target.name: measuring.measure(one.target, one.services, one.services.measure)
             for one in self.found

@@ -5,19 +5,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tffs_conformance.harness import services
 from tffs_conformance.harness.profile import Profile
-from tffs_conformance.harness.services import ComposeError, Missing, Running, ServicesError
-from tffs_conformance.services_cli import shipped
+
+if TYPE_CHECKING:
+    from tffs_conformance.harness.services import Running
+
+# docker's SDK is slow to import, every run of pytest imports this module, and few ask for services.
+# ruff: noqa: PLC0415
 
 #: Where in the folder of the report the services' logs go.
 LOGS = "services"
 
-_RUNNING = pytest.StashKey[list[Running]]()
+_RUNNING = pytest.StashKey[list["Running"]]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Given:
     backing_options: Mapping[str, Any] = field(default_factory=dict)
     profile: Path | None = None
     missing: str | None = None
-    running: Running | None = None
+    running: "Running | None" = None
 
     def serves(self, root: str | None) -> bool:
         """Whether this root is in the storage of the services."""
@@ -44,6 +47,8 @@ def given(config: pytest.Config, plugins: Sequence[str], profiles: Sequence[Prof
     """What each plugin gets; the services are up then, and are removed when pytest ends. Raises UsageError."""
     if not config.option.tffs_services:
         return [Given()] * len(plugins)
+    from tffs_conformance.services_cli import shipped
+
     composed = [
         (profiles[k].services if profiles else None) or shipped().get(plugin) for k, plugin in enumerate(plugins)
     ]
@@ -54,6 +59,10 @@ def given(config: pytest.Config, plugins: Sequence[str], profiles: Sequence[Prof
 
 
 def _start(config: pytest.Config, path: Path) -> Given:
+    from tffs_conformance.harness import services
+    from tffs_conformance.harness.services import ComposeError, Missing, ServicesError
+    from tffs_conformance.services_cli import shipped
+
     name = next((plugin for plugin, compose in shipped().items() if compose == path), path.parent.name)
     try:
         compose = services.read(path)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,7 +18,6 @@ from tffs_conformance.harness.loader import Blocked, Loader
 from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.profile import Profile, ProfileError
 from tffs_conformance.harness.registration import Registration
-from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.tables import DEFAULT_NEEDS, OPS, available
 from tffs_conformance.options import TRACES, report_directory
 from tffs_conformance.reports.header import TargetFacts
@@ -31,6 +30,9 @@ from tffs_conformance.suite.claims import UnknownClaim, stated
 from tffs_conformance.suite.properties.traces import NotATrace, Trace
 from tffs_conformance.suite.target import EXAMPLES, Target
 from tffs_conformance.waiving import fitting
+
+if TYPE_CHECKING:
+    from tffs_conformance.harness.services import Running
 
 #: The plugins that ship with the suite serve storage that is at hand in another way, too.
 BACKINGS = {"posix": "file://{path}", "posix_choices": "file://{path}"}
@@ -48,7 +50,7 @@ class Found:
 
     target: Target
     facts: TargetFacts
-    services: Running | None = None
+    services: "Running | None" = None
 
     @property
     def secrets(self) -> dict[str, str]:
