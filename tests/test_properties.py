@@ -4,11 +4,15 @@ import json
 import shlex
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.test_suite import command, environment, report, run
+from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite.properties.search import Search, Tried
 
 FAULTY = "--plugin=fakes/faulty"
 TREE = "--case=properties/tree"
@@ -124,3 +128,16 @@ def test_a_file_that_is_no_trace(tmp_path: Path, content: str) -> None:
     assert done.returncode == 4
     assert "--replay: trace.json" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_of_histories_that_broke_nothing_the_one_that_tells_most_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts = iter([Verdict.NOT_RUN, Verdict.CONFORM, Verdict.WARNING, Verdict.CONFORM, Verdict.NOT_RUN])
+    case: Any = SimpleNamespace(bench=None)
+    found = Search(case)
+    monkeypatch.setattr(found, "_try", lambda steps: Tried(steps, CaseRecord("c", (), next(verdicts)), (), {}))
+    stands = []
+    for _ in range(5):
+        found.attempt(())
+        assert found.best is not None
+        stands.append(found.best.record.verdict)
+    assert stands == [Verdict.NOT_RUN, Verdict.CONFORM, Verdict.WARNING, Verdict.WARNING, Verdict.WARNING]
