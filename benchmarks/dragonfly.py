@@ -18,9 +18,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.store import Store
-from tffs_conformance.harness import launch, services
+from tffs_conformance.harness import services
+from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
 from tffs_conformance.harness.services import Running
-from tffs_conformance.services_cli import shipped
+from tffs_conformance.harness.shipped import compose_files, plugin_path
 
 SIZES = {"64 KiB": 64 << 10, "4 MiB": 4 << 20, "64 MiB": 64 << 20, "512 MiB": 512 << 20}
 PIECE = 64 << 10
@@ -43,11 +44,11 @@ class Bench:
         self._program = self._built()
 
     def _built(self) -> Path:
-        native, program = launch.native_directory(), self._folder / "fetch"
+        native, program = native_directory(), self._folder / "fetch"
         source = Path(__file__).with_name("fetch.cc")
         subprocess.run(
-            ["c++", "-std=c++17", "-O2", f"-I{launch.include_directory()}", str(source), "-o", str(program),
-             str(native / launch.RUNTIME_NAME), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed", "-ldl"],
+            ["c++", "-std=c++17", "-O2", f"-I{include_directory()}", str(source), "-o", str(program),
+             str(native / RUNTIME_NAME), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed", "-ldl"],
             check=True,
         )  # fmt: skip
         return program
@@ -59,7 +60,7 @@ class Bench:
     def plugin(self, what: str, *keys: str) -> list[float]:
         """The seconds that the plugin takes for each."""
         uris = [f"dragonfly://tffs/{key}" for key in keys]
-        command = [str(self._program), str(launch.plugin_path("dragonfly")), what, *uris]
+        command = [str(self._program), str(plugin_path("dragonfly")), what, *uris]
         done = subprocess.run(command, env=self._running.environment, check=True, capture_output=True, text=True)
         return [float(line) for line in done.stdout.split()]
 
@@ -124,7 +125,7 @@ def queries(bench: Bench) -> None:
 
 def main() -> None:
     running = services.up(
-        services.read(shipped()["dragonfly"]), "dragonfly", keep=False, fixed_ports=False,
+        services.read(compose_files()["dragonfly"]), "dragonfly", keep=False, fixed_ports=False,
         say=lambda text: print(text, file=sys.stderr),
     )  # fmt: skip
     try:

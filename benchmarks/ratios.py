@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tffs_conformance.harness import launch
-from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.loader import Loaded, Loader
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.suite import collect
+from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.suite.engine import collect
 
 ROUNDS = 5
 HEADER = Path(__file__).parent.parent / "harness" / "include"
@@ -57,7 +58,7 @@ def filesystem(loaded: Loaded, root: str) -> Filesystem:
 
 
 def isolation(directory: str) -> None:
-    loader = Loader([str(launch.native_directory() / "tffs-host")], launch.plugin_path("posix"), {}, 10)
+    loader = Loader([str(native_directory() / "tffs-host")], plugin_path("posix"), {}, 10)
     root = f"posix://{directory}"
     kept = loader.load()
     times = 200
@@ -80,7 +81,7 @@ def isolation(directory: str) -> None:
 
 
 def reads(directory: str) -> None:
-    native = launch.native_directory()
+    native = native_directory()
     program = Path(directory) / "reads"
     subprocess.run(
         ["c++", "-std=c++17", "-O2", f"-I{HEADER}", str(Path(__file__).with_name("reads.cc")), "-o", str(program),
@@ -89,7 +90,7 @@ def reads(directory: str) -> None:
     )  # fmt: skip
     for plugin, path, yardstick in (("posix", f"{directory}/content", "pread"), ("memory", "/content", "memcpy")):
         for size in (4 << 10, 128 << 10, 1 << 20):
-            arguments = [str(launch.plugin_path(plugin)), path, str(64 << 20), str(size), "21", yardstick]
+            arguments = [str(plugin_path(plugin)), path, str(64 << 20), str(size), "21", yardstick]
             done = subprocess.run([str(program), *arguments], check=True, capture_output=True, text=True)
             print(f"{plugin} reads of {size >> 10} KiB / a plain {yardstick} loop (speed): {done.stdout.strip()}")
 

@@ -6,7 +6,7 @@ Any URL that fsspec understands (`file:///srv/data`, `s3://bucket/prefix`, …).
 from collections.abc import Mapping
 from typing import Any
 
-from tffs_conformance.harness import paths
+from . import paths
 
 
 class Unable(Exception):

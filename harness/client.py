@@ -14,8 +14,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from resource import struct_rusage
 
-from tffs_conformance.harness import wire
-from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
+from . import wire
+from .outcomes import Crashed, Died, Hung, Threw
 
 WIRE_VERSION = 2
 #: How much of a host's standard error is kept: this many bytes from the start and as many from the end.

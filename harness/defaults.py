@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tffs_conformance.harness import glob, paths
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.files import RandomAccessFile, WritableFile
-from tffs_conformance.harness.outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
+from . import glob, paths
+from .codes import Code
+from .files import RandomAccessFile, WritableFile
+from .outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
 
 T = TypeVar("T")
 

@@ -3,9 +3,9 @@
 from types import TracebackType
 from typing import Self
 
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Outcome, Read, Source
-from tffs_conformance.harness.raw import RawFilesystem
+from .codes import Code
+from .outcomes import Outcome, Read, Source
+from .raw import RawFilesystem
 
 
 class _Handle:

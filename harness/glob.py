@@ -4,7 +4,7 @@ import ctypes
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from tffs_conformance.harness import paths
+from . import paths
 
 GLOB_CHARACTERS = frozenset("*?[\\")
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tffs_conformance.harness import paths
-from tffs_conformance.harness.tables import CHANGING
+from . import paths
+from .tables import CHANGING
 
 
 class Refused(Exception):

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from tffs_conformance.harness.client import Host
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Died, Hung
-from tffs_conformance.harness.registration import Registration, complete, request
-from tffs_conformance.harness.wire import Reply, Value
+from .client import Host
+from .codes import Code
+from .outcomes import Died, Hung
+from .registration import Registration, complete, request
+from .wire import Reply, Value
 
 #: After so many hangs of one op it is not called again: a hang is paid for once.
 HANGS_ENDURED = 2

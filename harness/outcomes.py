@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum, IntFlag
 from typing import Generic, TypeVar
 
-from tffs_conformance.harness.codes import Code
+from .codes import Code
 
 #: The byte with which the host fills statistics, counters and buffers before it hands them to the plugin.
 POISON_BYTE = 0xA5

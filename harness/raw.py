@@ -9,8 +9,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import (
+from .codes import Code
+from .outcomes import (
     Death,
     Died,
     Entries,
@@ -26,7 +26,7 @@ from tffs_conformance.harness.outcomes import (
     Undeleted,
     Watch,
 )
-from tffs_conformance.harness.wire import Reply, Value, unsigned
+from .wire import Reply, Value, unsigned
 
 T = TypeVar("T")
 

@@ -7,11 +7,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tffs_conformance.harness.client import WIRE_VERSION, Host, HostFault
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Death, Died
-from tffs_conformance.harness.tables import TABLES
-from tffs_conformance.harness.wire import Reply, unsigned
+from .client import WIRE_VERSION, Host, HostFault
+from .codes import Code
+from .outcomes import Death, Died
+from .tables import TABLES
+from .wire import Reply, unsigned
 
 #: A plugin that announces more schemes than this has not written the number.
 MOST_SCHEMES = 1000

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from tffs_conformance.harness.client import Host, HostFault
+from .client import Host, HostFault
 
 
 @dataclass(frozen=True, slots=True)

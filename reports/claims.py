@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.verdicts import Verdict
+from .records import CaseRecord
+from .verdicts import Verdict
 
 
 class ClaimState(StrEnum):

@@ -9,28 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tffs_conformance.reports import claims, waivers
-from tffs_conformance.reports.claims import StatedClaim
-from tffs_conformance.reports.errors import (
-    AlteredReport,
-    DuplicateCase,
-    EmptyReport,
-    NotAReport,
-    TruncatedReport,
-    UnknownClause,
-    WrongSchema,
-)
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.verdicts import (
-    JUDGED,
-    TargetVerdict,
-    Verdict,
-    judge_class,
-    judge_target,
-    no_counts,
-    worst,
-)
-from tffs_conformance.reports.waivers import Waiver
+from . import claims, waivers
+from .claims import StatedClaim
+from .errors import AlteredReport, DuplicateCase, EmptyReport, NotAReport, TruncatedReport, UnknownClause, WrongSchema
+from .records import CaseRecord
+from .verdicts import JUDGED, TargetVerdict, Verdict, judge_class, judge_target, no_counts, worst
+from .waivers import Waiver
 
 SCHEMA = "tffs-conformance/report/1"
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tffs_conformance.reports.claims import StatedClaim
-from tffs_conformance.reports.waivers import Waiver
+from .claims import StatedClaim
+from .waivers import Waiver
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from tffs_conformance.reports.document import REPORT_NAME, Document, Roll, build, write
-from tffs_conformance.reports.errors import EmptyReport, NotAReport, TruncatedReport
-from tffs_conformance.reports.header import Header
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.services import Figures
+from .document import REPORT_NAME, Document, Roll, build, write
+from .errors import EmptyReport, NotAReport, TruncatedReport
+from .header import Header
+from .records import CaseRecord
+from .services import Figures
 
 FORMAT = "tffs-conformance/journal/1"
 

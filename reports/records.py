@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tffs_conformance.reports.verdicts import Verdict, no_counts
+from .verdicts import Verdict, no_counts
 
 #: Durations are written in microseconds' precision: more digits are noise in a comparison of two reports.
 _DURATION_DIGITS = 6

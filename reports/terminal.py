@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tffs_conformance.reports.claims import ClaimState
-from tffs_conformance.reports.document import REPORT_NAME, Document
-from tffs_conformance.reports.escape import printable
-from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
-from tffs_conformance.reports.waivers import REMEDIES, State, fingerprint
+from .claims import ClaimState
+from .document import REPORT_NAME, Document
+from .escape import printable
+from .verdicts import TargetVerdict, Verdict
+from .waivers import REMEDIES, State, fingerprint
 
 #: A line and how pytest's terminal writer is to show it.
 Line = tuple[str, Mapping[str, bool]]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import tomlkit
 
-from tffs_conformance.reports.document import Document
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.reports.waivers import State, Waiver, WaiverError, accounts, fingerprint
+from .document import Document
+from .records import CaseRecord, CheckRecord
+from .verdicts import Verdict
+from .waivers import State, Waiver, WaiverError, accounts, fingerprint
 
 #: A violation, waived or not: its clause, its case, and what the check got.
 Breach = tuple[str, str, str]

@@ -13,9 +13,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
-from tffs_conformance.reports.escape import printable
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.verdicts import Verdict, worst
+from .escape import printable
+from .records import CaseRecord, CheckRecord
+from .verdicts import Verdict, worst
 
 REQUIRED = ("clause", "fingerprint", "reason", "owner")
 OPTIONAL = ("case", "issue", "expires")

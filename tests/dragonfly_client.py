@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
-from tffs_conformance.harness import launch, limits
+from tffs_conformance.harness import host_limits as limits
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import Registration
+from tffs_conformance.harness.shipped import plugin_path
 
 ROOT = f"dragonfly://{BUCKET}/tests"
 
-BUILT = launch.plugin_path("dragonfly").is_file()
+BUILT = plugin_path("dragonfly").is_file()
 MISSING = "the dragonfly plugin is not built: tffs-conformance doctor names the packages it needs"
 
 
@@ -32,8 +34,8 @@ def registered(path: Path | str | None, environment: Mapping[str, str] | None = 
     """What comes of registering the plugin with the configuration in this file."""
     given = {} if path is None else {"DRAGONFLY_CONFIG_PATH": str(path)}
     loader = Loader(
-        [str(launch.native_directory() / "tffs-host")],
-        launch.plugin_path("dragonfly"),
+        [str(native_directory() / "tffs-host")],
+        plugin_path("dragonfly"),
         {**given, **(environment or {})},
         60,
     )
@@ -58,8 +60,8 @@ def filesystem(
     path = folder / "dragonfly.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     loader = Loader(
-        [str(launch.native_directory() / "tffs-host")],
-        launch.plugin_path("dragonfly"),
+        [str(native_directory() / "tffs-host")],
+        plugin_path("dragonfly"),
         {"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})},
         60,
     )

@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tffs_conformance.harness import launch
-from tffs_conformance.suite.catalogue import Clause, Level, catalogue
+from tffs_conformance.harness.native import native_directory
+from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue
 
 FAULTS = Path(__file__).with_name("faults.toml")
 AT_ONCE = 2
@@ -41,7 +41,7 @@ class Caught:
 
 def judge(clause: Clause, plugin: str, fault: str) -> Caught:
     """Judge a fake on a clause."""
-    path = launch.native_directory() / "plugins" / "fakes" / f"lib{plugin}.so"
+    path = native_directory() / "plugins" / "fakes" / f"lib{plugin}.so"
     with tempfile.TemporaryDirectory() as directory:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly",
                    f"--plugin={path}", f"--clause={clause.id}", f"--env=TFFS_FAULT={fault}", "--backing=file://{path}",

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness import launch
 from tffs_conformance.harness.backing import Backing, Unable
-from tffs_conformance.suite.catalogue import clause
+from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.suite.contract.catalogue import clause
 
 
 def test_a_file_is_there_and_gone(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path)
 
 
 def test_without_a_backing_nothing_is_known_of_what_it_reads(tmp_path: Path) -> None:
-    plugin = launch.plugin_path("posix_choices")
+    plugin = plugin_path("posix_choices")
     done = run(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=read-only")
     assert done.returncode == 1
     found = report(tmp_path)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.suite import catalogue, collect
+from tffs_conformance.suite.contract import catalogue
+from tffs_conformance.suite.engine import collect
 
 SUITE = Path(catalogue.__file__).parent
 CONTRACT = Path(__file__).parents[2] / "shared" / "reference" / "contract.md"
@@ -53,7 +54,7 @@ def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
 
 
 def peer() -> dict[str, list[str]]:
-    table: dict[str, list[str]] = tomllib.loads((SUITE / "peer.toml").read_text())["cases"]
+    table: dict[str, list[str]] = tomllib.loads((SUITE / "contract" / "peer.toml").read_text())["cases"]
     return table
 
 

@@ -11,22 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import launch, limits
+from tffs_conformance.harness import host_limits as limits
 from tffs_conformance.harness.client import OUTPUT_KEPT, Host, Output
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
+from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw, Watch
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import DiedRegistering
+from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.harness.state import State
 
 
 def loader(fault: str | None = None, timeout: float = 10) -> Loader:
     environment = {"TFFS_FAULT": fault} if fault else {}
-    command = [str(launch.native_directory() / "tffs-host")]
-    return Loader(command, launch.plugin_path("fakes/faulty"), environment, timeout)
+    command = [str(native_directory() / "tffs-host")]
+    return Loader(command, plugin_path("fakes/faulty"), environment, timeout)
 
 
 def filesystem(loaded: Loaded, root: str) -> Filesystem:
@@ -97,7 +99,7 @@ def test_output_is_bounded() -> None:
 
 
 def test_a_file_that_is_no_plugin() -> None:
-    hosts = Loader([str(launch.native_directory() / "tffs-host")], Path(__file__), {}, 10)
+    hosts = Loader([str(native_directory() / "tffs-host")], Path(__file__), {}, 10)
     loaded = hosts.load()
     assert loaded.registration.error is not None
     loaded.host.close()
@@ -105,8 +107,8 @@ def test_a_file_that_is_no_plugin() -> None:
 
 
 def test_missing_symbols_are_named() -> None:
-    command = [str(launch.native_directory() / "tffs-host")]
-    hosts = Loader(command, launch.plugin_path("fakes/unresolved"), {}, 10)
+    command = [str(native_directory() / "tffs-host")]
+    hosts = Loader(command, plugin_path("fakes/unresolved"), {}, 10)
     registration = hosts.load().registration
     assert {symbol.demangled: symbol.is_cplusplus for symbol in registration.missing} == {
         "TF_CreateDir": False,
@@ -147,8 +149,8 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("fault", "code"), MALFORMED.items())
 def test_registration_as_core_does_it(fault: str, code: Code) -> None:
-    command = [str(launch.native_directory() / "tffs-host")]
-    hosts = Loader(command, launch.plugin_path("fakes/malformed"), {"TFFS_FAULT": fault}, 10)
+    command = [str(native_directory() / "tffs-host")]
+    hosts = Loader(command, plugin_path("fakes/malformed"), {"TFFS_FAULT": fault}, 10)
     loaded = hosts.load()
     assert loaded.registration.code is code, loaded.registration.message
     loaded.host.close()
@@ -157,8 +159,8 @@ def test_registration_as_core_does_it(fault: str, code: Code) -> None:
 
 def test_what_was_described_outlives_a_death() -> None:
     """Two schemes have one table: it is gone when the second is registered."""
-    command = [str(launch.native_directory() / "tffs-host")]
-    hosts = Loader(command, launch.plugin_path("fakes/malformed"), {"TFFS_FAULT": "shared-table"}, 10)
+    command = [str(native_directory() / "tffs-host")]
+    hosts = Loader(command, plugin_path("fakes/malformed"), {"TFFS_FAULT": "shared-table"}, 10)
     with pytest.raises(DiedRegistering) as caught:
         hosts.load()
     assert [entry.scheme for entry in caught.value.schemes] == ["malformed", "malformed2"]
@@ -168,8 +170,8 @@ def test_what_was_described_outlives_a_death() -> None:
 
 @contextmanager
 def opened(plugin: str, fault: str = "") -> Iterator[tuple[Host, RawFilesystem]]:
-    command = [str(launch.native_directory() / "tffs-host")]
-    hosts = Loader(command, launch.plugin_path(plugin), {"TFFS_FAULT": fault} if fault else {}, 10)
+    command = [str(native_directory() / "tffs-host")]
+    hosts = Loader(command, plugin_path(plugin), {"TFFS_FAULT": fault} if fault else {}, 10)
     loaded = hosts.load()
     (entry,) = loaded.registration.registered.values()
     assert entry.filesystem is not None
@@ -237,7 +239,7 @@ print(loaded.host.pid, flush=True)
 filesystem(loaded, {root!r}).stat({root!r})
 """
     here = Path(__file__).parent.parent
-    environment = {**os.environ, launch.NATIVE_DIRECTORY_VARIABLE: str(launch.native_directory())}
+    environment = {**os.environ, NATIVE_DIRECTORY_VARIABLE: str(native_directory())}
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=here, env=environment
     ) as client:
@@ -259,7 +261,7 @@ def alive(pid: int) -> bool:
 
 
 def test_a_host_that_was_closed_is_gone() -> None:
-    host = Host([str(launch.native_directory() / "tffs-host")], {}, 10)
+    host = Host([str(native_directory() / "tffs-host")], {}, 10)
     host.close()
     with pytest.raises(ProcessLookupError):
         os.kill(host.pid, 0)

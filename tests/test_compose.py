@@ -10,9 +10,9 @@ import pytest
 from tffs_conformance.harness.services import ComposeError, read
 from tffs_conformance.harness.services.compose import Port
 from tffs_conformance.harness.services.figures import sample
-from tffs_conformance.services_cli import shipped
+from tffs_conformance.harness.shipped import compose_files
 
-DRAGONFLY = shipped()["dragonfly"]
+DRAGONFLY = compose_files()["dragonfly"]
 
 
 def test_the_services_of_dragonfly() -> None:

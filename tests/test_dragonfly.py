@@ -18,7 +18,7 @@ from tests.store import Store
 from tests.topology import ACCESS, COMPOSE, SECRET, sent, traffic
 from tffs_conformance.harness import services
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.services import Running
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import launch
+from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 
 PACKAGES = "libcurl4-openssl-dev libssl-dev nlohmann-json3-dev libpugixml-dev"
 
@@ -17,11 +17,11 @@ def without_dragonfly(tmp_path: Path) -> dict[str, str]:
     """The environment of a command that finds everything native but this plugin."""
     native = tmp_path / "native"
     (native / "plugins").mkdir(parents=True)
-    there = launch.native_directory()
+    there = native_directory()
     for path in [*there.iterdir(), *(there / "plugins").iterdir()]:
         if path.name not in ("plugins", "libdragonfly.so"):
             (native / path.relative_to(there)).symlink_to(path)
-    return {**os.environ, launch.NATIVE_DIRECTORY_VARIABLE: str(native)}
+    return {**os.environ, NATIVE_DIRECTORY_VARIABLE: str(native)}
 
 
 def test_doctor_names_the_packages(without_dragonfly: dict[str, str]) -> None:

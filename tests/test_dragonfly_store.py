@@ -13,7 +13,7 @@ from tests.faulty_http import Asked, Fault, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, Stored, document, error
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.filesystem import Filesystem
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import launch
+from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 
 README = Path(__file__).parents[1] / "reference_plugins" / "fakes" / "README.md"
 #: Loads a plugin in a process of its own and asks it for a fault that it does not know.
@@ -21,8 +21,8 @@ ctypes.CDLL(sys.argv[2]).TF_InitPlugin(ctypes.create_string_buffer(64))
 
 def told(plugin: str) -> list[tuple[str, str, str]]:
     """Name, what it does, and what that breaks, of each fault of a fake."""
-    native = launch.native_directory()
-    libraries = [str(native / launch.RUNTIME_NAME), str(native / "plugins" / "fakes" / f"lib{plugin}.so")]
+    native = native_directory()
+    libraries = [str(native / RUNTIME_NAME), str(native / "plugins" / "fakes" / f"lib{plugin}.so")]
     environment = os.environ | {"TFFS_FAULT": "no such fault"}
     done = subprocess.run([sys.executable, "-c", ASK, *libraries], env=environment, capture_output=True, check=False)
     rows = re.findall(r"^(.+)\t(.+)\t(.+)$", done.stderr.decode(), re.MULTILINE)

@@ -11,17 +11,20 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance.harness import growth, launch, threads
+from tffs_conformance.harness import leaks as growth
+from tffs_conformance.harness import programs as threads
 from tffs_conformance.harness.client import ALLOCATOR, Host
 from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.native import native_directory
+from tffs_conformance.harness.programs import Program
 from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.harness.state import State
-from tffs_conformance.harness.threads import Program
 
 
 @contextmanager
 def filesystem(plugin: str, environment: dict[str, str]) -> Iterator[tuple[Host, RawFilesystem]]:
-    loader = Loader([str(launch.native_directory() / "tffs-host")], launch.plugin_path(plugin), environment, 20)
+    loader = Loader([str(native_directory() / "tffs-host")], plugin_path(plugin), environment, 20)
     loaded = loader.load()
     (entry,) = loaded.registration.registered.values()
     assert entry.filesystem is not None

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.suite.histories import Event, Files, ends
+from tffs_conformance.suite.contract.histories import Event, Files, ends
 
 NOTHING: Files = frozenset()
 FILE: Files = frozenset({("a", b"old")})

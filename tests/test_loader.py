@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.tensorflow.targets import LOADER
-from tffs_conformance.harness import launch
+from tffs_conformance.harness.native import native_directory
+from tffs_conformance.harness.shipped import plugin_path
 
-PRELOAD = launch.native_directory() / LOADER
+PRELOAD = native_directory() / LOADER
 
 #: What the loader calls. A plugin named `slow` starts a thread that opens a library, and waits for it, as plugins may.
 TENSORFLOW = """
@@ -164,7 +165,7 @@ def test_a_plugin_in_a_program_with_tensorflow_in_it(tmp_path: Path) -> None:
     subprocess.run([*command, "-o", tmp_path / "server"], check=True)
     file = tmp_path / "file"
     file.write_bytes(b"seven !")
-    plugins = f"{launch.plugin_path('posix')}:{launch.plugin_path('memory')}"
+    plugins = f"{plugin_path('posix')}:{plugin_path('memory')}"
     said, wrong = run(tmp_path / "server", f"posix://{file}", f"posix://{tmp_path}/no", plugins=plugins)
     assert said.splitlines() == [
         "scheme posix",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance import measuring
 from tffs_conformance.harness.services import Measure
 from tffs_conformance.reports.services import Figures
-from tffs_conformance.targets import only_target
+from tffs_conformance.run import measuring
+from tffs_conformance.run.targets import only_target
 
 SIZE = (1 << 20) + 1
 

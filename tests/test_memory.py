@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tffs_conformance.harness import launch
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.core import Filesystem
 from tffs_conformance.harness.files import MemoryRegion
+from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Option
 from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.shipped import plugin_path
 
 ROOT = "memory:///tests"
 INT, REAL, BUFFER = 0, 1, 2
@@ -19,7 +20,7 @@ INT, REAL, BUFFER = 0, 1, 2
 
 @pytest.fixture
 def fs() -> Iterator[Filesystem]:
-    loader = Loader([str(launch.native_directory() / "tffs-host")], launch.plugin_path("memory"), {}, 20)
+    loader = Loader([str(native_directory() / "tffs-host")], plugin_path("memory"), {}, 20)
     loaded = loader.load()
     entry = loaded.registration.registered["memory"]
     assert entry.filesystem is not None

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tffs_conformance.harness import glob
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.suite.properties import matcher, strategies
-from tffs_conformance.suite.properties.model import Model, Step
+from tffs_conformance.suite.contract import matcher
+from tffs_conformance.suite.contract.model import Model, Step
+from tffs_conformance.suite.properties import strategies
 from tffs_conformance.suite.properties.shrink import Enough, shrink, valid, without
 
 FILE = (

@@ -12,9 +12,9 @@ from tffs_conformance.harness import profile
 from tffs_conformance.harness.profile import ProfileError
 from tffs_conformance.harness.tables import OPS
 from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite import claims
-from tffs_conformance.suite.catalogue import catalogue
-from tffs_conformance.suite.claims import Claims, UnknownClaim
+from tffs_conformance.suite.contract import claims
+from tffs_conformance.suite.contract.catalogue import catalogue
+from tffs_conformance.suite.contract.claims import Claims, UnknownClaim
 
 STORE = "--plugin=fakes/object_store"
 

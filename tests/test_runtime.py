@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tffs_conformance.harness import launch
 from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.native import native_directory
 
 NAMES = {
     Code.NOT_FOUND: "ENOENT ESRCH ENXIO ENODEV",
@@ -35,7 +35,7 @@ ERRNOS = [(name, code) for code, names in NAMES.items() for name in names.split(
 
 @pytest.fixture(scope="module")
 def runtime() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(launch.native_directory() / "libtensorflow_framework.so.2"))
+    library = ctypes.CDLL(str(native_directory() / "libtensorflow_framework.so.2"))
     library.TF_NewStatus.restype = ctypes.c_void_p
     library.TF_Message.restype = ctypes.c_char_p
     library.TF_GetTempFileName.restype = ctypes.c_void_p
@@ -121,7 +121,7 @@ def test_threads(runtime: ctypes.CDLL) -> None:
 
 
 def test_log_lines_are_one_line_each() -> None:
-    library = launch.native_directory() / "libtensorflow_framework.so.2"
+    library = native_directory() / "libtensorflow_framework.so.2"
     program = f"""
 import ctypes
 library = ctypes.CDLL({str(library)!r})

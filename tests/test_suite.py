@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance.harness import launch
+from tffs_conformance.harness.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
-from tffs_conformance.suite import collect
-from tffs_conformance.suite.marks import UNDEFINED
+from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.engine.marks import UNDEFINED
 
 
 def run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -157,7 +157,7 @@ def test_the_re_run_line_runs_one_case(tmp_path: Path) -> None:
 
 
 def test_a_second_witness_is_asked_for_by_name(tmp_path: Path) -> None:
-    plugin = f"--plugin={launch.plugin_path('posix')}"
+    plugin = f"--plugin={plugin_path('posix')}"
     assert run(tmp_path, plugin, "-k", "storage").returncode == 0
     reasons = {case["reason"] for case in report(tmp_path)["cases"] if case["verdict"] == "not run"}
     assert reasons == {"no backing is known: --backing=URL names another way to the same storage"}
@@ -213,7 +213,7 @@ def test_the_report_names_no_secret(tmp_path: Path) -> None:
 
 
 def test_the_shipped_plugins_are_found() -> None:
-    assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(launch.shipped_plugins())
+    assert {"posix", "memory", "fakes/null", "fakes/faulty"} <= set(built())
 
 
 def test_a_run_of_pytest_without_us_does_not_wait_for_our_libraries() -> None:

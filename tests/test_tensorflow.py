@@ -11,19 +11,19 @@ import pytest
 
 from tests.tensorflow.targets import LASTING, LOADER, PYTHON, TARGETS, Absent, Target, environment, shipped, tensorflow
 from tests.test_fakes import told
-from tffs_conformance.harness import launch
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.core import Filesystem
+from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import register
 
 pytestmark = pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}")
 
-HOST = launch.native_directory() / "tffs-host"
+HOST = native_directory() / "tffs-host"
 SCRIPTS = Path(__file__).parent / "tensorflow"
 PREDICTED = {"y": [4.0, 7.0, 10.0], "length": 7}
 #: In seconds: for a process that imports TensorFlow on a busy machine.
@@ -39,7 +39,7 @@ def run(command: list[str], given: str | None = None, **more: str) -> subprocess
 def told_only(*plugins: Path, **more: str) -> dict[str, str]:
     """What a process is told that is told nothing else."""
     return {
-        "LD_PRELOAD": str(launch.native_directory() / LOADER),
+        "LD_PRELOAD": str(native_directory() / LOADER),
         "DRAGONFLY_PLUGIN_PATH": ":".join(str(plugin) for plugin in plugins),
         **more,
     }
@@ -122,7 +122,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder, found = tmp_path_factory.mktemp("programs"), tensorflow()
     assert found
     at = found[0]
-    own = (launch.native_directory() / LOADER).parent
+    own = (native_directory() / LOADER).parent
     libraries = [f"-L{at}", f"-Wl,-rpath,{at}", "-l:libtensorflow_cc.so.2", "-l:libtensorflow_framework.so.2"]
     ways = {
         "preloaded": [],

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import launch, threads
+from tffs_conformance.harness import programs as threads
 from tffs_conformance.harness.client import HostFault
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loader
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
+from tffs_conformance.harness.programs import Program
 from tffs_conformance.harness.raw import Call, RawFilesystem
-from tffs_conformance.harness.threads import Program
+from tffs_conformance.harness.shipped import plugin_path
 
 THREADS = 4
 ROUNDS = 200
@@ -26,8 +28,8 @@ CLEANUP = "random_access_file.cleanup"
 @contextmanager
 def filesystem(plugin: str, fault: str = "", timeout: float = 20) -> Iterator[tuple[RawFilesystem, list[Call]]]:
     loader = Loader(
-        [str(launch.native_directory() / "tffs-host")],
-        launch.plugin_path(plugin),
+        [str(native_directory() / "tffs-host")],
+        plugin_path(plugin),
         {"TFFS_FAULT": fault} if fault else {},
         timeout,
     )
@@ -171,7 +173,7 @@ def test_a_hang_names_its_op(file: str) -> None:
 
 
 def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
-    loader = Loader([str(launch.native_directory() / "tffs-host")], launch.plugin_path("fakes/faulty"),
+    loader = Loader([str(native_directory() / "tffs-host")], plugin_path("fakes/faulty"),
                     {"TFFS_FAULT": "hang:read"}, 0.3)  # fmt: skip
     endings: list[type[Exception]] = []
     for _ in range(HANGS_ENDURED + 1):

@@ -7,11 +7,11 @@ from typing import Any
 
 from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.services.figures import Figure
-from tffs_conformance.services_cli import shipped
+from tffs_conformance.harness.shipped import compose_files
 
 #: Where docker has to be there, as in the environment `services` of tox, its absence is a failure.
 REQUIRED = bool(os.environ.get("TFFS_SERVICES_REQUIRED"))
-COMPOSE = shipped()["dragonfly"]
+COMPOSE = compose_files()["dragonfly"]
 #: The defaults of the compose file.
 ACCESS, SECRET = "tffs-access", "tffs-test-secret"
 #: In seconds; for waiting for what has to come.

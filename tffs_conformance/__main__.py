@@ -1,5 +1,5 @@
 """`python -m tffs_conformance` is `tffs-conformance`."""
 
-from tffs_conformance.cli import main
+from .cli import main
 
 main()

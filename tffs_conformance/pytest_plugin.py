@@ -13,20 +13,23 @@ from typing import Any
 import pytest
 
 import tffs_conformance
-from tffs_conformance import options, services_option, targets
-from tffs_conformance.reports import terminal
-from tffs_conformance.reports.escape import printable
-from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
-from tffs_conformance.reports.journal import Journal
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.services import Figures
-from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
-from tffs_conformance.reports.waivers import Waiver, stale, waived
-from tffs_conformance.suite import catalogue, collect
-from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.claims import for_report
-from tffs_conformance.suite.marks import TIERS, UNDEFINED
-from tffs_conformance.suite.target import Bench
+
+from .reports import terminal
+from .reports.escape import printable
+from .reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
+from .reports.journal import Journal
+from .reports.records import CaseRecord
+from .reports.services import Figures
+from .reports.verdicts import TargetVerdict, Verdict
+from .reports.waivers import Waiver, stale, waived
+from .run import options, targets
+from .run import services as services_option
+from .suite.contract import catalogue
+from .suite.contract.claims import for_report
+from .suite.engine import collect
+from .suite.engine.case import Case
+from .suite.engine.marks import TIERS, UNDEFINED
+from .suite.engine.target import Bench
 
 #: The name under which the installed package registers this module.
 ENTRY_POINT = "tffs"
@@ -277,7 +280,7 @@ class Run:
         """What is measured of services when nobody else uses them, by target."""
         if not self.config.option.tffs_services:
             return {}
-        from tffs_conformance import measuring  # noqa: PLC0415 - slow to import, as services are
+        from .run import measuring  # noqa: PLC0415 - slow to import, as services are
 
         return {
             one.target.name: measuring.measure(one.target, one.services, one.services.measure)
@@ -333,7 +336,7 @@ class SuiteModule(pytest.Module):
     """A module of cases, imported by its name in the package."""
 
     def _getobj(self) -> Any:
-        return importlib.import_module(f"tffs_conformance.suite.{self.path.stem}")
+        return importlib.import_module(f"tffs_conformance.suite.cases.{self.path.stem}")
 
     def funcnamefilter(self, name: str) -> bool:
         """Our functions, whatever `python_functions` says."""

@@ -4,9 +4,9 @@
 runs whose process is gone, and of those that were asked to stay.
 """
 
-from tffs_conformance.harness.services.compose import Compose, ComposeError, Measure, read
-from tffs_conformance.harness.services.engine import Found, Missing, ServicesError, connect, remove, runs
-from tffs_conformance.harness.services.topology import Running, attach, up
+from .compose import Compose, ComposeError, Measure, read
+from .engine import Found, Missing, ServicesError, connect, remove, runs
+from .topology import Running, attach, up
 
 __all__ = [
     "Compose",

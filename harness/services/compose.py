@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from tffs_conformance.harness.services.figures import Figure
+from .figures import Figure
 
 HEALTHY = "service_healthy"
 _KEYS = (

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tffs_conformance.harness.services.engine import ServicesError
+from .engine import ServicesError
 
 #: In seconds.
 _PATIENCE = 30

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tffs_conformance.harness.services.compose import Service
-from tffs_conformance.harness.services.engine import ServicesError
+from .compose import Service
+from .engine import ServicesError
 
 #: Between two looks, in seconds.
 _PERIOD = 0.1

@@ -14,9 +14,9 @@ from typing import Any
 from docker.errors import APIError, DockerException, ImageNotFound
 from docker.types import Mount
 
-from tffs_conformance.harness.services import engine, health, interrupts
-from tffs_conformance.harness.services.compose import Compose, Service
-from tffs_conformance.harness.services.engine import Found, Missing, ServicesError
+from . import engine, health, interrupts
+from .compose import Compose, Service
+from .engine import Found, Missing, ServicesError
 
 #: How long services may take to become healthy, in seconds; a busy machine is slow.
 PATIENCE = 180.0

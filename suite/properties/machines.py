@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from tffs_conformance.suite.properties.model import WRITES, Model, Step
+from ..contract.model import WRITES, Model, Step
 
 #: Tries a history on the plugin.
 Attempt = Callable[[Sequence[Step]], None]

@@ -5,15 +5,15 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite import trace
-from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.properties import program
-from tffs_conformance.suite.properties.model import Step
-from tffs_conformance.suite.properties.traces import NotATrace, Trace
+from ...reports.verdicts import Verdict
+from ..contract.model import Step
+from ..engine import callformat as trace
+from ..engine.case import Case
+from . import cc_reproducer as program
+from .traces import NotATrace, Trace
 
 if TYPE_CHECKING:
-    from tffs_conformance.suite.properties.search import Tried
+    from .search import Tried
 
 
 def known(case: Case) -> list[Trace]:

@@ -11,16 +11,16 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis.stateful import run_state_machine_as_test
 
-from tffs_conformance.harness.outcomes import Hung
-from tffs_conformance.harness.raw import Call
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.properties import reproducers
-from tffs_conformance.suite.properties.machines import Attempt, Maker
-from tffs_conformance.suite.properties.model import Step
-from tffs_conformance.suite.properties.shrink import Enough, shrink, valid
-from tffs_conformance.suite.properties.walk import history
+from ...harness.outcomes import Hung
+from ...harness.raw import Call
+from ...reports.records import CaseRecord
+from ...reports.verdicts import Verdict
+from ..contract.model import Step
+from ..engine.case import Case
+from . import reproducers
+from .machines import Attempt, Maker
+from .shrink import Enough, shrink, valid
+from .walk import history
 
 #: Seconds after which a failure that was found is shrunk no further.
 SHRINKING = 30.0

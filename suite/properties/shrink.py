@@ -6,7 +6,7 @@ Hypothesis would take away what it drew; a history is data, and taking steps awa
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 
-from tffs_conformance.suite.properties.model import Model, Step
+from ..contract.model import Model, Step
 
 Steps = tuple[Step, ...]
 #: Whether a history still shows it, and the contract decides its steps. Raises `Enough` when no more may be tried.

@@ -4,7 +4,7 @@ from collections.abc import Container
 
 from hypothesis import strategies as st
 
-from tffs_conformance.suite.properties.model import Step
+from ..contract.model import Step
 
 #: No power of two, so that no two places of a file look alike.
 PERIOD = bytes(range(251))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tffs_conformance.suite.properties.model import Step
+from ..contract.model import Step
 
 SCHEMA = "tffs-conformance/trace/1"
 

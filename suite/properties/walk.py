@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from tffs_conformance.harness import paths
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.files import MemoryRegion, RandomAccessFile, WritableFile
-from tffs_conformance.harness.outcomes import Entries, Existence, Outcome, Read, Source, Statistics, Undeleted
-from tffs_conformance.suite.case import Case
-from tffs_conformance.suite.properties.model import Expectation, Model, Step, Value
+from ...harness import paths
+from ...harness.codes import Code
+from ...harness.files import MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.outcomes import Entries, Existence, Outcome, Read, Source, Statistics, Undeleted
+from ..contract.model import Expectation, Model, Step, Value
+from ..engine.case import Case
 
 #: What the files hold at the end and no single step told.
 SUM = "common.histories-add-up"

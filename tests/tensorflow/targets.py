@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tffs_conformance.harness import launch
+from tffs_conformance.harness.shipped import compose_files, plugin_path
 
 #: The Python that has TensorFlow; ours, unless told otherwise.
 PYTHON = os.environ.get("TFFS_TENSORFLOW_PYTHON", sys.executable)
@@ -105,9 +105,9 @@ def _dragonfly_stub() -> Iterator[Target]:
 def _dragonfly() -> Iterator[Target]:
     """Objects, through Dragonfly in docker."""
     plugin = shipped("dragonfly")
-    services, shipped_services = _module("tffs_conformance.harness.services"), _module("tffs_conformance.services_cli")
+    services = _module("tffs_conformance.harness.services")
     try:
-        compose = services.read(shipped_services.shipped()["dragonfly"])
+        compose = services.read(compose_files()["dragonfly"])
         running = services.up(compose, "dragonfly", keep=False, fixed_ports=False, say=print)
     except services.Missing as missing:
         if os.environ.get("TFFS_SERVICES_REQUIRED"):
@@ -134,7 +134,7 @@ LASTING = [name for name in TARGETS if name != "memory"]
 
 def shipped(name: str) -> Path:
     """The shared object of a plugin that ships with the package. Raises Absent."""
-    path = launch.plugin_path(name)
+    path = plugin_path(name)
     if not path.is_file():
         raise Absent(f"the plugin {name} is not built")
     return path

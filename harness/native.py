@@ -1,0 +1,31 @@
+"""Where the native parts are: the host, the runtime, and the folder of the plugins that ship with the package."""
+
+import os
+from pathlib import Path
+
+from .. import __path__ as package
+
+#: Names another directory with the native parts, for example a build with a sanitizer.
+NATIVE_DIRECTORY_VARIABLE = "TFFS_NATIVE_DIR"
+
+RUNTIME_NAME = "libtensorflow_framework.so.2"
+
+
+class NativePartsMissing(Exception):
+    """The host was not built: the package is used from a bare clone."""
+
+
+def native_directory() -> Path:
+    """The folder that holds `tffs-host`, the runtime and `plugins/`. Raises NativePartsMissing."""
+    chosen = os.environ.get(NATIVE_DIRECTORY_VARIABLE)
+    candidates = [Path(chosen)] if chosen else [Path(entry) / "_native" for entry in package]
+    for directory in candidates:
+        if (directory / "tffs-host").is_file():
+            return directory
+    looked = ", ".join(str(directory) for directory in candidates)
+    raise NativePartsMissing(f"the native parts are not built (no tffs-host in {looked}): run 'pip install .' first")
+
+
+def include_directory() -> Path:
+    """The folder that holds the header of the interface."""
+    return Path(__file__).parent / "include"

@@ -1,0 +1,47 @@
+"""The situations of the status tables, built through the plugin."""
+
+from ..contract import statuses
+from ..engine.case import Case, Tree
+
+CONTENT = b"0123456789"
+
+#: Spellings of a path that translation makes canonical; `{}` is the last name.
+SPELLINGS = {
+    "plain": "{}",
+    "doubled-slash": "/{}",
+    "dot": "./{}",
+    "dot-dot": "elsewhere/../{}",
+    "trailing-slash": "{}/",
+}
+
+
+def build(this: Case, situation: str, name: str) -> tuple[str, Tree]:
+    """Set up `situation` with paths that begin with `name`: the path to use (relative), and what there is now."""
+    match situation:
+        case statuses.FILE:
+            this.write(name, CONTENT)
+            return name, {name: CONTENT}
+        case statuses.EMPTY_FILE:
+            this.write(name, b"")
+            return name, {name: b""}
+        case statuses.EMPTY_DIRECTORY:
+            this.mkdir(name)
+            return name, {name: None}
+        case statuses.FULL_DIRECTORY:
+            this.mkdir(name)
+            this.write(f"{name}/inside", b"inside")
+            return name, {name: None, f"{name}/inside": b"inside"}
+        case statuses.MISSING:
+            this.uri()
+            return name, {}
+        case statuses.MISSING_PARENT:
+            this.uri()
+            return f"{name}/leaf", {}
+        case statuses.BELOW_A_FILE:
+            this.write(name, CONTENT)
+            return f"{name}/leaf", {name: CONTENT}
+        case statuses.FAR_BELOW_A_FILE:
+            this.write(name, CONTENT)
+            return f"{name}/missing/leaf", {name: CONTENT}
+        case _:
+            return "", {}

@@ -1,0 +1,122 @@
+"""Matching: the grammar of patterns, and the form of what is found."""
+
+import pytest
+
+from ...harness import paths
+from ...harness.codes import Code
+from ..engine.case import Case
+from ..engine.marks import clauses, smoke
+from .patterns import DIRECTORIES, FILES, MALFORMED, PATTERNS
+from .test_names import behind
+
+
+def grown(case: Case) -> str:
+    """The tree that patterns are matched against; the URI it stands at."""
+    for directory in DIRECTORIES:
+        case.mkdir(directory)
+    for file in FILES:
+        case.write(file, b"")
+    return case.uri()
+
+
+@smoke
+@clauses("get_matching_paths.succeeds", "get_matching_paths.returns-the-count")
+def test_plain(case: Case) -> None:
+    """One of two files matches."""
+    case.write("a", b"")
+    case.write("b", b"")
+    got = case.fs.get_matching_paths(case.uri() + "/a*")
+    case.status("get_matching_paths.succeeds", got, Code.OK)
+    case.equal("get_matching_paths.succeeds", "matches", ["a"], behind(case, got.value))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, id=name, marks=clauses(pattern.clause)) for name, pattern in PATTERNS.items()]
+)
+def test_pattern(case: Case, name: str) -> None:
+    """A pattern is matched against a small tree."""
+    pattern = PATTERNS[name]
+    got = case.fs.get_matching_paths(grown(case) + "/" + pattern.text)
+    case.status(pattern.clause, got, Code.OK)
+    case.equal(pattern.clause, f"matches of {pattern.text}", list(pattern.matches), behind(case, got.value))
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in MALFORMED.items()])
+@clauses("get_matching_paths.malformed-pattern", "get_matching_paths.return-on-error")
+def test_malformed(case: Case, text: str) -> None:
+    """A pattern that breaks off is matched."""
+    got = case.fs.get_matching_paths(grown(case) + "/" + text)
+    matches = behind(case, got.value) if got.ok else []
+    case.note("get_matching_paths.malformed-pattern", f"code={got.code} matches={matches}", got.message)
+
+
+@clauses("get_matching_paths.no-match-is-ok")
+def test_no_pattern(case: Case) -> None:
+    """The empty pattern matches nothing."""
+    case.uri()
+    got = case.fs.get_matching_paths("")
+    case.status("get_matching_paths.no-match-is-ok", got, Code.OK)
+    case.equal("get_matching_paths.no-match-is-ok", "matches", (), got.value.names)
+
+
+@clauses("get_matching_paths.literal")
+def test_the_directory_itself(case: Case) -> None:
+    """The URI of a directory, as a pattern, matches the directory."""
+    uri = case.uri()
+    got = case.fs.get_matching_paths(uri)
+    case.status("get_matching_paths.literal", got, Code.OK)
+    case.check("get_matching_paths.literal", got.value.names in ((uri,), (case.fs.translate(uri),)), "itself",
+               f"matches={got.value.names}")  # fmt: skip
+
+
+@clauses("get_matching_paths.form", "get_matching_paths.order")
+def test_form(case: Case) -> None:
+    """What comes back, and in which order."""
+    uri = grown(case)
+    names = case.done(case.fs.get_matching_paths(uri + "/*")).names
+    readings = {
+        "uri": all(name.startswith(uri) for name in names),
+        "translated": all(name.startswith(case.fs.translate(uri)) for name in names),
+    }
+    case.reading("get_matching_paths.form", readings, f"first={names[:1]}")
+    case.reading("get_matching_paths.order", {"sorted": list(names) == sorted(names), "other": True}, "order")
+
+
+@clauses("get_matching_paths.hidden-names")
+def test_hidden(case: Case) -> None:
+    """A star meets a name that begins with a dot."""
+    case.write(".hidden", b"")
+    matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/*")))
+    readings = {"matched": matches == [".hidden"], "hidden": matches == []}
+    case.reading("get_matching_paths.hidden-names", readings, f"matches={matches}")
+
+
+@clauses("get_matching_paths.bang-class")
+def test_bang(case: Case) -> None:
+    """A class that begins with an exclamation mark."""
+    for name in ("!", "a", "b"):
+        case.write(name, b"")
+    matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/[!a]")))
+    readings = {"negates": matches == ["!", "b"], "literal": matches == ["!", "a"]}
+    case.reading("get_matching_paths.bang-class", readings, f"matches={matches}")
+
+
+@clauses("get_matching_paths.star", "paths.letter-case")
+def test_letter_case(case: Case) -> None:
+    """A pattern in capitals meets a name in small letters: it matches only if the two are one name here."""
+    case.write("name", b"")
+    one = case.fs.path_exists(case.uri("NAME")).ok
+    matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/NA*")))
+    if one:
+        case.note("paths.letter-case", f"one name, matches={matches}")
+    else:
+        case.equal("get_matching_paths.star", "matches", [], matches)
+
+
+@clauses("paths.host-part", "get_matching_paths.return-on-error")
+def test_host(case: Case) -> None:
+    """A pattern goes through another host, which core's default would drop."""
+    case.write("a", b"")
+    uri = paths.parse(case.uri())
+    got = case.fs.get_matching_paths(f"{uri.scheme}://another{uri.path}/a*")
+    case.note("paths.host-part", f"code={got.code} matches={len(got.value.names)}", got.message)

@@ -1,0 +1,243 @@
+"""Lifetimes: open files and regions in every legal order, many at once, and when something befalls their path."""
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+from ...harness.codes import Code
+from ...harness.files import MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.outcomes import Outcome
+from ..engine.case import SURVIVED, Case
+from ..engine.marks import clauses, full
+
+CONTENT = b"the content of a file"
+#: So many objects of one kind are open at once.
+MANY = 100
+
+READER = "new_random_access_file"
+REGION = "new_read_only_memory_region_from_file"
+WRITABLE = "new_writable_file"
+APPENDABLE = "new_appendable_file"
+
+Seen = RandomAccessFile | MemoryRegion
+
+
+def available(case: Case, *ops: str) -> None:
+    """Without one of these the case is about nothing."""
+    for op in ops:
+        if not case.fs.available(op):
+            case.missing(op)
+
+
+def look(got: Seen, length: int = len(CONTENT)) -> bytes | str:
+    """The first bytes that an open file or region shows; an error's code where it shows none."""
+    if isinstance(got, MemoryRegion):
+        return got.data(0, length).value[1]
+    read = got.read(0, length)
+    return read.value.data if read.code in (Code.OK, Code.OUT_OF_RANGE) else f"code={read.code}"
+
+
+def opened(case: Case, op: str, uri: str) -> Seen:
+    """A file or a region, as a set-up step."""
+    with case.setup():
+        got: Seen = case.opened(getattr(case.fs, op)(uri))
+    return got
+
+
+def independent(case: Case, wrong: list[str]) -> None:
+    """The check that all these are about."""
+    case.check("common.objects-are-independent", not wrong, "as if each were alone", "; ".join(wrong[:2]) or
+               "as if each were alone")  # fmt: skip
+
+
+@full
+@pytest.mark.parametrize("closed", ["closed", "dropped"])
+@pytest.mark.parametrize("op", [WRITABLE, APPENDABLE])
+@clauses("common.ops-in-any-order", *SURVIVED)
+def test_orders(case: Case, op: str, closed: str) -> None:
+    """append, flush, sync and tell in every order of up to three, with and without a close."""
+    available(case, op)
+    wrong = []
+    uri = case.uri("file")
+    for length in range(4):
+        for order in itertools.product(("append", "flush", "sync", "tell"), repeat=length):
+            with case.setup():
+                file = case.opened(case.fs.new_writable_file(uri))
+                if op == APPENDABLE:
+                    case.done(file.close())
+                    file.cleanup()
+                    file = case.opened(case.fs.new_appendable_file(uri))
+            got = [use(file, step) for step in order]
+            got += [use(file, "close")] if closed == "closed" else []
+            file.cleanup()
+            named = f"{', '.join(order) or 'nothing'}, {closed}"
+            wrong += [f"{named}: code={code}" for code in got if code is not Code.OK]
+            if closed == "closed" and case.content(uri) != b"piece" * order.count("append"):
+                wrong.append(f"{named}: the content is another")
+    case.check("common.ops-in-any-order", not wrong, "every op is OK", wrong[0] if wrong else "every op is OK")
+
+
+def use(file: WritableFile, step: str) -> Code:
+    """The code of one op; that there is no such op is nothing to complain about."""
+    got: Outcome[object] = file.append(b"piece") if step == "append" else getattr(file, step)()
+    return Code.OK if got.code is Code.UNIMPLEMENTED else got.code
+
+
+@full
+@pytest.mark.parametrize("op", [READER, REGION])
+@clauses("common.objects-are-independent", *SURVIVED)
+def test_many(case: Case, op: str) -> None:
+    """A hundred are open at once, each is looked at while others end."""
+    contents = [b"number %04d" % k for k in range(MANY)]
+    uris = [case.write(f"file{k}", content) for k, content in enumerate(contents)]
+    available(case, op)
+    many = [opened(case, op, uri) for uri in uris]
+    wrong = []
+    for round_ in range(2):
+        for k in range(MANY):
+            if many[k].open and look(many[k], 11) != contents[k]:
+                wrong.append(f"file {k}: {look(many[k], 11)!r}")
+            if k % 2 == round_:
+                many[k].cleanup()
+    independent(case, wrong)
+
+
+@full
+@pytest.mark.parametrize("op", [WRITABLE, APPENDABLE])
+@clauses("common.objects-are-independent", *SURVIVED)
+def test_many_writers(case: Case, op: str) -> None:
+    """A hundred files are written in turn."""
+    available(case, op)
+    uris = [case.uri(f"file{k}") for k in range(MANY)]
+    with case.setup():
+        files: list[WritableFile] = [case.opened(getattr(case.fs, op)(uri)) for uri in uris]
+    for piece in range(3):
+        for k, file in enumerate(files):
+            case.done(file.append(b"%d of %d;" % (piece, k)))
+    for file in [*files[::2], *files[1::2]]:
+        case.done(file.close())
+        file.cleanup()
+    contents = {uri: b"".join(b"%d of %d;" % (piece, k) for piece in range(3)) for k, uri in enumerate(uris)}
+    wrong = [f"file {k}" for k, uri in enumerate(uris) if case.content(uri) != contents[uri]]
+    independent(case, wrong)
+
+
+@full
+@pytest.mark.parametrize("order", ["".join(order) for order in itertools.permutations("abcd")])
+@clauses("common.objects-are-independent", *SURVIVED)
+def test_one_path(case: Case, order: str) -> None:
+    """Two readers, two regions of one path end in this order; those that are left are looked at."""
+    uri = case.write("file", CONTENT)
+    regions = case.fs.available(REGION)
+    ops = (READER, READER, *([REGION] * 2 if regions else [READER] * 2))
+    open_ = {name: opened(case, op, uri) for name, op in zip("abcd", ops, strict=True)}
+    wrong = []
+    for name in order:
+        open_.pop(name).cleanup()
+        wrong += [f"after {name} of {order}: {left}" for left, got in open_.items() if look(got) != CONTENT]
+    independent(case, wrong)
+
+
+@full
+@clauses("cleanup.succeeds", *SURVIVED)
+def test_filesystem_ends_last(case: Case) -> None:
+    """One of everything is opened and ended, then the filesystem itself."""
+    uri = case.write("file", CONTENT)
+    for op in (READER, REGION, APPENDABLE):
+        if case.fs.available(op):
+            with case.setup():
+                case.opened(getattr(case.fs, op)(uri)).cleanup()
+    case.fs.get_children(case.uri())
+    case.fs.stat(case.uri("missing"))
+    raw = case.fs.raw
+    case.last()
+    case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
+    # Whoever shares the host would find it without a filesystem.
+    case.loaded.host.close()
+
+
+def deleted(case: Case, uri: str) -> None:
+    """Nothing is at the path."""
+    case.done(case.fs.delete_file(uri))
+
+
+def renamed(case: Case, uri: str) -> None:
+    """The file has another path."""
+    case.done(case.fs.rename_file(uri, case.uri("elsewhere")))
+
+
+def replaced(case: Case, uri: str) -> None:
+    """Another file has come to the path."""
+    case.done(case.fs.rename_file(case.write("new", NEW), uri))
+
+
+def created_again(case: Case, uri: str) -> None:
+    """The file was deleted, and another one made at the path."""
+    case.done(case.fs.delete_file(uri))
+    case.write("file", NEW)
+
+
+def continued(case: Case, uri: str) -> None:
+    """The file has become longer."""
+    with case.opened(case.fs.new_appendable_file(uri)) as file:
+        case.done(file.append(b" and more of it"))
+        case.done(file.close())
+
+
+#: As long as CONTENT.
+NEW = CONTENT.upper()
+#: With the op that it takes.
+BEFALLS: dict[str, tuple[str, Callable[[Case, str], None]]] = {
+    "deleted": ("delete_file", deleted),
+    "renamed": ("rename_file", renamed),
+    "replaced": ("rename_file", replaced),
+    "created-again": ("delete_file", created_again),
+    "continued": (APPENDABLE, continued),
+}
+
+
+@full
+@pytest.mark.parametrize("befallen", list(BEFALLS))
+@pytest.mark.parametrize("op", [READER, REGION])
+@clauses("common.objects-outlive-their-path", "data.is-constant", *SURVIVED)
+def test_path_changes(case: Case, op: str, befallen: str) -> None:
+    """A file or region is looked at before and after something befell its path."""
+    needed, befall = BEFALLS[befallen]
+    available(case, op, needed)
+    uri = case.write("file", CONTENT)
+    got = opened(case, op, uri)
+    address = got.data(0, 0).value[0] if isinstance(got, MemoryRegion) else 0
+    look(got)
+    befall(case, uri)
+    seen = look(got)
+    readings = {"kept": seen == CONTENT, "follows": seen == NEW, "refused": True}
+    case.reading("common.objects-outlive-their-path", readings, f"{befallen}: {seen!r}")
+    if isinstance(got, MemoryRegion):
+        same = got.data(0, 0).value[0] == address
+        case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
+    got.cleanup()
+    case.fs.path_exists(uri)
+
+
+@full
+@pytest.mark.parametrize("befallen", ["deleted", "renamed", "replaced"])
+@pytest.mark.parametrize("op", [WRITABLE, APPENDABLE])
+@clauses("common.objects-outlive-their-path", *SURVIVED)
+def test_path_of_a_writer_changes(case: Case, op: str, befallen: str) -> None:
+    """A file is written on after something befell its path."""
+    needed, befall = BEFALLS[befallen]
+    available(case, op, needed)
+    uri = case.write("file", CONTENT)
+    with case.setup():
+        file: WritableFile = case.opened(getattr(case.fs, op)(uri))
+        case.done(file.append(b"before"))
+        case.done(file.flush())
+    befall(case, uri)
+    codes = [file.append(b" after").code, file.flush().code, file.close().code]
+    file.cleanup()
+    refused = any(code is not Code.OK for code in codes)
+    here = b"after" in case.content(uri) if case.fs.path_exists(uri).ok else False
+    readings = {"refused": refused, "follows": here, "kept": True}
+    said = "an error" if refused else "at the path" if here else "with the file that was opened"
+    case.reading("common.objects-outlive-their-path", readings, f"{befallen}: {said}")

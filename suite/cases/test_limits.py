@@ -1,0 +1,131 @@
+"""Limits: what an op says when there is no room, and when a status does not arrive as TensorFlow hands it over."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ...harness import host_limits as limits
+from ...harness.codes import Code
+from ...harness.outcomes import Outcome
+from ..engine.case import Case
+from ..engine.marks import clauses, undefined
+from .successes import SUCCESSES, prepared
+
+ROOM = 64 << 10
+#: More than a file may have, in pieces that fit and in one that does not.
+PIECES = {"one-piece": [b"x" * (ROOM + 1000)], "many-pieces": [b"y" * 10_000] * 10}
+
+
+@pytest.mark.parametrize("pieces", list(PIECES))
+@clauses("append.shortfall-is-resource-exhausted", "append.nothing-is-lost-in-silence")
+def test_no_room(case: Case, pieces: str) -> None:
+    """More is appended than a file of this process may have, which a plugin meets that writes local files."""
+    uri = case.uri("file")
+    answers: list[Outcome[None]] = []
+    with (
+        case.setup(),
+        case.opened(case.fs.new_writable_file(uri)) as file,
+        limits.file_size(case.loaded.host, ROOM),
+    ):
+        for piece in PIECES[pieces]:
+            answers.append(file.append(piece))
+            if not answers[-1].ok:
+                break
+        failed = [answer for answer in answers if not answer.ok]
+        if not failed:
+            answers += [file.flush(), file.sync()]
+        answers.append(file.close())
+    if failed:
+        code = failed[0].code
+        readings = {"resource-exhausted": code is Code.RESOURCE_EXHAUSTED, "translated": code is Code.OUT_OF_RANGE}
+        case.reading("append.shortfall-is-resource-exhausted", readings, f"code={code}", failed[0].message)
+    if all(answer.ok for answer in answers):
+        length = case.done(case.fs.stat(uri)).length
+        case.equal("append.nothing-is-lost-in-silence", "length", sum(map(len, PIECES[pieces])), length)
+    else:
+        last = next(answer for answer in answers if not answer.ok)
+        case.check("append.nothing-is-lost-in-silence", True, "an error or everything", f"{last.op}: code={last.code}")
+
+
+@clauses("append.writes-exactly-n")
+def test_room_again(case: Case) -> None:
+    """Pieces are appended until there is no room; then there is room again, and one more is appended."""
+    uri, pieces, tail = case.uri("file"), [bytes([97 + k]) * 10_000 for k in range(8)], b"the end"
+    kept, lost = b"", b""
+    with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
+        with limits.file_size(case.loaded.host, ROOM):
+            for piece in pieces:
+                if not file.append(piece).ok:
+                    lost = piece
+                    break
+                kept += piece
+            file.flush()
+        # Whether a file can be written again after an error is open; where it says so, nothing may be there twice.
+        if not file.append(tail).ok or not file.close().ok:
+            case.check("append.writes-exactly-n", True, "an error, or every byte once", "an error")
+            return
+    content = case.content(uri)
+    between = content.removeprefix(kept).removesuffix(tail)
+    once = content == kept + between + tail and lost.startswith(between)
+    got = "every byte once" if once else f"{len(content)} bytes, {len(kept + tail)} were answered with OK"
+    case.check("append.writes-exactly-n", once, "an error, or every byte once", got)
+
+
+#: The ops of an open file that have a status.
+ON_FILES = ("read", "append", "tell", "flush", "sync", "close")
+
+
+def judge(case: Case, got: Outcome[object]) -> None:
+    """Which reading the op follows; a status that says something else yet is a breach."""
+    case.implemented(got)
+    readings = {"resets": got.ok, "leaves": (got.code, got.message) == (limits.LEFT, limits.LEFT_MESSAGE)}
+    case.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message)
+
+
+@pytest.mark.parametrize("op", list(SUCCESSES))
+@clauses("common.status-is-reset")
+def test_used_status(case: Case, op: str) -> None:
+    """The op succeeds with a status that arrives with an error in it."""
+    if op not in case.fs.present:
+        case.missing(op)
+    prepared(case)
+    # Names are translated before, for translate_name has no status.
+    SUCCESSES["path_exists"](case)
+    with limits.statuses_arrive_used(case.loaded.host):
+        got = SUCCESSES[op](case)
+    judge(case, got)
+
+
+@pytest.mark.parametrize("op", ON_FILES)
+@clauses("common.status-is-reset")
+def test_used_status_on_a_file(case: Case, op: str) -> None:
+    """The op of an open file succeeds with a status that arrives with an error in it."""
+    if op not in case.fs.present:
+        case.missing(op)
+    uri = case.write("file", b"content")
+    with case.setup():
+        writer = case.opened(case.fs.new_writable_file(case.uri("new")))
+        reader = case.opened(case.fs.new_random_access_file(uri))
+    ways: dict[str, Callable[[], Outcome[object]]] = {
+        "read": lambda: reader.read(0, 7),
+        "append": lambda: writer.append(b"appended"),
+        "tell": writer.tell,
+        "flush": writer.flush,
+        "sync": writer.sync,
+        "close": writer.close,
+    }
+    with limits.statuses_arrive_used(case.loaded.host):
+        got = ways[op]()
+    judge(case, got)
+    reader.cleanup()
+    writer.cleanup()
+
+
+@undefined
+@clauses("append.after-close", "robustness.no-hang")
+def test_after_close(case: Case) -> None:
+    """append, tell, flush and sync are called after close, which nobody may do."""
+    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+        case.done(file.close())
+        for got in (file.append(b"late"), file.tell(), file.flush(), file.sync()):
+            case.reading("append.after-close", {"ok": got.ok, "refused": True}, f"{got.op}: code={got.code}")

@@ -1,0 +1,203 @@
+"""Metadata: what the ops that ask say of a path, and that they say the same."""
+
+import time
+
+import pytest
+
+from ...harness.codes import Code
+from ..engine.case import Case
+from ..engine.marks import clauses, smoke
+
+DAY = 86_400 * 10**9
+
+
+@smoke
+@clauses("stat.succeeds", "stat.says-the-kind", "stat.length-is-the-size", "path_exists.succeeds",
+         "path_exists.directory-is-ok", "paths_exist.succeeds", "get_file_size.succeeds")  # fmt: skip
+def test_plain(case: Case) -> None:
+    """A file and a directory are asked about in every way."""
+    file, directory = case.write("file", b"12345"), case.mkdir("directory")
+    of_file, of_directory = case.fs.stat(file), case.fs.stat(directory)
+    case.status("stat.succeeds", of_file, Code.OK)
+    case.equal("stat.says-the-kind", "kinds", (0, 1), (of_file.value.is_directory, of_directory.value.is_directory))
+    case.equal("stat.length-is-the-size", "length", 5, of_file.value.length)
+    case.status("path_exists.succeeds", case.fs.path_exists(file), Code.OK)
+    case.status("path_exists.directory-is-ok", case.fs.path_exists(directory), Code.OK)
+    case.equal("paths_exist.succeeds", "returned", True, case.fs.paths_exist([file, directory]).value.returned)
+    case.status("get_file_size.succeeds", case.fs.get_file_size(file), Code.OK)
+
+
+@smoke
+@clauses("is_directory.succeeds", "is_directory.true-for-a-directory")
+def test_is_directory(case: Case) -> None:
+    """A directory is asked whether it is one."""
+    got = case.fs.is_directory(case.mkdir("directory"))
+    case.status("is_directory.succeeds", got, Code.OK)
+    case.equal("is_directory.true-for-a-directory", "returned", 1, got.value)
+
+
+@clauses("is_directory.of-a-file", "is_directory.returns-false-on-error")
+def test_is_directory_of_a_file(case: Case) -> None:
+    """A file is asked whether it is a directory."""
+    got = case.fs.is_directory(case.write("file", b"content"))
+    case.implemented(got)
+    readings = {
+        "host": got.code is Code.FAILED_PRECONDITION and not got.value,
+        "header": got.ok and not got.value,
+    }
+    case.reading("is_directory.of-a-file", readings, f"code={got.code} returned={got.value}", got.message)
+
+
+def agree(case: Case, name: str, size: int | None) -> None:
+    """All that can be asked of a path tells one story; `size` is None for a directory, -1 for nothing."""
+    clause, fs, uri = "common.queries-agree", case.fs, case.uri(name)
+    code = Code.NOT_FOUND if size == -1 else Code.OK
+    statistics, exists = fs.stat(uri), fs.path_exists(uri)
+    case.status(clause, statistics, code)
+    case.status(clause, exists, code)
+    together = fs.paths_exist([uri]).value
+    case.equal(clause, "paths_exist", [code], [status.code for status in together.statuses or ()])
+    head, _, leaf = name.rpartition("/")
+    listed = leaf in case.done(fs.get_children(case.uri(head) if head else case.uri())).names
+    case.equal(clause, "listed", size != -1, listed)
+    case.equal(clause, "is_directory", int(size is None), fs.is_directory(uri).value)
+    if size is None:
+        case.equal(clause, "stat says directory", 1, statistics.value.is_directory)
+        case.status(clause, fs.get_file_size(uri), Code.FAILED_PRECONDITION)
+    elif size >= 0:
+        case.equal(clause, "stat says", (0, size), (statistics.value.is_directory, statistics.value.length))
+        case.equal(clause, "get_file_size", size, case.done(fs.get_file_size(uri)))
+    else:
+        case.status(clause, fs.get_file_size(uri), Code.NOT_FOUND)
+
+
+#: How a path called `path` changes: what is done first, its size then (None for a directory, -1 for nothing), what is
+#: done next, and its size afterwards. A step is the name of a method of the filesystem, or `write`, with its arguments.
+Step = tuple[str, str] | tuple[str, str, str | bytes]
+CHANGES: dict[str, tuple[list[Step], int | None, list[Step], int | None]] = {
+    "write": ([], -1, [("write", "path", b"12345")], 5),
+    "write-nothing": ([], -1, [("write", "path", b"")], 0),
+    "overwrite-longer": ([("write", "path", b"old")], 3, [("write", "path", b"n" * 5000)], 5000),
+    "overwrite-shorter": ([("write", "path", b"old content")], 11, [("write", "path", b"n")], 1),
+    "append": ([("write", "path", b"old")], 3, [("append", "path", b"more")], 7),
+    "rename-away": ([("write", "path", b"old")], 3, [("rename_file", "path", "other")], -1),
+    "rename-over": (
+        [("write", "path", b"old"), ("write", "other", b"longer")],
+        3,
+        [("rename_file", "other", "path")],
+        6,
+    ),
+    "copy-over": ([("write", "path", b"old"), ("write", "other", b"longer")], 3, [("copy_file", "other", "path")], 6),
+    "delete": ([("write", "path", b"old")], 3, [("delete_file", "path")], -1),
+    "delete-and-write": ([("write", "path", b"old")], 3, [("delete_file", "path"), ("write", "path", b"anew")], 4),
+    "create-directory": ([], -1, [("create_dir", "path")], None),
+    "create-recursively": ([], -1, [("recursively_create_dir", "path/inner")], None),
+    "delete-directory": ([("create_dir", "path")], None, [("delete_dir", "path")], -1),
+    "delete-recursively": (
+        [("create_dir", "path"), ("write", "path/file", b"x")],
+        None,
+        [("delete_recursively", "path")],
+        -1,
+    ),
+    "directory-after-file": ([("write", "path", b"old")], 3, [("delete_file", "path"), ("create_dir", "path")], None),
+    "file-after-directory": ([("create_dir", "path")], None, [("delete_dir", "path"), ("write", "path", b"new")], 3),
+}
+
+
+def perform(case: Case, step: Step) -> None:
+    """One step of a change."""
+    match step:
+        case ("write", name, bytes(content)):
+            case.write(name, content)
+        case ("append", name, bytes(content)):
+            with case.setup(), case.opened(case.fs.new_appendable_file(case.uri(name))) as file:
+                case.done(file.append(content))
+                case.done(file.close())
+        case (op, *names):
+            case.done(getattr(case.fs, op)(*(case.uri(str(name)) for name in names)))
+
+
+@pytest.mark.parametrize("change", list(CHANGES))
+@clauses("common.queries-agree")
+def test_after(case: Case, change: str) -> None:
+    """A path is asked about before and after a change, in every way."""
+    first, size, then, size_afterwards = CHANGES[change]
+    case.uri()
+    for step in first:
+        perform(case, step)
+    agree(case, "path", size)
+    for step in then:
+        perform(case, step)
+    agree(case, "path", size_afterwards)
+
+
+@clauses("stat.mtime-is-in-nanoseconds", "stat.mtime-moves-forward", "stat.mtime-granularity")
+def test_times(case: Case) -> None:
+    """A file is written, and written again; its time of modification is asked for each time."""
+    now = time.time_ns()
+    times = []
+    for content in (b"first", b"second", b"third"):
+        times.append(case.done(case.fs.stat(case.write("file", content))).mtime_nsec)
+    # A clock of the store may be a day off; a wrong unit is off by a factor of a thousand. 0 says: not known.
+    sane = all(mtime == 0 or abs(mtime - now) < DAY for mtime in times)
+    seen = "mtime within a day" if sane else f"mtime has {len(str(abs(times[0])))} digits"
+    case.check("stat.mtime-is-in-nanoseconds", sane, "mtime within a day", seen)
+    forward = times == sorted(times)
+    case.check("stat.mtime-moves-forward", forward, "no earlier", "no earlier" if forward else "earlier")
+    readings = {
+        "unknown": not any(times),
+        "seconds": all(mtime % 10**9 == 0 for mtime in times),
+        "fine": True,
+    }
+    case.reading("stat.mtime-granularity", readings, "granularity")
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        pytest.param([True], id="one"),
+        pytest.param([False], id="one-that-is-missing"),
+        pytest.param([True, True], id="two"),
+        pytest.param([True, False], id="the-last-is-missing"),
+        pytest.param([False, True], id="the-first-is-missing"),
+        pytest.param([True, False, True], id="the-middle-is-missing"),
+        pytest.param([False, False], id="none"),
+        pytest.param([k % 3 != 1 for k in range(50)], id="many"),
+    ],
+)
+@clauses("paths_exist.is-true-if-all-exist", "paths_exist.fills-every-status", "paths_exist.takes-no-statuses")
+def test_several(case: Case, there: list[bool]) -> None:
+    """Paths, some of which are missing, are asked for at once, with an array for their statuses and without."""
+    uris = []
+    for k, exists in enumerate(there):
+        make = case.write if k % 2 else lambda name, _: case.mkdir(name)
+        uris.append(make(f"path{k}", b"") if exists else case.uri(f"path{k}"))
+    asked = case.fs.paths_exist(uris).value
+    case.equal("paths_exist.is-true-if-all-exist", "returned", all(there), asked.returned)
+    codes = [status.code for status in asked.statuses or ()]
+    case.equal("paths_exist.fills-every-status", "codes", [Code.OK if e else Code.NOT_FOUND for e in there], codes)
+    without = case.fs.paths_exist(uris, with_statuses=False).value
+    case.equal("paths_exist.takes-no-statuses", "returned", all(there), without.returned)
+
+
+@clauses("paths_exist.fills-every-status", "paths_exist.is-true-if-all-exist")
+def test_several_kinds(case: Case) -> None:
+    """A directory, a file, a path below it (which answers what it answers alone), and nothing, one of them twice."""
+    directory, file = case.mkdir("directory"), case.write("file", b"")
+    below = case.uri("file/below")
+    asked = case.fs.paths_exist([directory, file, below, case.uri("missing"), directory]).value
+    codes = [status.code for status in asked.statuses or ()]
+    alone = case.fs.path_exists(below)
+    case.implemented(alone)
+    expected = [Code.OK, Code.OK, alone.code, Code.NOT_FOUND, Code.OK]
+    case.equal("paths_exist.fills-every-status", "codes", expected, codes)
+    case.equal("paths_exist.is-true-if-all-exist", "returned", False, asked.returned)
+
+
+@pytest.mark.parametrize("with_statuses", [pytest.param(True, id="statuses"), pytest.param(False, id="no-statuses")])
+@clauses("paths_exist.nothing-asked-is-true")
+def test_none_asked(case: Case, with_statuses: bool) -> None:
+    """Nothing is asked for."""
+    case.uri()
+    asked = case.fs.paths_exist([], with_statuses=with_statuses).value
+    case.equal("paths_exist.nothing-asked-is-true", "returned", True, asked.returned)

@@ -1,0 +1,189 @@
+"""Renaming and copying: what is at the source and at the target afterwards."""
+
+import pytest
+
+from ...harness.codes import Code
+from ...harness.outcomes import Outcome
+from ..engine.case import Case, Tree
+from ..engine.marks import clauses, smoke
+
+NEW = b"new\0content"
+
+
+def by(*names: str) -> pytest.MarkDecorator:
+    """Both ops, each with its own clauses of these names."""
+    return pytest.mark.parametrize(
+        "op",
+        [
+            pytest.param(op, id=op, marks=clauses(*(f"{op}.{name}" for name in names)))
+            for op in ("rename_file", "copy_file")
+        ],
+    )
+
+
+def move(case: Case, op: str, source: str, target: str) -> Outcome[None]:
+    """Rename or copy, with names in the case's directory."""
+    perform = case.fs.rename_file if op == "rename_file" else case.fs.copy_file
+    return perform(case.uri(source), case.uri(target))
+
+
+def afterwards(op: str, source: str, target: str, content: bytes) -> Tree:
+    """What is there when the op has answered OK."""
+    return {target: content} if op == "rename_file" else {source: content, target: content}
+
+
+@smoke
+@by("succeeds", "keeps-the-content")
+def test_plain(case: Case, op: str) -> None:
+    """A file is renamed or copied beside itself."""
+    case.write("source", NEW)
+    case.done(move(case, op, "source", "target"))
+    case.equal(f"{op}.keeps-the-content", "tree", afterwards(op, "source", "target", NEW), case.tree())
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        pytest.param("one/source", "two/target", id="between"),
+        pytest.param("one/source", "target", id="out"),
+        pytest.param("source", "two/target", id="in"),
+        pytest.param("one/source", "one/inner/source", id="down"),
+    ],
+)
+@by("keeps-the-content")
+def test_directories(case: Case, op: str, source: str, target: str) -> None:
+    """A file is renamed or copied from directory to directory."""
+    directories: Tree = {"one": None, "two": None, "one/inner": None}
+    for directory in directories:
+        case.mkdir(directory)
+    case.write(source, NEW)
+    case.done(move(case, op, source, target))
+    expected = directories | afterwards(op, source, target, NEW)
+    case.equal(f"{op}.keeps-the-content", "tree", expected, case.tree())
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        pytest.param(b"an older and much longer content", id="longer"),
+        pytest.param(b"o", id="shorter"),
+        pytest.param(b"", id="empty"),
+        pytest.param(NEW, id="equal"),
+    ],
+)
+@pytest.mark.parametrize("new", [pytest.param(NEW, id="content"), pytest.param(b"", id="nothing")])
+@by("replaces-the-target")
+def test_replace(case: Case, op: str, new: bytes, old: bytes) -> None:
+    """A file is renamed or copied over another one."""
+    case.write("source", new)
+    case.write("target", old)
+    case.done(move(case, op, "source", "target"))
+    case.equal(f"{op}.replaces-the-target", "tree", afterwards(op, "source", "target", new), case.tree())
+
+
+@by("keeps-the-content")
+def test_again_and_back(case: Case, op: str) -> None:
+    """A file goes to another name and back, twice."""
+    case.write("source", NEW)
+    for _ in range(2):
+        case.done(move(case, op, "source", "target"))
+        case.done(move(case, op, "target", "source"))
+    expected = {"source": NEW} if op == "rename_file" else {"source": NEW, "target": NEW}
+    case.equal(f"{op}.keeps-the-content", "tree", expected, case.tree())
+
+
+@clauses("copy_file.source-stays")
+def test_copies_are_two(case: Case) -> None:
+    """A copy is written anew, then its source."""
+    case.write("source", NEW)
+    case.done(move(case, "copy_file", "source", "target"))
+    case.write("target", b"changed")
+    case.equal("copy_file.source-stays", "tree", {"source": NEW, "target": b"changed"}, case.tree())
+    case.write("source", b"other")
+    case.equal("copy_file.source-stays", "tree", {"source": b"other", "target": b"changed"}, case.tree())
+
+
+@by("replaces-the-target")
+def test_name_is_free_again(case: Case, op: str) -> None:
+    """The source's name is used for a new file."""
+    case.write("source", NEW)
+    case.done(move(case, op, "source", "target"))
+    case.write("source", b"another")
+    case.equal(f"{op}.replaces-the-target", "tree", {"source": b"another", "target": NEW}, case.tree())
+
+
+@by("onto-itself")
+def test_onto_itself(case: Case, op: str) -> None:
+    """A file is renamed or copied onto itself."""
+    case.write("file", NEW)
+    got = move(case, op, "file", "file")
+    there = case.tree().get("file")
+    readings = {
+        "kept": got.ok and there == NEW,
+        "refused": not got.ok and there == NEW,
+        "emptied": there != NEW,
+    }
+    case.reading(f"{op}.onto-itself", readings, f"code={got.code} content={there!r}", got.message)
+
+
+#: What cannot be done: source, target, the code, and the clause that says so.
+REFUSED = {
+    "missing": ("missing", "target", Code.NOT_FOUND, "missing-is-not-found"),
+    "missing-parent": ("target", "missing/target", Code.NOT_FOUND, "missing-parent-is-not-found"),
+    "below-a-file": ("target/below", "directory/file", Code.FAILED_PRECONDITION, "below-a-file-is-failed-precondition"),
+    "below-itself": ("target", "target/below", Code.FAILED_PRECONDITION, "below-a-file-is-failed-precondition"),
+}
+
+
+@pytest.mark.parametrize(
+    ("op", "why"),
+    [
+        pytest.param(op, why, id=f"{op}-{why}", marks=clauses(f"{op}.error-changes-nothing", f"{op}.{REFUSED[why][3]}"))
+        for op in ("rename_file", "copy_file")
+        for why in REFUSED
+    ],
+)
+def test_refused(case: Case, op: str, why: str) -> None:
+    """What cannot be done leaves everything as it was, beside files with content."""
+    source, target, code, clause = REFUSED[why]
+    before: Tree = {"directory": None, "target": NEW, "directory/file": b"inside"}
+    case.mkdir("directory")
+    case.write("target", NEW)
+    case.write("directory/file", b"inside")
+    got = move(case, op, source, target)
+    case.status(f"{op}.{clause}", got, code)
+    if not got.ok:
+        case.unchanged(f"{op}.error-changes-nothing", before)
+
+
+@pytest.mark.parametrize("full", [pytest.param(False, id="empty"), pytest.param(True, id="full")])
+@clauses("rename_file.directory-is-failed-precondition")
+def test_directory(case: Case, full: bool) -> None:
+    """A directory is renamed: where that is supported all of it moves, where not nothing does."""
+    before: Tree = {"source": None} | ({"source/file": NEW} if full else {})
+    case.mkdir("source")
+    if full:
+        case.write("source/file", NEW)
+    got = move(case, "rename_file", "source", "target")
+    case.implemented(got)
+    after = case.tree()
+    moved = {path.replace("source", "target"): content for path, content in before.items()}
+    readings = {"supported": got.ok and after == moved, "forbidden": not got.ok and after == before}
+    case.reading("rename_file.directory-is-failed-precondition", readings, f"code={got.code} tree={sorted(after)}")
+
+
+@clauses("copy_file.target-directory")
+def test_copy_into_a_directory(case: Case) -> None:
+    """A file is copied onto a directory: into it where that is supported, else nothing changes."""
+    before: Tree = {"source": NEW, "directory": None, "directory/other": b"stays"}
+    case.write("source", NEW)
+    case.mkdir("directory")
+    case.write("directory/other", b"stays")
+    got = move(case, "copy_file", "source", "directory")
+    case.implemented(got)
+    after = case.tree()
+    readings = {
+        "refuses": not got.ok and after == before,
+        "inside": got.ok and after == before | {"directory/source": NEW},
+    }
+    case.reading("copy_file.target-directory", readings, f"code={got.code} tree={sorted(after)}", got.message)

@@ -1,0 +1,169 @@
+"""Ownership, op by op: what is the caller's is neither written nor kept, what is handed over is whole and not shared.
+
+The host overwrites every path and buffer as soon as the op has come back, watches the wrappers and what lies around the
+buffers, and frees every block it is handed.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from ...harness.filesystem import Filesystem
+from ...harness.outcomes import Outcome
+from ..engine.case import SURVIVED, Case
+from ..engine.marks import clauses
+
+CONTENT = b"the content of a file"
+
+#: How an op is performed: the filesystem, a path that may be anything, and another one.
+Way = Callable[[Filesystem, str, str], Outcome[object]]
+
+
+def there(op: str) -> Way:
+    """The op with the first path."""
+    return lambda fs, path, _: getattr(fs, op)(path)
+
+
+#: The ops that take paths, but for those that open something.
+WAYS: dict[str, Way] = {
+    op: there(op)
+    for op in (
+        "path_exists",
+        "stat",
+        "is_directory",
+        "get_file_size",
+        "get_children",
+        "create_dir",
+        "recursively_create_dir",
+        "delete_file",
+        "delete_dir",
+        "delete_recursively",
+        "get_matching_paths",
+        "translate_name",
+    )
+} | {
+    "rename_file": lambda fs, path, other: fs.rename_file(path, other),
+    "copy_file": lambda fs, path, other: fs.copy_file(path, other),
+    "paths_exist": lambda fs, path, other: fs.paths_exist([path, other]),
+}
+
+
+@pytest.mark.parametrize("op", list(WAYS))
+@clauses("common.wrapper-unchanged", "common.arguments-unchanged", "common.status-not-kept", "robustness.no-crash",
+         "robustness.no-hang", "robustness.no-exception")  # fmt: skip
+def test_paths(case: Case, op: str) -> None:
+    """The op meets a file, a directory, nothing, and a path below a file; then the filesystem goes on."""
+    if not case.fs.available(op):
+        case.missing(op)
+    way = WAYS[op]
+    for situation in ("file", "directory", "missing", "below"):
+        case.mkdir(situation)
+        uri = case.uri(situation, "path")
+        if situation in ("file", "below"):
+            case.write(f"{situation}/path", CONTENT)
+        if situation == "directory":
+            case.mkdir(f"{situation}/path")
+        way(case.fs, uri + "/leaf" if situation == "below" else uri, case.uri(situation, "other"))
+    case.content(case.write("after", CONTENT))
+
+
+@clauses("common.results-distinct", "common.results-terminated")
+def test_entries(case: Case) -> None:
+    """Lists of 0, 1 and many entries are handed over, with names of many lengths."""
+    names = ["n" * length for length in (1, 7, 8, 15, 16, 31, 32, 63, 64, 200)]
+    case.mkdir("empty")
+    case.mkdir("one")
+    case.write("one/file", b"")
+    case.mkdir("many")
+    for name in names:
+        case.write(f"many/{name}", b"")
+    for directory, expected in (("empty", []), ("one", ["file"]), ("many", names)):
+        listed = case.done(case.fs.get_children(case.uri(directory))).names
+        case.equal("common.results-terminated", f"entries of {directory}", expected, sorted(listed))
+        if case.fs.available("get_matching_paths"):
+            matched = case.done(case.fs.get_matching_paths(case.uri(directory) + "/*")).names
+            case.equal("common.results-terminated", f"matches in {directory}", len(expected), len(matched))
+
+
+def token_text(case: Case) -> Outcome[object]:
+    """A transaction's token as text; the transaction ends."""
+    raw = case.fs.raw
+    with case.setup():
+        token = case.done(raw.start_transaction()).token
+    text = raw.decode_transaction_token(token)
+    raw.end_transaction(token)
+    return Outcome(text.op, text.code, text.message, text.value is not None)
+
+
+#: The ops besides the lists that hand over blocks, each asked for what it gives again whenever it is asked.
+HANDED_OVER: dict[str, Callable[[Case], Outcome[object]]] = {
+    "translate_name": lambda case: case.fs.raw.translate_name(case.uri("name" * 10)),
+    "decode_transaction_token": token_text,
+    "get_filesystem_configuration": lambda case: case.fs.raw.get_filesystem_configuration(),
+}
+
+
+@pytest.mark.parametrize("op", list(HANDED_OVER))
+@clauses("common.results-distinct", *SURVIVED)
+def test_handed_over(case: Case, op: str) -> None:
+    """The same is asked for again and again; the host frees what it gets before it asks again."""
+    if op not in case.fs.present:
+        case.missing(op)
+    first = HANDED_OVER[op](case)
+    case.implemented(first)
+    for _ in range(3):
+        same = HANDED_OVER[op](case).value == first.value
+        case.check("common.results-distinct", same, "the same again", "the same again" if same else "something else")
+
+
+@pytest.mark.parametrize("opened", ["new_random_access_file", "new_writable_file", "new_appendable_file",
+                                    "new_read_only_memory_region_from_file"])  # fmt: skip
+@clauses("common.arguments-not-kept", "common.wrapper-unchanged", "common.object-untouched-on-error")
+def test_open(case: Case, opened: str) -> None:
+    """A file is opened, and used when the path that was handed over means something else."""
+    clause = "common.arguments-not-kept"
+    uri = case.write("file", CONTENT)
+    case.write("other", b"another file")
+    with case.setup():
+        got = case.opened(getattr(case.fs, opened)(uri))
+        # Other paths take the place of the one that was handed over.
+        case.fs.path_exists(case.uri("other"))
+        getattr(case.fs, opened)(case.uri("missing/path"))
+    with got:
+        match opened:
+            case "new_random_access_file":
+                case.equal(clause, "data", CONTENT, got.read(0, len(CONTENT)).value.data)
+            case "new_read_only_memory_region_from_file":
+                case.equal(clause, "data", CONTENT, got.data(0, len(CONTENT)).value[1])
+            case _:
+                case.done(got.append(b"appended"))
+                case.done(got.close())
+    if opened in ("new_writable_file", "new_appendable_file"):
+        expected = b"appended" if opened == "new_writable_file" else CONTENT + b"appended"
+        case.equal(clause, "tree", {"file": expected, "other": b"another file"}, case.tree())
+
+
+@pytest.mark.parametrize("size", [pytest.param(n, id=str(n)) for n in (1, 100, 4096, 70_000)])
+@clauses("common.arguments-not-kept", "common.arguments-unchanged", "common.status-not-kept")
+def test_append(case: Case, size: int) -> None:
+    """Pieces are appended; the buffer of each means something else when the file is closed."""
+    pieces = [bytes([65 + k]) * size for k in range(4)]
+    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+        for piece in pieces:
+            case.done(file.append(piece))
+        case.done(file.flush())
+        case.done(file.close())
+    content = case.content(case.uri("file"))
+    case.equal("common.arguments-not-kept", "content", b"".join(pieces), content)
+
+
+@pytest.mark.parametrize("n", [pytest.param(n, id=str(n)) for n in (1, 2, 63, 64, 4095, 4096, 4097, 200_000)])
+@clauses("robustness.no-overrun", "common.wrapper-unchanged")
+def test_read(case: Case, n: int) -> None:
+    """A buffer of so many bytes, with guards on both sides, is read into: whole, in part, and not at all."""
+    uri = case.write("file", CONTENT * 5000)
+    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+        whole = file.read(3, n)
+        file.read(len(CONTENT) * 5000 - 1, n)
+        file.read(len(CONTENT) * 5000, n)
+    case.equal("robustness.no-overrun", "data", (CONTENT * 5000)[3 : 3 + n], whole.value.data)

@@ -1,0 +1,58 @@
+"""Properties: on every history, plugin and model agree.
+
+A case tries many histories and stands for the smallest one on which they differ; else for one that got a warning;
+else for one that was run.
+"""
+
+from ..engine.case import Case
+from ..engine.marks import clauses, full
+
+# Hypothesis takes longer to import than most tiers take to start; it is imported where histories are made.
+# ruff: noqa: PLC0415
+
+
+@full
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_tree(case: Case) -> None:
+    """Files and directories are written, moved, deleted and asked for, in any order."""
+    from ..properties import machines, search
+
+    search.machine(case, machines.Tree)
+
+
+@full
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_handles(case: Case) -> None:
+    """Several files are open at once, and used in any order."""
+    from ..properties import machines, search
+
+    search.machine(case, machines.Handles)
+
+
+@full
+@clauses("read.returns-the-bytes", "robustness.no-crash", "robustness.no-hang")
+def test_reads(case: Case) -> None:
+    """A file is read in any places, in any order, also behind its end."""
+    from ..properties import search, strategies
+
+    search.given(case, strategies.reads())
+
+
+@full
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_spellings(case: Case) -> None:
+    """Paths are spelt in ways that translation makes one."""
+    from ..properties import search, strategies
+
+    if case.performed.isdisjoint(strategies.SPELT):
+        case.missing("path_exists")
+    search.given(case, strategies.spellings(case.performed))
+
+
+@full
+@clauses("get_matching_paths.succeeds", "robustness.no-crash", "robustness.no-hang")
+def test_patterns(case: Case) -> None:
+    """Any patterns are matched against names that look like patterns; an independent matcher says what is found."""
+    from ..properties import search, strategies
+
+    search.given(case, strategies.patterns())

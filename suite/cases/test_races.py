@@ -1,0 +1,311 @@
+"""Races: threads that change and look at the same names, and what each of them was told."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from ...harness import programs as threads
+from ...harness.codes import Code
+from ...harness.outcomes import Entries, Outcome
+from ...harness.programs import Program, Timed
+from ..contract.histories import Actor, Event, Files, ends
+from ..engine.case import SURVIVED, Case
+from ..engine.marks import clauses, full
+
+THREADS = 4
+ROUNDS = 100
+#: About as long as threads are kept at it with a plugin that is slow.
+SECONDS = 1.0
+
+
+def often(rounds: int) -> Iterator[int]:
+    """The numbers of the rounds; with a plugin that is slow only as many as take so long."""
+    started = time.perf_counter()
+    for number in range(rounds):
+        yield number
+        if time.perf_counter() - started > SECONDS:
+            return
+
+
+def needs(case: Case, *ops: str) -> None:
+    """Programs of threads have no defaults of core: the ops have to be the plugin's own."""
+    for op in ops:
+        if op not in case.fs.present:
+            case.missing(op)
+
+
+def actors(case: Case, count: int = THREADS) -> list[Actor]:
+    """Threads in the case's own directory."""
+    directory = case.fs.translate(case.uri())
+    return [Actor(case.fs.raw, directory) for _ in range(count)]
+
+
+def performed(case: Case, some: list[Actor], rounds: int = 1) -> list[list[Event]]:
+    """The events of all threads, round by round."""
+    went = threads.run_within(case.fs.raw, [actor.program for actor in some], rounds, SECONDS)
+    told = [actor.rounds(thread) for actor, thread in zip(some, went, strict=True)]
+    return [[event for events in round_ for event in events] for round_ in zip(*told, strict=True)]
+
+
+def fitting(rounds: list[list[Event]], start: Files) -> str:
+    """The events of the first round that fits no order; empty where all do."""
+    states = {start}
+    for events in rounds:
+        states = ends(events, states)
+        if not states:
+            first = min(event.start for event in events)
+            told = [f"{(event.start - first) // 1000}–{(event.end - first) // 1000} µs {event}" for event in events]
+            return "; ".join(told)
+    return ""
+
+
+#: The op, what there is before, and the names that each thread hands over.
+RACES: dict[str, tuple[Files, tuple[tuple[str, ...], ...]]] = {
+    "create_dir": (frozenset(), (("name",),) * THREADS),
+    "delete_dir": (frozenset({("name", None)}), (("name",),) * THREADS),
+    "delete_file": (frozenset({("name", b"content")}), (("name",),) * THREADS),
+    "rename_file": (frozenset({("name", b"content")}), tuple(("name", f"target{k}") for k in range(THREADS))),
+}
+
+
+@full
+@pytest.mark.parametrize("op", list(RACES))
+@clauses("common.one-winner", *SURVIVED)
+def test_one_winner(case: Case, op: str) -> None:
+    """Four threads do the same to one name, and then the next round to the next name."""
+    needs(case, op)
+    before, each = RACES[op]
+    wrong = ""
+    for number in often(ROUNDS // 2):
+        case.mkdir(f"round{number}")
+        for name, content in before:
+            if content is None:
+                case.mkdir(f"round{number}/{name}")
+            else:
+                case.write(f"round{number}/{name}", content)
+        some = actors(case)
+        for actor, names in zip(some, each, strict=True):
+            actor.path_op(op, *(f"round{number}/{name}" for name in names))
+        start = frozenset((f"round{number}/{name}", content) for name, content in before)
+        wrong = wrong or fitting(performed(case, some), start)
+    case.check("common.one-winner", not wrong, "one succeeds", "not one succeeds" if wrong else "one succeeds", wrong)
+
+
+def fits(case: Case, some: list[Actor], start: Files, rounds: int = ROUNDS) -> None:
+    """The check that histories are about."""
+    wrong = fitting(performed(case, some, rounds), start)
+    got = "fits no order" if wrong else "fits an order"
+    case.check("common.fits-an-order", not wrong, "fits an order", got, wrong)
+
+
+@full
+@clauses("common.fits-an-order", *SURVIVED)
+def test_replacing(case: Case) -> None:
+    """Each thread writes a file of its own, renames it to the one name, and reads what is there."""
+    needs(case, "rename_file", "new_writable_file", "new_random_access_file")
+    case.write("target", b"first")
+    some = actors(case)
+    for k, actor in enumerate(some):
+        actor.write(f"own{k}", b"from %d" % k)
+        actor.path_op("rename_file", f"own{k}", "target")
+        actor.read("target")
+    fits(case, some, frozenset({("target", b"first")}))
+
+
+@full
+@clauses("common.fits-an-order", *SURVIVED)
+def test_moving(case: Case) -> None:
+    """Two threads rename a file there and back, two look for it at both places."""
+    needs(case, "rename_file", "path_exists")
+    case.write("here", b"content")
+    some = actors(case)
+    for k, actor in enumerate(some):
+        for names in (("here", "there"), ("there", "here")):
+            if k < 2:
+                actor.path_op("rename_file", *names)
+            else:
+                actor.path_op("path_exists", names[k % 2])
+    fits(case, some, frozenset({("here", b"content")}))
+
+
+#: What programs that nobody wrote are made of; files and directories have names of their own.
+MIXED = (
+    ("path_op", "create_dir", "directory"),
+    ("path_op", "delete_dir", "directory"),
+    ("path_op", "path_exists", "directory"),
+    ("path_op", "rename_file", "a", "b"),
+    ("path_op", "rename_file", "b", "a"),
+    ("path_op", "delete_file", "b"),
+    ("path_op", "path_exists", "b"),
+    ("read", "a"),
+    ("read", "b"),
+)
+
+
+@full
+@pytest.mark.parametrize("seed", [pytest.param(seed, id=str(seed)) for seed in range(8)])
+@clauses("common.fits-an-order", *SURVIVED)
+def test_mixed(case: Case, seed: int) -> None:
+    """Three threads with small programs that chance wrote, the same for the same number."""
+    needs(case, "create_dir", "delete_dir", "path_exists", "rename_file", "delete_file", "new_random_access_file",
+          "new_writable_file")  # fmt: skip
+    case.write("a", b"first")
+    chance = random.Random(seed)
+    some = actors(case, 3)
+    for k, actor in enumerate(some):
+        if k == 0:
+            # So that there is a file again in every round.
+            actor.write("own", b"again")
+            actor.path_op("rename_file", "own", "a")
+        for _ in range(3):
+            method, *arguments = chance.choice(MIXED)
+            getattr(actor, method)(*arguments)
+    fits(case, some, frozenset({("a", b"first")}))
+
+
+CREATING = {"files": "new_writable_file", "directories": "create_dir", "renames": "rename_file"}
+
+
+@full
+@pytest.mark.parametrize("what", list(CREATING))
+@clauses("common.no-change-is-lost", *SURVIVED)
+def test_no_change_is_lost(case: Case, what: str) -> None:
+    """Eight threads make a name each in one directory; then all are looked for."""
+    needs(case, CREATING[what], "get_children")
+    lost: list[str] = []
+    for number in often(ROUNDS // 4):
+        names = [f"round{number}-{k}" for k in range(2 * THREADS)]
+        some = actors(case, len(names))
+        for k, (actor, name) in enumerate(zip(some, names, strict=True)):
+            match what:
+                case "files":
+                    actor.write(name, b"content")
+                case "directories":
+                    actor.path_op("create_dir", name)
+                case _:
+                    case.write(f"old{k}", b"content")
+                    actor.path_op("rename_file", f"old{k}", name)
+        made = {event.names[-1] for event in performed(case, some)[0] if event.code is Code.OK}
+        listed = case.done(case.fs.get_children(case.uri())).names
+        lost += [f"{name} is not listed" for name in sorted(made - set(listed))]
+        lost += [f"{name} is missing" for name in sorted(made) if not case.fs.path_exists(case.uri(name)).ok]
+    got = "a name is lost" if lost else "all are there"
+    case.check("common.no-change-is-lost", not lost, "all are there", got, "; ".join(lost[:4]))
+
+
+@full
+@pytest.mark.parametrize(
+    "op",
+    [pytest.param(op, id=op, marks=clauses(f"{op}.beside-changes")) for op in ("get_children", "get_matching_paths")],
+)
+@clauses(*SURVIVED)
+def test_listing(case: Case, op: str) -> None:
+    """Two threads list, two create and delete names before, among and behind those that stay."""
+    needs(case, op, "create_dir", "delete_dir")
+    stay = {f"b{k}" for k in range(6)} | {f"d{k}" for k in range(6)}
+    come = {f"{letter}{k}" for letter in "ace" for k in (6, 7)}
+    for name in sorted(stay):
+        case.mkdir(name)
+    directory = case.fs.translate(case.uri())
+    programs = [Program(case.fs.raw) for _ in range(THREADS)]
+    for k, program in enumerate(programs):
+        if k < 2:
+            program.entries_op(op, directory if op == "get_children" else case.uri("*"))
+        for change in ("create_dir", "delete_dir") if k >= 2 else ():
+            for letter in "ace":
+                program.path_op(change, f"{directory}/{letter}{k + 4}")
+    went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+    wrong = [said for thread in went[:2] for timed in thread if (said := mistaken(timed.outcome, stay, come))]
+    right = "what stays, once, and what comes and goes"
+    case.check(f"{op}.beside-changes", not wrong, right, wrong[0] if wrong else right)
+
+
+def mistaken(got: Outcome[Entries], stay: set[str], come: set[str]) -> str:
+    """What is wrong with a listing that was made beside changes."""
+    if not got.ok:
+        return f"code={got.code}"
+    counts = Counter(name.rpartition("/")[2] for name in got.value.names)
+    if missing := sorted(stay - set(counts)):
+        return f"missing: {missing[0]}"
+    if foreign := sorted(set(counts) - stay - come):
+        return f"foreign: {foreign[0]}"
+    return next((f"{name} twice" for name, count in sorted(counts.items()) if count > 1), "")
+
+
+PIECE = b"".join(b"%03d." % k for k in range(64))
+PIECES = 6
+
+
+@full
+@clauses("read.beside-a-writer", *SURVIVED)
+def test_reading_beside_a_writer(case: Case) -> None:
+    """One thread appends and flushes, three open the file and read it whole."""
+    needs(case, "new_random_access_file")
+    whole = PIECE * PIECES
+    wrong: list[str] = []
+    for number in often(ROUNDS // 5):
+        with case.setup():
+            file = case.opened(case.fs.new_writable_file(case.uri(f"file{number}")))
+        path = case.fs.translate(case.uri(f"file{number}"))
+        writer = Program(case.fs.raw)
+        for _ in range(PIECES):
+            writer.append(file.handle, PIECE)
+            writer.handle_op("flush", file.handle)
+        readers = [Program(case.fs.raw) for _ in range(THREADS - 1)]
+        for reader in readers:
+            for _ in range(PIECES):
+                handle = reader.open("new_random_access_file", path).value
+                reader.read(handle, 0, len(whole) + 1)
+                reader.handle_op("random_access_file.cleanup", handle)
+        went = threads.run(case.fs.raw, [writer, *readers])
+        file.close()
+        file.cleanup()
+        wrong += [said for thread in went[1:] if (said := out_of_step(thread, whole))]
+    right = "a beginning, growing"
+    case.check("read.beside-a-writer", not wrong, right, wrong[0] if wrong else right)
+
+
+def out_of_step(thread: list[Timed], whole: bytes) -> str:
+    """What is wrong with what one thread read of a file that grows to `whole`."""
+    seen = 0
+    for timed in thread:
+        got = timed.outcome
+        # Before it is closed a file may be hidden, or closed to readers.
+        if got.op != "read" or got.code not in (Code.OK, Code.OUT_OF_RANGE):
+            continue
+        data = got.value.data
+        if not whole.startswith(data):
+            return "bytes that were not appended"
+        if len(data) < seen:
+            return "less than before"
+        seen = len(data)
+    return ""
+
+
+@full
+@clauses("append.two-writers", *SURVIVED)
+def test_two_writers(case: Case) -> None:
+    """Two threads append lines to one file, each through a handle of its own."""
+    needs(case, "new_appendable_file")
+    uri = case.write("file", b"")
+    lines = 50
+    with case.setup():
+        first = case.opened(case.fs.new_appendable_file(uri))
+    second = case.fs.new_appendable_file(uri).value
+    files = [file for file in (first, second) if file is not None]
+    programs = [Program(case.fs.raw) for _ in files]
+    for k, (program, file) in enumerate(zip(programs, files, strict=True)):
+        for number in range(lines):
+            program.append(file.handle, b"thread %d, line %02d\n" % (k, number))
+    threads.run(case.fs.raw, programs)
+    for file in files:
+        file.close()
+        file.cleanup()
+    expected = sorted(b"thread %d, line %02d" % (k, number) for k in range(2) for number in range(lines))
+    whole = sorted(case.content(uri).splitlines()) == expected
+    readings = {"refused": second is None, "all": whole, "some": True}
+    got = "the second is refused" if second is None else "all of both" if whole else "not all of both"
+    case.reading("append.two-writers", readings, got)

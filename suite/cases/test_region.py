@@ -1,0 +1,53 @@
+"""Memory regions: the bytes of a file and their number."""
+
+from ...harness.codes import Code
+from ...harness.files import MemoryRegion
+from ..engine.case import Case
+from ..engine.marks import clauses, smoke
+
+
+def region(case: Case, content: bytes) -> MemoryRegion:
+    """A file with this content, mapped."""
+    uri = case.write("file", content)
+    with case.setup():
+        return case.opened(case.fs.new_read_only_memory_region_from_file(uri))
+
+
+@smoke
+@clauses("data.succeeds", "length.succeeds", "read_only_memory_region.cleanup.succeeds", "data.is-constant")
+def test_plain(case: Case) -> None:
+    """A file is mapped, looked at twice, and unmapped."""
+    mapped = region(case, b"plain")
+    case.status("length.succeeds", mapped.length(), Code.OK)
+    first, second = mapped.data(0, 0), mapped.data(0, 0)
+    case.check(
+        "data.succeeds", first.value[0] != 0, "address is set", "address is " + ("set" if first.value[0] else "NULL")
+    )
+    same = first.value[0] == second.value[0]
+    case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
+    case.status("read_only_memory_region.cleanup.succeeds", mapped.cleanup(), Code.OK)
+
+
+@clauses("data.outlives-other-ops", "data.is-constant")
+def test_others_come_and_go(case: Case) -> None:
+    """A region is looked at again after files and regions were opened, read and ended beside it."""
+    with region(case, b"the first region") as mapped:
+        address = mapped.data(0, 0).value[0]
+        for k in range(5):
+            uri = case.write(f"other{k}", b"another region %d" % k)
+            with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as other:
+                case.equal("data.outlives-other-ops", "other", b"another region %d" % k, other.data(0, 16).value[1])
+            case.content(uri)
+            case.equal("data.outlives-other-ops", "data", b"the first region", mapped.data(0, 16).value[1])
+        same = mapped.data(0, 0).value[0] == address
+        case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
+
+
+@clauses("data.outlives-other-ops", "length.is-the-file-size")
+def test_two_of_one_file(case: Case) -> None:
+    """A file is mapped twice; the first region ends, the second stays."""
+    first = region(case, b"mapped twice")
+    with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(case.uri("file"))) as second:
+        first.cleanup()
+        case.equal("length.is-the-file-size", "length", 12, second.length().value)
+        case.equal("data.outlives-other-ops", "data", b"mapped twice", second.data(0, 12).value[1])

@@ -1,0 +1,183 @@
+"""Loading and registration: what TF_InitPlugin hands over, and what core makes of it."""
+
+import re
+
+from ...harness.codes import Code
+from ...harness.registration import Registration, Scheme
+from ...harness.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, WRITABLE_FILE
+from ..engine.case import Case
+from ..engine.marks import clauses, smoke
+
+
+def registered(case: Case) -> Registration:
+    """What registration gave; a plugin that does not load is another case's news."""
+    with case.setup():
+        return case.loaded.registration
+
+
+@smoke
+@clauses("registration.loads", "registration.imports-c-symbols-only", "registration.exports-init",
+         "registration.blocks-are-freeable", "init.succeeds")  # fmt: skip
+def test_load(case: Case) -> None:
+    """The plugin is loaded and registered, and what it handed over is freed."""
+    registration = case.loaded.registration
+    missing = [symbol.demangled for symbol in registration.missing]
+    foreign = [symbol.demangled for symbol in registration.missing if symbol.is_cplusplus]
+    no_init = registration.error is not None and "TF_InitPlugin" in registration.error
+    got = (
+        "loaded"
+        if registration.error is None
+        else "missing symbols: " + ", ".join(missing)
+        if missing
+        else "not loaded"
+    )
+    case.check("registration.loads", registration.error is None or no_init, "loaded", got, registration.error or "")
+    case.equal("registration.imports-c-symbols-only", "C++ symbols of TensorFlow", [], foreign)
+    if registration.error is None or no_init:
+        case.check("registration.exports-init", not no_init, "TF_InitPlugin", "none" if no_init else "TF_InitPlugin")
+    if registration.error is None:
+        failed = next((entry for entry in registration.schemes if entry.init_called and entry.code is not Code.OK
+                       and entry.code is not Code.ALREADY_EXISTS), None)  # fmt: skip
+        code = failed.code if failed else Code.OK
+        case.check("init.succeeds", failed is None, "code=OK", f"code={code}", failed.message if failed else "")
+        case.check("registration.blocks-are-freeable", True, "all freed", "all freed")
+
+
+@clauses("registration.sets-allocate", "registration.sets-free")
+def test_allocator(case: Case) -> None:
+    """TF_InitPlugin fills in the allocator."""
+    registration = registered(case)
+    if registration.error is not None:
+        case.blocked("dlopen", registration.error)
+    case.equal("registration.sets-allocate", "set", True, registration.allocate_set)
+    case.equal("registration.sets-free", "set", True, registration.free_set)
+
+
+@clauses("registration.has-a-scheme")
+def test_schemes(case: Case) -> None:
+    """The plugin announces schemes."""
+    registration = registered(case)
+    if registration.error is None and registration.allocate_set and registration.free_set:
+        case.check("registration.has-a-scheme", registration.announced > 0, "1 or more", str(registration.announced))
+    else:
+        case.blocked("dlopen", registration.message)
+
+
+@clauses("registration.scheme-is-set", "registration.scheme-can-be-reached", "registration.no-duplicate-scheme")
+def test_scheme_names(case: Case) -> None:
+    """Every entry has a name of its own by which paths reach it."""
+    names = [entry.scheme for entry in need(case)]
+    case.equal("registration.scheme-is-set", "entries without scheme", 0, names.count(None))
+    given = [name for name in names if name is not None]
+    case.equal("registration.no-duplicate-scheme", "schemes twice", 0, len(given) - len(set(given)))
+    odd = [name for name in given if name and not re.fullmatch("[A-Za-z][A-Za-z0-9.]*", name)]
+    case.equal("registration.scheme-can-be-reached", "schemes no path reaches", [], odd)
+
+
+@clauses("registration.abi-matches", "registration.api-matches")
+def test_versions(case: Case) -> None:
+    """The numbers of every table that is set."""
+    tables = [
+        (entry.scheme, name, table) for entry in need(case) for name, table in entry.tables.items() if table.present
+    ]
+    case.equal("registration.abi-matches", "other ABI", [], [f"{s}: {n}" for s, n, table in tables if table.abi != 0])
+    case.equal("registration.api-matches", "other API", [], [f"{s}: {n}" for s, n, table in tables if table.api != 0])
+
+
+#: The ops that core insists on, where their table is there at all.
+REQUIRED = {
+    FILESYSTEM: ("init", "cleanup"),
+    RANDOM_ACCESS_FILE: ("random_access_file.cleanup",),
+    WRITABLE_FILE: ("writable_file.cleanup",),
+    READ_ONLY_MEMORY_REGION: ("read_only_memory_region.cleanup", "data", "length"),
+}
+#: The ops that open something, and the table of what they open.
+CREATORS = {
+    "new_random_access_file": RANDOM_ACCESS_FILE,
+    "new_writable_file": WRITABLE_FILE,
+    "new_appendable_file": WRITABLE_FILE,
+    "new_read_only_memory_region_from_file": READ_ONLY_MEMORY_REGION,
+}
+#: Bytes in a table for each of its entries.
+ENTRY = 8
+
+
+@clauses("registration.required-ops")
+def test_required_ops(case: Case) -> None:
+    """Core refuses a scheme that lacks a required op."""
+    missing = [
+        f"{entry.scheme}: {op}"
+        for entry in need(case)
+        for name, ops in REQUIRED.items()
+        for op in ops
+        if (entry.tables[name].present or name == FILESYSTEM) and op not in entry.tables[name].ops
+    ]
+    case.equal("registration.required-ops", "missing", [], missing)
+
+
+@clauses("registration.creators-have-tables")
+def test_creators(case: Case) -> None:
+    """Core refuses a scheme with an op that opens something for which there is no table."""
+    alone = [
+        f"{entry.scheme}: {op}"
+        for entry in need(case)
+        for op, name in CREATORS.items()
+        if op in entry.tables[FILESYSTEM].ops and not entry.tables[name].present
+    ]
+    case.equal("registration.creators-have-tables", "ops without their table", [], alone)
+
+
+@clauses("registration.every-scheme-registers")
+def test_every_scheme(case: Case) -> None:
+    """Each of the schemes that the plugin announces is registered."""
+    registered(case)
+    refused = [f"{entry.scheme}: {entry.code} {entry.message}" for entry in need(case) if entry.code is not Code.OK]
+    case.equal("registration.every-scheme-registers", "refused", [], refused)
+
+
+@clauses("registration.size-covers-required-ops")
+def test_sizes(case: Case) -> None:
+    """Every table is at least as long as its required ops; it may end early, and be longer than the host knows."""
+    short = [
+        f"{entry.scheme}: {name}"
+        for entry in need(case)
+        for name, table in entry.tables.items()
+        if table.present and table.size < ENTRY * len(REQUIRED[name])
+    ]
+    case.equal("registration.size-covers-required-ops", "tables too short", [], short)
+
+
+@clauses("registration.blocks-are-distinct")
+def test_blocks(case: Case) -> None:
+    """Every block that the host frees stands in one place."""
+    shared = max(entry.shared_blocks for entry in need(case))
+    case.equal("registration.blocks-are-distinct", "blocks that stand twice", 0, shared)
+
+
+@smoke
+@clauses("cleanup.succeeds")
+def test_cleanup(case: Case) -> None:
+    """The filesystem is cleaned up after use."""
+    with case.setup():
+        raw = case.fs.raw
+        case.fs.path_exists(case.uri())
+    case.last()
+    case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
+
+
+@clauses("cleanup.after-init")
+def test_cleanup_after_init(case: Case) -> None:
+    """The filesystem is cleaned up before any op, as it is where the scheme is taken."""
+    with case.setup():
+        raw = case.fs.raw
+    case.last()
+    case.status("cleanup.after-init", raw.cleanup(), Code.OK)
+
+
+def need(case: Case) -> tuple[Scheme, ...]:
+    """What the plugin says of its schemes, where it has some."""
+    found = case.announced
+    if not found:
+        registration = registered(case)
+        case.blocked("dlopen" if registration.error else "TF_InitPlugin", registration.message or "no scheme")
+    return found

@@ -1,0 +1,116 @@
+"""Sizes: around every number that buffers, pages and transfers have, written and read in every way."""
+
+import itertools
+
+import pytest
+
+from ...harness.codes import Code
+from ..engine.case import Case
+from ..engine.marks import clauses
+
+SIZES = (0, 1, 511, 512, 513, 4095, 4096, 4097, 65535, 65536, 65537, 131071, 131072, 131073,
+         (1 << 20) - 1, 1 << 20, (1 << 20) + 1)  # fmt: skip
+#: No power of two, so that no two places of a file look alike.
+PERIOD = bytes(range(251))
+
+sizes = pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in SIZES])
+
+
+def content(size: int) -> bytes:
+    """So many bytes, every value among them."""
+    return (PERIOD * (size // len(PERIOD) + 1))[:size]
+
+
+@sizes
+@clauses("read.ok-is-exactly-n", "read.returns-the-bytes", "read.succeeds")
+def test_whole(case: Case, size: int) -> None:
+    """A file of this size is read in one read of exactly its size."""
+    uri = case.write("file", content(size))
+    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+        if size:
+            got = file.read(0, size)
+            case.status("read.succeeds", got, Code.OK)
+            case.equal("read.ok-is-exactly-n", "returned", size, got.value.returned)
+            case.equal("read.returns-the-bytes", "data", content(size), got.value.data)
+        tail = file.read(max(0, size - 7), min(7, size))
+    case.equal("read.returns-the-bytes", "last bytes", content(size)[-7:], tail.value.data)
+
+
+@sizes
+@clauses("read.short-read-is-out-of-range", "read.past-the-end-is-out-of-range")
+def test_one_more(case: Case, size: int) -> None:
+    """One byte more is asked for than a file of this size has, and one byte behind it."""
+    uri = case.write("file", content(size))
+    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+        got, behind = file.read(0, size + 1), file.read(size, 1)
+    case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
+    case.equal("read.short-read-is-out-of-range", "returned", size, got.value.returned)
+    case.equal("read.short-read-is-out-of-range", "data", content(size), got.value.data)
+    case.status("read.past-the-end-is-out-of-range", behind, Code.OUT_OF_RANGE)
+    case.equal("read.past-the-end-is-out-of-range", "returned", 0, behind.value.returned)
+
+
+@sizes
+@clauses("append.writes-exactly-n", "tell.is-the-write-position")
+def test_pieces(case: Case, size: int) -> None:
+    """A file of this size is appended in three pieces, with the position asked for after each."""
+    cuts = sorted({0, size // 3, size // 2 + 1 if size else 0, size})
+    uri = case.uri("file")
+    with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
+        for start, end in itertools.pairwise(cuts):
+            case.done(file.append(content(size)[start:end]))
+            case.equal("tell.is-the-write-position", "position", end, case.done(file.tell()))
+        case.done(file.close())
+    case.equal("append.writes-exactly-n", "content", content(size), case.content(uri, size + 1))
+
+
+@sizes
+@clauses("stat.length-is-the-size", "get_file_size.is-stat-length")
+def test_length(case: Case, size: int) -> None:
+    """A file of this size is asked for its size."""
+    uri = case.write("file", content(size))
+    case.equal("stat.length-is-the-size", "length", size, case.done(case.fs.stat(uri)).length)
+    case.equal("get_file_size.is-stat-length", "size", size, case.done(case.fs.get_file_size(uri)))
+
+
+@sizes
+@clauses("copy_file.keeps-the-content", "copy_file.source-stays")
+def test_copy(case: Case, size: int) -> None:
+    """A file of this size is copied."""
+    uri = case.write("file", content(size))
+    case.done(case.fs.copy_file(uri, case.uri("copy")))
+    case.equal("copy_file.keeps-the-content", "copy", content(size), case.content(case.uri("copy"), size + 1))
+    case.equal("copy_file.source-stays", "source", content(size), case.content(uri, size + 1))
+
+
+@sizes
+@clauses("rename_file.keeps-the-content", "rename_file.source-is-gone")
+def test_rename(case: Case, size: int) -> None:
+    """A file of this size is renamed."""
+    uri = case.write("file", content(size))
+    case.done(case.fs.rename_file(uri, case.uri("moved")))
+    case.equal("rename_file.keeps-the-content", "content", content(size), case.content(case.uri("moved"), size + 1))
+    case.status("rename_file.source-is-gone", case.fs.path_exists(uri), Code.NOT_FOUND)
+
+
+@pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in SIZES if size])
+@clauses("data.holds-the-file", "length.is-the-file-size")
+def test_region(case: Case, size: int) -> None:
+    """A file of this size is mapped."""
+    uri = case.write("file", content(size))
+    with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
+        length = region.length().value
+        case.equal("length.is-the-file-size", "length", size, length)
+        case.equal("data.holds-the-file", "data", content(size), region.data(0, min(length, size)).value[1])
+
+
+@sizes
+@clauses("new_appendable_file.keeps-what-exists")
+def test_append(case: Case, size: int) -> None:
+    """Something is appended to a file of this size."""
+    uri = case.write("file", content(size))
+    with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
+        case.done(file.append(b"more"))
+        case.done(file.close())
+    expected = content(size) + b"more"
+    case.equal("new_appendable_file.keeps-what-exists", "content", expected, case.content(uri, size + 5))

@@ -1,0 +1,155 @@
+"""Status codes: each op that takes a path, in each situation the path can be in."""
+
+from collections.abc import Callable
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from ...harness.codes import Code
+from ...harness.files import MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.filesystem import Filesystem
+from ...harness.outcomes import Existence, Outcome, Source, Undeleted
+from ..contract.laws import OPENS
+from ..contract.statuses import (
+    BELOW_A_FILE,
+    EMPTY_PATH,
+    FAR_BELOW_A_FILE,
+    MISSING,
+    MISSING_PARENT,
+    ONE_PATH,
+    TWO_PATHS,
+    Cell,
+)
+from ..engine.case import Case
+from ..engine.marks import clauses
+from .situations import SPELLINGS, build
+
+#: The ops whose answer has more than a status: which further clauses their cells check.
+BESIDE = {
+    "stat": ("stat.untouched-on-error",),
+    "is_directory": ("is_directory.returns-false-on-error",),
+    "get_children": ("get_children.return-on-error", "get_children.returns-the-count"),
+    "delete_recursively": (
+        "delete_recursively.counters-when-it-could-not-start",
+        "delete_recursively.writes-both-counters",
+        "delete_recursively.counts-what-is-left",
+    ),
+    "paths_exist": ("paths_exist.is-true-if-all-exist",),
+}
+#: The situations in which a traversal cannot start.
+NOTHING_THERE = (BELOW_A_FILE, FAR_BELOW_A_FILE, MISSING, MISSING_PARENT)
+
+
+def one_path_cases() -> list[ParameterSet]:
+    """Each op in each situation and each spelling; cells that the guard refuses are not collected."""
+    params = []
+    for op, row in ONE_PATH.items():
+        for situation, cell in row.items():
+            if cell.guarded:
+                continue
+            for spelling, form in SPELLINGS.items():
+                if spelling != "plain" and situation in (EMPTY_PATH, FAR_BELOW_A_FILE):
+                    continue
+                named = [cell.clause, f"{op}.error-changes-nothing", *BESIDE.get(op, ())]
+                if op in OPENS:
+                    named.append("common.object-untouched-on-error")
+                label = f"{op}-{situation}" + ("" if spelling == "plain" else f"-{spelling}")
+                params.append(pytest.param((op, situation, cell, form), id=label, marks=clauses(*named)))
+    return params
+
+
+# One parameter and not four: pytest makes a fixture of each, for every case.
+@pytest.mark.parametrize("met", one_path_cases())
+def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
+    """The op meets a path in this situation."""
+    op, situation, cell, form = met
+    relative, before = build(case, situation, "name")
+    if form.startswith("elsewhere"):
+        case.mkdir("elsewhere")
+        before["elsewhere"] = None
+    head, _, leaf = relative.rpartition("/")
+    # The spelling is of the last name, so that the situation of the path stays what it is.
+    spelt = (f"{head}/" if head else "") + form.format(leaf)
+    if form.startswith("elsewhere") and head:
+        spelt = "elsewhere/../" + relative
+    uri = case.uri() + "/" + spelt if relative else ""
+    got: Outcome[object] = call(case.fs, op, uri)
+    judge(case, cell, op, status_of(got))
+    if op == "delete_recursively" and not got.ok and situation in NOTHING_THERE:
+        counters = got.value
+        assert isinstance(counters, Undeleted)
+        clause = "delete_recursively.counters-when-it-could-not-start"
+        case.equal(clause, "files, dirs", (0, 1), (counters.files, counters.dirs))
+    if not status_of(got).ok and situation != EMPTY_PATH:
+        case.unchanged(f"{op}.error-changes-nothing", before)
+    finish(got)
+
+
+def two_path_cases() -> list[ParameterSet]:
+    """Both ops with each situation on either side."""
+    params = []
+    for op, table in TWO_PATHS.items():
+        for (source, target), cell in table.items():
+            if cell.guarded:
+                continue
+            marks = clauses(cell.clause, f"{op}.error-changes-nothing")
+            params.append(pytest.param((op, source, target, cell), id=f"{op}-{source}-to-{target}", marks=marks))
+    return params
+
+
+@pytest.mark.parametrize("met", two_path_cases())
+def test_two_paths(case: Case, met: tuple[str, str, str, Cell]) -> None:
+    """The op meets two paths in these situations."""
+    op, source, target, cell = met
+    first, before = build(case, source, "source")
+    second, there = build(case, target, "target")
+    before |= there
+    from_uri = case.uri(first) if first else ""
+    perform = case.fs.rename_file if op == "rename_file" else case.fs.copy_file
+    got = perform(from_uri, case.uri(second))
+    judge(case, cell, op, got)
+    if not got.ok and first:
+        case.unchanged(f"{op}.error-changes-nothing", before)
+
+
+def call(fs: Filesystem, op: str, uri: str) -> Outcome[object]:
+    """Perform a one-path op."""
+    if op == "paths_exist":
+        return fs.paths_exist([uri])
+    perform: Callable[[str], Outcome[object]] = getattr(fs, op)
+    return perform(uri)
+
+
+def status_of(got: Outcome[object]) -> Outcome[object]:
+    """The outcome to judge: of paths_exist, the status of its one path."""
+    if isinstance(got.value, Existence) and got.value.statuses:
+        status = got.value.statuses[0]
+        return Outcome(got.op, status.code, status.message, got.value, got.watch, got.source)
+    return got
+
+
+def judge(case: Case, cell: Cell, op: str, got: Outcome[object]) -> None:
+    """Hold the code to its cell."""
+    case.implemented(got)
+    if got.source is Source.DEFAULT and got.code in cell.by_default:
+        case.reading(cell.clause, {"core's default": True}, f"code={got.code}", got.message)
+    elif cell.readings:
+        readings = {name: got.code in codes for name, codes in cell.readings.items()}
+        if op == "is_directory" and got.value:
+            readings = dict.fromkeys(readings, False)
+        case.reading(cell.clause, readings, f"code={got.code}" + value_of(op, got), got.message)
+    elif cell.accepts == frozenset(Code):
+        case.note(cell.clause, f"code={got.code}", got.message)
+    else:
+        case.status(cell.clause, got, *cell.accepts)
+
+
+def value_of(op: str, got: Outcome[object]) -> str:
+    """The return value, for ops where it decides."""
+    return f" value={got.value}" if op == "is_directory" else ""
+
+
+def finish(got: Outcome[object]) -> None:
+    """End what was opened."""
+    if isinstance(got.value, RandomAccessFile | WritableFile | MemoryRegion):
+        got.value.cleanup()

@@ -1,0 +1,200 @@
+"""Threads: ops that the host's threads perform at the same time, again and again."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from ...harness import programs as threads
+from ...harness.outcomes import Entries, Read, Source, Statistics
+from ...harness.programs import Program, Timed
+from ..engine.case import Case
+from ..engine.marks import clauses, full
+
+THREADS = 4
+ROUNDS = 100
+#: About as long as threads are kept at it with a plugin that is slow; shorter than the shortest call time-out in use.
+SECONDS = 1.0
+#: Bytes that say where in the file they stand.
+CONTENT = b"".join(b"%07d\n" % k for k in range(4096))
+PIECE = 512
+
+
+def wrong(went: list[list[Timed]], expected: Sequence[object]) -> str:
+    """The first outcome that is not what its thread expects every time; empty where all are."""
+    for number, (thread, value) in enumerate(zip(went, expected, strict=True)):
+        for round_, timed in enumerate(thread):
+            if timed.outcome.value != value:
+                got = timed.outcome
+                return f"thread {number}, round {round_}: {got.op} code={got.code} {str(got.value)[:60]}"
+    return ""
+
+
+@full
+@clauses("read.is-thread-safe")
+def test_read(case: Case) -> None:
+    """Four threads read one file at different offsets."""
+    uri = case.write("file", CONTENT)
+    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+        programs, expected = [], []
+        for k in range(THREADS):
+            program = Program(case.fs.raw)
+            offset = k * 7 * PIECE
+            program.read(file.handle, offset, PIECE)
+            programs.append(program)
+            expected.append(file.read(offset, PIECE).value)
+        went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+    found = wrong(went, expected)
+    case.check("read.is-thread-safe", not found, "the bytes at the offset, every time", found or "the same")
+
+
+@full
+@clauses("data.is-thread-safe")
+def test_region(case: Case) -> None:
+    """Four threads look at one region."""
+    uri = case.write("file", CONTENT)
+    with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
+        programs, expected = [], []
+        for k in range(THREADS):
+            program = Program(case.fs.raw)
+            program.data(region.handle, k * PIECE, PIECE)
+            programs.append(program)
+            expected.append((region.data(0, 0).value[0], CONTENT[k * PIECE : (k + 1) * PIECE]))
+        went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+    found = wrong(went, expected)
+    case.check("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
+
+
+#: What each of the threads does to a file and a directory of its own, by the op that is looked at.
+BUSY = ("query", "list", "write", "read", "create", "glob", "flush")
+
+
+@full
+@pytest.mark.parametrize("what", BUSY)
+@clauses("common.filesystem-is-thread-safe")
+def test_filesystem(case: Case, what: str) -> None:
+    """Four threads do the same on paths of their own; each finds what it would find alone."""
+    programs = []
+    for k in range(THREADS):
+        case.mkdir(f"thread{k}")
+        for name in range(k + 1):
+            case.write(f"thread{k}/file{name}", CONTENT[: 100 * k])
+        programs.append(busy(case, what, k))
+    alone = [threads.run(case.fs.raw, [program])[0] for program in programs]
+    together = threads.run_within(case.fs.raw, programs, ROUNDS // 4, SECONDS)
+    got = [[answer(timed) for timed in thread] for thread in together]
+    expected = [[answer(timed) for timed in thread] * (len(got[k]) // len(thread)) for k, thread in enumerate(alone)]
+    differing = [
+        (k, *pair) for k in range(THREADS) for pair in zip(expected[k], got[k], strict=True) if len(set(pair)) > 1
+    ]
+    said = f"thread {differing[0][0]}: {differing[0][1]} alone, {differing[0][2]} together" if differing else "the same"
+    case.reading("common.filesystem-is-thread-safe", {"safe": not differing}, said)
+
+
+def answer(timed: Timed) -> str:
+    """Of an answer what is the same every time."""
+    got = timed.outcome
+    match got.value:
+        case Entries(names=names):
+            value = f" {sorted(names)}"
+        case Statistics(length=length, is_directory=kind):
+            value = f" {length} {kind}"
+        case Read(data=data):
+            value = f" {data[:20]!r} {len(data)}"
+        case _:
+            value = ""
+    return f"{got.op} {got.code}{value}"
+
+
+def busy(case: Case, what: str, k: int) -> Program:
+    """What thread number k does."""
+    program = Program(case.fs.raw)
+    directory = case.fs.translate(case.uri(f"thread{k}"))
+    file = case.fs.translate(case.uri(f"thread{k}/file0"))
+    match what:
+        case "query":
+            program.path_op("path_exists", file)
+            program.stat(file)
+            program.path_op("path_exists", file + "-missing")
+        case "list":
+            program.entries_op("get_children", directory)
+        case "flush":
+            program.stat(file)
+            program.flush_caches()
+            program.stat(file)
+            program.entries_op("get_children", directory)
+        case "glob":
+            program.entries_op("get_matching_paths", case.uri(f"thread{k}/*"))
+        case "read":
+            handle = program.open("new_random_access_file", file).value
+            program.read(handle, 0, 50 * (k + 1))
+            program.handle_op("random_access_file.cleanup", handle)
+        case "write":
+            handle = program.open("new_writable_file", directory + "/new").value
+            program.append(handle, b"%d" % k * 100)
+            program.handle_op("close", handle)
+            program.handle_op("writable_file.cleanup", handle)
+            program.stat(directory + "/new")
+        case _:
+            program.path_op("create_dir", directory + "/inner")
+            program.path_op("create_dir", directory + "/inner")
+            program.path_op("delete_dir", directory + "/inner")
+            program.path_op("path_exists", directory + "/inner")
+    return program
+
+
+@full
+@clauses("rename_file.is-atomic")
+def test_rename_is_atomic(case: Case) -> None:
+    """One thread replaces a file by renaming another one onto it, three look whether it is there."""
+    target, other = case.write("target", b"old"), case.uri("other")
+    raw = case.fs.raw
+    writer = Program(raw)
+    handle = writer.open("new_writable_file", case.fs.translate(other)).value
+    writer.append(handle, b"new")
+    writer.handle_op("close", handle)
+    writer.handle_op("writable_file.cleanup", handle)
+    writer.path_op("rename_file", case.fs.translate(other), case.fs.translate(target))
+    if "rename_file" not in case.fs.present:
+        # Core copies and deletes: the file is emptied first, which is no affair of the plugin.
+        case.missing("rename_file")
+    readers = []
+    for _ in range(THREADS - 1):
+        reader = Program(raw)
+        for _ in range(8):
+            handle = reader.open("new_random_access_file", case.fs.translate(target)).value
+            reader.read(handle, 0, 3)
+            reader.handle_op("random_access_file.cleanup", handle)
+        readers.append(reader)
+    went = threads.run_within(raw, [writer, *readers], ROUNDS, SECONDS)
+    outcomes = [timed.outcome for thread in went[1:] for timed in thread]
+    missing = any(not got.ok for got in outcomes if got.op == "new_random_access_file")
+    contents = {got.value.data for got in outcomes if got.op == "read" and got.source is Source.PLUGIN}
+    bad = sorted(contents - {b"old", b"new"})
+    got = "nothing was there" if missing else f"content={bad}" if bad else "the old or the new file"
+    case.check("rename_file.is-atomic", not missing and not bad, "the old or the new file", got)
+
+
+@full
+@clauses("common.filesystem-is-thread-safe", "robustness.no-crash", "robustness.no-hang")
+def test_changes(case: Case) -> None:
+    """Two threads create and delete what two others list and ask about."""
+    for op in ("create_dir", "delete_dir", "get_children"):
+        if op not in case.fs.present:
+            case.missing(op)
+    directory = case.fs.translate(case.mkdir("directory"))
+    makers, askers = [], []
+    for k in range(2):
+        maker = Program(case.fs.raw)
+        maker.path_op("create_dir", f"{directory}/new{k}")
+        maker.path_op("delete_dir", f"{directory}/new{k}")
+        asker = Program(case.fs.raw)
+        asker.entries_op("get_children", directory)
+        asker.stat(f"{directory}/new{k}")
+        makers.append(maker)
+        askers.append(asker)
+    went = threads.run_within(case.fs.raw, [*makers, *askers], ROUNDS, SECONDS)
+    failed = [timed.outcome for thread in went[:2] for timed in thread if not timed.outcome.ok]
+    listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "names", ())}
+    foreign = sorted(listed - {"new0", "new1"})
+    said = f"{failed[0].op}: code={failed[0].code}" if failed else f"foreign={foreign}" if foreign else "all succeed"
+    case.reading("common.filesystem-is-thread-safe", {"safe": not failed and not foreign}, said)

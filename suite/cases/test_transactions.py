@@ -1,0 +1,307 @@
+"""Transactions: tokens, the paths they hold, and what their end does."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ...harness.codes import Code
+from ...harness.outcomes import Outcome, Token
+from ...harness.raw import FOREIGN_TOKEN
+from ..engine.case import Case
+from ..engine.marks import clauses
+
+GET = "get_transaction_for_path"
+GET_OR_START = "get_or_start_transaction_for_path"
+#: No plugin has this scheme.
+FOREIGN_PATH = "tffselsewhere://host/file"
+OLD, NEW = b"as it was", b"changed in a transaction"
+
+
+@contextmanager
+def started(case: Case) -> Iterator[int]:
+    """A transaction, as a set-up step; its end is one too."""
+    with case.setup():
+        token = case.done(case.fs.raw.start_transaction()).token
+        if token == 0:
+            case.blocked("start_transaction", "it answered OK and gave no token")
+    yield token
+    with case.setup():
+        case.done(case.fs.raw.end_transaction(token))
+
+
+def place(case: Case, name: str) -> str:
+    """A path in the case's directory, as ops get it."""
+    return case.fs.translate(case.uri(name))
+
+
+def add(case: Case, path: str, token: int) -> None:
+    """Put a path into a transaction, as a set-up step."""
+    with case.setup():
+        case.done(case.fs.raw.add_to_transaction(path, token))
+
+
+def ended(case: Case, *tokens: int) -> None:
+    """End transactions, as a set-up step."""
+    with case.setup():
+        for token in dict.fromkeys(token for token in tokens if token):
+            case.done(case.fs.raw.end_transaction(token))
+
+
+def holder(case: Case, path: str) -> Outcome[Token]:
+    """Which transaction a path is in."""
+    return case.fs.raw.token_op(GET, path)
+
+
+def token_of(got: Outcome[Token]) -> str:
+    """What an op that gives a token gave, without what differs from run to run."""
+    return f"code={got.code} token={'one' if got.value.token else 'NULL'}"
+
+
+@clauses("start_transaction.succeeds", "start_transaction.gives-a-token", "transactions.return-on-error",
+         "transactions.return-on-success")  # fmt: skip
+def test_start(case: Case) -> None:
+    """A transaction is started."""
+    got = case.fs.raw.start_transaction()
+    case.status("start_transaction.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
+    if got.ok:
+        case.check("start_transaction.gives-a-token", got.value.token != 0, "code=OK token=one", token_of(got))
+        readings = {"zero": got.value.returned == 0, "other": True}
+        case.reading("transactions.return-on-success", readings, f"returned={got.value.returned}")
+        ended(case, got.value.token)
+
+
+@clauses("start_transaction.several", "start_transaction.tokens-differ")
+def test_several(case: Case) -> None:
+    """A second transaction is started while the first one is open."""
+    raw = case.fs.raw
+    with started(case) as first:
+        second = raw.start_transaction()
+        case.implemented(second)
+        refused = second.code is Code.FAILED_PRECONDITION
+        case.reading("start_transaction.several", {"several": second.ok, "one-at-a-time": refused},
+                     f"code={second.code}", second.message)  # fmt: skip
+        if second.ok:
+            differ = second.value.token != first
+            case.check("start_transaction.tokens-differ", differ, "two tokens", "two tokens" if differ else "one token")
+            if differ:
+                ended(case, second.value.token)
+
+
+@clauses("end_transaction.succeeds")
+def test_end(case: Case) -> None:
+    """Transactions are started and ended, one after the other, each with the same path."""
+    raw = case.fs.raw
+    path = place(case, "file")
+    for _ in range(3):
+        with case.setup():
+            token = case.done(raw.start_transaction()).token
+        if case.fs.available("add_to_transaction"):
+            add(case, path, token)
+        case.status("end_transaction.succeeds", raw.end_transaction(token), Code.OK)
+
+
+@clauses("end_transaction.releases-its-paths")
+def test_end_releases(case: Case) -> None:
+    """A transaction ends; the path that was in it is asked for, and added to the next one."""
+    clause, raw = "end_transaction.releases-its-paths", case.fs.raw
+    path = place(case, "file")
+    with started(case) as token:
+        add(case, path, token)
+    if case.fs.available(GET):
+        case.status(clause, holder(case, path), Code.NOT_FOUND)
+    with started(case) as token:
+        case.status(clause, raw.add_to_transaction(path, token), Code.OK)
+
+
+@pytest.mark.parametrize("what", ["file", "directory", "missing"])
+@clauses("add_to_transaction.succeeds", "add_to_transaction.path-need-not-exist", f"{GET}.succeeds",
+         "common.arguments-unchanged")  # fmt: skip
+def test_add(case: Case, what: str) -> None:
+    """A path is added to a transaction, and its transaction asked for."""
+    path = place(case, "path")
+    if what == "file":
+        case.write("path", OLD)
+    elif what == "directory":
+        case.mkdir("path")
+    clause = "add_to_transaction." + ("path-need-not-exist" if what == "missing" else "succeeds")
+    with started(case) as token:
+        case.status(clause, case.fs.raw.add_to_transaction(path, token), Code.OK)
+        if case.fs.available(GET):
+            got = holder(case, path)
+            case.status(f"{GET}.succeeds", got, Code.OK)
+            case.equal(f"{GET}.succeeds", "token", token, got.value.token)
+
+
+@clauses("add_to_transaction.twice")
+def test_add_twice(case: Case) -> None:
+    """A path is added to the transaction it is in."""
+    path = place(case, "file")
+    with started(case) as token:
+        add(case, path, token)
+        got = case.fs.raw.add_to_transaction(path, token)
+        case.note("add_to_transaction.twice", f"code={got.code}", got.message)
+
+
+@clauses("add_to_transaction.in-another-transaction", "transactions.return-on-error")
+def test_add_to_another(case: Case) -> None:
+    """A path that is in one transaction is added to a second one, and its transaction asked for."""
+    clause, raw = "add_to_transaction.in-another-transaction", case.fs.raw
+    path = place(case, "file")
+    with started(case) as first, started(case) as second:
+        add(case, path, first)
+        got = raw.add_to_transaction(path, second)
+        case.implemented(got)
+        refused = got.code is Code.FAILED_PRECONDITION
+        case.reading(clause, {"refused": refused, "accepted": got.ok}, f"code={got.code}", got.message)
+        if case.fs.available(GET):
+            kept = holder(case, path)
+            owners = (first,) if refused else (first, second)
+            case.check(clause, kept.value.token in owners, f"{GET}: a transaction it was added to",
+                       f"{GET}: {token_of(kept)}, not one it was added to")  # fmt: skip
+
+
+@clauses(f"{GET}.none-is-not-found", "transactions.return-on-error", "transactions.token-on-error")
+def test_none(case: Case) -> None:
+    """A path that is in no transaction, before and while another path is in one."""
+    path = place(case, "file")
+    got = holder(case, path)
+    case.status(f"{GET}.none-is-not-found", got, Code.NOT_FOUND)
+    case.note("transactions.token-on-error", token_of(got))
+    if case.fs.available("start_transaction") and case.fs.available("add_to_transaction"):
+        with started(case) as token:
+            add(case, path + "-longer", token)
+            case.status(f"{GET}.none-is-not-found", holder(case, path), Code.NOT_FOUND)
+
+
+@clauses(f"{GET_OR_START}.succeeds", f"{GET_OR_START}.finds-the-transaction", "common.arguments-unchanged")
+def test_get_or_start(case: Case) -> None:
+    """A transaction is started for a path that is in none; then the path's transaction is asked for in both ways."""
+    raw, clause = case.fs.raw, f"{GET_OR_START}.finds-the-transaction"
+    path = place(case, "file")
+    got = raw.token_op(GET_OR_START, path)
+    case.status(f"{GET_OR_START}.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
+    if not got.ok:
+        return
+    case.check(f"{GET_OR_START}.succeeds", got.value.token != 0, "code=OK token=one", token_of(got))
+    again = raw.token_op(GET_OR_START, path)
+    case.status(clause, again, Code.OK)
+    case.equal(clause, "token", got.value.token, again.value.token)
+    if case.fs.available(GET):
+        case.equal(clause, f"{GET} token", got.value.token, holder(case, path).value.token)
+    ended(case, got.value.token, again.value.token)
+
+
+@clauses(f"{GET_OR_START}.finds-the-transaction")
+def test_get_added(case: Case) -> None:
+    """The transaction of a path that was added to one is got or started."""
+    clause = f"{GET_OR_START}.finds-the-transaction"
+    path = place(case, "file")
+    with started(case) as token:
+        add(case, path, token)
+        got = case.fs.raw.token_op(GET_OR_START, path)
+        case.status(clause, got, Code.OK)
+        case.equal(clause, "token", token, got.value.token)
+
+
+@pytest.mark.parametrize("how", ["start", "other-path"])
+@clauses("start_transaction.tokens-differ", f"{GET_OR_START}.succeeds")
+def test_started_for_a_path(case: Case, how: str) -> None:
+    """A transaction was started for a path; another one is started, or got for a path that is in none."""
+    raw = case.fs.raw
+    with case.setup():
+        first = case.done(raw.token_op(GET_OR_START, place(case, "file"))).token
+    second = raw.start_transaction() if how == "start" else raw.token_op(GET_OR_START, place(case, "other"))
+    case.status("start_transaction.tokens-differ", second, Code.OK, Code.FAILED_PRECONDITION)
+    differ = second.value.token != first
+    case.check("start_transaction.tokens-differ", differ, "two tokens", "two tokens" if differ else "one token")
+    ended(case, first, second.value.token)
+
+
+@clauses(f"{GET}.foreign-path", "transactions.return-on-error")
+def test_get_of_a_foreign_path(case: Case) -> None:
+    """The transaction of a path that has the scheme of another filesystem."""
+    got = holder(case, FOREIGN_PATH)
+    case.implemented(got)
+    readings = {"refused": got.code is Code.FAILED_PRECONDITION, "a-path-like-others": got.code is Code.NOT_FOUND}
+    case.reading(f"{GET}.foreign-path", readings, f"code={got.code}", got.message)
+
+
+@clauses(f"{GET_OR_START}.foreign-path", "transactions.return-on-error")
+def test_get_or_start_of_a_foreign_path(case: Case) -> None:
+    """A transaction for a path that has the scheme of another filesystem."""
+    # Nothing is done to the path, which is why it may be sent although it is not the case's own.
+    got = case.fs.raw.token_op(GET_OR_START, FOREIGN_PATH)
+    case.implemented(got)
+    taken = got.code in (Code.OK, Code.FAILED_PRECONDITION)
+    readings = {"refused": got.code is Code.NOT_FOUND, "a-path-like-others": taken}
+    case.reading(f"{GET_OR_START}.foreign-path", readings, f"code={got.code}", got.message)
+    if got.ok and got.value.token:
+        ended(case, got.value.token)
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        pytest.param("end_transaction", id="end", marks=clauses("end_transaction.foreign-token-is-not-found")),
+        pytest.param("add_to_transaction", id="add", marks=clauses("add_to_transaction.foreign-token-is-not-found")),
+    ],
+)
+@clauses("transactions.return-on-error")
+def test_foreign_token(case: Case, op: str) -> None:
+    """A token that the filesystem never gave out."""
+    raw = case.fs.raw
+    path = place(case, "file")
+    is_end = op == "end_transaction"
+    got = raw.end_transaction(FOREIGN_TOKEN) if is_end else raw.add_to_transaction(path, FOREIGN_TOKEN)
+    case.status(f"{op}.foreign-token-is-not-found", got, Code.NOT_FOUND)
+    if not is_end and case.fs.available(GET):
+        # Nothing came of it.
+        case.status(f"{op}.foreign-token-is-not-found", holder(case, path), Code.NOT_FOUND)
+
+
+@clauses("decode_transaction_token.succeeds")
+def test_decode(case: Case) -> None:
+    """The text of a token, twice: each is a block to be freed."""
+    raw = case.fs.raw
+    # Where no token can be had, one that nobody gave out still has an address to show.
+    token = FOREIGN_TOKEN
+    if case.fs.available("start_transaction"):
+        with case.setup():
+            token = case.done(raw.start_transaction()).token
+    for _ in range(2):
+        got = raw.decode_transaction_token(token)
+        text = "NULL" if got.value is None else "a text"
+        case.check("decode_transaction_token.succeeds", text == "a text", "a text", text)
+    if token != FOREIGN_TOKEN and case.fs.available("end_transaction"):
+        ended(case, token)
+
+
+@clauses("decode_transaction_token.tells-tokens-apart")
+def test_decode_two(case: Case) -> None:
+    """The texts of two tokens."""
+    raw = case.fs.raw
+    with started(case) as first, started(case) as second:
+        texts = {raw.decode_transaction_token(token).value for token in (first, second)}
+        got = "two texts" if len(texts) == 2 else "one text"
+        case.check("decode_transaction_token.tells-tokens-apart", len(texts) == 2, "two texts", got)
+
+
+@clauses("end_transaction.keeps-the-changes", "transactions.isolation")
+def test_isolation(case: Case) -> None:
+    """Files in a transaction are written anew, made and deleted; they are looked at before and after its end."""
+    before = {"changed": OLD, "deleted": OLD}
+    after = {"changed": NEW, "made": NEW}
+    for name, content in before.items():
+        case.write(name, content)
+    with started(case) as token:
+        for name in ("changed", "made", "deleted"):
+            add(case, place(case, name), token)
+        for name in after:
+            case.write(name, NEW)
+        with case.setup():
+            case.done(case.fs.delete_file(case.uri("deleted")))
+        seen = case.tree()
+    readings = {"at-the-end": seen == before, "at-once": seen == after, "in-part": True}
+    case.reading("transactions.isolation", readings, "before the end: " + next(k for k, v in readings.items() if v))
+    case.equal("end_transaction.keeps-the-changes", "tree", after, dict(sorted(case.tree().items())))

@@ -1,0 +1,106 @@
+"""translate_name and flush_caches: names before they reach the ops, and what is remembered of the answers."""
+
+import pytest
+
+from ...harness import paths
+from ...harness.codes import Code
+from ..engine.case import Case
+from ..engine.marks import clauses, smoke
+
+#: What follows scheme and host, and what core's default makes of it.
+EXAMPLES = {
+    "nothing": ("", "/"),
+    "root": ("/", "/"),
+    "two-slashes": ("//", "/"),
+    "many-slashes": ("////", "/"),
+    "file": ("/a_file", "/a_file"),
+    "below": ("/a_dir/a_file", "/a_dir/a_file"),
+    "up": ("/a_dir/..", "/"),
+    "dot": ("/./a_file", "/a_file"),
+    "convoluted": ("/a/convoluted/../path/./to/.//.///a/file", "/a/path/to/a/file"),
+    "above-the-root": ("/../../a", "/a"),
+    "trailing-slash": ("/a_dir/", "/a_dir"),
+    "doubled-slash": ("/a//b", "/a/b"),
+    "dots-in-names": ("/a../.b/...", "/a../.b/..."),
+    "percent": ("/a%20b%2Fc", "/a%20b%2Fc"),
+    "space": ("/a b", "/a b"),
+}
+
+
+def translated(case: Case, name: str) -> str:
+    """What translate_name gives, which is never NULL."""
+    got = case.fs.translate_name(name)
+    given = got.value is not None
+    case.check("translate_name.succeeds", given, "a name", "a name" if given else "NULL")
+    return got.value or ""
+
+
+@smoke
+@clauses("translate_name.succeeds", "translate_name.form", "translate_name.idempotent")
+def test_plain(case: Case) -> None:
+    """The URI of the case's directory, and what comes of it."""
+    uri = case.uri()
+    got = translated(case, uri)
+    case.note("translate_name.form", "core's default" if got == paths.translate(uri) else "its own")
+    case.note("translate_name.idempotent", "stays" if translated(case, got) == got else "changes")
+
+
+@pytest.mark.parametrize("name", list(EXAMPLES))
+@pytest.mark.parametrize("host", [pytest.param(host, id=host or "no-host") for host in ("", "host")])
+@clauses("translate_name.succeeds", "translate_name.form", "translate_name.repeats")
+def test_example(case: Case, host: str, name: str) -> None:
+    """A URI of this form, with and without a host; what comes of it is the plugin's own affair."""
+    text, default = EXAMPLES[name]
+    scheme = paths.parse(case.uri()).scheme
+    uri = f"{scheme}://{host}{text}"
+    got = translated(case, uri)
+    case.equal("translate_name.repeats", "again", got, translated(case, uri))
+    case.note("translate_name.form", "core's default" if got == default else f"name={got}")
+
+
+@clauses("translate_name.succeeds", "translate_name.of-nothing")
+def test_nothing(case: Case) -> None:
+    """The empty name."""
+    case.uri()
+    got = translated(case, "")
+    case.reading("translate_name.of-nothing", {"empty": got == "", "root": True}, f"name={got}")
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        pytest.param("{}/", id="trailing-slash"),
+        pytest.param("{}//", id="two-slashes"),
+        pytest.param("{}/.", id="dot"),
+        pytest.param("{}/a/..", id="dot-dot"),
+        pytest.param("{}/./a/../", id="all-of-it"),
+    ],
+)
+@clauses("translate_name.is-stable", "translate_name.succeeds")
+def test_stable(case: Case, spelling: str) -> None:
+    """The case's directory, written with what translation removes."""
+    uri = case.uri()
+    got = translated(case, spelling.format(uri))
+    case.equal("translate_name.is-stable", "name", translated(case, uri), got)
+
+
+@smoke
+@clauses("flush_caches.succeeds")
+def test_flush_caches(case: Case) -> None:
+    """Caches are flushed while there are a file and an open reader."""
+    uri = case.write("file", b"content")
+    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
+        case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
+        case.equal("flush_caches.succeeds", "data", b"content", reader.read(0, 7).value.data)
+    case.equal("flush_caches.succeeds", "tree", {"file": b"content"}, case.tree())
+
+
+@clauses("flush_caches.succeeds")
+def test_flush_caches_in_the_midst(case: Case) -> None:
+    """Caches are flushed while somebody writes."""
+    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("new"))) as writer:
+        case.done(writer.append(b"before"))
+        case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
+        case.done(writer.append(b"after"))
+        case.done(writer.close())
+    case.equal("flush_caches.succeeds", "tree", {"new": b"beforeafter"}, case.tree())

@@ -1,0 +1,179 @@
+"""Creating and deleting: what is there afterwards, and what is counted."""
+
+import pytest
+
+from ...harness.codes import Code
+from ..engine.case import Case, Tree
+from ..engine.marks import clauses, smoke
+
+
+@smoke
+@clauses("create_dir.succeeds", "create_dir.creates-an-empty-directory")
+def test_create(case: Case) -> None:
+    """A directory is created, and one in it."""
+    case.status("create_dir.succeeds", case.fs.create_dir(case.uri("new")), Code.OK)
+    case.equal("create_dir.creates-an-empty-directory", "tree", {"new": None}, case.tree())
+    case.status("create_dir.succeeds", case.fs.create_dir(case.uri("new/inner")), Code.OK)
+    case.equal("create_dir.creates-an-empty-directory", "tree", {"new": None, "new/inner": None}, case.tree())
+
+
+@clauses("create_dir.exists-is-already-exists", "create_dir.error-changes-nothing")
+def test_create_twice(case: Case) -> None:
+    """A directory with something in it is created again."""
+    case.mkdir("new")
+    case.write("new/file", b"stays")
+    case.status("create_dir.exists-is-already-exists", case.fs.create_dir(case.uri("new")), Code.ALREADY_EXISTS)
+    case.unchanged("create_dir.error-changes-nothing", {"new": None, "new/file": b"stays"})
+
+
+@clauses("create_dir.succeeds", "delete_dir.deletes")
+def test_create_again(case: Case) -> None:
+    """A directory is created where one was deleted, then a file, then a directory again."""
+    for _ in range(2):
+        case.status("create_dir.succeeds", case.fs.create_dir(case.uri("name")), Code.OK)
+        case.done(case.fs.delete_dir(case.uri("name")))
+        case.equal("delete_dir.deletes", "tree", {}, case.tree())
+        case.done(case.fs.delete_file(case.write("name", b"")))
+
+
+@smoke
+@clauses("recursively_create_dir.succeeds", "recursively_create_dir.creates-parents")
+def test_create_recursively(case: Case) -> None:
+    """A directory is created with two parents."""
+    case.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri("a/b/c")), Code.OK)
+    case.equal("recursively_create_dir.creates-parents", "tree", {"a": None, "a/b": None, "a/b/c": None}, case.tree())
+
+
+@pytest.mark.parametrize(
+    ("there", "path"),
+    [
+        pytest.param([], "a", id="one-level"),
+        pytest.param(["a"], "a", id="all-of-it-exists"),
+        pytest.param(["a"], "a/b", id="the-parent-exists"),
+        pytest.param(["a"], "a/b/c/d/e", id="the-top-exists"),
+        pytest.param(["a", "a/b", "a/b/c"], "a/b/c", id="three-levels-exist"),
+        pytest.param([], "/".join("abcdefghijklmnopqrst"), id="twenty-levels"),
+        pytest.param([], "a/a/a", id="the-same-name"),
+        pytest.param(["ab"], "a/b", id="beside-a-look-alike"),
+    ],
+)
+@clauses("recursively_create_dir.creates-parents", "recursively_create_dir.keeps-what-is-there")
+def test_create_recursively_where(case: Case, there: list[str], path: str) -> None:
+    """A directory is created where some of its parents are there, with something in them."""
+    kept: Tree = {}
+    for directory in there:
+        case.mkdir(directory)
+        case.write(f"{directory}/kept", b"kept")
+        kept |= {directory: None, f"{directory}/kept": b"kept"}
+    case.done(case.fs.recursively_create_dir(case.uri(path)))
+    names = path.split("/")
+    made: Tree = {"/".join(names[: k + 1]): None for k in range(len(names))}
+    tree = case.tree()
+    case.equal("recursively_create_dir.creates-parents", "tree", made | kept, tree)
+    case.equal("recursively_create_dir.keeps-what-is-there", "kept", kept, {path: tree.get(path, b"") for path in kept})
+
+
+@clauses("recursively_create_dir.below-a-file-is-failed-precondition", "recursively_create_dir.error-changes-nothing")
+def test_create_recursively_through_a_file(case: Case) -> None:
+    """A file stands where a parent should be, two levels above what is to be created."""
+    case.mkdir("a")
+    case.write("a/b", b"file")
+    got = case.fs.recursively_create_dir(case.uri("a/b/c/d"))
+    case.status("recursively_create_dir.below-a-file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
+    case.unchanged("recursively_create_dir.error-changes-nothing", {"a": None, "a/b": b"file"})
+
+
+@clauses("delete_file.deletes", "new_random_access_file.missing-is-not-found")
+def test_delete_file(case: Case) -> None:
+    """A file is deleted, looked for, and written again."""
+    uri = case.write("file", b"gone")
+    case.write("other", b"stays")
+    case.done(case.fs.delete_file(uri))
+    case.equal("delete_file.deletes", "tree", {"other": b"stays"}, case.tree())
+    case.status("new_random_access_file.missing-is-not-found", case.fs.new_random_access_file(uri), Code.NOT_FOUND)
+    case.status("delete_file.deletes", case.fs.delete_file(uri), Code.NOT_FOUND)
+    case.write("file", b"new")
+    case.equal("delete_file.deletes", "tree", {"file": b"new", "other": b"stays"}, case.tree())
+
+
+@clauses("delete_dir.deletes", "delete_dir.not-empty-is-failed-precondition", "delete_dir.error-changes-nothing")
+def test_delete_dir(case: Case) -> None:
+    """A directory is deleted as soon as it is empty, and not before."""
+    uri = case.mkdir("directory")
+    case.mkdir("directory/inner")
+    case.write("directory/file", b"stays")
+    for gone in (case.fs.delete_file, case.fs.delete_dir):
+        before = case.tree()
+        case.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
+        case.unchanged("delete_dir.error-changes-nothing", before)
+        case.done(gone(case.uri("directory/file" if "directory/file" in before else "directory/inner")))
+    case.done(case.fs.delete_dir(uri))
+    case.equal("delete_dir.deletes", "tree", {}, case.tree())
+
+
+#: Trees to delete: path to content, None for a directory. All stand below `tree`.
+TREES: dict[str, Tree] = {
+    "empty": {},
+    "one-file": {"file": b"x"},
+    "one-directory": {"inner": None},
+    "mixed": {"inner": None, "inner/empty": None, "inner/file": b"x", "file": b"x"},
+    "deep": {"/".join("d" * k): None for k in range(1, 12)},
+    "deep-with-a-file": {"/".join("d" * k): None for k in range(1, 6)} | {"d/d/d/d/d/file": b"x"},
+    "wide": {f"file{k}": b"" for k in range(40)} | {f"inner{k}": None for k in range(40)},
+    "names-of-its-own": {"tree": None, "tree/tree": b"x"},
+    "glob-characters": {"*": b"x", "[a]": None, "?": b"x"},
+    "hidden": {".hidden": b"x", ".inner": None, ".inner/.file": b"x"},
+}
+
+
+@pytest.mark.parametrize("shape", list(TREES))
+@clauses("delete_recursively.succeeds", "delete_recursively.deletes-everything",
+         "delete_recursively.counters-are-zero-on-success", "delete_recursively.writes-both-counters")  # fmt: skip
+def test_delete_recursively(case: Case, shape: str) -> None:
+    """A tree of this shape is deleted beside things whose names begin alike."""
+    case.mkdir("tree")
+    for path, content in TREES[shape].items():
+        if content is None:
+            case.mkdir(f"tree/{path}")
+        else:
+            case.write(f"tree/{path}", content)
+    case.write("tree-file", b"stays")
+    case.mkdir("trees")
+    case.write("trees/file", b"stays")
+    got = case.fs.delete_recursively(case.uri("tree"))
+    case.status("delete_recursively.succeeds", got, Code.OK)
+    counters = (got.value.files, got.value.dirs)
+    case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
+    left = {"tree-file": b"stays", "trees": None, "trees/file": b"stays"}
+    case.equal("delete_recursively.deletes-everything", "tree", left, case.tree())
+
+
+@smoke
+@clauses("delete_recursively.succeeds", "delete_recursively.deletes-everything")
+def test_delete_recursively_inside(case: Case) -> None:
+    """A tree inside a directory is deleted; the directory stays."""
+    case.mkdir("parent")
+    case.mkdir("parent/tree")
+    case.write("parent/tree/file", b"gone")
+    case.write("parent/file", b"stays")
+    case.status("delete_recursively.succeeds", case.fs.delete_recursively(case.uri("parent/tree")), Code.OK)
+    left = {"parent": None, "parent/file": b"stays"}
+    case.equal("delete_recursively.deletes-everything", "tree", left, case.tree())
+
+
+@clauses("delete_recursively.of-a-file", "delete_recursively.counters-are-zero-on-success")
+def test_delete_recursively_a_file(case: Case) -> None:
+    """A file is deleted recursively: it is gone where the answer is OK, and stays where it is not."""
+    case.mkdir("parent")
+    case.write("parent/file", b"file")
+    got = case.fs.delete_recursively(case.uri("parent/file"))
+    case.implemented(got)
+    after = case.tree()
+    readings = {
+        "deletes": got.ok and after == {"parent": None},
+        "refuses": got.code is Code.FAILED_PRECONDITION and after == {"parent": None, "parent/file": b"file"},
+    }
+    case.reading("delete_recursively.of-a-file", readings, f"code={got.code} tree={sorted(after)}", got.message)
+    if got.ok:
+        counters = (got.value.files, got.value.dirs)
+        case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)

@@ -1,0 +1,292 @@
+"""Writing: appends, positions, and what is there afterwards."""
+
+import pytest
+
+from ...harness.codes import Code
+from ...harness.files import WritableFile
+from ...harness.outcomes import Outcome, Source
+from ..engine.case import Case
+from ..engine.marks import clauses, smoke
+
+BYTES = bytes(range(256))
+
+
+def writer(case: Case, name: str = "file") -> WritableFile:
+    """A new file, open for writing."""
+    with case.setup():
+        return case.opened(case.fs.new_writable_file(case.uri(name)))
+
+
+def appender(case: Case, name: str = "file") -> WritableFile:
+    """A file, open for appending."""
+    with case.setup():
+        return case.opened(case.fs.new_appendable_file(case.uri(name)))
+
+
+def handed_over(case: Case, got: Outcome[None]) -> None:
+    """The plugin's own flush or sync; where the entry is NULL core does nothing, which makes nothing visible."""
+    if got.source is not Source.PLUGIN:
+        case.missing(got.op)
+    case.done(got)
+
+
+@smoke
+@clauses("append.succeeds", "tell.succeeds", "flush.succeeds", "sync.succeeds", "close.succeeds",
+         "writable_file.cleanup.succeeds", "close.then-cleanup", "append.writes-exactly-n")  # fmt: skip
+def test_plain(case: Case) -> None:
+    """A file is written, flushed, synced, closed and cleaned up."""
+    file = writer(case)
+    case.status("append.succeeds", file.append(b"plain"), Code.OK)
+    if case.fs.available("tell"):
+        case.status("tell.succeeds", file.tell(), Code.OK)
+    case.status("flush.succeeds", file.flush(), Code.OK)
+    case.status("sync.succeeds", file.sync(), Code.OK)
+    case.status("close.succeeds", file.close(), Code.OK)
+    ended = file.cleanup()
+    case.status("writable_file.cleanup.succeeds", ended, Code.OK)
+    case.status("close.then-cleanup", ended, Code.OK)
+    case.equal("append.writes-exactly-n", "content", b"plain", case.content(case.uri("file")))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param([BYTES], id="every-byte"),
+        pytest.param([b"a", b"", b"b"], id="an-empty-piece-between"),
+        pytest.param([b"\0" * 1000], id="nothing-but-nul"),
+        pytest.param([BYTES * 256, BYTES * 257], id="larger-than-a-buffer"),
+    ],
+)
+@clauses("append.writes-exactly-n", "append.succeeds")
+def test_append(case: Case, pieces: list[bytes]) -> None:
+    """Pieces are appended to a new file."""
+    with writer(case) as file:
+        for piece in pieces:
+            case.status("append.succeeds", file.append(piece), Code.OK)
+        case.done(file.close())
+    case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
+
+
+@clauses("append.zero-bytes")
+def test_append_nothing(case: Case) -> None:
+    """0 bytes are appended, as core does when it copies an empty file."""
+    with writer(case) as file:
+        got = file.append(b"")
+        case.done(file.close())
+    case.status("append.zero-bytes", got, Code.OK)
+    case.equal("append.zero-bytes", "content", b"", case.content(case.uri("file")))
+
+
+@clauses("tell.is-the-write-position", "tell.changes-nothing", "tell.return-agrees-with-the-code")
+def test_tell(case: Case) -> None:
+    """The position is asked for after every append."""
+    with writer(case) as file:
+        expected = 0
+        for piece in (b"", b"four", b"", BYTES * 300):
+            case.done(file.append(piece))
+            expected += len(piece)
+            case.equal("tell.is-the-write-position", "position", expected, file.tell().value)
+            case.equal("tell.changes-nothing", "position", expected, file.tell().value)
+
+
+@clauses("tell.on-an-appendable-file", "tell.is-the-write-position")
+def test_tell_on_an_appendable_file(case: Case) -> None:
+    """The position of a file of 10 bytes that was opened for appending."""
+    case.write("file", b"0123456789")
+    with appender(case) as file:
+        first = file.tell().value
+        case.done(file.append(b"more"))
+        second = file.tell().value
+    case.reading("tell.on-an-appendable-file", {"file": first == 10, "handle": first == 0}, f"position={first}")
+    expected = 4 if first == 0 and second == 4 else 14
+    case.equal("tell.is-the-write-position", "position", expected, second)
+
+
+@clauses("flush.makes-data-visible")
+def test_flush(case: Case) -> None:
+    """A reader is opened after flush, while the file is still open."""
+    with writer(case) as file:
+        case.done(file.append(b"flushed"))
+        handed_over(case, file.flush())
+        case.equal("flush.makes-data-visible", "content", b"flushed", case.tree().get("file"))
+
+
+@clauses("sync.makes-data-visible")
+def test_sync(case: Case) -> None:
+    """A reader is opened after sync, while the file is still open."""
+    with writer(case) as file:
+        case.done(file.append(b"synced"))
+        handed_over(case, file.sync())
+        case.equal("sync.makes-data-visible", "content", b"synced", case.tree().get("file"))
+
+
+@clauses("close.keeps-the-data")
+def test_close_without_flush(case: Case) -> None:
+    """Data is appended and the file closed, without a flush."""
+    with writer(case) as file:
+        case.done(file.append(b"kept"))
+        case.done(file.close())
+    case.equal("close.keeps-the-data", "content", b"kept", case.content(case.uri("file")))
+
+
+@clauses("close.keeps-the-data")
+def test_close_after_flush(case: Case) -> None:
+    """More data is appended after a flush, then the file is closed."""
+    with writer(case) as file:
+        case.done(file.append(b"before"))
+        case.done(file.flush())
+        case.done(file.append(b"after"))
+        case.done(file.close())
+    case.equal("close.keeps-the-data", "content", b"beforeafter", case.content(case.uri("file")))
+
+
+@clauses("writable_file.cleanup.succeeds", "writable_file.cleanup.unclosed-data")
+def test_cleanup_without_close(case: Case) -> None:
+    """A file is dropped without close; the fate of its data is open, the filesystem goes on."""
+    file = writer(case)
+    case.done(file.append(b"dropped"))
+    case.status("writable_file.cleanup.succeeds", file.cleanup(), Code.OK)
+    case.write("another", b"works")
+    case.equal("writable_file.cleanup.succeeds", "content", b"works", case.content(case.uri("another")))
+    left = case.tree().get("file")
+    readings = {"kept": left == b"dropped", "dropped": left != b"dropped"}
+    case.reading("writable_file.cleanup.unclosed-data", readings, f"content={left!r}")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([], id="opened-only"),
+        pytest.param(["append"], id="appended"),
+        pytest.param(["append", "flush"], id="flushed"),
+        pytest.param(["append", "flush", "append"], id="appended-after-flush"),
+        pytest.param(["append", "sync"], id="synced"),
+    ],
+)
+@clauses("writable_file.cleanup.succeeds", "close.then-cleanup")
+def test_lives(case: Case, steps: list[str]) -> None:
+    """Files end in every way: cleaned up with and without close, ten of each, in a host that goes on."""
+    for close in (False, True):
+        for k in range(10):
+            file = writer(case, f"file{k}")
+            for step in steps:
+                case.done(file.append(b"piece") if step == "append" else getattr(file, step)())
+            if close:
+                case.done(file.close())
+            clause = "close.then-cleanup" if close else "writable_file.cleanup.succeeds"
+            case.status(clause, file.cleanup(), Code.OK)
+    expected = b"piece" * steps.count("append")
+    case.equal("close.then-cleanup", "content", expected, case.content(case.uri("file9")))
+
+
+@clauses("new_writable_file.unflushed-data")
+def test_unflushed(case: Case) -> None:
+    """Somebody looks for a new file, and for what was appended to it, before flush and close."""
+    with writer(case) as file:
+        there = case.fs.path_exists(case.uri("file")).ok
+        case.done(file.append(b"unflushed"))
+        seen = case.content(case.uri("file")) if there else b""
+        case.done(file.close())
+    readings = {"at-once": seen == b"unflushed", "file-at-once": there, "later": True}
+    case.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
+
+
+@pytest.mark.parametrize("again", [pytest.param(False, id="new"), pytest.param(True, id="over-another")])
+@clauses("new_writable_file.seen-after-close", "new_writable_file.replaces-what-exists")
+def test_nothing_appended(case: Case, again: bool) -> None:
+    """A file is opened for writing and closed, with nothing appended."""
+    if again:
+        case.write("file", b"older")
+    with writer(case) as file:
+        case.done(file.close())
+    case.equal("new_writable_file.seen-after-close", "tree", {"file": b""}, case.tree())
+    length = case.done(case.fs.stat(case.uri("file"))).length
+    case.equal("new_writable_file.replaces-what-exists", "length", 0, length)
+
+
+@clauses("append.writes-exactly-n", "close.keeps-the-data")
+def test_two_writers(case: Case) -> None:
+    """Two files are written in turn, in pieces that look alike."""
+    with writer(case, "one") as one, writer(case, "two") as two:
+        for k in range(20):
+            case.done(one.append(b"1%d" % k))
+            case.done(two.append(b"2%d" % k))
+        case.done(two.close())
+        case.done(one.close())
+    expected = {"one": b"".join(b"1%d" % k for k in range(20)), "two": b"".join(b"2%d" % k for k in range(20))}
+    case.equal("append.writes-exactly-n", "tree", expected, case.tree())
+    case.equal("close.keeps-the-data", "content", expected["one"], case.content(case.uri("one")))
+
+
+@clauses("new_appendable_file.keeps-what-exists", "new_writable_file.replaces-what-exists")
+def test_one_after_the_other(case: Case) -> None:
+    """A file is written, appended to, written anew and appended to again, each by a handle of its own."""
+    clause = "new_appendable_file.keeps-what-exists"
+    for start in (b"first", b"second start"):
+        case.write("file", start)
+        case.equal("new_writable_file.replaces-what-exists", "content", start, case.content(case.uri("file")))
+        with appender(case) as file:
+            case.done(file.append(b"-more"))
+            case.done(file.flush())
+            case.done(file.append(b"-most"))
+            case.done(file.close())
+        case.equal(clause, "content", start + b"-more-most", case.content(case.uri("file")))
+
+
+@pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (2, 17, 1000)])
+@clauses("append.writes-exactly-n")
+def test_small_appends(case: Case, count: int) -> None:
+    """So many pieces of one to seven bytes are appended."""
+    pieces = [BYTES[k % 200 : k % 200 + k % 7 + 1] for k in range(count)]
+    with writer(case) as file:
+        for piece in pieces:
+            case.done(file.append(piece))
+        case.done(file.close())
+    case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
+
+
+@clauses("sync.where-it-is-absent")
+def test_sync_where_it_is_absent(case: Case) -> None:
+    """A file is synced; where the plugin has no sync, TensorFlow flushes."""
+    with writer(case) as file:
+        case.done(file.append(b"synced"))
+        got = file.sync()
+        case.done(file.close())
+    present = got.source is Source.PLUGIN
+    case.reading("sync.where-it-is-absent", {"present": present, "flush": not present}, f"code={got.code}")
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        pytest.param(b"old content", id="longer"),
+        pytest.param(b"o", id="shorter"),
+        pytest.param(b"old" * 50_000, id="much-longer"),
+    ],
+)
+@clauses("new_writable_file.replaces-what-exists")
+def test_overwrite(case: Case, old: bytes) -> None:
+    """A file that exists is written anew."""
+    case.write("file", old)
+    case.write("file", b"new")
+    case.equal("new_writable_file.replaces-what-exists", "content", b"new", case.content(case.uri("file")))
+
+
+@clauses("new_appendable_file.keeps-what-exists")
+def test_append_to_what_exists(case: Case) -> None:
+    """A file is opened for appending twice."""
+    case.write("file", b"one")
+    for piece in (b"two", b"three"):
+        with appender(case) as file:
+            case.done(file.append(piece))
+            case.done(file.close())
+    case.equal("new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.content(case.uri("file")))
+
+
+@clauses("new_appendable_file.creates-what-is-missing")
+def test_append_to_nothing(case: Case) -> None:
+    """A file that does not exist is opened for appending."""
+    with appender(case) as file:
+        case.done(file.append(b"first"))
+        case.done(file.close())
+    case.equal("new_appendable_file.creates-what-is-missing", "content", b"first", case.content(case.uri("file")))

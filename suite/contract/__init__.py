@@ -1,0 +1,1 @@
+"""What is demanded: the clauses, the tables of statuses, the laws, the claims, and the reference model."""

@@ -1,0 +1,143 @@
+"""The catalogue of clauses: every checkable sentence of the contract, read from `suite/contract/clauses/*.toml`."""
+
+import difflib
+import fnmatch
+import functools
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+#: The version of the interface, and of this catalogue.
+CONTRACT_VERSION = "tensorflow-2.21/1"
+
+CLASSES = (
+    "read",
+    "write",
+    "directories",
+    "listing",
+    "glob",
+    "memory-region",
+    "rename-copy",
+    "paths",
+    "registration",
+    "transactions",
+    "configuration",
+    "concurrency",
+    "robustness",
+)
+
+
+class Level(StrEnum):
+    """How much a clause binds."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    MAY = "MAY"
+
+
+class CatalogueError(Exception):
+    """A file of the catalogue is not as it should be."""
+
+
+class UnknownClause(KeyError):
+    """There is no clause of that name; the text names similar ones."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One accepted reading of a disputed clause, and what TensorFlow makes of a plugin that follows it."""
+
+    name: str
+    text: str
+    tensorflow: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One checkable sentence. `klass` is its conformance class; `op` is empty for a rule with no single op."""
+
+    id: str
+    level: Level
+    klass: str
+    rule: str
+    source: tuple[str, ...]
+    check: str
+    op: str = ""
+    untested: str | None = None
+    disputed: str | None = None
+    readings: tuple[Reading, ...] = ()
+
+
+_REQUIRED = {"id", "level", "class", "rule", "source", "check"}
+_OPTIONAL = {"op", "untested", "disputed", "readings"}
+
+
+def read(files: Iterable[Path]) -> dict[str, Clause]:
+    """The clauses of some files, in their order. Raises CatalogueError."""
+    clauses: dict[str, Clause] = {}
+    for file in files:
+        try:
+            tables = tomllib.loads(file.read_text(encoding="utf-8")).get("clause", [])
+        except tomllib.TOMLDecodeError as error:
+            raise CatalogueError(f"{file.name}: {error}") from error
+        for table in tables:
+            clause = _clause(file.name, table)
+            if clause.id in clauses:
+                raise CatalogueError(f"{file.name}: {clause.id} stands in the catalogue twice")
+            clauses[clause.id] = clause
+    return clauses
+
+
+def _clause(where: str, table: Mapping[str, Any]) -> Clause:
+    name = table.get("id", "a clause without id")
+    keys = set(table)
+    if missing := _REQUIRED - keys:
+        raise CatalogueError(f"{where}: {name} lacks {', '.join(sorted(missing))}")
+    if unknown := keys - _REQUIRED - _OPTIONAL:
+        raise CatalogueError(f"{where}: {name} has the unknown key {', '.join(sorted(unknown))}")
+    if table["level"] not in Level.__members__:
+        raise CatalogueError(f"{where}: {name} has the unknown level {table['level']!r}")
+    if table["class"] not in CLASSES:
+        raise CatalogueError(f"{where}: {name} has the unknown class {table['class']!r}")
+    if ("disputed" in table) != bool(table.get("readings")):
+        raise CatalogueError(f"{where}: {name} must have both 'disputed' and 'readings', or neither")
+    source = table["source"]
+    return Clause(
+        id=name,
+        level=Level(table["level"]),
+        klass=table["class"],
+        rule=table["rule"],
+        source=(source,) if isinstance(source, str) else tuple(source),
+        check=table["check"],
+        op=table.get("op", ""),
+        untested=table.get("untested"),
+        disputed=table.get("disputed"),
+        readings=tuple(Reading(**reading) for reading in table.get("readings", ())),
+    )
+
+
+@functools.cache
+def catalogue() -> Mapping[str, Clause]:
+    """All clauses by id."""
+    return read(sorted((Path(__file__).parent / "clauses").glob("*.toml")))
+
+
+def clause(name: str) -> Clause:
+    """The clause with this id. Raises UnknownClause."""
+    try:
+        return catalogue()[name]
+    except KeyError:
+        near = difflib.get_close_matches(name, catalogue(), n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise UnknownClause(f"there is no clause {name!r}{hint}") from None
+
+
+def matching(pattern: str) -> list[Clause]:
+    """The clauses whose id matches a shell pattern."""
+    return [entry for name, entry in catalogue().items() if fnmatch.fnmatchcase(name, pattern)]

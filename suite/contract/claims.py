@@ -1,0 +1,177 @@
+"""Claims: what a profile says that a target supports, and what that makes of a check. The data is `claims.toml`."""
+
+import fnmatch
+import functools
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...harness import paths
+from ...reports.claims import StatedClaim
+from ...reports.verdicts import Verdict
+from .catalogue import catalogue
+
+#: A claim's value: a word, or whether something is so.
+Value = str | bool
+
+MTIME = "stat.mtime-granularity"
+SECOND = 10**9
+
+
+class UnknownClaim(Exception):
+    """A profile claims what nobody knows; the text is one sentence that lists what is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What one value of a claim means. `supported` is None where it only decides between readings."""
+
+    claim: str
+    about: str
+    value: Value
+    text: str
+    supported: bool | None
+    clauses: frozenset[str]
+    ops: frozenset[str]
+    readings: Mapping[str, tuple[str, ...]]
+
+    def __str__(self) -> str:
+        return f"{self.claim} = {str(self.value).lower() if isinstance(self.value, bool) else self.value}"
+
+
+@functools.cache
+def meanings() -> Mapping[str, Mapping[Value, Meaning]]:
+    """What each value of each claim means."""
+    tables = tomllib.loads((Path(__file__).parent / "claims.toml").read_text(encoding="utf-8"))["claim"]
+    return {table["name"]: {entry["value"]: _meaning(table, entry) for entry in table["values"]} for table in tables}
+
+
+def _meaning(table: Mapping[str, Any], entry: Mapping[str, Any]) -> Meaning:
+    patterns = entry.get("clauses", table.get("clauses", ()))
+    return Meaning(
+        claim=table["name"],
+        about=table["about"],
+        value=entry["value"],
+        text=entry["text"],
+        supported=entry.get("supported"),
+        clauses=frozenset(name for name in catalogue() if any(fnmatch.fnmatchcase(name, p) for p in patterns)),
+        ops=frozenset(entry.get("ops", table.get("ops", ()))),
+        readings={name: tuple(readings) for name, readings in entry.get("readings", {}).items()},
+    )
+
+
+def stated(claims: Mapping[str, Value]) -> list[Meaning]:
+    """What these claims mean. Raises UnknownClaim."""
+    found = []
+    for name, value in claims.items():
+        values = meanings().get(name)
+        if values is None:
+            raise UnknownClaim(f"there is no claim {name!r}; known are {', '.join(meanings())}")
+        # 1 is no truth value, though Python takes it for one.
+        meaning = next((m for known, m in values.items() if known == value and type(known) is type(value)), None)
+        if meaning is None:
+            known = ", ".join(str(known).lower() if isinstance(known, bool) else f'"{known}"' for known in values)
+            raise UnknownClaim(f"the claim {name} is {value!r}; known are {known}")
+        found.append(meaning)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a target claims, as its checks ask for it. Without a profile it claims nothing, and any reading is right.
+
+    `limits` are those of the profile: `max_path` and `max_name` in bytes of the translated path and of one name,
+    `max_file_size` in bytes, `mtime_granularity_ns` in nanoseconds, 0 where times are not known.
+    """
+
+    limits: Mapping[str, int] = field(default_factory=dict)
+    unsupported: Mapping[str, Meaning] = field(default_factory=dict)
+    promised: Mapping[str, Meaning] = field(default_factory=dict)
+    decided: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
+    needed: Mapping[str, Meaning] = field(default_factory=dict)
+    forgone: Mapping[str, Meaning] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, claims: Mapping[str, Value], limits: Mapping[str, int]) -> "Claims":
+        """The claims and limits of a profile. Raises UnknownClaim."""
+        all_of_them = stated(claims)
+        decided = {
+            clause: (readings, str(meaning)) for meaning in all_of_them for clause, readings in meaning.readings.items()
+        }
+        if "mtime_granularity_ns" in limits:
+            coarse = limits["mtime_granularity_ns"]
+            # A finer time than was promised breaks nothing; 0 promises nothing.
+            allowed = ("fine",) if coarse < SECOND else ("fine", "seconds")
+            decided |= {MTIME: (allowed, f"mtime_granularity_ns = {coarse}")} if coarse else {}
+        return cls(
+            limits=limits,
+            unsupported=_by((m for m in all_of_them if m.supported is False), "clauses"),
+            promised=_by((m for m in all_of_them if m.supported), "clauses"),
+            decided=decided,
+            needed=_by((m for m in all_of_them if m.supported), "ops"),
+            forgone=_by((m for m in all_of_them if m.supported is False), "ops"),
+        )
+
+    def judged(
+        self, clause: str, holds: bool, verdict: Verdict, expected: str, reading: str | None
+    ) -> tuple[Verdict, str]:
+        """The verdict of a check and what was expected, where it was `verdict` without claims."""
+        if not holds and clause in self.unsupported:
+            return Verdict.ABSENT, f"{expected}; the profile claims {self.unsupported[clause]}"
+        if reading is not None and clause in self.decided:
+            readings, said = self.decided[clause]
+            if reading in readings:
+                return Verdict.CONFORM, expected
+            return Verdict.VIOLATION, f"{' or '.join(readings)}, as the profile claims {said}"
+        if not holds and clause in self.promised:
+            return Verdict.VIOLATION, f"{expected}, as the profile claims {self.promised[clause]}"
+        return verdict, expected
+
+    def beyond(self, uri: str) -> str | None:
+        """The limit that this path would break."""
+        if not self.limits:
+            return None
+        path = paths.translate(uri)
+        return self._over("max_name", max(map(_size, path.split("/")))) or self._over("max_path", _size(path))
+
+    def too_large(self, size: int) -> str | None:
+        """The limit that a file of so many bytes would break."""
+        return self._over("max_file_size", size)
+
+    def _over(self, limit: str, size: int) -> str | None:
+        most = self.limits.get(limit)
+        return (
+            f"the profile limits {limit} to {most}, and {size} are needed" if most is not None and size > most else None
+        )
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
+
+
+def _by(stated_ones: Iterable[Meaning], what: str) -> dict[str, Meaning]:
+    return {name: meaning for meaning in stated_ones for name in getattr(meaning, what)}
+
+
+def for_report(claims: Mapping[str, Value]) -> list[StatedClaim]:
+    """The claims as a report carries them."""
+    return [
+        StatedClaim(
+            name=meaning.claim,
+            value=meaning.value,
+            text=meaning.text,
+            supported=meaning.supported,
+            clauses=tuple(
+                sorted(
+                    {
+                        *meaning.clauses,
+                        *meaning.readings,
+                        *(f"{op}.succeeds" for op in meaning.ops if meaning.supported),
+                    }
+                )
+            ),
+        )
+        for meaning in stated(claims)
+    ]

@@ -1,0 +1,242 @@
+"""The status-code contracts as tables: op and situation give the accepted codes.
+
+Sources are named by the clauses. A cell without a code in any source accepts everything: it is recorded, never failed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from ...harness.codes import Code
+from ...harness.tables import CHANGING
+
+FILE = "file"
+EMPTY_FILE = "empty-file"
+EMPTY_DIRECTORY = "empty-directory"
+FULL_DIRECTORY = "full-directory"
+MISSING = "missing"
+MISSING_PARENT = "missing-parent"
+BELOW_A_FILE = "below-a-file"
+FAR_BELOW_A_FILE = "far-below-a-file"
+EMPTY_PATH = "empty-path"
+
+#: What is at a path before an op meets it.
+SITUATIONS = (
+    FILE,
+    EMPTY_FILE,
+    EMPTY_DIRECTORY,
+    FULL_DIRECTORY,
+    MISSING,
+    MISSING_PARENT,
+    BELOW_A_FILE,
+    FAR_BELOW_A_FILE,
+    EMPTY_PATH,
+)
+#: Those that each of two paths meets: what is open for one path alone would only be open twice.
+SITUATIONS_OF_TWO = tuple(situation for situation in SITUATIONS if situation != FAR_BELOW_A_FILE)
+
+ALL_CODES = frozenset(Code)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The clause that governs a situation, and the codes that keep it, by reading where it is disputed.
+
+    `guarded` cells are never sent: the empty path may mean somebody's root, and the op would change it. `by_default`
+    are the codes of core's own algorithm where the plugin leaves the entry NULL: they are not the plugin's affair.
+    """
+
+    clause: str
+    accepts: frozenset[Code] = frozenset()
+    readings: Mapping[str, frozenset[Code]] = field(default_factory=dict)
+    guarded: bool = False
+    by_default: frozenset[Code] = frozenset()
+
+
+def _one(clause: str, *codes: Code) -> Cell:
+    return Cell(clause, frozenset(codes))
+
+
+def _succeeds(op: str) -> Cell:
+    return _one(f"{op}.succeeds", Code.OK)
+
+
+def _missing(op: str) -> Cell:
+    return _one(f"{op}.missing-is-not-found", Code.NOT_FOUND)
+
+
+def _missing_parent(op: str) -> Cell:
+    return _one(f"{op}.missing-parent-is-not-found", Code.NOT_FOUND)
+
+
+def _below(op: str) -> Cell:
+    return _one(f"{op}.below-a-file-is-failed-precondition", Code.FAILED_PRECONDITION)
+
+
+def _directory(op: str) -> Cell:
+    return _one(f"{op}.directory-is-failed-precondition", Code.FAILED_PRECONDITION)
+
+
+def _empty_path(op: str) -> Cell:
+    return Cell(f"{op}.unnamed-situations", ALL_CODES, guarded=op in CHANGING)
+
+
+#: Both sentences fit: a parent does not exist, and a parent entry is a file.
+_FAR_BELOW = Cell(
+    "paths.far-below-a-file",
+    readings={
+        "failed-precondition": frozenset({Code.FAILED_PRECONDITION}),
+        "not-found": frozenset({Code.NOT_FOUND}),
+    },
+)
+
+
+def _row(op: str, **cells: Cell) -> dict[str, Cell]:
+    """A row in the order of the situations; names are the slugs with underscores."""
+    given = {name.replace("_", "-"): cell for name, cell in cells.items()}
+    row = {BELOW_A_FILE: _below(op), FAR_BELOW_A_FILE: _FAR_BELOW, EMPTY_PATH: _empty_path(op), **given}
+    return {situation: row[situation] for situation in SITUATIONS}
+
+
+def _opens(op: str, *, empty: Cell, missing: Cell) -> dict[str, Cell]:
+    return _row(
+        op,
+        file=_succeeds(op),
+        empty_file=empty,
+        empty_directory=_directory(op),
+        full_directory=_directory(op),
+        missing=missing,
+        missing_parent=_missing_parent(op),
+    )
+
+
+def _asks(op: str, *, file: Cell, directory: Cell) -> dict[str, Cell]:
+    return _row(
+        op,
+        file=file,
+        empty_file=file,
+        empty_directory=directory,
+        full_directory=directory,
+        missing=_missing(op),
+        missing_parent=_missing(op),
+    )
+
+
+_READER = "new_random_access_file"
+_WRITER = "new_writable_file"
+_APPENDER = "new_appendable_file"
+_REGION = "new_read_only_memory_region_from_file"
+_EXISTS = _one("create_dir.exists-is-already-exists", Code.ALREADY_EXISTS)
+_IN_THE_WAY = _one("recursively_create_dir.file-is-failed-precondition", Code.FAILED_PRECONDITION)
+_THERE = _one("recursively_create_dir.existing-directory-is-ok", Code.OK)
+_NO_DIRECTORY = _one("delete_dir.file-is-failed-precondition", Code.FAILED_PRECONDITION)
+_TREE_IS_FILE = Cell(
+    "delete_recursively.of-a-file",
+    readings={"deletes": frozenset({Code.OK}), "refuses": frozenset({Code.FAILED_PRECONDITION})},
+)
+_KIND_OF_FILE = Cell(
+    "is_directory.of-a-file",
+    readings={"host": frozenset({Code.FAILED_PRECONDITION}), "header": frozenset({Code.OK})},
+)
+_NO_LISTING = _one("get_children.file-is-failed-precondition", Code.FAILED_PRECONDITION)
+
+ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
+    _READER: _opens(_READER, empty=_succeeds(_READER), missing=_missing(_READER)),
+    _WRITER: _opens(_WRITER, empty=_succeeds(_WRITER), missing=_succeeds(_WRITER)),
+    _APPENDER: _opens(
+        _APPENDER, empty=_succeeds(_APPENDER), missing=_one(f"{_APPENDER}.creates-what-is-missing", Code.OK)
+    ),
+    _REGION: _opens(
+        _REGION,
+        empty=_one(f"{_REGION}.empty-file-is-invalid-argument", Code.INVALID_ARGUMENT),
+        missing=_missing(_REGION),
+    ),
+    "create_dir": _row(
+        "create_dir",
+        file=_EXISTS,
+        empty_file=_EXISTS,
+        empty_directory=_EXISTS,
+        full_directory=_EXISTS,
+        missing=_succeeds("create_dir"),
+        missing_parent=_missing_parent("create_dir"),
+    ),
+    "recursively_create_dir": _row(
+        "recursively_create_dir",
+        file=_IN_THE_WAY,
+        empty_file=_IN_THE_WAY,
+        empty_directory=_THERE,
+        full_directory=_THERE,
+        missing=_succeeds("recursively_create_dir"),
+        missing_parent=_one("recursively_create_dir.creates-parents", Code.OK),
+        far_below_a_file=_below("recursively_create_dir"),
+    ),
+    "delete_file": _asks("delete_file", file=_succeeds("delete_file"), directory=_directory("delete_file")),
+    "delete_dir": _asks("delete_dir", file=_NO_DIRECTORY, directory=_succeeds("delete_dir"))
+    | {FULL_DIRECTORY: _one("delete_dir.not-empty-is-failed-precondition", Code.FAILED_PRECONDITION)},
+    "delete_recursively": _asks("delete_recursively", file=_TREE_IS_FILE, directory=_succeeds("delete_recursively")),
+    "path_exists": _asks(
+        "path_exists", file=_succeeds("path_exists"), directory=_one("path_exists.directory-is-ok", Code.OK)
+    ),
+    "paths_exist": _asks("paths_exist", file=_succeeds("paths_exist"), directory=_succeeds("paths_exist")),
+    "stat": _asks("stat", file=_succeeds("stat"), directory=_succeeds("stat")),
+    "is_directory": _asks("is_directory", file=_KIND_OF_FILE, directory=_succeeds("is_directory")),
+    "get_file_size": _asks("get_file_size", file=_succeeds("get_file_size"), directory=_directory("get_file_size")),
+    "get_children": _asks("get_children", file=_NO_LISTING, directory=_succeeds("get_children"))
+    | {MISSING_PARENT: _missing_parent("get_children")},
+}
+
+
+def _two_paths(op: str, source: str, target: str) -> Cell:
+    """The cell of rename_file and copy_file. Where several things are wrong, each of their codes is accepted."""
+    if EMPTY_PATH in (source, target):
+        return Cell(f"{op}.unnamed-situations", ALL_CODES, guarded=op == "rename_file" or target == EMPTY_PATH)
+    directories = (EMPTY_DIRECTORY, FULL_DIRECTORY)
+    wrong: list[Cell] = []
+    if source in (MISSING, MISSING_PARENT):
+        wrong.append(_missing(op))
+    if target == MISSING_PARENT:
+        wrong.append(_missing_parent(op))
+    if BELOW_A_FILE in (source, target):
+        wrong.append(_below(op))
+    if source in directories:
+        wrong.append(_source_directory(op))
+    if target in directories:
+        wrong.append(_target_directory(op, source))
+    if not wrong:
+        return _succeeds(op)
+    first = wrong[0]
+    if len(wrong) == 1:
+        return first
+    codes = frozenset().union(*(cell.accepts.union(*cell.readings.values()) for cell in wrong))
+    plain = next((cell for cell in wrong if not cell.readings), None)
+    # A directory that is renamed onto something is as open as renaming directories is.
+    return Cell(plain.clause if plain else f"{op}.unnamed-situations", codes if plain else ALL_CODES)
+
+
+def _source_directory(op: str) -> Cell:
+    if op == "copy_file":
+        return _directory(op)
+    return Cell(
+        f"{op}.directory-is-failed-precondition",
+        readings={"forbidden": frozenset({Code.FAILED_PRECONDITION}), "supported": frozenset({Code.OK})},
+    )
+
+
+def _target_directory(op: str, source: str) -> Cell:
+    if op == "rename_file":
+        # Core's rename copies, and its copy goes into the directory.
+        refused = frozenset({Code.FAILED_PRECONDITION})
+        return Cell("rename_file.target-directory", refused, by_default=frozenset({Code.OK}))
+    return Cell(
+        "copy_file.target-directory",
+        readings={"refuses": frozenset({Code.FAILED_PRECONDITION}), "inside": frozenset({Code.OK})},
+    )
+
+
+TWO_PATHS: Mapping[str, Mapping[tuple[str, str], Cell]] = {
+    op: {
+        (source, target): _two_paths(op, source, target)
+        for source, target in product(SITUATIONS_OF_TWO, SITUATIONS_OF_TWO)
+    }
+    for op in ("rename_file", "copy_file")
+}

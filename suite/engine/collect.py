@@ -1,0 +1,93 @@
+"""Which cases there are, by the names that people and reports use."""
+
+import functools
+import importlib
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DIRECTORY = Path(__file__).parents[1] / "cases"
+
+
+@functools.cache
+def modules() -> tuple[Path, ...]:
+    """The files that hold cases."""
+    return tuple(sorted(DIRECTORY.glob("test_*.py")))
+
+
+def module_name(path: Path) -> str:
+    """`test_read.py` holds the cases `read/…`."""
+    return path.stem.removeprefix("test_").replace("_", "-")
+
+
+def case_id(item: Any) -> str:
+    """The id of a case, the same whatever the targets: `read/across-the-end` or `status/one-path[stat-missing]`."""
+    name = item.originalname.removeprefix("test_").replace("_", "-")
+    callspec = getattr(item, "callspec", None)
+    if callspec is not None:
+        target = callspec.params.get("case")
+        parts = callspec.id
+        if target is not None:
+            parts = parts.removeprefix(f"{target}-").removesuffix(f"-{target}") if parts != target else ""
+        if parts:
+            name += f"[{parts}]"
+    return f"{module_name(item.path)}/{name}"
+
+
+def clauses(item: pytest.Item) -> tuple[str, ...]:
+    """The clauses a case declares: those of its parameters first, for they are what it is about."""
+    callspec = getattr(item, "callspec", None)
+    marks = [mark for mark in (callspec.marks if callspec else ()) if mark.name == "tffs_clauses"]
+    found: dict[str, None] = {}
+    for mark in [*marks, *item.iter_markers("tffs_clauses")]:
+        found.update(dict.fromkeys(mark.args))
+    return tuple(found)
+
+
+def tier(item: pytest.Item) -> str:
+    """The smallest tier a case belongs to."""
+    mark = item.get_closest_marker("tffs_tier")
+    return str(mark.args[0]) if mark else "must"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A case that nobody runs."""
+
+    id: str
+    clauses: tuple[str, ...]
+    tier: str
+    doc: str
+
+
+def cases() -> list[Listed]:
+    """All cases, read off the modules without running pytest."""
+    listed: list[Listed] = []
+    for path in modules():
+        module = importlib.import_module(f"tffs_conformance.suite.cases.{path.stem}")
+        for name, function in vars(module).items():
+            if name.startswith("test_") and callable(function):
+                listed += _listed(module_name(path), name, function)
+    return listed
+
+
+def _listed(module: str, name: str, function: Any) -> list[Listed]:
+    marks: Sequence[Any] = getattr(function, "pytestmark", [])
+    own = [entry for mark in marks if mark.name == "tffs_clauses" for entry in mark.args]
+    level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "must")
+    doc = (function.__doc__ or "").strip().split("\n")[0]
+    base = f"{module}/{name.removeprefix('test_').replace('_', '-')}"
+    tables = [mark.args[1] for mark in marks if mark.name == "parametrize"]
+    result = []
+    for entries in itertools.product(*tables):
+        marked = [mark for entry in entries for mark in getattr(entry, "marks", ())]
+        named = [name for mark in marked if mark.name == "tffs_clauses" for name in mark.args]
+        # A parameter that is a plain text is its own id, as with pytest.
+        parts = "-".join(getattr(entry, "id", entry) for entry in entries)
+        identity = f"{base}[{parts}]" if parts else base
+        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc))
+    return result

@@ -1,0 +1,312 @@
+"""Probing: what a plugin does where profiles may claim one thing or another, found out by trying.
+
+Each question has a host and a directory of its own, so that a plugin that dies over one of them can be asked the next.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ...harness import paths
+from ...harness import programs as threads
+from ...harness.codes import Code
+from ...harness.filesystem import Filesystem
+from ...harness.guard import Guard, Refused
+from ...harness.loader import Blocked
+from ...harness.outcomes import Died, Outcome
+from ...harness.programs import Program
+from ..contract.claims import Value, meanings
+from .target import Bench
+
+T = TypeVar("T")
+
+#: Longer names and paths, in bytes, are not tried.
+LONGEST_NAME, LONGEST_PATH = 2048, 8192
+#: So many different times are waited for, and so many files written for them at most.
+TIMES, WRITES = 5, 500
+#: How often files are renamed over each other, and how long at most, in seconds.
+RENAMES, SECONDS = 100, 1.0
+
+
+class Unknown(Exception):
+    """A question could not be answered; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An answer: the value of a claim or limit, None where there is none, and how that was found out."""
+
+    section: str
+    key: str
+    value: Value | int | None
+    how: str
+
+
+class Place:
+    """Where one question is asked."""
+
+    def __init__(self, filesystem: Filesystem, directory: str) -> None:
+        self.fs = filesystem
+        self.directory = directory
+
+    def uri(self, name: str) -> str:
+        """A path in the directory."""
+        return paths.join(self.directory, name)
+
+    def done(self, outcome: Outcome[T]) -> T:
+        """The value of a step that has to succeed."""
+        if not outcome.ok:
+            raise Unknown(f"{outcome.op} answers {outcome.code}: {outcome.message}")
+        return outcome.value
+
+    def opened(self, outcome: Outcome[T | None]) -> T:
+        """What was opened."""
+        value = self.done(outcome)
+        if value is None:
+            raise Unknown(f"{outcome.op} answers OK and opens nothing")
+        return value
+
+    def write(self, name: str, content: bytes = b"content") -> str:
+        """Write a file; its URI."""
+        with self.opened(self.fs.new_writable_file(self.uri(name))) as file:
+            self.done(file.append(content))
+            self.done(file.close())
+        return self.uri(name)
+
+    def mkdir(self, name: str) -> str:
+        """Make a directory; its URI."""
+        self.done(self.fs.create_dir(self.uri(name)))
+        return self.uri(name)
+
+    def content(self, name: str) -> bytes | None:
+        """What a reader sees; None where there is nothing."""
+        got = self.fs.new_random_access_file(self.uri(name))
+        if got.value is None:
+            return None
+        with got.value as file:
+            return file.read(0, 1 << 16).value.data
+
+    def chosen(self, outcome: Outcome[object], values: Mapping[Code, Value]) -> tuple[Value, str]:
+        """The value that belongs to the code of an op."""
+        if outcome.code not in values:
+            raise Unknown(f"{outcome.op} answers {outcome.code}: {outcome.message}")
+        return values[outcome.code], f"{outcome.op} answered {outcome.code}"
+
+
+Question = Callable[[Place], tuple[Value | int | None, str]]
+
+
+def _directories(place: Place) -> tuple[Value, str]:
+    place.write("file")
+    asked = {
+        "create_dir without a parent": (place.fs.create_dir(place.uri("no/new")), Code.NOT_FOUND),
+        "new_writable_file without a parent": (place.fs.new_writable_file(place.uri("none/new")), Code.NOT_FOUND),
+        "path_exists below a file": (place.fs.path_exists(place.uri("file/below")), Code.FAILED_PRECONDITION),
+        "new_writable_file below a file": (
+            place.fs.new_writable_file(place.uri("file/new")),
+            Code.FAILED_PRECONDITION,
+        ),
+    }
+    for asked_for, (outcome, code) in asked.items():
+        if outcome.code is not code:
+            return "emulated", f"{asked_for} answered {outcome.code}"
+    return "real", "what has no parent was refused, and so was what is below a file"
+
+
+def _append(place: Place) -> tuple[Value, str]:
+    place.write("file", b"one")
+    got = place.fs.new_appendable_file(place.uri("file"))
+    if got.value is None:
+        return False, f"new_appendable_file: {got.message}"
+    with got.value as file:
+        if not file.append(b"two").ok or not file.close().ok:
+            return False, "append or close of a file opened for appending fails"
+    seen = place.content("file")
+    return seen == b"onetwo", f"after 'one' and 'two' the file holds {seen!r}"
+
+
+def _visibility(place: Place) -> tuple[Value, str]:
+    with place.opened(place.fs.new_writable_file(place.uri("file"))) as file:
+        place.done(file.append(b"seen"))
+        if place.content("file") == b"seen":
+            return "append", "a reader saw the bytes when append had come back"
+        place.done(file.flush())
+        if place.content("file") == b"seen":
+            return "flush", "a reader saw the bytes when flush had come back, and not before"
+        place.done(file.close())
+    if place.content("file") != b"seen":
+        raise Unknown("the bytes are not even seen after close")
+    return "close", "a reader saw the bytes when close had come back, and not after flush"
+
+
+def _atomic_rename(place: Place) -> tuple[Value, str]:
+    if "rename_file" not in place.fs.present:
+        return False, "rename_file is NULL: core copies and deletes"
+    target, other = place.fs.translate(place.write("target", b"old")), place.fs.translate(place.uri("other"))
+    writer = Program(place.fs.raw)
+    handle = writer.open("new_writable_file", other).value
+    writer.append(handle, b"new")
+    writer.handle_op("close", handle)
+    writer.handle_op("writable_file.cleanup", handle)
+    writer.path_op("rename_file", other, target)
+    reader = Program(place.fs.raw)
+    for _ in range(8):
+        reader.path_op("path_exists", target)
+    went = threads.run_within(place.fs.raw, [writer, reader, reader], RENAMES, SECONDS)
+    if any(not timed.outcome.ok for timed in went[0]):
+        raise Unknown("a file could not be renamed over another one")
+    if all(timed.outcome.ok for thread in went[1:] for timed in thread):
+        return True, "something was at the target whenever two threads looked; that proves nothing"
+    return False, "for a moment, nothing was at the target"
+
+
+def _memory_regions(place: Place) -> tuple[Value, str]:
+    got = place.fs.new_read_only_memory_region_from_file(place.write("file"))
+    if got.value is None:
+        return False, f"new_read_only_memory_region_from_file: {got.message}"
+    got.value.cleanup()
+    return True, "a file was mapped"
+
+
+def _has_ops(claim: str) -> Question:
+    ops = sorted(next(iter(meanings()[claim].values())).ops)
+
+    def ask(place: Place) -> tuple[Value, str]:
+        missing = [op for op in ops if op not in place.fs.present]
+        return not missing, f"NULL: {', '.join(missing)}" if missing else "the ops are there"
+
+    return ask
+
+
+def _is_directory_on_file(place: Place) -> tuple[Value, str]:
+    got = place.fs.is_directory(place.write("file"))
+    return place.chosen(got, {Code.OK: "header", Code.FAILED_PRECONDITION: "host"})
+
+
+def _rename_directories(place: Place) -> tuple[Value, str]:
+    got = place.fs.rename_file(place.mkdir("source"), place.uri("target"))
+    return place.chosen(got, {Code.OK: True, Code.FAILED_PRECONDITION: False})
+
+
+def _copy_onto_directory(place: Place) -> tuple[Value, str]:
+    got = place.fs.copy_file(place.write("file"), place.mkdir("directory"))
+    return place.chosen(got, {Code.OK: "inside", Code.FAILED_PRECONDITION: "refuses"})
+
+
+def _delete_recursively_on_file(place: Place) -> tuple[Value, str]:
+    got = place.fs.delete_recursively(place.write("file"))
+    return place.chosen(got, {Code.OK: "deletes", Code.FAILED_PRECONDITION: "refuses"})
+
+
+def _tell_on_appendable_file(place: Place) -> tuple[Value, str]:
+    with place.opened(place.fs.new_appendable_file(place.write("file", b"0123456789"))) as file:
+        position = place.done(file.tell())
+    if position not in (0, 10):
+        raise Unknown(f"tell answers {position} for a file of 10 bytes")
+    return "file" if position else "handle", f"tell answered {position} for a file of 10 bytes"
+
+
+def _far_below_a_file(place: Place) -> tuple[Value, str]:
+    place.write("file")
+    got = place.fs.path_exists(place.uri("file/missing/leaf"))
+    return place.chosen(got, {Code.NOT_FOUND: "not-found", Code.FAILED_PRECONDITION: "failed-precondition"})
+
+
+def _max_name(place: Place) -> tuple[int | None, str]:
+    def fits(length: int) -> bool:
+        name = "n" * length
+        got = place.fs.new_writable_file(place.uri(name))
+        if got.value is None:
+            return False
+        with got.value as file:
+            kept = file.close().ok
+        return kept and place.fs.path_exists(place.uri(name)).ok and place.fs.delete_file(place.uri(name)).ok
+
+    return _longest(fits, LONGEST_NAME, "names")
+
+
+def _max_path(place: Place) -> tuple[int | None, str]:
+    place.mkdir("d")
+    short = len(paths.translate(place.uri("d/")).encode()) + 1
+
+    def fits(length: int) -> bool:
+        rest = length - short
+        levels = [("n" * 99 if rest - k >= 100 else "n" * (rest - k)) for k in range(0, rest, 100)]
+        uri = place.uri("/".join(["d", *levels]))
+        made = place.fs.recursively_create_dir(uri).ok and place.fs.path_exists(uri).ok
+        place.fs.delete_recursively(place.uri("d/" + levels[0]))
+        return made
+
+    return _longest(fits, LONGEST_PATH, "paths", least=short + 1)
+
+
+def _longest(fits: Callable[[int], bool], most: int, what: str, least: int = 1) -> tuple[int | None, str]:
+    """The largest length that fits, by bisection."""
+    if fits(most):
+        return None, f"{what} of {most} bytes are accepted; longer ones were not tried"
+    if not fits(least):
+        raise Unknown(f"{what} of {least} bytes are refused")
+    low, high = least, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low, f"{what} of {low} bytes are accepted, of {high} not"
+
+
+def _mtime_granularity(place: Place) -> tuple[int, str]:
+    times: set[int] = set()
+    # Files that are written within one tick of a clock tell only one time.
+    for _ in range(WRITES):
+        times.add(place.done(place.fs.stat(place.write("file"))).mtime_nsec)
+        if len(times) == TIMES:
+            break
+    if times == {0}:
+        return 0, "stat always says 0"
+    granularity = next(10**k for k in range(9, -1, -1) if all(mtime % 10**k == 0 for mtime in times))
+    return granularity, f"{len(times)} times that stat told are all multiples of it"
+
+
+QUESTIONS: Mapping[tuple[str, str], Question] = {
+    ("claims", "directories"): _directories,
+    ("claims", "append"): _append,
+    ("claims", "visibility"): _visibility,
+    ("claims", "atomic_rename"): _atomic_rename,
+    ("claims", "memory_regions"): _memory_regions,
+    ("claims", "transactions"): _has_ops("transactions"),
+    ("claims", "configuration"): _has_ops("configuration"),
+    ("claims", "is_directory_on_file"): _is_directory_on_file,
+    ("claims", "rename_directories"): _rename_directories,
+    ("claims", "copy_onto_directory"): _copy_onto_directory,
+    ("claims", "delete_recursively_on_file"): _delete_recursively_on_file,
+    ("claims", "tell_on_appendable_file"): _tell_on_appendable_file,
+    ("claims", "far_below_a_file"): _far_below_a_file,
+    ("limits", "max_path"): _max_path,
+    ("limits", "max_name"): _max_name,
+    ("limits", "mtime_granularity_ns"): _mtime_granularity,
+}
+
+
+def findings(bench: Bench) -> Iterator[Finding]:
+    """The answers, in the order in which a profile has them. Nothing that the plugin does ends the probing."""
+    for (section, key), question in QUESTIONS.items():
+        try:
+            value, how = _ask(bench, key, question)
+        except (Unknown, Blocked, Refused) as why:
+            value, how = None, f"could not be found out: {why}"
+        except Died as died:
+            value, how = None, f"could not be found out: {died}"
+        yield Finding(section, key, value, how)
+
+
+def _ask(bench: Bench, key: str, question: Question) -> tuple[Value | int | None, str]:
+    directory = bench.directory(f"probe/{key}")
+    bench.make_root()
+    loaded = bench.load("probe")
+    try:
+        filesystem = bench.filesystem(loaded, Guard(directory), [])
+        place = Place(filesystem, directory)
+        place.done(filesystem.create_dir(directory))
+        return question(place)
+    finally:
+        bench.release(loaded)
+        bench.remove(directory)

@@ -1,0 +1,31 @@
+"""The command line beside pytest: one module a command."""
+
+import click
+
+from .. import __version__
+from .doctor import doctor
+from .explain import explain
+from .list import list_
+from .probe import probe
+from .report import report
+from .services import services
+from .waivers import update_waivers
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def main() -> None:
+    """Conformance of TensorFlow filesystem plugins.
+
+    The suite itself runs in pytest:
+
+    \b
+        pytest --plugin=posix              a plugin that ships with the suite
+        pytest --plugin=./libmine.so       yours
+
+    These commands say what it checks and read what it wrote.
+    """
+
+
+for command in (list_, explain, report, doctor, probe, services, update_waivers):
+    main.add_command(command)

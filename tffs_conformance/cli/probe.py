@@ -1,0 +1,113 @@
+"""`tffs-conformance probe`: the first draft of a profile, which a person edits."""
+
+import re
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+import pytest
+import tomlkit
+
+from ..harness.shipped import built
+from ..reports.escape import printable
+from ..run.targets import looks_secret, only_target
+from ..suite.contract.claims import meanings
+from ..suite.engine import probe as probing
+from ..suite.engine.probe import Finding
+from ..suite.engine.target import Bench, Target
+
+
+@click.command()
+@click.argument("plugin")
+@click.option("--scheme", help="The scheme to look at, where there are several.")
+@click.option("--root", metavar="URI", help="Where to work: a fresh directory is made below it and removed.")
+@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="Set for the plugin's process.")
+@click.option("--call-timeout", default=5.0, metavar="SECONDS", help="After so long an op counts as hung (default: 5).")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it there.")
+def probe(
+    plugin: str,
+    scheme: str | None,
+    root: str | None,
+    variables: tuple[str, ...],
+    call_timeout: float,
+    output: Path | None,
+) -> None:
+    """Try what PLUGIN does, and write a profile that claims it.
+
+    PLUGIN is the name of one that ships with the suite, or the path of a shared object. Edit what comes out: a claim
+    says what you mean to support, not what happens to work.
+    """
+    environment = {}
+    for variable in variables:
+        name, equals, value = variable.partition("=")
+        if not name or not equals:
+            raise click.UsageError(f"--env={variable}: NAME=VALUE is expected")
+        environment[name] = value
+    try:
+        target = only_target(plugin, scheme, root, environment, call_timeout)
+    except pytest.UsageError as error:
+        raise click.UsageError(str(error)) from None
+    bench = Bench(target)
+    try:
+        text = draft(plugin, target, root, probing.findings(bench))
+    finally:
+        bench.remove_root()
+        bench.close()
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        click.echo(f"written: {output}", err=True)
+    if target.scheme is None:
+        raise click.ClickException("the plugin registered no scheme, so nothing could be found out")
+    for left in sorted(set(bench.left_behind))[:3]:
+        click.echo(f"left behind, because the plugin could not delete it: {printable(left)}", err=True)
+
+
+def draft(given: str, target: Target, root: str | None, findings: Iterable[Finding]) -> str:
+    """The text of a profile, with a comment for everything that was found out."""
+    lines = [
+        f"# What {printable(given)} does, found out by 'tffs-conformance probe'. Edit it: a claim says what is meant,",
+        "# not what happens to work. Without a claim, any answer that the contract accepts is right.",
+        "",
+        "[plugin]",
+        f"path = {_toml(given if given in built() else str(target.plugin))}",
+        f"scheme = {_toml(target.scheme)}" if target.scheme else "# scheme: the plugin registered none",
+        f"root = {_toml(root)}" if root else f'# root = "{target.scheme or "scheme"}:///tmp"  # the default',
+    ]
+    if target.environment:
+        lines += ["", "[env]"]
+        for name, value in target.environment.items():
+            lines.append(
+                f"{_key(name)} = {{from = {_toml(name)}}}" if looks_secret(name) else f"{_key(name)} = {_toml(value)}"
+            )
+    section = ""
+    for finding in findings:
+        if finding.section != section:
+            section = finding.section
+            lines += ["", f"[{section}]"]
+        lines += [""] if section == "claims" and lines[-1] != "[claims]" else []
+        lines += _comment(finding)
+        lines.append(f"{finding.key} = {_toml(finding.value)}" if finding.value is not None else f"# {finding.key} =")
+    return "\n".join([*lines, "# max_file_size: not looked for", ""])
+
+
+def _comment(finding: Finding) -> list[str]:
+    """What may be claimed, what the value means, and how it was found out."""
+    values = meanings().get(finding.key, {})
+    texts = [finding.how]
+    if values:
+        about = next(iter(values.values())).about
+        texts.insert(0, f"{finding.key}: {about} ({' | '.join(map(_toml, values))})")
+    texts += [f"i.e. {meaning.text}" for value, meaning in values.items() if value == finding.value]
+    wrapped = (textwrap.wrap(printable(text), 118, initial_indent="# ", subsequent_indent="#   ") for text in texts)
+    return [line for lines in wrapped for line in lines]
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+
+
+def _toml(value: str | bool | int) -> str:
+    return tomlkit.item(value).as_string()

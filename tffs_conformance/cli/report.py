@@ -1,0 +1,34 @@
+"""`tffs-conformance report`: a report that was written before, on the terminal."""
+
+from pathlib import Path
+
+import click
+
+from ..reports import document, terminal
+from ..reports.errors import ReportError
+from ..reports.journal import recover
+
+
+@click.command()
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def report(path: Path) -> None:
+    """Show a report again. From the journal of a run that was killed, write its report first, marked incomplete."""
+    if path.suffix == ".jsonl":
+        try:
+            loaded = recover(path)
+        except ReportError as error:
+            raise click.ClickException(str(error)) from None
+        click.echo(f"written: {document.write(loaded, path.parent)}", err=True)
+    else:
+        loaded = load(path)
+    for text, markup in terminal.summary(loaded, width=100, directory=path.parent):
+        colour = next((name for name in ("red", "green", "yellow") if markup.get(name)), None)
+        click.secho(text, bold=markup.get("bold"), fg=colour)
+
+
+def load(path: Path) -> document.Document:
+    """A report that is in this file. What is wrong with it is told in one sentence."""
+    try:
+        return document.load(path)
+    except ReportError as error:
+        raise click.ClickException(str(error)) from None

@@ -1,0 +1,68 @@
+"""`tffs-conformance update-waivers`: a file of waivers follows a report."""
+
+import datetime
+import getpass
+from pathlib import Path
+
+import click
+
+from ..reports import document
+from ..reports.errors import ReportError
+from ..reports.waiver_file import update
+from ..reports.waivers import WaiverError, read
+from ..run.waivers import fitting
+
+#: A waiver that nobody gave an end is looked at again after so many days.
+DAYS = 90
+
+
+@click.command("update-waivers")
+@click.argument("report", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="REPORT.JSON")
+@click.option(
+    "--waivers",
+    "path",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file to rewrite; it is made where there is none.",
+)
+@click.option("--owner", help="Who answers for new entries (default: you).")
+@click.option("--reason", help="Why new entries are accepted.")
+@click.option("--issue", help="Where new entries are discussed.")
+@click.option(
+    "--expires",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help=f"The last day of new and renewed entries (default: in {DAYS} days).",
+)
+def update_waivers(
+    report: Path,
+    path: Path,
+    owner: str | None,
+    reason: str | None,
+    issue: str | None,
+    expires: datetime.datetime | None,
+) -> None:
+    """Rewrite a file of waivers for the violations of a report.
+
+    Entries that are still needed stay as they are, with their comments; expired ones get a new date, changed ones the
+    new fingerprint; what is no longer needed or known goes; violations without an entry get one.
+    """
+    today = datetime.date.today()
+    try:
+        loaded = document.load(report)
+        changes = update(
+            path,
+            fitting(read(path, today)) if path.exists() else [],
+            loaded,
+            reason=reason or f"accepted as it was on {today} by update-waivers",
+            owner=owner or getpass.getuser(),
+            issue=issue,
+            expires=expires.date() if expires else today + datetime.timedelta(days=DAYS),
+        )
+    except (ReportError, WaiverError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    for kind, entries in (("added", changes.added), ("updated", changes.updated), ("dropped", changes.dropped)):
+        for entry in entries:
+            click.echo(f"{kind:<8} {entry}")
+    if not (changes.added or changes.updated or changes.dropped):
+        click.echo("nothing to change")

@@ -1,0 +1,79 @@
+"""What services say of a read: a file is read by the target, and then by the same plugin on another node."""
+
+import random
+import secrets
+import time
+from dataclasses import replace
+from typing import Any
+
+from ..harness import paths
+from ..harness.guard import Guard
+from ..harness.loader import Blocked
+from ..harness.services import Measure, Running
+from ..reports.services import Figures
+from ..suite.engine.target import Bench, Target
+
+#: Bytes of one read.
+_PIECE = 1 << 20
+#: Figures that stay as they are for so many seconds are settled; they are waited for no longer than for the second.
+_QUIET, _PATIENCE = 1.0, 15.0
+
+
+class WrongBytes(Exception):
+    """What was read is not what was written."""
+
+
+def measure(target: Target, running: Running, what: Measure) -> Figures:
+    """Read a file that is new to everybody, twice, and see by how much the figures grew."""
+    images = tuple(sorted({facts["image"] for facts in running.facts.values()}))
+    nodes = {"the plugin": target, "the plugin on another node": _elsewhere(target, what)}
+    name = f"measured-{secrets.token_hex(4)}"
+    content = random.Random(name).randbytes(what.size)
+    bench = Bench(target)
+    try:
+        bench.make_root()
+        bench.backing.write(name, content)
+        before = running.figures()
+        for who, node in nodes.items():
+            if _read(node, name, what.size) != content:
+                raise WrongBytes(f"{who} does not read what is in the file")
+        after = _settled(running)
+        bench.backing.delete(name)
+    except Exception as error:
+        # A store, an engine or a plugin that fails in a way nobody foresaw must not cost the report of the run.
+        return Figures(images, what.size, {}, f"{type(error).__name__}: {error}")
+    finally:
+        bench.close()
+    return Figures(images, what.size, {figure: after[figure] - count for figure, count in before.items()})
+
+
+def _elsewhere(target: Target, what: Measure) -> Target:
+    return replace(target, environment={**target.environment, **what.environment})
+
+
+def _read(target: Target, name: str, size: int) -> bytes:
+    """All of a file, through a host of its own."""
+    assert target.root is not None
+    bench = Bench(target)
+    try:
+        filesystem: Any = bench.filesystem(bench.load("services"), Guard(target.root), [])
+        opened = filesystem.new_random_access_file(paths.join(target.root, name))
+        if opened.value is None:
+            raise Blocked(opened.op, f"{opened.code} {opened.message}")
+        got = b"".join(opened.value.read(offset, _PIECE).value.data for offset in range(0, size + 1, _PIECE))
+        opened.value.cleanup()
+        return got
+    finally:
+        bench.close()
+
+
+def _settled(running: Running) -> dict[str, int]:
+    """The figures when they have stopped to grow: services count a little later than they serve."""
+    deadline = time.monotonic() + _PATIENCE
+    figures = running.figures()
+    while time.monotonic() < deadline:
+        time.sleep(_QUIET)
+        figures, before = running.figures(), figures
+        if figures == before:
+            break
+    return figures

@@ -1,0 +1,97 @@
+"""`--services`: the services that plugins need, started once for a run, and what they give to targets."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..harness.profile import Profile
+from ..harness.shipped import compose_files
+
+if TYPE_CHECKING:
+    from ..harness.services import Running
+
+# docker's SDK is slow to import, every run of pytest imports this module, and few ask for services.
+# ruff: noqa: PLC0415
+
+#: Where in the folder of the report the services' logs go.
+LOGS = "services"
+
+_RUNNING = pytest.StashKey[list["Running"]]()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a target gets from its services; `missing` says why there are none, where they were asked for.
+
+    `profile` is for who names none. `running` are those that something is to be measured of.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    root: str | None = None
+    backing: str | None = None
+    backing_options: Mapping[str, Any] = field(default_factory=dict)
+    profile: Path | None = None
+    missing: str | None = None
+    running: "Running | None" = None
+
+    def serves(self, root: str | None) -> bool:
+        """Whether this root is in the storage of the services."""
+        return self.root is not None and root is not None and f"{root}/".startswith(f"{self.root.rstrip('/')}/")
+
+
+def given(config: pytest.Config, plugins: Sequence[str], profiles: Sequence[Profile]) -> list[Given]:
+    """What each plugin gets; the services are up then, and are removed when pytest ends. Raises UsageError."""
+    if not config.option.tffs_services:
+        return [Given()] * len(plugins)
+    composed = [
+        (profiles[k].services if profiles else None) or compose_files().get(plugin) for k, plugin in enumerate(plugins)
+    ]
+    if not any(composed):
+        raise pytest.UsageError(f"--services: {', '.join(plugins)} needs none, or a profile has to name them")
+    started = {path: _start(config, path) for path in dict.fromkeys(composed) if path is not None}
+    return [started[path] if path else Given() for path in composed]
+
+
+def _start(config: pytest.Config, path: Path) -> Given:
+    from ..harness import services
+    from ..harness.services import ComposeError, Missing, ServicesError
+
+    name = next((plugin for plugin, compose in compose_files().items() if compose == path), path.parent.name)
+    try:
+        compose = services.read(path)
+        # What a person's own compose file does not hand over under x-tffs, the profile knows by its fixed port.
+        fixed = not compose.supply.environment
+        running = services.up(compose, name, keep=False, fixed_ports=fixed, say=_say, logs=_logs(config))
+    except Missing as missing:
+        return Given(missing=str(missing))
+    except (ComposeError, ServicesError) as error:
+        raise pytest.UsageError(f"--services: {error}") from error
+    config.add_cleanup(running.stop)
+    config.stash.setdefault(_RUNNING, []).append(running)
+    return Given(
+        running.environment,
+        running.root,
+        running.backing,
+        running.backing_options,
+        running.profile,
+        running=running if running.measure else None,
+    )
+
+
+def _say(text: str) -> None:
+    print(f"services: {text}", file=sys.stderr, flush=True)
+
+
+def _logs(config: pytest.Config) -> Path:
+    return Path(os.path.abspath(config.option.tffs_report_dir)) / LOGS
+
+
+def keep_logs(config: pytest.Config) -> None:
+    """Write down what the services said, for who looks into a failure."""
+    for running in config.stash.get(_RUNNING, []):
+        running.keep_logs(_logs(config))
