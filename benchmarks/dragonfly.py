@@ -30,7 +30,7 @@ PAIRS = 5
 ENTRIES = 1000
 
 
-class Bench:
+class Workbench:
     """The plugin and curl, each with the same store and the same client of Dragonfly."""
 
     def __init__(self, running: Running, folder: Path) -> None:
@@ -88,7 +88,7 @@ def median(pairs: Iterator[tuple[float, float]]) -> float:
     return statistics.median(theirs / ours for ours, theirs in pairs)
 
 
-def reads(bench: Bench, label: str, size: int) -> None:
+def reads(bench: Workbench, label: str, size: int) -> None:
     """The ratios for objects of one size."""
     numbers = random.Random(size)
     content = b"".join(numbers.randbytes(min(size, PIECE)) for _ in range(0, size, PIECE))
@@ -110,7 +110,7 @@ def reads(bench: Bench, label: str, size: int) -> None:
     )
 
 
-def queries(bench: Bench) -> None:
+def queries(bench: Workbench) -> None:
     """The ratios for what goes to the store at once."""
     for k in range(ENTRIES):
         bench.store.put(f"/tffs/listed/{k:04d}", b"")
@@ -130,7 +130,7 @@ def main() -> None:
     )  # fmt: skip
     try:
         with tempfile.TemporaryDirectory() as folder:
-            bench = Bench(running, Path(folder))
+            bench = Workbench(running, Path(folder))
             bench.store.put(f"/tffs/{WARM}", b"warm")
             for label, size in SIZES.items():
                 reads(bench, label, size)

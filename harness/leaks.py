@@ -28,7 +28,7 @@ GRACE = 1.0
 Repeat = Callable[[int], object]
 
 
-def leaks(host: Host, repeat: Repeat) -> dict[str, int]:
+def leaked_per_call(host: Host, repeat: Repeat) -> dict[str, int]:
     """What grows by how much each time, a key of LEAST each; empty where nothing does.
 
     Bytes are not weighed where descriptors or threads are lost: there have to be enough of these left to go on.

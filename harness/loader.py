@@ -14,7 +14,7 @@ from .registration import Registration, complete, request
 from .wire import Reply, Value
 
 #: After so many hangs of one op it is not called again: a hang is paid for once.
-HANGS_ENDURED = 2
+MAX_HANGS = 2
 
 
 class Blocked(Exception):
@@ -55,7 +55,7 @@ class Loaded:
 class Loader:
     """Gives hosts for one plugin. `command` starts a host, `timeout` is the time in seconds that one call may take.
 
-    An op that hung `endured` times is not called again; None for one that is called whatever it did.
+    An op that hung `max_hangs` times is not called again; None for one that is called whatever it did.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class Loader:
         plugin: Path,
         environment: Mapping[str, str],
         timeout: float,
-        endured: int | None = HANGS_ENDURED,
+        max_hangs: int | None = MAX_HANGS,
     ) -> None:
         self._command = command
         self._plugin = plugin
         self._environment = environment
         self._timeout = timeout
-        self._hangs = Hangs(endured)
+        self._hangs = Hangs(max_hangs)
         # The host that was started ahead, with the number of schemes that it was asked to register.
         self._next: tuple[Host, int | None] | None = None
         self._schemes: int | None = None
@@ -107,8 +107,8 @@ class Loader:
 class Hangs:
     """How often each op hung, and how often it may."""
 
-    def __init__(self, endured: int | None) -> None:
-        self._endured = endured
+    def __init__(self, max_hangs: int | None) -> None:
+        self._max_hangs = max_hangs
         self._counts: Counter[str] = Counter()
 
     def count(self, died: Died) -> None:
@@ -119,5 +119,5 @@ class Hangs:
     def endure(self, op: str) -> None:
         """Raise `Blocked` where the op hung too often."""
         # `get`: a Counter makes an effort of what it does not hold.
-        if self._endured is not None and self._counts.get(op, 0) >= self._endured:
-            raise Blocked(op, f"it hung {self._endured} times and is not called again")
+        if self._max_hangs is not None and self._counts.get(op, 0) >= self._max_hangs:
+            raise Blocked(op, f"it hung {self._max_hangs} times and is not called again")

@@ -27,7 +27,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProgramStep:
     """One op of a program: what is asked, how the answer is read, and the value where there is none."""
 
     op: str
@@ -45,11 +45,11 @@ class Program(RawFilesystem):
 
     def __init__(self, raw: RawFilesystem) -> None:
         super().__init__(raw.call, raw.filesystem, [])
-        self.steps: list[Step] = []
+        self.steps: list[ProgramStep] = []
 
     def perform(self, op: str, arguments: Sequence[Value], take: Callable[[Reply], T], empty: T) -> Outcome[T]:
         """Add an op."""
-        self.steps.append(Step(op, arguments, take, empty))
+        self.steps.append(ProgramStep(op, arguments, take, empty))
         return Outcome(op, Code.OK, "", empty)
 
     def open(self, op: str, path: str) -> Outcome[int]:
@@ -110,7 +110,7 @@ def _performed(
     return went
 
 
-def _timed(raw: RawFilesystem, steps: Sequence[Step], answer: Reply, deaths: list[Death]) -> Iterator[Timed]:
+def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deaths: list[Death]) -> Iterator[Timed]:
     """What one thread did; the ops that did not come back are in `deaths` instead."""
     for step in steps:
         start, end = answer.take_number(), answer.take_number()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
-from tffs_conformance.harness import host_limits as limits
+from tffs_conformance.harness import host_limits
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
@@ -68,7 +68,7 @@ def filesystem(
     loaded = loader.load()
     entry = loaded.registration.registered["dragonfly"]
     assert entry.filesystem is not None, entry.message
-    with limits.file_size(loaded.host, file_size):
+    with host_limits.file_size(loaded.host, file_size):
         yield Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
     loaded.host.close()
     loader.close()

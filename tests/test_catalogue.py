@@ -54,7 +54,7 @@ def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
 
 
 def peer() -> dict[str, list[str]]:
-    table: dict[str, list[str]] = tomllib.loads((SUITE / "contract" / "peer.toml").read_text())["cases"]
+    table: dict[str, list[str]] = tomllib.loads((SUITE / "peer.toml").read_text())["cases"]
     return table
 
 

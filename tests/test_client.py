@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import host_limits as limits
+from tffs_conformance.harness import host_limits
 from tffs_conformance.harness.client import OUTPUT_KEPT, Host, Output
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
-from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
+from tffs_conformance.harness.loader import MAX_HANGS, Blocked, Loaded, Loader
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw, Watch
 from tffs_conformance.harness.raw import RawFilesystem
@@ -79,7 +79,7 @@ def test_a_hang_is_an_outcome(root: str) -> None:
 
 def test_a_hang_is_paid_for_once(root: str) -> None:
     hosts = loader("hang:stat", timeout=0.2)
-    for _ in range(HANGS_ENDURED):
+    for _ in range(MAX_HANGS):
         with pytest.raises(Died):
             filesystem(hosts.load(), root).stat(root)
     with pytest.raises(Blocked) as blocked:
@@ -194,11 +194,11 @@ def test_statuses_arrive_as_asked_for(tmp_path: Path) -> None:
     path = str(tmp_path)
     with opened("fakes/faulty", "stat.adds-to-status") as (host, raw):
         assert raw.stat(path).ok
-        with limits.statuses_arrive_used(host):
+        with host_limits.statuses_arrive_used(host):
             assert raw.stat(path).code is Code.ABORTED
         assert raw.stat(path).ok
         # Those of paths_exist are handed over in an array.
-        with limits.statuses_arrive_used(host):
+        with host_limits.statuses_arrive_used(host):
             existence = raw.paths_exist([path, path], with_statuses=True).value
         assert existence.statuses is not None
         assert len(existence.statuses) == 2
@@ -209,7 +209,7 @@ def test_files_are_limited_in_size(tmp_path: Path) -> None:
         before = State.of(host)
         assert before.handlers[signal.SIGXFSZ - 1] == "i"
         handle = raw.open("new_writable_file", str(tmp_path / "file")).value
-        with limits.file_size(host, 100):
+        with host_limits.file_size(host, 100):
             answers = [raw.append(handle, b"x" * 200), raw.handle_op("flush", handle)]
         assert not all(answer.ok for answer in answers)
         assert (tmp_path / "file").stat().st_size <= 100

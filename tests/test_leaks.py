@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance.harness import leaks as growth
-from tffs_conformance.harness import programs as threads
+from tffs_conformance.harness import leaks, programs
 from tffs_conformance.harness.client import ALLOCATOR, Host
 from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.native import native_directory
@@ -40,11 +39,11 @@ def _glibc_allocates() -> None:
             pytest.skip("the allocator of a sanitizer tells nothing, and sees more by itself")
 
 
-def leaks(plugin: str, environment: dict[str, str], path: str) -> dict[str, int]:
+def leaked(plugin: str, environment: dict[str, str], path: str) -> dict[str, int]:
     with filesystem(plugin, environment) as (host, raw):
         program = Program(raw)
         program.stat(path)
-        return growth.leaks(host, lambda rounds: threads.repeat(raw, program, rounds))
+        return leaks.leaked_per_call(host, lambda rounds: programs.repeat(raw, program, rounds))
 
 
 @pytest.mark.parametrize(
@@ -58,23 +57,23 @@ def leaks(plugin: str, environment: dict[str, str], path: str) -> dict[str, int]
     ],
 )
 def test_what_grows_every_time_is_a_leak(tmp_path: Path, fault: str, what: str, least: int) -> None:
-    found = leaks("fakes/faulty", {"TFFS_FAULT": fault}, str(tmp_path))
+    found = leaked("fakes/faulty", {"TFFS_FAULT": fault}, str(tmp_path))
     assert list(found) == [what]
     assert least <= found[what] < least + 64 + least // 16
 
 
 def test_what_grows_and_stops_is_no_leak(tmp_path: Path) -> None:
-    assert leaks("fakes/faulty", {"TFFS_FAULT": "fills-a-cache:stat"}, str(tmp_path)) == {}
+    assert leaked("fakes/faulty", {"TFFS_FAULT": "fills-a-cache:stat"}, str(tmp_path)) == {}
 
 
 @pytest.mark.parametrize("path", ["here", "missing"])
 def test_posix_leaks_nothing(tmp_path: Path, path: str) -> None:
     (tmp_path / "here").touch()
-    assert leaks("posix", {}, str(tmp_path / path)) == {}
+    assert leaked("posix", {}, str(tmp_path / path)) == {}
 
 
 def test_a_slow_plugin_is_repeated_less_often(tmp_path: Path) -> None:
-    assert leaks("posix_choices", {"TFFS_CHOICES": "slow"}, str(tmp_path)) == {}
+    assert leaked("posix_choices", {"TFFS_CHOICES": "slow"}, str(tmp_path)) == {}
 
 
 def judged(directory: Path, environment: dict[str, str], *arguments: str) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import programs as threads
+from tffs_conformance.harness import programs
 from tffs_conformance.harness.client import HostFault
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.loader import HANGS_ENDURED, Blocked, Loader
+from tffs_conformance.harness.loader import MAX_HANGS, Blocked, Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
 from tffs_conformance.harness.programs import Program
@@ -79,14 +79,14 @@ def closers(raw: RawFilesystem, path: str) -> Program:
 def death_of(plugin: str, fault: str, path: str, timeout: float = 20) -> tuple[Death, list[Call]]:
     with filesystem(plugin, fault, timeout) as (raw, trace):
         with pytest.raises(Died) as caught:
-            threads.run(raw, openers(raw, path), 10)
+            programs.run(raw, openers(raw, path), 10)
         return caught.value.death, trace
 
 
 def test_threads_share_a_handle(file: str) -> None:
     with filesystem("posix") as (raw, trace):
         handle = raw.open(OPEN, file).value
-        went = threads.run(raw, readers(raw, handle), ROUNDS)
+        went = programs.run(raw, readers(raw, handle), ROUNDS)
         assert [[timed.outcome.value for timed in thread] for thread in went] == [
             [Read(PIECE, piece(k))] * ROUNDS for k in range(THREADS)
         ]
@@ -95,7 +95,7 @@ def test_threads_share_a_handle(file: str) -> None:
 
 def test_threads_open_for_themselves(file: str) -> None:
     with filesystem("posix") as (raw, _):
-        went = threads.run(raw, openers(raw, file), ROUNDS)
+        went = programs.run(raw, openers(raw, file), ROUNDS)
         for k, thread in enumerate(went):
             assert [timed.outcome.op for timed in thread] == ["path_exists", OPEN, "read", CLEANUP] * ROUNDS
             assert all(timed.outcome.ok for timed in thread)
@@ -108,7 +108,7 @@ def test_threads_wait_for_each_other(file: str) -> None:
     """No op of a round begins before all of the round before have ended; within a thread times only grow."""
     with filesystem("posix") as (raw, _):
         programs = openers(raw, file)
-        went = threads.run(raw, programs, ROUNDS)
+        went = programs.run(raw, programs, ROUNDS)
     length = len(programs[0].steps)
     for round_ in range(1, ROUNDS):
         ended = max(thread[round_ * length - 1].end_ns for thread in went)
@@ -121,13 +121,13 @@ def test_threads_wait_for_each_other(file: str) -> None:
 def test_a_race_is_seen(file: str) -> None:
     with filesystem("fakes/faulty", "read.shared-buffer") as (raw, _):
         handle = raw.open(OPEN, file).value
-        went = threads.run(raw, readers(raw, handle), ROUNDS)
+        went = programs.run(raw, readers(raw, handle), ROUNDS)
         assert any(timed.outcome.value.data != piece(k) for k, thread in enumerate(went) for timed in thread)
 
 
 def test_what_was_not_opened_is_not_read(tmp_path: Path) -> None:
     with filesystem("posix") as (raw, trace):
-        (went,) = threads.run(raw, openers(raw, str(tmp_path / "missing"))[:1])
+        (went,) = programs.run(raw, openers(raw, str(tmp_path / "missing"))[:1])
     codes = [timed.outcome.code for timed in went]
     assert codes == [Code.NOT_FOUND, Code.NOT_FOUND, Code.CANCELLED, Code.CANCELLED]
     assert [op for op, _, _ in trace] == ["path_exists", OPEN]
@@ -137,7 +137,7 @@ def test_an_absent_op_is_absent() -> None:
     with filesystem("posix") as (raw, _):
         program = Program(raw)
         program.start_transaction()
-        ((timed,),) = threads.run(raw, [program])
+        ((timed,),) = programs.run(raw, [program])
     assert (timed.outcome.code, timed.outcome.source) == (Code.UNIMPLEMENTED, Source.ABSENT)
 
 
@@ -153,7 +153,7 @@ def test_an_exception_is_that_of_its_op(file: str) -> None:
 def test_a_host_survives_an_exception(file: str) -> None:
     with filesystem("fakes/faulty", "throw:read") as (raw, _):
         with pytest.raises(Died):
-            threads.run(raw, openers(raw, file))
+            programs.run(raw, openers(raw, file))
         assert raw.path_op("path_exists", file).ok
 
 
@@ -176,24 +176,24 @@ def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
     loader = Loader([str(native_directory() / "tffs-host")], plugin_path("fakes/faulty"),
                     {"TFFS_FAULT": "hang:read"}, 0.3)  # fmt: skip
     endings: list[type[Exception]] = []
-    for _ in range(HANGS_ENDURED + 1):
+    for _ in range(MAX_HANGS + 1):
         loaded = loader.load()
         (entry,) = loaded.registration.registered.values()
         assert entry.filesystem is not None
         raw = RawFilesystem(loaded.call, entry.filesystem, [])
-        assert threads.repeat(raw, closers(raw, file), 2)[0].outcome.ok
+        assert programs.repeat(raw, closers(raw, file), 2)[0].outcome.ok
         try:
-            threads.repeat(raw, openers(raw, file)[0], 2)
+            programs.repeat(raw, openers(raw, file)[0], 2)
         except (Died, Blocked) as error:
             endings.append(type(error))
         loaded.host.close()
     loader.close()
-    assert endings == [Died] * HANGS_ENDURED + [Blocked]
+    assert endings == [Died] * MAX_HANGS + [Blocked]
 
 
 def test_a_repeated_program_tells_its_last_round(file: str) -> None:
     with filesystem("posix") as (raw, trace):
-        went = threads.repeat(raw, openers(raw, file)[1], ROUNDS)
+        went = programs.repeat(raw, openers(raw, file)[1], ROUNDS)
         assert [timed.outcome.op for timed in went] == ["path_exists", OPEN, "read", CLEANUP]
         assert went[2].outcome.value == Read(PIECE, piece(1))
         # Each round opened a handle of its own, and the ops behind it met that one.
@@ -203,7 +203,7 @@ def test_a_repeated_program_tells_its_last_round(file: str) -> None:
 
 def test_a_handle_of_a_repeated_program_means_nothing_outside(file: str) -> None:
     with filesystem("posix") as (raw, _):
-        threads.repeat(raw, openers(raw, file)[0], 2)
+        programs.repeat(raw, openers(raw, file)[0], 2)
         with pytest.raises(HostFault):
             raw.read(-2, 0, 1)
 
@@ -212,7 +212,7 @@ def test_a_handle_of_a_repeated_program_means_nothing_outside(file: str) -> None
 def test_a_repeated_program_that_does_not_come_back(file: str, fault: str) -> None:
     with filesystem("fakes/faulty", fault) as (raw, trace):
         with pytest.raises(Died) as caught:
-            threads.repeat(raw, openers(raw, file)[0], 10)
+            programs.repeat(raw, openers(raw, file)[0], 10)
         assert isinstance(caught.value.death, Threw if fault.startswith("throw") else Crashed)
         if isinstance(caught.value.death, Threw) or "backtrace" in caught.value.death.output:
             assert caught.value.death.op == "read"

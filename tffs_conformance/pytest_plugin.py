@@ -29,7 +29,7 @@ from .suite.contract.claims import for_report
 from .suite.engine import collect
 from .suite.engine.case import Case
 from .suite.engine.marks import TIERS, UNDEFINED
-from .suite.engine.target import Bench
+from .suite.engine.target import Workbench
 
 #: The name under which the installed package registers this module.
 ENTRY_POINT = "tffs"
@@ -84,7 +84,7 @@ class Run:
             self.waivers = {name: [*map(Waiver.from_json, plain)] for name, plain in worker["tffs_waivers"].items()}
         else:
             self.waivers = targets.waivers(config, self.found)
-        self.benches = {target.name: Bench(target) for target in judged}
+        self.benches = {target.name: Workbench(target) for target in judged}
         self.planned: set[str] | None = None
         self.ended = 0
         self.deselected = 0
@@ -389,7 +389,7 @@ def _facts(clause: catalogue.Clause) -> ClauseFacts:
     return ClauseFacts(
         id=clause.id,
         level=clause.level.value,
-        conformance_class=clause.klass,
+        conformance_class=clause.conformance_class,
         rule=clause.rule,
         source=clause.source,
         check=clause.check,

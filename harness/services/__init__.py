@@ -5,17 +5,17 @@ runs whose process is gone, and of those that were asked to stay.
 """
 
 from .compose import Compose, ComposeError, Measure, read
-from .engine import Found, Missing, ServicesError, connect, remove, runs
+from .engine import Missing, ServicesError, ServicesRun, connect, remove, runs
 from .topology import Running, attach, up
 
 __all__ = [
     "Compose",
     "ComposeError",
-    "Found",
     "Measure",
     "Missing",
     "Running",
     "ServicesError",
+    "ServicesRun",
     "attach",
     "connect",
     "down",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-def down(name: str | None = None, *, also_alive: bool = False) -> list[Found]:
+def down(name: str | None = None, *, also_alive: bool = False) -> list[ServicesRun]:
     """Remove the runs of services of this name, or of all; those that another process holds only with `also_alive`.
 
     Gives what was removed. Raises ServicesError.

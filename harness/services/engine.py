@@ -62,7 +62,7 @@ def _started(pid: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ServicesRun:
     """A run whose containers or network are there."""
 
     name: str
@@ -89,12 +89,12 @@ def labels(name: str, run: str, keeper: str, directory: Path) -> dict[str, str]:
     return {NAME: name, RUN: run, KEEPER: keeper, DIRECTORY: str(directory)}
 
 
-def runs(client: Any, name: str | None = None) -> list[Found]:
+def runs(client: Any, name: str | None = None) -> list[ServicesRun]:
     """The runs that left something, of all services or of those of one name."""
     seen = {}
     for thing in _things(client, NAME if name is None else f"{NAME}={name}"):
         marks = thing.labels if hasattr(thing, "labels") else thing.attrs.get("Labels") or {}
-        found = Found(marks[NAME], marks[RUN], marks[KEEPER], marks[DIRECTORY])
+        found = ServicesRun(marks[NAME], marks[RUN], marks[KEEPER], marks[DIRECTORY])
         seen[found.run] = found
     return list(seen.values())
 
@@ -129,7 +129,7 @@ def _remove(container: Any) -> None:
         container.wait(condition="removed", timeout=60)
 
 
-def remove(client: Any, found: Found) -> None:
+def remove(client: Any, found: ServicesRun) -> None:
     """Remove all that is left of a run. Raises ServicesError."""
     try:
         for container in containers(client, found.run).values():

@@ -16,7 +16,7 @@ from docker.types import Mount
 
 from . import engine, health, interrupts
 from .compose import Compose, Service
-from .engine import Found, Missing, ServicesError
+from .engine import Missing, ServicesError, ServicesRun
 
 #: How long services may take to become healthy, in seconds; a busy machine is slow.
 PATIENCE = 180.0
@@ -32,7 +32,7 @@ class Running:
     `measure` what is to be measured after the cases, `facts` what there is to know about the services.
     """
 
-    def __init__(self, client: Any, compose: Compose, found: Found) -> None:
+    def __init__(self, client: Any, compose: Compose, found: ServicesRun) -> None:
         self._client = client
         self._compose = compose
         self._found = found
@@ -135,7 +135,7 @@ def up(
     for image in sorted({service.image for service in compose.services}):
         _have(client, image, compose, say)
     directory = Path(tempfile.mkdtemp(prefix="tffs-services-"))
-    started = Found(name, secrets.token_hex(4), "" if keep else engine.keeper(), str(directory))
+    started = ServicesRun(name, secrets.token_hex(4), "" if keep else engine.keeper(), str(directory))
     polite = interrupts.end_politely()
     try:
         _start(client, compose, started, fixed_ports, say)
@@ -156,7 +156,7 @@ def up(
     return running
 
 
-def attach(compose: Compose, found: Found) -> Running:
+def attach(compose: Compose, found: ServicesRun) -> Running:
     """A run that is up."""
     return Running(engine.connect(), compose, found)
 
@@ -175,7 +175,7 @@ def _have(client: Any, image: str, compose: Compose, say: Callable[[str], None])
             raise Missing(f"the image {image} is not here and cannot be pulled ({reason}){hint}") from error
 
 
-def _start(client: Any, compose: Compose, found: Found, fixed_ports: bool, say: Callable[[str], None]) -> None:
+def _start(client: Any, compose: Compose, found: ServicesRun, fixed_ports: bool, say: Callable[[str], None]) -> None:
     deadline = time.monotonic() + PATIENCE
     network = f"tffs-{found.name}-{found.run}"
     labels = engine.labels(found.name, found.run, found.keeper, Path(found.directory))

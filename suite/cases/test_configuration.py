@@ -21,7 +21,7 @@ Values = tuple[int | float | bytes, ...]
 def options(case: Case) -> tuple[Option, ...]:
     """All options that have a value, as a set-up step; at least one."""
     with case.setup():
-        known = tuple(option for option in case.done(case.fs.raw.get_filesystem_configuration()) if option.values)
+        known = tuple(option for option in case.require(case.fs.raw.get_filesystem_configuration()) if option.values)
     if not known:
         case.blocked("get_filesystem_configuration", "the plugin names no option")
     return known
@@ -69,7 +69,7 @@ def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
 def restored(case: Case, before: Sequence[Option]) -> None:
     """The options are what they were, as a set-up step: hosts may be used by other cases."""
     with case.setup():
-        case.done(case.fs.raw.set_filesystem_configuration(before))
+        case.require(case.fs.raw.set_filesystem_configuration(before))
 
 
 @clauses("get_filesystem_configuration.succeeds", "get_filesystem_configuration.names-are-distinct",
@@ -139,7 +139,7 @@ def test_round_trip(case: Case, op: str) -> None:
             else:
                 case.equal("configuration.refused-changes-nothing", "options", before, after)
             with case.setup():
-                case.done(set_by(case, op, known))
+                case.require(set_by(case, op, known))
     case.equal("configuration.round-trip", "options", before, now(case))
 
 
@@ -170,7 +170,7 @@ def test_lent(case: Case) -> None:
                 case.fs.path_exists(case.uri("x" * length))
             case.equal(clause, known.name, shown(values), now(case).get(known.name))
             if case.fs.available("get_filesystem_configuration_option"):
-                alone = case.done(case.fs.raw.get_filesystem_configuration_option(known.name))
+                alone = case.require(case.fs.raw.get_filesystem_configuration_option(known.name))
                 case.equal("get_filesystem_configuration_option.agrees-with-all", known.name, shown(values),
                            shown(alone.values) if alone else "nothing")  # fmt: skip
 

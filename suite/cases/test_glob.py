@@ -73,7 +73,7 @@ def test_the_directory_itself(case: Case) -> None:
 def test_form(case: Case) -> None:
     """What comes back, and in which order."""
     uri = grown(case)
-    names = case.done(case.fs.get_matching_paths(uri + "/*")).names
+    names = case.require(case.fs.get_matching_paths(uri + "/*")).names
     readings = {
         "uri": all(name.startswith(uri) for name in names),
         "translated": all(name.startswith(case.fs.translate(uri)) for name in names),
@@ -86,7 +86,7 @@ def test_form(case: Case) -> None:
 def test_hidden(case: Case) -> None:
     """A star meets a name that begins with a dot."""
     case.write(".hidden", b"")
-    matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/*")))
+    matches = behind(case, case.require(case.fs.get_matching_paths(case.uri() + "/*")))
     readings = {"matched": matches == [".hidden"], "hidden": matches == []}
     case.reading("get_matching_paths.hidden-names", readings, f"matches={matches}")
 
@@ -96,7 +96,7 @@ def test_bang(case: Case) -> None:
     """A class that begins with an exclamation mark."""
     for name in ("!", "a", "b"):
         case.write(name, b"")
-    matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/[!a]")))
+    matches = behind(case, case.require(case.fs.get_matching_paths(case.uri() + "/[!a]")))
     readings = {"negates": matches == ["!", "b"], "literal": matches == ["!", "a"]}
     case.reading("get_matching_paths.bang-class", readings, f"matches={matches}")
 
@@ -106,7 +106,7 @@ def test_letter_case(case: Case) -> None:
     """A pattern in capitals meets a name in small letters: it matches only if the two are one name here."""
     case.write("name", b"")
     one = case.fs.path_exists(case.uri("NAME")).ok
-    matches = behind(case, case.done(case.fs.get_matching_paths(case.uri() + "/NA*")))
+    matches = behind(case, case.require(case.fs.get_matching_paths(case.uri() + "/NA*")))
     if one:
         case.note("paths.letter-case", f"one name, matches={matches}")
     else:

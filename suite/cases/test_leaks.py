@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness import leaks as growth
-from ...harness import programs as threads
+from ...harness import leaks, programs
 from ...harness.backing import Unable
 from ...harness.codes import Code
 from ...harness.outcomes import Source
@@ -177,11 +176,11 @@ def judged(case: Case, op: str, steps: Steps) -> None:
 
     def repeat(rounds: int) -> None:
         nonlocal unsupported
-        first = threads.repeat(raw, program, rounds)[0].outcome
+        first = programs.repeat(raw, program, rounds)[0].outcome
         unsupported = first.code is Code.UNIMPLEMENTED and first.source is Source.PLUGIN
         case.fs.flush_caches()
 
-    found = growth.leaks(host, repeat)
+    found = leaks.leaked_per_call(host, repeat)
     if unsupported:
         case.missing(op)
     weighed = State.of(host).heap > 0
@@ -189,8 +188,10 @@ def judged(case: Case, op: str, steps: Steps) -> None:
         if what in ("mapped", "heap") and not weighed:
             continue
         none, more = f"no more {WHAT[what]} each time", f"more {WHAT[what]} each time"
-        leaks = what in found
-        case.check(clause, not leaks, none, more if leaks else none, f"{found[what]} each time" if leaks else "")
+        does_leak = what in found
+        case.check(
+            clause, not does_leak, none, more if does_leak else none, f"{found[what]} each time" if does_leak else ""
+        )
     if not weighed:
         raise Unable("the allocator does not tell how much is allocated")
 

@@ -65,7 +65,7 @@ def test_orders(case: Case, op: str, closed: str) -> None:
             with case.setup():
                 file = case.opened(case.fs.new_writable_file(uri))
                 if op == APPENDABLE:
-                    case.done(file.close())
+                    case.require(file.close())
                     file.cleanup()
                     file = case.opened(case.fs.new_appendable_file(uri))
             got = [use(file, step) for step in order]
@@ -114,9 +114,9 @@ def test_many_writers(case: Case, op: str) -> None:
         files: list[WritableFile] = [case.opened(getattr(case.fs, op)(uri)) for uri in uris]
     for piece in range(3):
         for k, file in enumerate(files):
-            case.done(file.append(b"%d of %d;" % (piece, k)))
+            case.require(file.append(b"%d of %d;" % (piece, k)))
     for file in [*files[::2], *files[1::2]]:
-        case.done(file.close())
+        case.require(file.close())
         file.cleanup()
     contents = {uri: b"".join(b"%d of %d;" % (piece, k) for piece in range(3)) for k, uri in enumerate(uris)}
     wrong = [f"file {k}" for k, uri in enumerate(uris) if case.content(uri) != contents[uri]]
@@ -151,7 +151,7 @@ def test_filesystem_ends_last(case: Case) -> None:
     case.fs.get_children(case.uri())
     case.fs.stat(case.uri("missing"))
     raw = case.fs.raw
-    case.last()
+    case.discard_filesystem()
     case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
     # Whoever shares the host would find it without a filesystem.
     case.loaded.host.close()
@@ -159,30 +159,30 @@ def test_filesystem_ends_last(case: Case) -> None:
 
 def deleted(case: Case, uri: str) -> None:
     """Nothing is at the path."""
-    case.done(case.fs.delete_file(uri))
+    case.require(case.fs.delete_file(uri))
 
 
 def renamed(case: Case, uri: str) -> None:
     """The file has another path."""
-    case.done(case.fs.rename_file(uri, case.uri("elsewhere")))
+    case.require(case.fs.rename_file(uri, case.uri("elsewhere")))
 
 
 def replaced(case: Case, uri: str) -> None:
     """Another file has come to the path."""
-    case.done(case.fs.rename_file(case.write("new", NEW), uri))
+    case.require(case.fs.rename_file(case.write("new", NEW), uri))
 
 
 def created_again(case: Case, uri: str) -> None:
     """The file was deleted, and another one made at the path."""
-    case.done(case.fs.delete_file(uri))
+    case.require(case.fs.delete_file(uri))
     case.write("file", NEW)
 
 
 def continued(case: Case, uri: str) -> None:
     """The file has become longer."""
     with case.opened(case.fs.new_appendable_file(uri)) as file:
-        case.done(file.append(b" and more of it"))
-        case.done(file.close())
+        case.require(file.append(b" and more of it"))
+        case.require(file.close())
 
 
 #: As long as CONTENT.
@@ -231,8 +231,8 @@ def test_path_of_a_writer_changes(case: Case, op: str, befallen: str) -> None:
     uri = case.write("file", CONTENT)
     with case.setup():
         file: WritableFile = case.opened(getattr(case.fs, op)(uri))
-        case.done(file.append(b"before"))
-        case.done(file.flush())
+        case.require(file.append(b"before"))
+        case.require(file.flush())
     befall(case, uri)
     codes = [file.append(b" after").code, file.flush().code, file.close().code]
     file.cleanup()

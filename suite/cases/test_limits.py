@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness import host_limits as limits
+from ...harness import host_limits
 from ...harness.codes import Code
 from ...harness.outcomes import Outcome
 from ..engine.case import Case
@@ -25,7 +25,7 @@ def test_no_room(case: Case, pieces: str) -> None:
     with (
         case.setup(),
         case.opened(case.fs.new_writable_file(uri)) as file,
-        limits.file_size(case.loaded.host, ROOM),
+        host_limits.file_size(case.loaded.host, ROOM),
     ):
         for piece in PIECES[pieces]:
             answers.append(file.append(piece))
@@ -40,7 +40,7 @@ def test_no_room(case: Case, pieces: str) -> None:
         readings = {"resource-exhausted": code is Code.RESOURCE_EXHAUSTED, "translated": code is Code.OUT_OF_RANGE}
         case.reading("append.shortfall-is-resource-exhausted", readings, f"code={code}", failed[0].message)
     if all(answer.ok for answer in answers):
-        length = case.done(case.fs.stat(uri)).length
+        length = case.require(case.fs.stat(uri)).length
         case.equal("append.nothing-is-lost-in-silence", "length", sum(map(len, PIECES[pieces])), length)
     else:
         last = next(answer for answer in answers if not answer.ok)
@@ -53,7 +53,7 @@ def test_room_again(case: Case) -> None:
     uri, pieces, tail = case.uri("file"), [bytes([97 + k]) * 10_000 for k in range(8)], b"the end"
     kept, lost = b"", b""
     with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
-        with limits.file_size(case.loaded.host, ROOM):
+        with host_limits.file_size(case.loaded.host, ROOM):
             for piece in pieces:
                 if not file.append(piece).ok:
                     lost = piece
@@ -78,7 +78,7 @@ ON_FILES = ("read", "append", "tell", "flush", "sync", "close")
 def judge(case: Case, got: Outcome[object]) -> None:
     """Which reading the op follows; a status that says something else yet is a breach."""
     case.implemented(got)
-    readings = {"resets": got.ok, "leaves": (got.code, got.message) == (limits.LEFT, limits.LEFT_MESSAGE)}
+    readings = {"resets": got.ok, "leaves": (got.code, got.message) == (host_limits.LEFT, host_limits.LEFT_MESSAGE)}
     case.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message)
 
 
@@ -91,7 +91,7 @@ def test_used_status(case: Case, op: str) -> None:
     prepared(case)
     # Names are translated before, for translate_name has no status.
     SUCCESSES["path_exists"](case)
-    with limits.statuses_arrive_used(case.loaded.host):
+    with host_limits.statuses_arrive_used(case.loaded.host):
         got = SUCCESSES[op](case)
     judge(case, got)
 
@@ -114,7 +114,7 @@ def test_used_status_on_a_file(case: Case, op: str) -> None:
         "sync": writer.sync,
         "close": writer.close,
     }
-    with limits.statuses_arrive_used(case.loaded.host):
+    with host_limits.statuses_arrive_used(case.loaded.host):
         got = ways[op]()
     judge(case, got)
     reader.cleanup()
@@ -126,6 +126,6 @@ def test_used_status_on_a_file(case: Case, op: str) -> None:
 def test_after_close(case: Case) -> None:
     """append, tell, flush and sync are called after close, which nobody may do."""
     with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
-        case.done(file.close())
+        case.require(file.close())
         for got in (file.append(b"late"), file.tell(), file.flush(), file.sync()):
             case.reading("append.after-close", {"ok": got.ok, "refused": True}, f"{got.op}: code={got.code}")

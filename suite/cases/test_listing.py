@@ -34,7 +34,7 @@ def test_count(case: Case, count: int) -> None:
         else:
             case.write(f"directory/{name}", b"")
     case.mkdir("directory-beside")
-    names = case.done(case.fs.get_children(case.uri("directory"))).names
+    names = case.require(case.fs.get_children(case.uri("directory"))).names
     case.equal(ONCE, "entries", expected, sorted(names))
     bad = [name for name in names if "/" in name or name in (".", "..")]
     case.equal("get_children.names-only", "entries that are no names", [], bad)
@@ -47,10 +47,10 @@ def test_a_thousand(case: Case) -> None:
     expected = [f"entry{k:04}" for k in range(1000)]
     for name in expected:
         case.mkdir(f"directory/{name}")
-    names = case.done(case.fs.get_children(case.uri("directory"))).names
+    names = case.require(case.fs.get_children(case.uri("directory"))).names
     case.equal(ONCE, "entries", 1000, len(names))
     case.equal(ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(names)))
-    case.done(case.fs.delete_recursively(case.uri("directory")))
+    case.require(case.fs.delete_recursively(case.uri("directory")))
     case.equal("delete_recursively.deletes-everything", "tree", {}, case.tree())
 
 
@@ -60,7 +60,7 @@ def test_not_recursive(case: Case) -> None:
     case.mkdir("a")
     case.mkdir("a/b")
     case.write("a/b/c", b"")
-    case.equal(ONCE, "entries", ("b",), case.done(case.fs.get_children(case.uri("a"))).names)
+    case.equal(ONCE, "entries", ("b",), case.require(case.fs.get_children(case.uri("a"))).names)
 
 
 @clauses(ONCE)
@@ -71,7 +71,7 @@ def test_siblings(case: Case) -> None:
         case.write(f"{directory}/{directory}-child", b"")
         case.write(f"{directory}/child", b"")
     for directory in ("a", "ab", "a-b", "a.b"):
-        names = case.done(case.fs.get_children(case.uri(directory))).names
+        names = case.require(case.fs.get_children(case.uri(directory))).names
         case.equal(ONCE, f"entries of {directory}", sorted([f"{directory}-child", "child"]), sorted(names))
 
 
@@ -81,7 +81,7 @@ def test_changes(case: Case) -> None:
     uri = case.mkdir("directory")
 
     def listed(*expected: str) -> None:
-        names = case.done(case.fs.get_children(uri)).names
+        names = case.require(case.fs.get_children(uri)).names
         case.equal(ONCE, "entries", sorted(expected), sorted(names))
 
     listed()
@@ -89,11 +89,11 @@ def test_changes(case: Case) -> None:
     listed("a")
     case.mkdir("directory/b")
     listed("a", "b")
-    case.done(case.fs.rename_file(case.uri("directory/a"), case.uri("directory/c")))
+    case.require(case.fs.rename_file(case.uri("directory/a"), case.uri("directory/c")))
     listed("b", "c")
-    case.done(case.fs.delete_dir(case.uri("directory/b")))
+    case.require(case.fs.delete_dir(case.uri("directory/b")))
     listed("c")
-    case.done(case.fs.delete_file(case.uri("directory/c")))
+    case.require(case.fs.delete_file(case.uri("directory/c")))
     listed()
 
 
@@ -111,7 +111,7 @@ def test_spelling(case: Case, spelling: str) -> None:
     """The path of the directory ends in something that translation removes."""
     case.mkdir("directory")
     case.write("directory/file", b"")
-    names = case.done(case.fs.get_children(case.uri("directory") + spelling)).names
+    names = case.require(case.fs.get_children(case.uri("directory") + spelling)).names
     case.equal(ONCE, "entries", ("file",), names)
 
 
@@ -140,7 +140,7 @@ def test_order(case: Case) -> None:
     """Files that were written in no order are listed."""
     for name in ("b", "d", "a", "c"):
         case.write(name, b"")
-    names = "".join(case.done(case.fs.get_children(case.uri())).names)
+    names = "".join(case.require(case.fs.get_children(case.uri())).names)
     orders = {"abcd": "sorted", "dcba": "in reverse", "bdac": "as created", "cadb": "last created first"}
     case.note("get_children.order", orders.get(names, "other"))
 

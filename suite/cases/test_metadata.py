@@ -58,7 +58,7 @@ def agree(case: Case, name: str, size: int | None) -> None:
     together = fs.paths_exist([uri]).value
     case.equal(clause, "paths_exist", [code], [status.code for status in together.statuses or ()])
     head, _, leaf = name.rpartition("/")
-    listed = leaf in case.done(fs.get_children(case.uri(head) if head else case.uri())).names
+    listed = leaf in case.require(fs.get_children(case.uri(head) if head else case.uri())).names
     case.equal(clause, "listed", size != -1, listed)
     case.equal(clause, "is_directory", int(size is None), fs.is_directory(uri).value)
     if size is None:
@@ -66,7 +66,7 @@ def agree(case: Case, name: str, size: int | None) -> None:
         case.status(clause, fs.get_file_size(uri), Code.FAILED_PRECONDITION)
     elif size >= 0:
         case.equal(clause, "stat says", (0, size), (statistics.value.is_directory, statistics.value.length))
-        case.equal(clause, "get_file_size", size, case.done(fs.get_file_size(uri)))
+        case.equal(clause, "get_file_size", size, case.require(fs.get_file_size(uri)))
     else:
         case.status(clause, fs.get_file_size(uri), Code.NOT_FOUND)
 
@@ -111,10 +111,10 @@ def perform(case: Case, step: Step) -> None:
             case.write(name, content)
         case ("append", name, bytes(content)):
             with case.setup(), case.opened(case.fs.new_appendable_file(case.uri(name))) as file:
-                case.done(file.append(content))
-                case.done(file.close())
+                case.require(file.append(content))
+                case.require(file.close())
         case (op, *names):
-            case.done(getattr(case.fs, op)(*(case.uri(str(name)) for name in names)))
+            case.require(getattr(case.fs, op)(*(case.uri(str(name)) for name in names)))
 
 
 @pytest.mark.parametrize("change", list(CHANGES))
@@ -137,7 +137,7 @@ def test_times(case: Case) -> None:
     now = time.time_ns()
     times = []
     for content in (b"first", b"second", b"third"):
-        times.append(case.done(case.fs.stat(case.write("file", content))).mtime_nsec)
+        times.append(case.require(case.fs.stat(case.write("file", content))).mtime_nsec)
     # A clock of the store may be a day off; a wrong unit is off by a factor of a thousand. 0 says: not known.
     sane = all(mtime == 0 or abs(mtime - now) < DAY for mtime in times)
     seen = "mtime within a day" if sane else f"mtime has {len(str(abs(times[0])))} digits"

@@ -37,7 +37,7 @@ def afterwards(op: str, source: str, target: str, content: bytes) -> Tree:
 def test_plain(case: Case, op: str) -> None:
     """A file is renamed or copied beside itself."""
     case.write("source", NEW)
-    case.done(move(case, op, "source", "target"))
+    case.require(move(case, op, "source", "target"))
     case.equal(f"{op}.keeps-the-content", "tree", afterwards(op, "source", "target", NEW), case.tree())
 
 
@@ -57,7 +57,7 @@ def test_directories(case: Case, op: str, source: str, target: str) -> None:
     for directory in directories:
         case.mkdir(directory)
     case.write(source, NEW)
-    case.done(move(case, op, source, target))
+    case.require(move(case, op, source, target))
     expected = directories | afterwards(op, source, target, NEW)
     case.equal(f"{op}.keeps-the-content", "tree", expected, case.tree())
 
@@ -77,7 +77,7 @@ def test_replace(case: Case, op: str, new: bytes, old: bytes) -> None:
     """A file is renamed or copied over another one."""
     case.write("source", new)
     case.write("target", old)
-    case.done(move(case, op, "source", "target"))
+    case.require(move(case, op, "source", "target"))
     case.equal(f"{op}.replaces-the-target", "tree", afterwards(op, "source", "target", new), case.tree())
 
 
@@ -86,8 +86,8 @@ def test_again_and_back(case: Case, op: str) -> None:
     """A file goes to another name and back, twice."""
     case.write("source", NEW)
     for _ in range(2):
-        case.done(move(case, op, "source", "target"))
-        case.done(move(case, op, "target", "source"))
+        case.require(move(case, op, "source", "target"))
+        case.require(move(case, op, "target", "source"))
     expected = {"source": NEW} if op == "rename_file" else {"source": NEW, "target": NEW}
     case.equal(f"{op}.keeps-the-content", "tree", expected, case.tree())
 
@@ -96,7 +96,7 @@ def test_again_and_back(case: Case, op: str) -> None:
 def test_copies_are_two(case: Case) -> None:
     """A copy is written anew, then its source."""
     case.write("source", NEW)
-    case.done(move(case, "copy_file", "source", "target"))
+    case.require(move(case, "copy_file", "source", "target"))
     case.write("target", b"changed")
     case.equal("copy_file.source-stays", "tree", {"source": NEW, "target": b"changed"}, case.tree())
     case.write("source", b"other")
@@ -107,7 +107,7 @@ def test_copies_are_two(case: Case) -> None:
 def test_name_is_free_again(case: Case, op: str) -> None:
     """The source's name is used for a new file."""
     case.write("source", NEW)
-    case.done(move(case, op, "source", "target"))
+    case.require(move(case, op, "source", "target"))
     case.write("source", b"another")
     case.equal(f"{op}.replaces-the-target", "tree", {"source": b"another", "target": NEW}, case.tree())
 

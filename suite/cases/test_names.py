@@ -41,7 +41,7 @@ def written(case: Case, name: str) -> bool:
     if not accepted(case, name, got):
         return False
     with case.setup(), case.opened(got) as file:
-        case.done(file.append(CONTENT))
+        case.require(file.append(CONTENT))
         closed = file.close()
     # Where a file comes to be when it is closed, that is when its name is refused.
     if not closed.ok and not accepted(case, name, closed):
@@ -58,8 +58,8 @@ def test_file(case: Case, name: str) -> None:
         return
     uri = case.uri(name)
     case.status(KEPT, case.fs.path_exists(uri), Code.OK)
-    case.equal(KEPT, "length", len(CONTENT), case.done(case.fs.stat(uri)).length)
-    case.equal(KEPT, "size", len(CONTENT), case.done(case.fs.get_file_size(uri)))
+    case.equal(KEPT, "length", len(CONTENT), case.require(case.fs.stat(uri)).length)
+    case.equal(KEPT, "size", len(CONTENT), case.require(case.fs.get_file_size(uri)))
     case.equal(KEPT, "is a directory", 0, case.fs.is_directory(uri).value)
     case.equal(KEPT, "content", CONTENT, case.content(uri))
 
@@ -73,12 +73,12 @@ def test_directory(case: Case, name: str) -> None:
         return
     case.within_limits(name)
     case.equal(KEPT, "is a directory", 1, case.fs.is_directory(uri).value)
-    case.done(case.fs.recursively_create_dir(case.uri(name, name, "leaf")))
+    case.require(case.fs.recursively_create_dir(case.uri(name, name, "leaf")))
     case.write(f"{name}/file", CONTENT)
-    there = case.done(case.fs.get_children(uri)).names
+    there = case.require(case.fs.get_children(uri)).names
     case.equal(KEPT, "entries", sorted([name, "file"]), sorted(there))
-    case.done(case.fs.delete_dir(case.uri(name, name, "leaf")))
-    case.done(case.fs.delete_recursively(uri))
+    case.require(case.fs.delete_dir(case.uri(name, name, "leaf")))
+    case.require(case.fs.delete_recursively(uri))
     case.equal(KEPT, "tree", {}, case.tree())
 
 
@@ -88,11 +88,11 @@ def test_moved(case: Case, name: str) -> None:
     """A file of this name is copied, renamed, and renamed back."""
     if not written(case, name):
         return
-    case.done(case.fs.copy_file(case.uri(name), case.uri("copy")))
-    case.done(case.fs.rename_file(case.uri(name), case.uri("moved")))
+    case.require(case.fs.copy_file(case.uri(name), case.uri("copy")))
+    case.require(case.fs.rename_file(case.uri(name), case.uri("moved")))
     case.equal(KEPT, "tree", {"copy": CONTENT, "moved": CONTENT}, case.tree())
-    case.done(case.fs.rename_file(case.uri("moved"), case.uri(name)))
-    case.done(case.fs.copy_file(case.uri("copy"), case.uri(name)))
+    case.require(case.fs.rename_file(case.uri("moved"), case.uri(name)))
+    case.require(case.fs.copy_file(case.uri("copy"), case.uri(name)))
     case.equal(KEPT, "tree", {"copy": CONTENT, name: CONTENT}, case.tree())
 
 
@@ -102,8 +102,8 @@ def test_found(case: Case, name: str) -> None:
     """A file of this name is listed, matched by a pattern that means it, and asked for with others."""
     if not written(case, name):
         return
-    case.equal(KEPT, "entries", (name,), case.done(case.fs.get_children(case.uri())).names)
-    matches = case.done(case.fs.get_matching_paths(case.uri() + "/" + escaped(name)))
+    case.equal(KEPT, "entries", (name,), case.require(case.fs.get_children(case.uri())).names)
+    matches = case.require(case.fs.get_matching_paths(case.uri() + "/" + escaped(name)))
     case.equal(KEPT, "matches", [name], behind(case, matches))
     asked = case.fs.paths_exist([case.uri(name), case.uri("missing")]).value
     codes = [status.code for status in asked.statuses or ()]
@@ -118,13 +118,13 @@ def test_appended(case: Case, name: str) -> None:
         return
     uri = case.uri(name)
     with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
-        case.done(file.append(CONTENT))
-        case.done(file.close())
+        case.require(file.append(CONTENT))
+        case.require(file.close())
     case.equal(KEPT, "content", CONTENT * 2, case.content(uri))
     if case.fs.available("new_read_only_memory_region_from_file"):
         with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
             case.equal(KEPT, "length", len(CONTENT) * 2, region.length().value)
-    case.done(case.fs.delete_file(uri))
+    case.require(case.fs.delete_file(uri))
     case.equal(KEPT, "tree", {}, case.tree())
 
 
@@ -144,8 +144,8 @@ def test_deep(case: Case, depth: int) -> None:
     case.within_limits(deep)
     uri = case.write(f"{deep}/file", CONTENT)
     case.equal(KEPT, "content", CONTENT, case.content(uri))
-    case.equal(KEPT, "entries", ("file",), case.done(case.fs.get_children(case.uri(deep))).names)
-    case.done(case.fs.delete_recursively(case.uri("d")))
+    case.equal(KEPT, "entries", ("file",), case.require(case.fs.get_children(case.uri(deep))).names)
+    case.require(case.fs.delete_recursively(case.uri("d")))
     case.equal(KEPT, "tree", {}, case.tree())
 
 
@@ -159,7 +159,7 @@ def test_long(case: Case, length: int) -> None:
         return
     case.within_limits(path)
     case.status(KEPT, case.fs.path_exists(case.uri(path)), Code.OK)
-    case.equal(KEPT, "entries", (), case.done(case.fs.get_children(case.uri(path))).names)
+    case.equal(KEPT, "entries", (), case.require(case.fs.get_children(case.uri(path))).names)
 
 
 #: What is done to `name` beside a sibling, and the clause that says what becomes of the two.
@@ -181,15 +181,15 @@ def test_beside(case: Case, op: str, other: str) -> None:
     case.write(f"{other}.d/inside", b"stays")
     match op:
         case "delete_file":
-            case.done(case.fs.delete_file(case.write("name", CONTENT)))
+            case.require(case.fs.delete_file(case.write("name", CONTENT)))
         case "delete_dir":
-            case.done(case.fs.delete_dir(case.mkdir("name")))
+            case.require(case.fs.delete_dir(case.mkdir("name")))
         case "delete_recursively":
             uri = case.mkdir("name")
             case.write("name/inside", CONTENT)
-            case.done(case.fs.delete_recursively(uri))
+            case.require(case.fs.delete_recursively(uri))
         case _:
-            case.done(case.fs.rename_file(case.write("name", CONTENT), case.uri("moved")))
+            case.require(case.fs.rename_file(case.write("name", CONTENT), case.uri("moved")))
             stays["moved"] = CONTENT
     case.equal(BESIDE[op], "tree", stays, case.tree())
 

@@ -78,10 +78,10 @@ def test_entries(case: Case) -> None:
     for name in names:
         case.write(f"many/{name}", b"")
     for directory, expected in (("empty", []), ("one", ["file"]), ("many", names)):
-        listed = case.done(case.fs.get_children(case.uri(directory))).names
+        listed = case.require(case.fs.get_children(case.uri(directory))).names
         case.equal("common.results-terminated", f"entries of {directory}", expected, sorted(listed))
         if case.fs.available("get_matching_paths"):
-            matched = case.done(case.fs.get_matching_paths(case.uri(directory) + "/*")).names
+            matched = case.require(case.fs.get_matching_paths(case.uri(directory) + "/*")).names
             case.equal("common.results-terminated", f"matches in {directory}", len(expected), len(matched))
 
 
@@ -89,7 +89,7 @@ def token_text(case: Case) -> Outcome[object]:
     """A transaction's token as text; the transaction ends."""
     raw = case.fs.raw
     with case.setup():
-        token = case.done(raw.start_transaction()).token
+        token = case.require(raw.start_transaction()).token
     text = raw.decode_transaction_token(token)
     raw.end_transaction(token)
     return Outcome(text.op, text.code, text.message, text.value is not None)
@@ -136,8 +136,8 @@ def test_open(case: Case, opened: str) -> None:
             case "new_read_only_memory_region_from_file":
                 case.equal(clause, "data", CONTENT, got.data(0, len(CONTENT)).value[1])
             case _:
-                case.done(got.append(b"appended"))
-                case.done(got.close())
+                case.require(got.append(b"appended"))
+                case.require(got.close())
     if opened in ("new_writable_file", "new_appendable_file"):
         expected = b"appended" if opened == "new_writable_file" else CONTENT + b"appended"
         case.equal(clause, "tree", {"file": expected, "other": b"another file"}, case.tree())
@@ -150,9 +150,9 @@ def test_append(case: Case, size: int) -> None:
     pieces = [bytes([65 + k]) * size for k in range(4)]
     with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
         for piece in pieces:
-            case.done(file.append(piece))
-        case.done(file.flush())
-        case.done(file.close())
+            case.require(file.append(piece))
+        case.require(file.flush())
+        case.require(file.close())
     content = case.content(case.uri("file"))
     case.equal("common.arguments-not-kept", "content", b"".join(pieces), content)
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ...harness import programs as threads
 from ...harness.codes import Code
 from ...harness.outcomes import Entries, Outcome
-from ...harness.programs import Program, Timed
+from ...harness.programs import Program, Timed, run, run_within
 from ..contract.histories import Actor, Event, Files, ends
 from ..engine.case import SURVIVED, Case
 from ..engine.marks import clauses, full
@@ -45,7 +44,7 @@ def actors(case: Case, count: int = THREADS) -> list[Actor]:
 
 def performed(case: Case, some: list[Actor], rounds: int = 1) -> list[list[Event]]:
     """The events of all threads, round by round."""
-    went = threads.run_within(case.fs.raw, [actor.program for actor in some], rounds, SECONDS)
+    went = run_within(case.fs.raw, [actor.program for actor in some], rounds, SECONDS)
     told = [actor.rounds(thread) for actor, thread in zip(some, went, strict=True)]
     return [[event for events in round_ for event in events] for round_ in zip(*told, strict=True)]
 
@@ -189,7 +188,7 @@ def test_no_change_is_lost(case: Case, what: str) -> None:
                     case.write(f"old{k}", b"content")
                     actor.path_op("rename_file", f"old{k}", name)
         made = {event.names[-1] for event in performed(case, some)[0] if event.code is Code.OK}
-        listed = case.done(case.fs.get_children(case.uri())).names
+        listed = case.require(case.fs.get_children(case.uri())).names
         lost += [f"{name} is not listed" for name in sorted(made - set(listed))]
         lost += [f"{name} is missing" for name in sorted(made) if not case.fs.path_exists(case.uri(name)).ok]
     got = "a name is lost" if lost else "all are there"
@@ -217,7 +216,7 @@ def test_listing(case: Case, op: str) -> None:
         for change in ("create_dir", "delete_dir") if k >= 2 else ():
             for letter in "ace":
                 program.path_op(change, f"{directory}/{letter}{k + 4}")
-    went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+    went = run_within(case.fs.raw, programs, ROUNDS, SECONDS)
     wrong = [said for thread in went[:2] for timed in thread if (said := mistaken(timed.outcome, stay, come))]
     right = "what stays, once, and what comes and goes"
     case.check(f"{op}.beside-changes", not wrong, right, wrong[0] if wrong else right)
@@ -260,7 +259,7 @@ def test_reading_beside_a_writer(case: Case) -> None:
                 handle = reader.open("new_random_access_file", path).value
                 reader.read(handle, 0, len(whole) + 1)
                 reader.handle_op("random_access_file.cleanup", handle)
-        went = threads.run(case.fs.raw, [writer, *readers])
+        went = run(case.fs.raw, [writer, *readers])
         file.close()
         file.cleanup()
         wrong += [said for thread in went[1:] if (said := out_of_step(thread, whole))]
@@ -300,7 +299,7 @@ def test_two_writers(case: Case) -> None:
     for k, (program, file) in enumerate(zip(programs, files, strict=True)):
         for number in range(lines):
             program.append(file.handle, b"thread %d, line %02d\n" % (k, number))
-    threads.run(case.fs.raw, programs)
+    run(case.fs.raw, programs)
     for file in files:
         file.close()
         file.cleanup()

@@ -212,14 +212,14 @@ def test_the_file_changes(case: Case, change: str) -> None:
                 case.write("file", b"overwritten")
             case "append":
                 with case.setup(), case.opened(case.fs.new_appendable_file(case.uri("file"))) as writer:
-                    case.done(writer.append(b"appended"))
-                    case.done(writer.close())
+                    case.require(writer.append(b"appended"))
+                    case.require(writer.close())
             case "delete":
-                case.done(case.fs.delete_file(case.uri("file")))
+                case.require(case.fs.delete_file(case.uri("file")))
             case "rename":
-                case.done(case.fs.rename_file(case.uri("file"), case.uri("moved")))
+                case.require(case.fs.rename_file(case.uri("file"), case.uri("moved")))
             case _:
-                case.done(case.fs.rename_file(case.write("other", b"replaced"), case.uri("file")))
+                case.require(case.fs.rename_file(case.write("other", b"replaced"), case.uri("file")))
         got = file.read(0, SIZE + 100)
     old = got.value.data == CONTENT
     case.note(

@@ -161,7 +161,7 @@ def test_cleanup(case: Case) -> None:
     with case.setup():
         raw = case.fs.raw
         case.fs.path_exists(case.uri())
-    case.last()
+    case.discard_filesystem()
     case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
 
 
@@ -170,7 +170,7 @@ def test_cleanup_after_init(case: Case) -> None:
     """The filesystem is cleaned up before any op, as it is where the scheme is taken."""
     with case.setup():
         raw = case.fs.raw
-    case.last()
+    case.discard_filesystem()
     case.status("cleanup.after-init", raw.cleanup(), Code.OK)
 
 

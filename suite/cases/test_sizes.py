@@ -58,9 +58,9 @@ def test_pieces(case: Case, size: int) -> None:
     uri = case.uri("file")
     with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
         for start, end in itertools.pairwise(cuts):
-            case.done(file.append(content(size)[start:end]))
-            case.equal("tell.is-the-write-position", "position", end, case.done(file.tell()))
-        case.done(file.close())
+            case.require(file.append(content(size)[start:end]))
+            case.equal("tell.is-the-write-position", "position", end, case.require(file.tell()))
+        case.require(file.close())
     case.equal("append.writes-exactly-n", "content", content(size), case.content(uri, size + 1))
 
 
@@ -69,8 +69,8 @@ def test_pieces(case: Case, size: int) -> None:
 def test_length(case: Case, size: int) -> None:
     """A file of this size is asked for its size."""
     uri = case.write("file", content(size))
-    case.equal("stat.length-is-the-size", "length", size, case.done(case.fs.stat(uri)).length)
-    case.equal("get_file_size.is-stat-length", "size", size, case.done(case.fs.get_file_size(uri)))
+    case.equal("stat.length-is-the-size", "length", size, case.require(case.fs.stat(uri)).length)
+    case.equal("get_file_size.is-stat-length", "size", size, case.require(case.fs.get_file_size(uri)))
 
 
 @sizes
@@ -78,7 +78,7 @@ def test_length(case: Case, size: int) -> None:
 def test_copy(case: Case, size: int) -> None:
     """A file of this size is copied."""
     uri = case.write("file", content(size))
-    case.done(case.fs.copy_file(uri, case.uri("copy")))
+    case.require(case.fs.copy_file(uri, case.uri("copy")))
     case.equal("copy_file.keeps-the-content", "copy", content(size), case.content(case.uri("copy"), size + 1))
     case.equal("copy_file.source-stays", "source", content(size), case.content(uri, size + 1))
 
@@ -88,7 +88,7 @@ def test_copy(case: Case, size: int) -> None:
 def test_rename(case: Case, size: int) -> None:
     """A file of this size is renamed."""
     uri = case.write("file", content(size))
-    case.done(case.fs.rename_file(uri, case.uri("moved")))
+    case.require(case.fs.rename_file(uri, case.uri("moved")))
     case.equal("rename_file.keeps-the-content", "content", content(size), case.content(case.uri("moved"), size + 1))
     case.status("rename_file.source-is-gone", case.fs.path_exists(uri), Code.NOT_FOUND)
 
@@ -110,7 +110,7 @@ def test_append(case: Case, size: int) -> None:
     """Something is appended to a file of this size."""
     uri = case.write("file", content(size))
     with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
-        case.done(file.append(b"more"))
-        case.done(file.close())
+        case.require(file.append(b"more"))
+        case.require(file.close())
     expected = content(size) + b"more"
     case.equal("new_appendable_file.keeps-what-exists", "content", expected, case.content(uri, size + 5))

@@ -17,23 +17,23 @@ LARGE = 5 * 2**30 + 7
 def test_written(case: Case) -> None:
     """What the plugin wrote is read by somebody else."""
     case.write("file", CONTENT)
-    case.equal("close.keeps-the-data", "content", CONTENT, case.backing.read(case.behind("file")))
+    case.equal("close.keeps-the-data", "content", CONTENT, case.backing.read(case.backing_name("file")))
 
 
 @clauses("sync.makes-data-visible")
 def test_synced(case: Case) -> None:
     """What the plugin synced is read by somebody else, while the file is open."""
     with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
-        case.done(file.append(CONTENT))
+        case.require(file.append(CONTENT))
         handed_over(case, file.sync())
-        case.equal("sync.makes-data-visible", "content", CONTENT, case.backing.read(case.behind("file")))
+        case.equal("sync.makes-data-visible", "content", CONTENT, case.backing.read(case.backing_name("file")))
 
 
 @clauses("read.returns-the-bytes")
 def test_seeded(case: Case) -> None:
     """What somebody else wrote is read by the plugin."""
     uri = case.uri("file")
-    case.backing.write(case.behind("file"), CONTENT)
+    case.backing.write(case.backing_name("file"), CONTENT)
     case.equal("read.returns-the-bytes", "content", CONTENT, case.content(uri))
 
 
@@ -45,12 +45,12 @@ def test_flush_caches(case: Case) -> None:
         case.write(name, b"old")
     before = case.tree()
     case.check(clause, len(before) == 2, "2 files", f"{len(before)} files")
-    case.backing.write(case.behind("changed"), b"changed meanwhile")
-    case.backing.write(case.behind("added"), b"added")
-    case.backing.delete(case.behind("removed"))
-    case.done(case.fs.flush_caches())
+    case.backing.write(case.backing_name("changed"), b"changed meanwhile")
+    case.backing.write(case.backing_name("added"), b"added")
+    case.backing.delete(case.backing_name("removed"))
+    case.require(case.fs.flush_caches())
     case.equal(clause, "tree", {"changed": b"changed meanwhile", "added": b"added"}, case.tree())
-    case.equal(clause, "length", 17, case.done(case.fs.stat(case.uri("changed"))).length)
+    case.equal(clause, "length", 17, case.require(case.fs.stat(case.uri("changed"))).length)
     case.status(clause, case.fs.path_exists(case.uri("removed")), Code.NOT_FOUND)
 
 
@@ -59,8 +59,8 @@ def test_flush_caches(case: Case) -> None:
 def test_large(case: Case, offset: int) -> None:
     """A file of more than 5 GiB is read at this offset."""
     uri = case.write_sparse("large", MARKS)
-    case.equal("new_random_access_file.large-files", "length", LARGE, case.done(case.fs.stat(uri)).length)
-    case.equal("new_random_access_file.large-files", "size", LARGE, case.done(case.fs.get_file_size(uri)))
+    case.equal("new_random_access_file.large-files", "length", LARGE, case.require(case.fs.stat(uri)).length)
+    case.equal("new_random_access_file.large-files", "size", LARGE, case.require(case.fs.get_file_size(uri)))
     with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
         got = file.read(offset, len(MARKS[offset]))
         behind = file.read(LARGE - 1, 2)
@@ -74,11 +74,11 @@ def test_append_to_a_large_file(case: Case) -> None:
     """Something is appended to a file of more than 5 GiB."""
     uri = case.write_sparse("large", MARKS)
     with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
-        position = case.done(file.tell())
-        case.done(file.append(b"more"))
-        case.done(file.close())
+        position = case.require(file.tell())
+        case.require(file.append(b"more"))
+        case.require(file.close())
     case.reading(
         "tell.on-an-appendable-file", {"file": position == LARGE, "handle": position == 0}, f"position={position}"
     )
-    length = case.done(case.fs.stat(uri)).length
+    length = case.require(case.fs.stat(uri)).length
     case.equal("new_appendable_file.keeps-what-exists", "length", LARGE + 4, length)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from ...harness import programs as threads
 from ...harness.outcomes import Entries, Read, Source, Statistics
-from ...harness.programs import Program, Timed
+from ...harness.programs import Program, Timed, run, run_within
 from ..engine.case import Case
 from ..engine.marks import clauses, full
 
@@ -42,7 +41,7 @@ def test_read(case: Case) -> None:
             program.read(file.handle, offset, PIECE)
             programs.append(program)
             expected.append(file.read(offset, PIECE).value)
-        went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+        went = run_within(case.fs.raw, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
     case.check("read.is-thread-safe", not found, "the bytes at the offset, every time", found or "the same")
 
@@ -59,7 +58,7 @@ def test_region(case: Case) -> None:
             program.data(region.handle, k * PIECE, PIECE)
             programs.append(program)
             expected.append((region.data(0, 0).value[0], CONTENT[k * PIECE : (k + 1) * PIECE]))
-        went = threads.run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+        went = run_within(case.fs.raw, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
     case.check("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
 
@@ -79,8 +78,8 @@ def test_filesystem(case: Case, what: str) -> None:
         for name in range(k + 1):
             case.write(f"thread{k}/file{name}", CONTENT[: 100 * k])
         programs.append(busy(case, what, k))
-    alone = [threads.run(case.fs.raw, [program])[0] for program in programs]
-    together = threads.run_within(case.fs.raw, programs, ROUNDS // 4, SECONDS)
+    alone = [run(case.fs.raw, [program])[0] for program in programs]
+    together = run_within(case.fs.raw, programs, ROUNDS // 4, SECONDS)
     got = [[answer(timed) for timed in thread] for thread in together]
     expected = [[answer(timed) for timed in thread] * (len(got[k]) // len(thread)) for k, thread in enumerate(alone)]
     differing = [
@@ -165,7 +164,7 @@ def test_rename_is_atomic(case: Case) -> None:
             reader.read(handle, 0, 3)
             reader.handle_op("random_access_file.cleanup", handle)
         readers.append(reader)
-    went = threads.run_within(raw, [writer, *readers], ROUNDS, SECONDS)
+    went = run_within(raw, [writer, *readers], ROUNDS, SECONDS)
     outcomes = [timed.outcome for thread in went[1:] for timed in thread]
     missing = any(not got.ok for got in outcomes if got.op == "new_random_access_file")
     contents = {got.value.data for got in outcomes if got.op == "read" and got.source is Source.PLUGIN}
@@ -192,7 +191,7 @@ def test_changes(case: Case) -> None:
         asker.stat(f"{directory}/new{k}")
         makers.append(maker)
         askers.append(asker)
-    went = threads.run_within(case.fs.raw, [*makers, *askers], ROUNDS, SECONDS)
+    went = run_within(case.fs.raw, [*makers, *askers], ROUNDS, SECONDS)
     failed = [timed.outcome for thread in went[:2] for timed in thread if not timed.outcome.ok]
     listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "names", ())}
     foreign = sorted(listed - {"new0", "new1"})

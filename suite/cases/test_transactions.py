@@ -22,12 +22,12 @@ OLD, NEW = b"as it was", b"changed in a transaction"
 def started(case: Case) -> Iterator[int]:
     """A transaction, as a set-up step; its end is one too."""
     with case.setup():
-        token = case.done(case.fs.raw.start_transaction()).token
+        token = case.require(case.fs.raw.start_transaction()).token
         if token == 0:
             case.blocked("start_transaction", "it answered OK and gave no token")
     yield token
     with case.setup():
-        case.done(case.fs.raw.end_transaction(token))
+        case.require(case.fs.raw.end_transaction(token))
 
 
 def place(case: Case, name: str) -> str:
@@ -38,14 +38,14 @@ def place(case: Case, name: str) -> str:
 def add(case: Case, path: str, token: int) -> None:
     """Put a path into a transaction, as a set-up step."""
     with case.setup():
-        case.done(case.fs.raw.add_to_transaction(path, token))
+        case.require(case.fs.raw.add_to_transaction(path, token))
 
 
 def ended(case: Case, *tokens: int) -> None:
     """End transactions, as a set-up step."""
     with case.setup():
         for token in dict.fromkeys(token for token in tokens if token):
-            case.done(case.fs.raw.end_transaction(token))
+            case.require(case.fs.raw.end_transaction(token))
 
 
 def holder(case: Case, path: str) -> Outcome[Token]:
@@ -95,7 +95,7 @@ def test_end(case: Case) -> None:
     path = place(case, "file")
     for _ in range(3):
         with case.setup():
-            token = case.done(raw.start_transaction()).token
+            token = case.require(raw.start_transaction()).token
         if case.fs.available("add_to_transaction"):
             add(case, path, token)
         case.status("end_transaction.succeeds", raw.end_transaction(token), Code.OK)
@@ -210,7 +210,7 @@ def test_started_for_a_path(case: Case, how: str) -> None:
     """A transaction was started for a path; another one is started, or got for a path that is in none."""
     raw = case.fs.raw
     with case.setup():
-        first = case.done(raw.token_op(GET_OR_START, place(case, "file"))).token
+        first = case.require(raw.token_op(GET_OR_START, place(case, "file"))).token
     second = raw.start_transaction() if how == "start" else raw.token_op(GET_OR_START, place(case, "other"))
     case.status("start_transaction.tokens-differ", second, Code.OK, Code.FAILED_PRECONDITION)
     differ = second.value.token != first
@@ -268,7 +268,7 @@ def test_decode(case: Case) -> None:
     token = FOREIGN_TOKEN
     if case.fs.available("start_transaction"):
         with case.setup():
-            token = case.done(raw.start_transaction()).token
+            token = case.require(raw.start_transaction()).token
     for _ in range(2):
         got = raw.decode_transaction_token(token)
         text = "NULL" if got.value is None else "a text"
@@ -300,7 +300,7 @@ def test_isolation(case: Case) -> None:
         for name in after:
             case.write(name, NEW)
         with case.setup():
-            case.done(case.fs.delete_file(case.uri("deleted")))
+            case.require(case.fs.delete_file(case.uri("deleted")))
         seen = case.tree()
     readings = {"at-the-end": seen == before, "at-once": seen == after, "in-part": True}
     case.reading("transactions.isolation", readings, "before the end: " + next(k for k, v in readings.items() if v))

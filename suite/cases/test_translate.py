@@ -99,8 +99,8 @@ def test_flush_caches(case: Case) -> None:
 def test_flush_caches_in_the_midst(case: Case) -> None:
     """Caches are flushed while somebody writes."""
     with case.setup(), case.opened(case.fs.new_writable_file(case.uri("new"))) as writer:
-        case.done(writer.append(b"before"))
+        case.require(writer.append(b"before"))
         case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
-        case.done(writer.append(b"after"))
-        case.done(writer.close())
+        case.require(writer.append(b"after"))
+        case.require(writer.close())
     case.equal("flush_caches.succeeds", "tree", {"new": b"beforeafter"}, case.tree())

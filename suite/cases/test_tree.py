@@ -31,9 +31,9 @@ def test_create_again(case: Case) -> None:
     """A directory is created where one was deleted, then a file, then a directory again."""
     for _ in range(2):
         case.status("create_dir.succeeds", case.fs.create_dir(case.uri("name")), Code.OK)
-        case.done(case.fs.delete_dir(case.uri("name")))
+        case.require(case.fs.delete_dir(case.uri("name")))
         case.equal("delete_dir.deletes", "tree", {}, case.tree())
-        case.done(case.fs.delete_file(case.write("name", b"")))
+        case.require(case.fs.delete_file(case.write("name", b"")))
 
 
 @smoke
@@ -65,7 +65,7 @@ def test_create_recursively_where(case: Case, there: list[str], path: str) -> No
         case.mkdir(directory)
         case.write(f"{directory}/kept", b"kept")
         kept |= {directory: None, f"{directory}/kept": b"kept"}
-    case.done(case.fs.recursively_create_dir(case.uri(path)))
+    case.require(case.fs.recursively_create_dir(case.uri(path)))
     names = path.split("/")
     made: Tree = {"/".join(names[: k + 1]): None for k in range(len(names))}
     tree = case.tree()
@@ -88,7 +88,7 @@ def test_delete_file(case: Case) -> None:
     """A file is deleted, looked for, and written again."""
     uri = case.write("file", b"gone")
     case.write("other", b"stays")
-    case.done(case.fs.delete_file(uri))
+    case.require(case.fs.delete_file(uri))
     case.equal("delete_file.deletes", "tree", {"other": b"stays"}, case.tree())
     case.status("new_random_access_file.missing-is-not-found", case.fs.new_random_access_file(uri), Code.NOT_FOUND)
     case.status("delete_file.deletes", case.fs.delete_file(uri), Code.NOT_FOUND)
@@ -106,8 +106,8 @@ def test_delete_dir(case: Case) -> None:
         before = case.tree()
         case.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
         case.unchanged("delete_dir.error-changes-nothing", before)
-        case.done(gone(case.uri("directory/file" if "directory/file" in before else "directory/inner")))
-    case.done(case.fs.delete_dir(uri))
+        case.require(gone(case.uri("directory/file" if "directory/file" in before else "directory/inner")))
+    case.require(case.fs.delete_dir(uri))
     case.equal("delete_dir.deletes", "tree", {}, case.tree())
 
 

@@ -27,7 +27,7 @@ def handed_over(case: Case, got: Outcome[None]) -> None:
     """The plugin's own flush or sync; where the entry is NULL core does nothing, which makes nothing visible."""
     if got.source is not Source.PLUGIN:
         case.missing(got.op)
-    case.done(got)
+    case.require(got)
 
 
 @smoke
@@ -63,7 +63,7 @@ def test_append(case: Case, pieces: list[bytes]) -> None:
     with writer(case) as file:
         for piece in pieces:
             case.status("append.succeeds", file.append(piece), Code.OK)
-        case.done(file.close())
+        case.require(file.close())
     case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
 
 
@@ -72,7 +72,7 @@ def test_append_nothing(case: Case) -> None:
     """0 bytes are appended, as core does when it copies an empty file."""
     with writer(case) as file:
         got = file.append(b"")
-        case.done(file.close())
+        case.require(file.close())
     case.status("append.zero-bytes", got, Code.OK)
     case.equal("append.zero-bytes", "content", b"", case.content(case.uri("file")))
 
@@ -83,7 +83,7 @@ def test_tell(case: Case) -> None:
     with writer(case) as file:
         expected = 0
         for piece in (b"", b"four", b"", BYTES * 300):
-            case.done(file.append(piece))
+            case.require(file.append(piece))
             expected += len(piece)
             case.equal("tell.is-the-write-position", "position", expected, file.tell().value)
             case.equal("tell.changes-nothing", "position", expected, file.tell().value)
@@ -95,7 +95,7 @@ def test_tell_on_an_appendable_file(case: Case) -> None:
     case.write("file", b"0123456789")
     with appender(case) as file:
         first = file.tell().value
-        case.done(file.append(b"more"))
+        case.require(file.append(b"more"))
         second = file.tell().value
     case.reading("tell.on-an-appendable-file", {"file": first == 10, "handle": first == 0}, f"position={first}")
     expected = 4 if first == 0 and second == 4 else 14
@@ -106,7 +106,7 @@ def test_tell_on_an_appendable_file(case: Case) -> None:
 def test_flush(case: Case) -> None:
     """A reader is opened after flush, while the file is still open."""
     with writer(case) as file:
-        case.done(file.append(b"flushed"))
+        case.require(file.append(b"flushed"))
         handed_over(case, file.flush())
         case.equal("flush.makes-data-visible", "content", b"flushed", case.tree().get("file"))
 
@@ -115,7 +115,7 @@ def test_flush(case: Case) -> None:
 def test_sync(case: Case) -> None:
     """A reader is opened after sync, while the file is still open."""
     with writer(case) as file:
-        case.done(file.append(b"synced"))
+        case.require(file.append(b"synced"))
         handed_over(case, file.sync())
         case.equal("sync.makes-data-visible", "content", b"synced", case.tree().get("file"))
 
@@ -124,8 +124,8 @@ def test_sync(case: Case) -> None:
 def test_close_without_flush(case: Case) -> None:
     """Data is appended and the file closed, without a flush."""
     with writer(case) as file:
-        case.done(file.append(b"kept"))
-        case.done(file.close())
+        case.require(file.append(b"kept"))
+        case.require(file.close())
     case.equal("close.keeps-the-data", "content", b"kept", case.content(case.uri("file")))
 
 
@@ -133,10 +133,10 @@ def test_close_without_flush(case: Case) -> None:
 def test_close_after_flush(case: Case) -> None:
     """More data is appended after a flush, then the file is closed."""
     with writer(case) as file:
-        case.done(file.append(b"before"))
-        case.done(file.flush())
-        case.done(file.append(b"after"))
-        case.done(file.close())
+        case.require(file.append(b"before"))
+        case.require(file.flush())
+        case.require(file.append(b"after"))
+        case.require(file.close())
     case.equal("close.keeps-the-data", "content", b"beforeafter", case.content(case.uri("file")))
 
 
@@ -144,7 +144,7 @@ def test_close_after_flush(case: Case) -> None:
 def test_cleanup_without_close(case: Case) -> None:
     """A file is dropped without close; the fate of its data is open, the filesystem goes on."""
     file = writer(case)
-    case.done(file.append(b"dropped"))
+    case.require(file.append(b"dropped"))
     case.status("writable_file.cleanup.succeeds", file.cleanup(), Code.OK)
     case.write("another", b"works")
     case.equal("writable_file.cleanup.succeeds", "content", b"works", case.content(case.uri("another")))
@@ -170,9 +170,9 @@ def test_lives(case: Case, steps: list[str]) -> None:
         for k in range(10):
             file = writer(case, f"file{k}")
             for step in steps:
-                case.done(file.append(b"piece") if step == "append" else getattr(file, step)())
+                case.require(file.append(b"piece") if step == "append" else getattr(file, step)())
             if close:
-                case.done(file.close())
+                case.require(file.close())
             clause = "close.then-cleanup" if close else "writable_file.cleanup.succeeds"
             case.status(clause, file.cleanup(), Code.OK)
     expected = b"piece" * steps.count("append")
@@ -184,9 +184,9 @@ def test_unflushed(case: Case) -> None:
     """Somebody looks for a new file, and for what was appended to it, before flush and close."""
     with writer(case) as file:
         there = case.fs.path_exists(case.uri("file")).ok
-        case.done(file.append(b"unflushed"))
+        case.require(file.append(b"unflushed"))
         seen = case.content(case.uri("file")) if there else b""
-        case.done(file.close())
+        case.require(file.close())
     readings = {"at-once": seen == b"unflushed", "file-at-once": there, "later": True}
     case.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
 
@@ -198,9 +198,9 @@ def test_nothing_appended(case: Case, again: bool) -> None:
     if again:
         case.write("file", b"older")
     with writer(case) as file:
-        case.done(file.close())
+        case.require(file.close())
     case.equal("new_writable_file.seen-after-close", "tree", {"file": b""}, case.tree())
-    length = case.done(case.fs.stat(case.uri("file"))).length
+    length = case.require(case.fs.stat(case.uri("file"))).length
     case.equal("new_writable_file.replaces-what-exists", "length", 0, length)
 
 
@@ -209,10 +209,10 @@ def test_two_writers(case: Case) -> None:
     """Two files are written in turn, in pieces that look alike."""
     with writer(case, "one") as one, writer(case, "two") as two:
         for k in range(20):
-            case.done(one.append(b"1%d" % k))
-            case.done(two.append(b"2%d" % k))
-        case.done(two.close())
-        case.done(one.close())
+            case.require(one.append(b"1%d" % k))
+            case.require(two.append(b"2%d" % k))
+        case.require(two.close())
+        case.require(one.close())
     expected = {"one": b"".join(b"1%d" % k for k in range(20)), "two": b"".join(b"2%d" % k for k in range(20))}
     case.equal("append.writes-exactly-n", "tree", expected, case.tree())
     case.equal("close.keeps-the-data", "content", expected["one"], case.content(case.uri("one")))
@@ -226,10 +226,10 @@ def test_one_after_the_other(case: Case) -> None:
         case.write("file", start)
         case.equal("new_writable_file.replaces-what-exists", "content", start, case.content(case.uri("file")))
         with appender(case) as file:
-            case.done(file.append(b"-more"))
-            case.done(file.flush())
-            case.done(file.append(b"-most"))
-            case.done(file.close())
+            case.require(file.append(b"-more"))
+            case.require(file.flush())
+            case.require(file.append(b"-most"))
+            case.require(file.close())
         case.equal(clause, "content", start + b"-more-most", case.content(case.uri("file")))
 
 
@@ -240,8 +240,8 @@ def test_small_appends(case: Case, count: int) -> None:
     pieces = [BYTES[k % 200 : k % 200 + k % 7 + 1] for k in range(count)]
     with writer(case) as file:
         for piece in pieces:
-            case.done(file.append(piece))
-        case.done(file.close())
+            case.require(file.append(piece))
+        case.require(file.close())
     case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
 
 
@@ -249,9 +249,9 @@ def test_small_appends(case: Case, count: int) -> None:
 def test_sync_where_it_is_absent(case: Case) -> None:
     """A file is synced; where the plugin has no sync, TensorFlow flushes."""
     with writer(case) as file:
-        case.done(file.append(b"synced"))
+        case.require(file.append(b"synced"))
         got = file.sync()
-        case.done(file.close())
+        case.require(file.close())
     present = got.source is Source.PLUGIN
     case.reading("sync.where-it-is-absent", {"present": present, "flush": not present}, f"code={got.code}")
 
@@ -278,8 +278,8 @@ def test_append_to_what_exists(case: Case) -> None:
     case.write("file", b"one")
     for piece in (b"two", b"three"):
         with appender(case) as file:
-            case.done(file.append(piece))
-            case.done(file.close())
+            case.require(file.append(piece))
+            case.require(file.close())
     case.equal("new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.content(case.uri("file")))
 
 
@@ -287,6 +287,6 @@ def test_append_to_what_exists(case: Case) -> None:
 def test_append_to_nothing(case: Case) -> None:
     """A file that does not exist is opened for appending."""
     with appender(case) as file:
-        case.done(file.append(b"first"))
-        case.done(file.close())
+        case.require(file.append(b"first"))
+        case.require(file.close())
     case.equal("new_appendable_file.creates-what-is-missing", "content", b"first", case.content(case.uri("file")))

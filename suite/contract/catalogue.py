@@ -60,11 +60,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One checkable sentence. `klass` is its conformance class; `op` is empty for a rule with no single op."""
+    """One checkable sentence of the contract. `op` is empty for a rule with no single op."""
 
     id: str
     level: Level
-    klass: str
+    conformance_class: str
     rule: str
     source: tuple[str, ...]
     check: str
@@ -111,7 +111,7 @@ def _clause(where: str, table: Mapping[str, Any]) -> Clause:
     return Clause(
         id=name,
         level=Level(table["level"]),
-        klass=table["class"],
+        conformance_class=table["class"],
         rule=table["rule"],
         source=(source,) if isinstance(source, str) else tuple(source),
         check=table["check"],

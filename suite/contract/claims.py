@@ -90,8 +90,8 @@ class Claims:
     unsupported: Mapping[str, Meaning] = field(default_factory=dict)
     promised: Mapping[str, Meaning] = field(default_factory=dict)
     decided: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
-    needed: Mapping[str, Meaning] = field(default_factory=dict)
-    forgone: Mapping[str, Meaning] = field(default_factory=dict)
+    ops_promised: Mapping[str, Meaning] = field(default_factory=dict)
+    ops_given_up: Mapping[str, Meaning] = field(default_factory=dict)
 
     @classmethod
     def of(cls, claims: Mapping[str, Value], limits: Mapping[str, int]) -> "Claims":
@@ -110,8 +110,8 @@ class Claims:
             unsupported=_by((m for m in all_of_them if m.supported is False), "clauses"),
             promised=_by((m for m in all_of_them if m.supported), "clauses"),
             decided=decided,
-            needed=_by((m for m in all_of_them if m.supported), "ops"),
-            forgone=_by((m for m in all_of_them if m.supported is False), "ops"),
+            ops_promised=_by((m for m in all_of_them if m.supported), "ops"),
+            ops_given_up=_by((m for m in all_of_them if m.supported is False), "ops"),
         )
 
     def judged(

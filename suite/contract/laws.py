@@ -33,7 +33,7 @@ LISTS = ("get_children", "get_matching_paths")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Ruling:
     """What one call says about one law; `reading` is set where the law's clause is disputed."""
 
     clause: str
@@ -44,7 +44,7 @@ class Finding:
 
 
 #: What a law says of a call: a finding, or None where the call is none of its business.
-Law = Callable[[str, Sequence[object], Outcome[object]], Finding | None]
+Law = Callable[[str, Sequence[object], Outcome[object]], Ruling | None]
 
 #: What the host watches in every call, and the clause that each bit breaks.
 WATCHED: Mapping[Watch, str] = {
@@ -57,10 +57,10 @@ WATCHED: Mapping[Watch, str] = {
 }
 
 
-def findings(calls: Iterable[Call], declared: Container[str]) -> list[Finding]:
+def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
     """What the laws say of some calls: what is broken, and what is kept of the clauses that are declared."""
-    broken: dict[Finding, None] = {}
-    kept: dict[Finding, None] = {}
+    broken: dict[Ruling, None] = {}
+    kept: dict[Ruling, None] = {}
     answered = False
     for op, arguments, outcome in calls:
         if not isinstance(outcome, Outcome) or outcome.source is not Source.PLUGIN:
@@ -69,7 +69,7 @@ def findings(calls: Iterable[Call], declared: Container[str]) -> list[Finding]:
         if outcome.watch:
             for bit, clause in WATCHED.items():
                 if bit in outcome.watch:
-                    broken[Finding(clause, False, "kept", f"{op}: {bit.name}")] = None
+                    broken[Ruling(clause, False, "kept", f"{op}: {bit.name}")] = None
         # A status that was left as it came says nothing of the call.
         if outcome.code is LEFT and outcome.message == LEFT_MESSAGE:
             continue
@@ -80,11 +80,11 @@ def findings(calls: Iterable[Call], declared: Container[str]) -> list[Finding]:
             elif finding is not None and finding.clause in declared:
                 kept[finding] = None
     seen = {finding.clause for finding in broken}
-    whole = [Finding(name, True, "kept", "kept") for name in WATCHED.values() if name in declared and name not in seen]
+    whole = [Ruling(name, True, "kept", "kept") for name in WATCHED.values() if name in declared and name not in seen]
     return [*broken, *kept, *(whole if answered else ())]
 
 
-def _read(op: str, arguments: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _read(op: str, arguments: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not isinstance(outcome.value, Read):
         return None
     returned, asked = outcome.value.returned, arguments[2]
@@ -92,16 +92,16 @@ def _read(op: str, arguments: Sequence[object], outcome: Outcome[object]) -> Fin
     clause = "read.return-agrees-with-the-code"
     match outcome.code:
         case Code.OK:
-            return Finding(clause, returned == asked, "OK: returned=n", f"OK: returned={_of(returned, asked)}")
+            return Ruling(clause, returned == asked, "OK: returned=n", f"OK: returned={_of(returned, asked)}")
         case Code.OUT_OF_RANGE:
             fits = 0 <= returned < asked or returned == asked == 0
-            return Finding(
+            return Ruling(
                 clause, fits, "OUT_OF_RANGE: returned=0…n-1", f"OUT_OF_RANGE: returned={_of(returned, asked)}"
             )
         case code:
             readings = {"minus-one": returned == -1, "count": 0 <= returned <= asked}
             followed = next((name for name, holds in readings.items() if holds), None)
-            return Finding(
+            return Ruling(
                 "read.return-on-error", followed is not None, "minus-one or count", f"{code}: {returned}", followed
             )
 
@@ -110,81 +110,81 @@ def _of(returned: int, asked: int) -> str:
     return "n" if returned == asked else str(returned) if returned <= 0 else "more" if returned > asked else "fewer"
 
 
-def _tell(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _tell(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     assert isinstance(outcome.value, int)
     fits = outcome.value >= 0 if outcome.ok else outcome.value == -1
     got = f"{outcome.code}: {'0 or more' if outcome.value >= 0 else outcome.value}"
-    return Finding("tell.return-agrees-with-the-code", fits, "OK: 0 or more, an error: -1", got)
+    return Ruling("tell.return-agrees-with-the-code", fits, "OK: 0 or more, an error: -1", got)
 
 
-def _entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not isinstance(outcome.value, Entries) or not outcome.ok:
         return None
     count = outcome.value.returned
     fits = count == len(outcome.value.names)
     got = "returned=the number of entries" if fits else f"returned={count} entries={len(outcome.value.names)}"
-    return Finding(f"{op}.returns-the-count", fits, "returned=the number of entries", got)
+    return Ruling(f"{op}.returns-the-count", fits, "returned=the number of entries", got)
 
 
-def _no_entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _no_entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not isinstance(outcome.value, Entries) or outcome.ok:
         return None
     count = outcome.value.returned
     followed = "minus-one" if count < 0 else "zero" if count == 0 else None
-    return Finding(f"{op}.return-on-error", followed is not None, "minus-one or zero", f"returned={count}", followed)
+    return Ruling(f"{op}.return-on-error", followed is not None, "minus-one or zero", f"returned={count}", followed)
 
 
-def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not isinstance(outcome.value, Undeleted):
         return None
     missing = POISON_UNSIGNED in (outcome.value.files, outcome.value.dirs)
     got = f"{outcome.code}: not written" if missing else "both written"
-    return Finding("delete_recursively.writes-both-counters", not missing, "both written", got)
+    return Ruling("delete_recursively.writes-both-counters", not missing, "both written", got)
 
 
-def _undeleted(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _undeleted(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not isinstance(outcome.value, Undeleted) or outcome.ok:
         return None
     something = outcome.value.files + outcome.value.dirs > 0
     got = f"{outcome.code}: " + ("1 or more" if something else "0 and 0")
-    return Finding("delete_recursively.counts-what-is-left", something, "an error: 1 or more", got)
+    return Ruling("delete_recursively.counts-what-is-left", something, "an error: 1 or more", got)
 
 
-def _statistics(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _statistics(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not isinstance(outcome.value, Statistics) or outcome.ok:
         return None
     untouched = outcome.value.untouched
-    return Finding("stat.untouched-on-error", untouched, "untouched", "untouched" if untouched else "written")
+    return Ruling("stat.untouched-on-error", untouched, "untouched", "untouched" if untouched else "written")
 
 
-def _kind(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _kind(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if outcome.ok:
         return None
-    return Finding("is_directory.returns-false-on-error", outcome.value == 0, "returned=0", f"returned={outcome.value}")
+    return Ruling("is_directory.returns-false-on-error", outcome.value == 0, "returned=0", f"returned={outcome.value}")
 
 
-def _all_exist(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _all_exist(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not isinstance(outcome.value, Existence) or outcome.value.statuses is None:
         return None
     everything = all(status.code is Code.OK for status in outcome.value.statuses)
     got = f"returned={outcome.value.returned}"
     agrees = outcome.value.returned == everything
-    return Finding("paths_exist.is-true-if-all-exist", agrees, f"returned={everything}", got)
+    return Ruling("paths_exist.is-true-if-all-exist", agrees, f"returned={everything}", got)
 
 
-def _object(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _object(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if outcome.ok:
         return None
     untouched = Watch.OBJECT_SET not in outcome.watch
     got = "object=NULL" if untouched else f"{op}: object=set"
-    return Finding("common.object-untouched-on-error", untouched, "object=NULL", got)
+    return Ruling("common.object-untouched-on-error", untouched, "object=NULL", got)
 
 
-def _tokens(op: str, _: Sequence[object], outcome: Outcome[object]) -> Finding | None:
+def _tokens(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     returned: object = outcome.value.returned if isinstance(outcome.value, Token) else outcome.value
     if outcome.ok:
         return None
-    return Finding("transactions.return-on-error", returned == -1, "returned=-1", f"{op}: returned={returned}")
+    return Ruling("transactions.return-on-error", returned == -1, "returned=-1", f"{op}: returned={returned}")
 
 
 TRANSACTIONS = ("start_transaction", "end_transaction", "add_to_transaction", "get_transaction_for_path",

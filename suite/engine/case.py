@@ -21,9 +21,9 @@ from ...reports.records import CaseRecord
 from ...reports.verdicts import Verdict, worst
 from ..contract import laws
 from ..contract.catalogue import clause
-from . import callformat as trace
+from . import callformat
 from .checks import AbsentOp, Checks
-from .target import Bench
+from .target import Workbench
 
 T = TypeVar("T")
 #: What is in a case's directory: relative path to content, None for a directory.
@@ -55,7 +55,7 @@ class Limited(Exception):
 class Case(Checks):
     """One case on one target. Cases read as rule, stimulus, verdict: `setup`, calls on `fs`, then checks."""
 
-    def __init__(self, bench: Bench, identity: str, clauses: Sequence[str], stimulus: str) -> None:
+    def __init__(self, bench: Workbench, identity: str, clauses: Sequence[str], stimulus: str) -> None:
         super().__init__(identity, clauses, bench.directory(identity), bench.claims)
         self._stimulus = stimulus
         self._bench = bench
@@ -115,8 +115,8 @@ class Case(Checks):
             with self.setup():
                 self._bench.make_root()
                 self._directory_made = True
-                if "create_dir" not in self._claims.forgone:
-                    self.done(self._bench.make(filesystem, self._directory))
+                if "create_dir" not in self._claims.ops_given_up:
+                    self.require(self._bench.make(filesystem, self._directory))
         uri = paths.join(self._directory, *names)
         if ILLEGAL not in self.clauses:
             self._within(self._claims.beyond(uri))
@@ -136,7 +136,7 @@ class Case(Checks):
         """Whether files come from the backing, because the plugin writes none."""
         return self._bench.seeds(self.fs, "new_writable_file")
 
-    def behind(self, name: str) -> str:
+    def backing_name(self, name: str) -> str:
         """What a name in the case's own directory is called in the backing."""
         return paths.join(paths.basename(self._directory), name)
 
@@ -147,7 +147,7 @@ class Case(Checks):
         yield
         self._setting_up = before
 
-    def done(self, outcome: Outcome[T]) -> T:
+    def require(self, outcome: Outcome[T]) -> T:
         """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
         if outcome.source is Source.ABSENT:
             raise Blocked(outcome.op, outcome.message, absent=True)
@@ -156,7 +156,7 @@ class Case(Checks):
         if self.unimplemented(outcome):
             raise Blocked(outcome.op, "it answers UNIMPLEMENTED", absent=True)
         succeeds = f"{outcome.op}.succeeds"
-        if succeeds in self.clauses or outcome.op in self._bench.plain:
+        if succeeds in self.clauses or outcome.op in self._bench.works_plainly:
             self._record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
         raise Blocked(outcome.op, f"{outcome.code} {outcome.message}")
 
@@ -168,7 +168,7 @@ class Case(Checks):
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
         raise AbsentOp(op, self.fs.absence(op))
 
-    def last(self) -> None:
+    def discard_filesystem(self) -> None:
         """What follows is the last use of this filesystem: the case's directory is removed through another one."""
         self._filesystem = None
         self._spent = True
@@ -178,34 +178,34 @@ class Case(Checks):
         uri = self.uri(name)
         self._within(self._claims.too_large(len(content)))
         if self.seeded:
-            self.backing.write(self.behind(name), content)
+            self.backing.write(self.backing_name(name), content)
             return uri
         with self.setup(), self.opened(self.fs.new_writable_file(uri)) as file:
             if content:
-                self.done(file.append(content))
-            self.done(file.close())
+                self.require(file.append(content))
+            self.require(file.close())
         return uri
 
     def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> str:
         """Set up a file that holds `pieces` at these offsets, through the backing; its URI."""
         uri = self.uri(name)
         self._within(self._claims.too_large(max(offset + len(piece) for offset, piece in pieces.items())))
-        self.backing.write_sparse(self.behind(name), pieces)
+        self.backing.write_sparse(self.backing_name(name), pieces)
         return uri
 
     def mkdir(self, name: str) -> str:
         """Set up a directory, through the backing where the plugin makes none; its URI."""
         uri = self.uri(name)
         if self._bench.seeds(self.fs, "create_dir"):
-            self.backing.make_directory(self.behind(name))
+            self.backing.make_directory(self.backing_name(name))
             return uri
         with self.setup():
-            self.done(self.fs.create_dir(uri))
+            self.require(self.fs.create_dir(uri))
         return uri
 
     def opened(self, outcome: Outcome[T | None]) -> T:
         """What an op of the new_* family opened, as a set-up step."""
-        value = self.done(outcome)
+        value = self.require(outcome)
         if value is None:
             raise Blocked(outcome.op, "it answered OK and opened nothing")
         return value
@@ -215,7 +215,7 @@ class Case(Checks):
         with self.setup(), self.opened(self.fs.new_random_access_file(uri)) as file:
             got = file.read(0, most)
             if got.code not in (Code.OK, Code.OUT_OF_RANGE):
-                self.done(got)
+                self.require(got)
             return got.value.data
 
     def unchanged(self, name: str, before: Tree) -> None:
@@ -229,14 +229,14 @@ class Case(Checks):
             waiting = [""]
             for directory in waiting:
                 got = self.fs.get_children(self.uri(directory) if directory else self.uri())
-                if got.code is Code.NOT_FOUND and "create_dir" in self._claims.forgone:
+                if got.code is Code.NOT_FOUND and "create_dir" in self._claims.ops_given_up:
                     # Where there are no directories there is none without anything in it.
                     continue
-                for name in self.done(got).names:
+                for name in self.require(got).names:
                     if name in ("", ".", "..") or "/" in name:
                         raise Blocked("get_children", f"the entry {name!r} is no name")
                     path = f"{directory}/{name}" if directory else name
-                    if self.done(self.fs.stat(self.uri(path))).is_directory:
+                    if self.require(self.fs.stat(self.uri(path))).is_directory:
                         found[path] = None
                         waiting.append(path)
                     else:
@@ -246,7 +246,7 @@ class Case(Checks):
     # Trials: what a case tries many times over ------------------------------------------------------------------------
 
     @property
-    def bench(self) -> Bench:
+    def bench(self) -> Workbench:
         """Where the case runs."""
         return self._bench
 
@@ -267,13 +267,13 @@ class Case(Checks):
         known = {base: base} | (self._filesystem.translated if self._filesystem else {})
         return {name: uri.removeprefix(base).lstrip("/") for uri, name in known.items() if uri.startswith(base)}
 
-    def trial(self, bench: Bench, number: int) -> "Case":
+    def trial(self, bench: Workbench, number: int) -> "Case":
         """A case like this one, with a directory and a host of its own."""
         trial = Case(bench, f"{self.id}/{number}", self.clauses, self._stimulus)
-        trial.may_check_all = True
+        trial.any_clause = True
         return trial
 
-    def stand_for(self, record: CaseRecord, note: str | None = None) -> None:
+    def adopt(self, record: CaseRecord, note: str | None = None) -> None:
         """What came of this case is what came of a trial; `note` tells more about it."""
         self._stands_for = (record, note)
 
@@ -293,8 +293,8 @@ class Case(Checks):
             case Died():
                 reason = self._died(error.death)
                 verdict = Verdict.NOT_RUN if reason else None
-            case Blocked() | AbsentOp() if error.op in self._claims.forgone:
-                verdict, reason = Verdict.ABSENT, f"the profile claims {self._claims.forgone[error.op]}"
+            case Blocked() | AbsentOp() if error.op in self._claims.ops_given_up:
+                verdict, reason = Verdict.ABSENT, f"the profile claims {self._claims.ops_given_up[error.op]}"
             case Blocked():
                 self._blocked(error)
                 verdict, reason = Verdict.NOT_RUN, f"blocked by {error.op}: {error.why}"
@@ -302,10 +302,10 @@ class Case(Checks):
                 verdict, reason = Verdict.NOT_RUN, str(error)
             case Limited():
                 verdict, reason = Verdict.ABSENT, str(error)
-            case AbsentOp() if error.op in self._claims.needed:
+            case AbsentOp() if error.op in self._claims.ops_promised:
                 self._blocked(Blocked(error.op, str(error)))
                 verdict = Verdict.NOT_RUN
-                reason = f"blocked by {error.op}, which the profile claims: {self._claims.needed[error.op]}"
+                reason = f"blocked by {error.op}, which the profile claims: {self._claims.ops_promised[error.op]}"
             case AbsentOp():
                 verdict, reason = Verdict.ABSENT, str(error)
             case _:
@@ -326,7 +326,7 @@ class Case(Checks):
             reason=self._plain(reason) if reason else None,
             stimulus=self._stimulus,
             # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
-            ops=() if final in UNREMARKABLE else tuple(self._plain(trace.line(call)) for call in self._trace),
+            ops=() if final in UNREMARKABLE else tuple(self._plain(callformat.line(call)) for call in self._trace),
             executed=bool(self._trace),
             duration=time.perf_counter() - self._started,
             output=self._plain(self._loaded.host.output if self._loaded else self._output),
@@ -355,7 +355,11 @@ class Case(Checks):
 
     def _died(self, death: Death) -> str | None:
         """Record a death, or say by what the case is blocked."""
-        if self._setting_up and death.op not in self._bench.plain and f"{death.op}.succeeds" not in self.clauses:
+        if (
+            self._setting_up
+            and death.op not in self._bench.works_plainly
+            and f"{death.op}.succeeds" not in self.clauses
+        ):
             return f"blocked by {death.op}: {death}"
         match death:
             case Hung():
@@ -379,13 +383,13 @@ class Case(Checks):
         """Where the case is about the op that blocks it, that is the violation which all others wait for."""
         name = BLOCKING.get(blocked.op, f"{blocked.op}.succeeds")
         judged = any(check.clause == name and check.verdict is Verdict.VIOLATION for check in self._checks)
-        absent = blocked.absent and blocked.op not in self._claims.needed
+        absent = blocked.absent and blocked.op not in self._claims.ops_promised
         if name in self.clauses and not absent and not judged:
             self._record(name, False, f"{blocked.op} works", f"{blocked.op}: {blocked.why}")
 
     def _held_to_laws(self) -> None:
         """What was broken is recorded wherever it shows, what was kept where the case is about it."""
-        for finding in laws.findings(self._trace, self.clauses):
+        for finding in laws.rulings(self._trace, self.clauses):
             self._record(
                 finding.clause, finding.holds, finding.expected, finding.got, reading=finding.reading, declared=True
             )
@@ -401,4 +405,4 @@ def written(case: Case, file: WritableFile, *pieces: bytes) -> None:
     """Append pieces as set-up steps."""
     with case.setup():
         for piece in pieces:
-            case.done(file.append(piece))
+            case.require(file.append(piece))

@@ -9,7 +9,7 @@ from ...reports.records import CheckRecord
 from ...reports.verdicts import Verdict
 from ..contract.catalogue import Level, clause
 from ..contract.claims import Claims
-from . import callformat as trace
+from .callformat import differing, show
 
 #: Disputed (A23): an op that is there may answer UNIMPLEMENTED. That is no breach and no pass.
 UNIMPLEMENTED = "common.present-op-is-unimplemented"
@@ -34,7 +34,7 @@ class Checks:
         self.id = identity
         self.clauses = tuple(clauses)
         #: A history may come by any clause.
-        self.may_check_all = False
+        self.any_clause = False
         self._directory = directory
         self._claims = claims
         self._checks: list[CheckRecord] = []
@@ -53,9 +53,9 @@ class Checks:
     def equal(self, name: str, what: str, expected: object, got: object) -> bool:
         """A value is as it should be. Of two mappings the entries are shown in which they differ."""
         if isinstance(expected, dict) and isinstance(got, dict) and expected != got:
-            here, there = trace.differing(expected, got)
-            return self._record(name, False, f"{what} has {trace.show(here)}", f"{what} has {trace.show(there)}")
-        return self._record(name, expected == got, f"{what}={trace.show(expected)}", f"{what}={trace.show(got)}")
+            here, there = differing(expected, got)
+            return self._record(name, False, f"{what} has {show(here)}", f"{what} has {show(there)}")
+        return self._record(name, expected == got, f"{what}={show(expected)}", f"{what}={show(got)}")
 
     def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
         """Which reading of a disputed clause the plugin follows; where none of these holds, that is a breach."""
@@ -93,7 +93,7 @@ class Checks:
         reading: str | None = None,
         declared: bool = False,
     ) -> bool:
-        if not declared and not self.may_check_all and name not in self.clauses:
+        if not declared and not self.any_clause and name not in self.clauses:
             raise Misused(f"{self.id} checks {name} and does not declare it")
         level = clause(name).level
         if level is Level.MAY:

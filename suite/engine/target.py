@@ -14,7 +14,7 @@ from ...harness.codes import Code
 from ...harness.defaults import answer
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard, Refused
-from ...harness.loader import HANGS_ENDURED, Blocked, Loaded, Loader
+from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
 from ...harness.native import native_directory
 from ...harness.outcomes import Died, Outcome
 from ...harness.raw import Call, RawFilesystem
@@ -59,26 +59,26 @@ class Target:
     command: tuple[str, ...] = ()
 
 
-class Bench:
+class Workbench:
     """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
 
-    def __init__(self, target: Target, endured: int | None = HANGS_ENDURED) -> None:
+    def __init__(self, target: Target, max_hangs: int | None = MAX_HANGS) -> None:
         self.target = target
         self.claims = Claims.of(target.claims, target.limits)
         command = [str(native_directory() / "tffs-host")]
-        self.loader = Loader(command, target.plugin, target.environment, target.timeout, endured)
+        self.loader = Loader(command, target.plugin, target.environment, target.timeout, max_hangs)
         self.left_behind: list[str] = []
         self._root_made = False
         self._hosts_differ = False
-        self._plain: frozenset[str] | None = None
-        self._literal_kind: bool | None = None
+        self._works_plainly: frozenset[str] | None = None
+        self._ok_for_files: bool | None = None
         self._kept: tuple[str, Loaded] | None = None
 
-    def hurried(self, timeout: float) -> "Bench":
+    def with_timeout(self, timeout: float) -> "Workbench":
         """The same target with less patience, in seconds, for histories that hang: as often as they are tried."""
-        bench = Bench(replace(self.target, timeout=min(timeout, self.target.timeout), host_scope="case"), None)
+        bench = Workbench(replace(self.target, timeout=min(timeout, self.target.timeout), host_scope="case"), None)
         bench._root_made, bench._hosts_differ = self._root_made, self._hosts_differ
-        bench._plain, bench._literal_kind = self._plain, self._literal_kind
+        bench._works_plainly, bench._ok_for_files = self._works_plainly, self._ok_for_files
         return bench
 
     def load(self, module: str) -> Loaded:
@@ -120,16 +120,16 @@ class Bench:
         if entry.filesystem is None:
             raise Blocked("registration", entry.message)
         raw = RawFilesystem(loaded.call, entry.filesystem, trace)
-        return Filesystem(raw, entry.present, guard, literal=self._literal(entry.present))
+        return Filesystem(raw, entry.present, guard, literal=self._is_directory_ok_for_files(entry.present))
 
-    def _literal(self, present: frozenset[str]) -> bool:
+    def _is_directory_ok_for_files(self, present: frozenset[str]) -> bool:
         """Whether is_directory answers OK for a file; found out once, where a default of core depends on it."""
-        if self._literal_kind is None:
+        if self._ok_for_files is None:
             # Filesystems that are used to find it out must not ask.
-            self._literal_kind = False
+            self._ok_for_files = False
             if "is_directory" in present and any(asks_for_the_kind(op, present) for op in DEFAULT_NEEDS):
-                self._literal_kind = self._kind_is_literal()
-        return self._literal_kind
+                self._ok_for_files = self._kind_is_literal()
+        return self._ok_for_files
 
     def _kind_is_literal(self) -> bool:
         directory = self.directory("kind")
@@ -168,7 +168,7 @@ class Bench:
 
     def make_root(self) -> None:
         """Create the root through the plugin, once. Raises Blocked."""
-        if self._root_made or self.target.root is None or "create_dir" in self.claims.forgone:
+        if self._root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
             return
         root = self.target.root
         self._alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
@@ -200,7 +200,9 @@ class Bench:
             if got.code is not Code.NOT_FOUND:
                 return got
         present = filesystem.present
-        maker = Filesystem(filesystem.raw, present, Guard(directory, making=True), literal=self._literal(present))
+        maker = Filesystem(
+            filesystem.raw, present, Guard(directory, making=True), literal=self._is_directory_ok_for_files(present)
+        )
         made = maker.recursively_create_dir(directory)
         self._hosts_differ = self._hosts_differ or made.ok
         return made
@@ -240,13 +242,13 @@ class Bench:
         else:
             gone = _removed(filesystem, directory)
         # Where there are no directories, one is gone when nothing is in it any more.
-        if not gone and ("create_dir" not in self.claims.forgone or filesystem.path_exists(directory).ok):
+        if not gone and ("create_dir" not in self.claims.ops_given_up or filesystem.path_exists(directory).ok):
             self.left_behind.append(directory)
 
     @property
-    def plain(self) -> frozenset[str]:
+    def works_plainly(self) -> frozenset[str]:
         """The set-up ops that work in the plainest situation: those of which a failure elsewhere is news."""
-        if self._plain is None:
+        if self._works_plainly is None:
             trace: list[Call] = []
             directory = self.directory("plain")
 
@@ -262,8 +264,8 @@ class Bench:
             except (Blocked, Unable):
                 pass
             self.remove(directory)
-            self._plain = frozenset(op for op, _, outcome in trace if getattr(outcome, "ok", False))
-        return self._plain
+            self._works_plainly = frozenset(op for op, _, outcome in trace if getattr(outcome, "ok", False))
+        return self._works_plainly
 
     def close(self) -> None:
         """End all hosts."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ...reports.verdicts import Verdict
 from ..contract.model import Step
-from ..engine import callformat as trace
+from ..engine import callformat
 from ..engine.case import Case
-from . import cc_reproducer as program
+from . import cc_reproducer
 from .traces import NotATrace, Trace
 
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ def write(case: Case, tried: "Tried") -> str:
         calls=tried.record.ops,
     ).write(path)
     source = path.with_suffix(".cc")
-    source.write_text(program.source(target, tried.calls, tried.names, broken), encoding="utf-8")
+    source.write_text(cc_reproducer.source(target, tried.calls, tried.names, broken), encoding="utf-8")
     line = shlex.join([*target.command, f"--case={case.id}", f"--replay={path}"])
     return f"{ops}; trace {path}; program {source}; {line}"
 
 
 def _told(step: Step) -> str:
     """A step in few characters."""
-    data = [trace.show(step.data)] if step.op == "append" else []
+    data = [callformat.show(step.data)] if step.op == "append" else []
     numbers = [f"{step.offset}, {step.n}"] if step.op == "read" else []
     return f"{step.op}({', '.join([*map(repr, step.paths), *data, *numbers])})"
 

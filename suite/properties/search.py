@@ -49,7 +49,7 @@ class Search:
         """Try a history. Raises Diverged where it shows a difference."""
         if self.found is None:
             tried = self._try(tuple(steps))
-            if self.best is None or tried.tells > self.best.tells:
+            if self.best is None or tried.interest > self.best.interest:
                 self.best = tried
             if tried.broken is not None:
                 self.found = tried
@@ -77,11 +77,11 @@ class Search:
         if not found.hung:
             return tries[shrink(found.steps, shows)]
         patience = self._case.bench.target.timeout
-        self._bench = self._case.bench.hurried(max(LEAST_PATIENCE, HURRY * patience))
+        self._bench = self._case.bench.with_timeout(max(LEAST_PATIENCE, HURRY * patience))
         steps = shrink(found.steps, shows)
         self._bench.close()
         # What hung for a part of the time has to hang for all of it.
-        self._bench = self._case.bench.hurried(patience)
+        self._bench = self._case.bench.with_timeout(patience)
         again = self._try(steps)
         self._bench.close()
         return again if again.broken == found.broken else found
@@ -119,7 +119,7 @@ class Tried:
         return next((check.clause for check in self.record.checks if check.verdict is Verdict.VIOLATION), None)
 
     @property
-    def tells(self) -> int:
+    def interest(self) -> int:
         """How much a history that broke nothing tells: a warning most, what could not be run least."""
         return {Verdict.WARNING: 2, Verdict.NOT_RUN: 0}.get(self.record.verdict, 1)
 
@@ -139,15 +139,15 @@ def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
         if not case.bench.target.replay:
             generate(search.attempt)
     if search.found is not None and search.found.record.verdict is Verdict.ERROR:
-        case.stand_for(search.found.record)
+        case.adopt(search.found.record)
         return
     if search.found is not None:
         tried = search.smallest(search.found)
-        case.stand_for(tried.record, reproducers.write(case, tried))
+        case.adopt(tried.record, reproducers.write(case, tried))
         return
     reproducers.forget(case)
     if search.best is not None:
-        case.stand_for(search.best.record)
+        case.adopt(search.best.record)
 
 
 def machine(case: Case, kind: type[Maker]) -> None:

@@ -49,14 +49,14 @@ class Walk:
         case = self._case
         if step.op in MAKES and case.bench.seeds(case.fs, step.op):
             if step.op != "new_writable_file" and Code.OK in expectation.codes:
-                case.backing.make_directory(case.behind(step.paths[0]))
+                case.backing.make_directory(case.backing_name(step.paths[0]))
             return True
         if step.file < 0 or step.file in self._files:
             return False
         if step.op == "close":
             for path, content in self._model.tree.items():
                 if content is not None:
-                    case.backing.write(case.behind(path), content)
+                    case.backing.write(case.backing_name(path), content)
         return True
 
     def _adds_up(self) -> bool:

@@ -22,7 +22,7 @@ def explain(name: str) -> None:
     def show(head: str, text: str) -> None:
         click.echo(textwrap.fill(text, width, initial_indent=f"{head:<10}", subsequent_indent=" " * 10))
 
-    click.echo(f"{entry.id}  ({entry.level}, class {entry.klass}{', op ' + entry.op if entry.op else ''})")
+    click.echo(f"{entry.id}  ({entry.level}, class {entry.conformance_class}{', op ' + entry.op if entry.op else ''})")
     show("rule", entry.rule)
     show("source", "; ".join(entry.source))
     show("check", entry.check)

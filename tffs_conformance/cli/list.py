@@ -29,7 +29,7 @@ def list_(pattern: str, what: str | None, uncovered: Path | None, as_json: bool)
     cases = [] if uncovered else [case for case in collect.cases() if Path(case.id).match(pattern) or pattern == "*"]
     if as_json:
         both = {
-            "clauses": [{"id": c.id, "level": c.level, "class": c.klass, "rule": c.rule} for c in clauses],
+            "clauses": [{"id": c.id, "level": c.level, "class": c.conformance_class, "rule": c.rule} for c in clauses],
             "cases": [{"id": c.id, "tier": c.tier, "clauses": c.clauses} for c in cases],
         }
         click.echo(json.dumps(both, indent=1))

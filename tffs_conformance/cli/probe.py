@@ -13,9 +13,8 @@ from ..harness.shipped import built
 from ..reports.escape import printable
 from ..run.targets import looks_secret, only_target
 from ..suite.contract.claims import meanings
-from ..suite.engine import probe as probing
-from ..suite.engine.probe import Finding
-from ..suite.engine.target import Bench, Target
+from ..suite.engine.observations import Observation, observations
+from ..suite.engine.target import Target, Workbench
 
 
 @click.command()
@@ -48,9 +47,9 @@ def probe(
         target = only_target(plugin, scheme, root, environment, call_timeout)
     except pytest.UsageError as error:
         raise click.UsageError(str(error)) from None
-    bench = Bench(target)
+    bench = Workbench(target)
     try:
-        text = draft(plugin, target, root, probing.findings(bench))
+        text = draft(plugin, target, root, observations(bench))
     finally:
         bench.remove_root()
         bench.close()
@@ -65,7 +64,7 @@ def probe(
         click.echo(f"left behind, because the plugin could not delete it: {printable(left)}", err=True)
 
 
-def draft(given: str, target: Target, root: str | None, findings: Iterable[Finding]) -> str:
+def draft(given: str, target: Target, root: str | None, findings: Iterable[Observation]) -> str:
     """The text of a profile, with a comment for everything that was found out."""
     lines = [
         f"# What {printable(given)} does, found out by 'tffs-conformance probe'. Edit it: a claim says what is meant,",
@@ -93,7 +92,7 @@ def draft(given: str, target: Target, root: str | None, findings: Iterable[Findi
     return "\n".join([*lines, "# max_file_size: not looked for", ""])
 
 
-def _comment(finding: Finding) -> list[str]:
+def _comment(finding: Observation) -> list[str]:
     """What may be claimed, what the value means, and how it was found out."""
     values = meanings().get(finding.key, {})
     texts = [finding.how]

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ..harness import services as containers
-from ..harness.services import Compose, ComposeError, Found, Running, ServicesError, engine, health
+from ..harness.services import Compose, ComposeError, Running, ServicesError, ServicesRun, engine, health
 from ..harness.shipped import compose_files
 
 
@@ -98,7 +98,7 @@ def status() -> None:
         click.echo("nothing is up")
 
 
-def _held_by(found: Found) -> str:
+def _held_by(found: ServicesRun) -> str:
     if found.kept:
         return "until 'services down'"
     return f"used by process {found.keeper.split()[1]}" if found.alive else "left by a run that was killed"

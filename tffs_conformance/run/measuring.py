@@ -11,7 +11,7 @@ from ..harness.guard import Guard
 from ..harness.loader import Blocked
 from ..harness.services import Measure, Running
 from ..reports.services import Figures
-from ..suite.engine.target import Bench, Target
+from ..suite.engine.target import Target, Workbench
 
 #: Bytes of one read.
 _PIECE = 1 << 20
@@ -29,7 +29,7 @@ def measure(target: Target, running: Running, what: Measure) -> Figures:
     nodes = {"the plugin": target, "the plugin on another node": _elsewhere(target, what)}
     name = f"measured-{secrets.token_hex(4)}"
     content = random.Random(name).randbytes(what.size)
-    bench = Bench(target)
+    bench = Workbench(target)
     try:
         bench.make_root()
         bench.backing.write(name, content)
@@ -54,7 +54,7 @@ def _elsewhere(target: Target, what: Measure) -> Target:
 def _read(target: Target, name: str, size: int) -> bytes:
     """All of a file, through a host of its own."""
     assert target.root is not None
-    bench = Bench(target)
+    bench = Workbench(target)
     try:
         filesystem: Any = bench.filesystem(bench.load("services"), Guard(target.root), [])
         opened = filesystem.new_random_access_file(paths.join(target.root, name))

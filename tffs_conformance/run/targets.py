@@ -40,7 +40,7 @@ EVERY = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PreparedTarget:
     """A target, and what was found out about it before the first case.
 
     `facts` is what its report says of it. After the last case something is measured of `services`.
@@ -67,7 +67,7 @@ def from_wire(plain: dict[str, Any]) -> Target:
     return Target(**(plain | {"plugin": Path(plain["plugin"])}))
 
 
-def targets(config: pytest.Config) -> list[Found]:
+def targets(config: pytest.Config) -> list[PreparedTarget]:
     """The targets of a run. Raises UsageError for what can be seen to be wrong before any op."""
     option = config.option
     profiles = [_profile(given) for given in option.tffs_profile]
@@ -149,7 +149,7 @@ def _plugin_of(one: Profile) -> str:
     return one.plugin
 
 
-def waivers(config: pytest.Config, found: Sequence[Found]) -> dict[str, list[Waiver]]:
+def waivers(config: pytest.Config, found: Sequence[PreparedTarget]) -> dict[str, list[Waiver]]:
     """The waivers of each target, by its name. Raises UsageError."""
     given: list[str] = config.option.tffs_waivers
     if len(given) > 1 and len(given) != len(found):
@@ -171,7 +171,9 @@ def _at(values: Sequence[str], k: int) -> str | None:
     return values[k] if values else None
 
 
-def _targets(option: Any, given: str, claimed: Profile, services: Given, added: dict[str, str], k: int) -> list[Found]:
+def _targets(
+    option: Any, given: str, claimed: Profile, services: Given, added: dict[str, str], k: int
+) -> list[PreparedTarget]:
     """The targets of one --plugin: one, or one for each scheme where all are asked for.
 
     Options win over profiles, and profiles over services.
@@ -215,7 +217,7 @@ def _targets(option: Any, given: str, claimed: Profile, services: Given, added: 
         )
         target = replace(target, command=_command(option, target, added, k))
         measured = services.running if services.serves(base) else None
-        found.append(Found(target, _facts(target, registration, claimed.name or None), measured))
+        found.append(PreparedTarget(target, _facts(target, registration, claimed.name or None), measured))
     return found
 
 
@@ -230,7 +232,7 @@ def _registered(
             raise pytest.UsageError(f"--plugin={given}: it was not built, for want of libraries; {advice}")
         names = ", ".join(built())
         raise pytest.UsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({names})")
-    registration = probe(plugin, environment, timeout)
+    registration = registration_of(plugin, environment, timeout)
     known = list(registration.registered) if registration else []
     if scheme is None and len(known) > 1:
         raise pytest.UsageError(f"--plugin={given} has several schemes, choose one with --scheme: {', '.join(known)}")
@@ -286,7 +288,7 @@ def _root(given: str, scheme: str | None, root: str | None) -> str | None:
     return paths.join(base, f"tffs-{secrets.token_hex(6)}")
 
 
-def probe(plugin: Path, environment: dict[str, str], timeout: float) -> Registration | None:
+def registration_of(plugin: Path, environment: dict[str, str], timeout: float) -> Registration | None:
     """What the plugin registers; None where it does not survive that, which the cases will show."""
     loader = Loader([str(native_directory() / "tffs-host")], plugin, environment, timeout)
     try:

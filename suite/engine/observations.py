@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...harness import paths
-from ...harness import programs as threads
+from ...harness import paths, programs
 from ...harness.codes import Code
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard, Refused
@@ -16,7 +15,7 @@ from ...harness.loader import Blocked
 from ...harness.outcomes import Died, Outcome
 from ...harness.programs import Program
 from ..contract.claims import Value, meanings
-from .target import Bench
+from .target import Workbench
 
 T = TypeVar("T")
 
@@ -33,7 +32,7 @@ class Unknown(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Observation:
     """An answer: the value of a claim or limit, None where there is none, and how that was found out."""
 
     section: str
@@ -152,7 +151,7 @@ def _atomic_rename(place: Place) -> tuple[Value, str]:
     reader = Program(place.fs.raw)
     for _ in range(8):
         reader.path_op("path_exists", target)
-    went = threads.run_within(place.fs.raw, [writer, reader, reader], RENAMES, SECONDS)
+    went = programs.run_within(place.fs.raw, [writer, reader, reader], RENAMES, SECONDS)
     if any(not timed.outcome.ok for timed in went[0]):
         raise Unknown("a file could not be renamed over another one")
     if all(timed.outcome.ok for thread in went[1:] for timed in thread):
@@ -286,7 +285,7 @@ QUESTIONS: Mapping[tuple[str, str], Question] = {
 }
 
 
-def findings(bench: Bench) -> Iterator[Finding]:
+def observations(bench: Workbench) -> Iterator[Observation]:
     """The answers, in the order in which a profile has them. Nothing that the plugin does ends the probing."""
     for (section, key), question in QUESTIONS.items():
         try:
@@ -295,10 +294,10 @@ def findings(bench: Bench) -> Iterator[Finding]:
             value, how = None, f"could not be found out: {why}"
         except Died as died:
             value, how = None, f"could not be found out: {died}"
-        yield Finding(section, key, value, how)
+        yield Observation(section, key, value, how)
 
 
-def _ask(bench: Bench, key: str, question: Question) -> tuple[Value | int | None, str]:
+def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
     directory = bench.directory(f"probe/{key}")
     bench.make_root()
     loaded = bench.load("probe")
