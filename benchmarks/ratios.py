@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.loader import Loaded, Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.raw import RawFilesystem
@@ -51,10 +51,10 @@ def suite_against_empty_tests(directory: str) -> None:
     print(f"MUST tier on posix / {cases} empty tests in bare pytest: {ratio:.2f}")
 
 
-def filesystem(loaded: Loaded, root: str) -> Filesystem:
+def filesystem(loaded: Loaded, root: str) -> HostFilesystem:
     entry = loaded.registration.registered["posix"]
     assert entry.filesystem is not None
-    return Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
+    return HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
 
 
 def isolation(directory: str) -> None:

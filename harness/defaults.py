@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from . import glob, paths
 from .codes import Code
-from .files import RandomAccessFile, WritableFile
+from .filesystem import RandomAccessFile, WritableFile
 from .outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from typing import Any
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
 from tffs_conformance.harness import host_limits
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.raw import RawFilesystem
@@ -52,7 +52,7 @@ def filesystem(
     environment: Mapping[str, str] | None = None,
     file_size: int = -1,
     root: str = ROOT,
-) -> Iterator[Filesystem]:
+) -> Iterator[HostFilesystem]:
     """The plugin with this configuration, which is written to `folder`; nothing is changed but below `root`.
 
     No file may grow beyond `file_size` bytes.
@@ -69,7 +69,7 @@ def filesystem(
     entry = loaded.registration.registered["dragonfly"]
     assert entry.filesystem is not None, entry.message
     with host_limits.file_size(loaded.host, file_size):
-        yield Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
+        yield HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
     loaded.host.close()
     loader.close()
 
@@ -78,7 +78,7 @@ def at(name: str) -> str:
     return f"{ROOT}/{name}"
 
 
-def read(fs: Filesystem, uri: str, most: int = 1 << 26) -> tuple[Code, str, bytes]:
+def read(fs: HostFilesystem, uri: str, most: int = 1 << 26) -> tuple[Code, str, bytes]:
     """All of a file in one read: the code and message of the op that failed, or of the read, and the bytes."""
     opened = fs.new_random_access_file(uri)
     if opened.value is None:
@@ -89,7 +89,7 @@ def read(fs: Filesystem, uri: str, most: int = 1 << 26) -> tuple[Code, str, byte
         return (Code.OK if got.code is Code.OUT_OF_RANGE else got.code), got.message, got.value.data
 
 
-def write(fs: Filesystem, uri: str, content: bytes) -> tuple[Code, str]:
+def write(fs: HostFilesystem, uri: str, content: bytes) -> tuple[Code, str]:
     """The code and message of the first op that failed, or of close."""
     opened = fs.new_writable_file(uri)
     if opened.value is None:

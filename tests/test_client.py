@@ -14,8 +14,8 @@ import pytest
 from tffs_conformance.harness import host_limits
 from tffs_conformance.harness.client import OUTPUT_KEPT, Host, Output
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.loader import MAX_HANGS, Blocked, Loaded, Loader
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw, Watch
@@ -31,10 +31,10 @@ def loader(fault: str | None = None, timeout: float = 10) -> Loader:
     return Loader(command, plugin_path("fakes/faulty"), environment, timeout)
 
 
-def filesystem(loaded: Loaded, root: str) -> Filesystem:
+def filesystem(loaded: Loaded, root: str) -> HostFilesystem:
     entry = loaded.registration.registered["faulty"]
     assert entry.filesystem is not None
-    return Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
+    return HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.store import Store
 from tests.topology import ACCESS, COMPOSE, SECRET, sent, traffic
 from tffs_conformance.harness import services
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import Filesystem
+from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.services import Running
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
@@ -48,7 +48,7 @@ def config(running: Running, client: str = "client-a", **more: Any) -> dict[str,
 
 
 @contextmanager
-def plugin(folder: Path, given: dict[str, Any], **environment: str) -> Iterator[Filesystem]:
+def plugin(folder: Path, given: dict[str, Any], **environment: str) -> Iterator[HostFilesystem]:
     with filesystem(folder, given, environment, root=ROOT) as fs:
         yield fs
 

@@ -13,7 +13,7 @@ from tests.faulty_http import Asked, Fault, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, Stored, document, error
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import Filesystem
+from tffs_conformance.harness.host_filesystem import HostFilesystem
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
@@ -29,7 +29,7 @@ def store() -> Iterator[S3Server]:
 
 
 @pytest.fixture
-def fs(store: S3Server, tmp_path: Path) -> Iterator[Filesystem]:
+def fs(store: S3Server, tmp_path: Path) -> Iterator[HostFilesystem]:
     with ProxyStub() as proxy, filesystem(tmp_path, configuration(store.url, proxy.url, retries=2)) as fs:
         yield fs
 
@@ -122,7 +122,7 @@ def test_it_runs_on_its_own_curl_and_crypto(tmp_path: Path, store: S3Server) -> 
 # Writing -------------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_there_before_close_and_nothing_after_a_drop(fs: Filesystem, store: S3Server) -> None:
+def test_nothing_is_there_before_close_and_nothing_after_a_drop(fs: HostFilesystem, store: S3Server) -> None:
     file = fs.new_writable_file(at("file")).value
     assert file is not None
     with file:
@@ -132,7 +132,7 @@ def test_nothing_is_there_before_close_and_nothing_after_a_drop(fs: Filesystem, 
     assert objects(store) == {}
 
 
-def test_flush_puts_once_and_only_what_is_new(fs: Filesystem, store: S3Server) -> None:
+def test_flush_puts_once_and_only_what_is_new(fs: HostFilesystem, store: S3Server) -> None:
     file = fs.new_writable_file(at("file")).value
     assert file is not None
     with file:
@@ -159,14 +159,14 @@ def test_flush_puts_once_and_only_what_is_new(fs: Filesystem, store: S3Server) -
         (lambda _, __: error(400, "EntityTooLarge"), 9, Code.RESOURCE_EXHAUSTED),
     ],
 )
-def test_close_tells(fs: Filesystem, store: S3Server, fault: Fault, times: int, code: Code) -> None:
+def test_close_tells(fs: HostFilesystem, store: S3Server, fault: Fault, times: int, code: Code) -> None:
     store.inject(fault, times, is_put, done=fault is lost)
     assert write(fs, at("file"), CONTENT)[0] is code
     if code is Code.OK:
         assert objects(store) == {"tests/file": CONTENT}
 
 
-def test_an_appending_writer_does_not_overwrite_others(fs: Filesystem, store: S3Server) -> None:
+def test_an_appending_writer_does_not_overwrite_others(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/file", b"old")
     file = fs.new_appendable_file(at("file")).value
     assert file is not None
@@ -181,7 +181,7 @@ def test_an_appending_writer_does_not_overwrite_others(fs: Filesystem, store: S3
     assert objects(store)["tests/file"] == b"somebody else's"
 
 
-def test_a_large_file_is_put_in_parts(fs: Filesystem, store: S3Server) -> None:
+def test_a_large_file_is_put_in_parts(fs: HostFilesystem, store: S3Server) -> None:
     block = bytes(range(256)) * (MEBI // 256)
     file = fs.new_writable_file(at("large")).value
     assert file is not None
@@ -200,7 +200,7 @@ def test_a_large_file_is_put_in_parts(fs: Filesystem, store: S3Server) -> None:
     [(lambda _, __: error(500, "InternalError"), "partNumber=2"), (late, "/large?uploadId=")],
     ids=["a-part", "the-end"],
 )
-def test_an_upload_that_fails_leaves_nothing(fs: Filesystem, store: S3Server, fault: Fault, where: str) -> None:
+def test_an_upload_that_fails_leaves_nothing(fs: HostFilesystem, store: S3Server, fault: Fault, where: str) -> None:
     store.inject(fault, 9, lambda asked: where in asked.target and asked.method != "DELETE", done=False)
     assert write(fs, at("large"), bytes(65 * MEBI))[0] is Code.INTERNAL
     assert objects(store) == {}
@@ -210,7 +210,7 @@ def test_an_upload_that_fails_leaves_nothing(fs: Filesystem, store: S3Server, fa
 # Copies --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_copy_that_fails_late(fs: Filesystem, store: S3Server) -> None:
+def test_a_copy_that_fails_late(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/file", CONTENT)
     store.inject(late, 9, is_put, done=False)
     assert fs.copy_file(at("file"), at("copy")).code is Code.INTERNAL
@@ -218,21 +218,21 @@ def test_a_copy_that_fails_late(fs: Filesystem, store: S3Server) -> None:
     assert fs.path_exists(at("file")).ok
 
 
-def test_an_object_too_large_for_one_copy(fs: Filesystem, store: S3Server) -> None:
+def test_an_object_too_large_for_one_copy(fs: HostFilesystem, store: S3Server) -> None:
     store.buckets[BUCKET]["tests/large"] = Stored(b"", '"large"', size=(6 << 30) + 1)
     assert fs.rename_file(at("large"), at("moved")).ok
     assert fs.get_file_size(at("moved")).value == (6 << 30) + 1
     assert fs.path_exists(at("large")).code is Code.NOT_FOUND
 
 
-def test_onto_itself(fs: Filesystem, store: S3Server) -> None:
+def test_onto_itself(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/file", CONTENT)
     assert fs.rename_file(at("file"), at("file")).ok
     assert fs.copy_file(at("file"), at("file")).ok
     assert objects(store) == {"tests/file": CONTENT}
 
 
-def test_between_a_local_file_and_an_object(fs: Filesystem, store: S3Server, tmp_path: Path) -> None:
+def test_between_a_local_file_and_an_object(fs: HostFilesystem, store: S3Server, tmp_path: Path) -> None:
     (tmp_path / "local").write_bytes(CONTENT)
     assert fs.raw.path_op("copy_file", str(tmp_path / "local"), at("object")).ok
     assert objects(store) == {"tests/object": CONTENT}
@@ -249,7 +249,7 @@ def test_between_a_local_file_and_an_object(fs: Filesystem, store: S3Server, tmp
 # Listings and deletions ----------------------------------------------------------------------------------------------
 
 
-def test_listings_of_several_pages(fs: Filesystem, store: S3Server) -> None:
+def test_listings_of_several_pages(fs: HostFilesystem, store: S3Server) -> None:
     names = [f"n{k:04}" for k in range(2345)]
     for name in names:
         store.put(f"tests/d/{name}", b"")
@@ -260,13 +260,13 @@ def test_listings_of_several_pages(fs: Filesystem, store: S3Server) -> None:
     assert objects(store) == {}
 
 
-def test_a_pattern_in_a_bucket_that_is_not_there(fs: Filesystem) -> None:
+def test_a_pattern_in_a_bucket_that_is_not_there(fs: HostFilesystem) -> None:
     for pattern in ("dragonfly://other/a", "dragonfly://other/a*"):
         got = fs.get_matching_paths(pattern)
         assert (got.code, got.value.names) == (Code.OK, ())
 
 
-def test_a_pattern_asks_for_what_it_begins_with(fs: Filesystem, store: S3Server) -> None:
+def test_a_pattern_asks_for_what_it_begins_with(fs: HostFilesystem, store: S3Server) -> None:
     for key in ("tests/m-1/a.txt", "tests/m-2/b.txt", "tests/m-2/c.bin", "tests/other/d.txt"):
         store.put(key, b"")
     got = fs.get_matching_paths(at("m-*/*.txt"))
@@ -274,7 +274,7 @@ def test_a_pattern_asks_for_what_it_begins_with(fs: Filesystem, store: S3Server)
     assert len(store.asked) == 3
 
 
-def test_what_cannot_be_deleted_is_counted(fs: Filesystem, store: S3Server) -> None:
+def test_what_cannot_be_deleted_is_counted(fs: HostFilesystem, store: S3Server) -> None:
     for key in ("tests/d/", "tests/d/a", "tests/d/b"):
         store.put(key, b"")
     kept = "<DeleteResult><Error><Key>tests/d/a</Key><Code>AccessDenied</Code></Error></DeleteResult>"
@@ -284,12 +284,12 @@ def test_what_cannot_be_deleted_is_counted(fs: Filesystem, store: S3Server) -> N
 
 
 @pytest.mark.parametrize("body", [b"", b"<ListBucketResult><Contents><Key>a", b"<html></html>"])
-def test_a_listing_that_is_none(fs: Filesystem, store: S3Server, body: bytes) -> None:
+def test_a_listing_that_is_none(fs: HostFilesystem, store: S3Server, body: bytes) -> None:
     store.inject(lambda _, __: Reply(200, {}, body), 9, lambda asked: "list-type" in asked.target)
     assert fs.get_children(at("d")).code is Code.INTERNAL
 
 
-def test_requests_of_the_queries(fs: Filesystem, store: S3Server) -> None:
+def test_requests_of_the_queries(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/d/file", CONTENT)
     for name, requests in (("d/file", 1), ("d", 2), ("missing", 2)):
         before = len(store.asked)
@@ -297,7 +297,7 @@ def test_requests_of_the_queries(fs: Filesystem, store: S3Server) -> None:
         assert len(store.asked) - before == requests
 
 
-def test_directories_are_markers_or_prefixes(fs: Filesystem, store: S3Server) -> None:
+def test_directories_are_markers_or_prefixes(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/implied/file", b"")
     assert fs.is_directory(at("implied")).ok
     assert fs.create_dir(at("implied/made")).ok
@@ -311,7 +311,7 @@ def test_directories_are_markers_or_prefixes(fs: Filesystem, store: S3Server) ->
     assert fs.is_directory(at("implied")).code is Code.NOT_FOUND
 
 
-def test_a_bucket_is_a_directory_that_stays(fs: Filesystem, store: S3Server) -> None:
+def test_a_bucket_is_a_directory_that_stays(fs: HostFilesystem, store: S3Server) -> None:
     assert fs.stat(f"dragonfly://{BUCKET}").value.is_directory == 1
     assert fs.stat("dragonfly://other").code is Code.NOT_FOUND
     assert fs.get_children(f"dragonfly://{BUCKET}").value.names == ()
@@ -319,12 +319,12 @@ def test_a_bucket_is_a_directory_that_stays(fs: Filesystem, store: S3Server) -> 
     assert fs.raw.path_op("delete_dir", f"dragonfly://{BUCKET}/").code is Code.FAILED_PRECONDITION
 
 
-def test_components_that_lead_elsewhere(fs: Filesystem) -> None:
+def test_components_that_lead_elsewhere(fs: HostFilesystem) -> None:
     for name in ("a/../b", "./a", "a//b", "a/"):
         assert fs.raw.stat(f"{ROOT}/{name}").code is Code.INVALID_ARGUMENT
 
 
-def test_a_read_of_what_the_plugin_wrote(fs: Filesystem) -> None:
+def test_a_read_of_what_the_plugin_wrote(fs: HostFilesystem) -> None:
     assert write(fs, at("file"), CONTENT)[0] is Code.OK
     assert read(fs, at("file"))[2] == CONTENT
     assert write(fs, at("file"), CONTENT[::-1])[0] is Code.OK

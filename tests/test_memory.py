@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.files import MemoryRegion
-from tffs_conformance.harness.filesystem import Filesystem
+from tffs_conformance.harness.filesystem import MemoryRegion
 from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Option
@@ -19,12 +19,12 @@ INT, REAL, BUFFER = 0, 1, 2
 
 
 @pytest.fixture
-def fs() -> Iterator[Filesystem]:
+def fs() -> Iterator[HostFilesystem]:
     loader = Loader([str(native_directory() / "tffs-host")], plugin_path("memory"), {}, 20)
     loaded = loader.load()
     entry = loaded.registration.registered["memory"]
     assert entry.filesystem is not None
-    filesystem = Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(ROOT))
+    filesystem = HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(ROOT))
     assert filesystem.recursively_create_dir(ROOT).ok
     yield filesystem
     loaded.host.close()
@@ -35,7 +35,7 @@ def at(name: str) -> str:
     return f"{ROOT}/{name}"
 
 
-def write(fs: Filesystem, name: str, content: bytes, *, append: bool = False) -> list[Code]:
+def write(fs: HostFilesystem, name: str, content: bytes, *, append: bool = False) -> list[Code]:
     """The codes of append and close."""
     file = (fs.new_appendable_file if append else fs.new_writable_file)(at(name)).value
     assert file is not None
@@ -43,7 +43,7 @@ def write(fs: Filesystem, name: str, content: bytes, *, append: bool = False) ->
         return [file.append(content).code, file.close().code]
 
 
-def read(fs: Filesystem, name: str) -> bytes | Code:
+def read(fs: HostFilesystem, name: str) -> bytes | Code:
     opened = fs.new_random_access_file(at(name))
     if opened.value is None:
         return opened.code
@@ -51,17 +51,17 @@ def read(fs: Filesystem, name: str) -> bytes | Code:
         return file.read(0, 1 << 20).value.data
 
 
-def region(fs: Filesystem, name: str) -> MemoryRegion:
+def region(fs: HostFilesystem, name: str) -> MemoryRegion:
     made = fs.new_read_only_memory_region_from_file(at(name)).value
     assert made is not None
     return made
 
 
-def set_option(fs: Filesystem, name: str, type_tag: int, value: int | float | bytes) -> Code:
+def set_option(fs: HostFilesystem, name: str, type_tag: int, value: int | float | bytes) -> Code:
     return fs.raw.set_filesystem_configuration_option(Option(name, type_tag, (value,))).code
 
 
-def start(fs: Filesystem, *names: str) -> int:
+def start(fs: HostFilesystem, *names: str) -> int:
     """The token of a new transaction with these paths."""
     token = fs.raw.start_transaction().value.token
     for name in names:
@@ -72,7 +72,7 @@ def start(fs: Filesystem, *names: str) -> int:
 # Options -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_does_not_fit_is_not_written_in_part(fs: Filesystem) -> None:
+def test_what_does_not_fit_is_not_written_in_part(fs: HostFilesystem) -> None:
     assert set_option(fs, "capacity", INT, 100) is Code.OK
     assert write(fs, "file", b"a" * 60) == [Code.OK, Code.OK]
     assert write(fs, "file", b"b" * 41, append=True) == [Code.RESOURCE_EXHAUSTED, Code.OK]
@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_not_written_in_part(fs: Filesystem) -> None:
     assert fs.path_exists(at("copy")).code is Code.NOT_FOUND
 
 
-def test_room_comes_back_with_the_last_user(fs: Filesystem) -> None:
+def test_room_comes_back_with_the_last_user(fs: HostFilesystem) -> None:
     assert set_option(fs, "capacity", INT, 100) is Code.OK
     write(fs, "file", b"a" * 100)
     reader = fs.new_random_access_file(at("file")).value
@@ -94,7 +94,7 @@ def test_room_comes_back_with_the_last_user(fs: Filesystem) -> None:
     assert write(fs, "other", b"b")[0] is Code.OK
 
 
-def test_a_limit_below_what_is_there_takes_nothing_away(fs: Filesystem) -> None:
+def test_a_limit_below_what_is_there_takes_nothing_away(fs: HostFilesystem) -> None:
     write(fs, "file", b"a" * 60)
     assert set_option(fs, "capacity", INT, 10) is Code.OK
     assert read(fs, "file") == b"a" * 60
@@ -103,14 +103,14 @@ def test_a_limit_below_what_is_there_takes_nothing_away(fs: Filesystem) -> None:
     assert write(fs, "file", b"b", append=True)[0] is Code.OK
 
 
-def test_times_are_rounded_to_the_granularity(fs: Filesystem) -> None:
+def test_times_are_rounded_to_the_granularity(fs: HostFilesystem) -> None:
     write(fs, "file", b"")
     exact = fs.stat(at("file")).value.mtime_nsec
     assert set_option(fs, "mtime_granularity", REAL, 1.0) is Code.OK
     assert fs.stat(at("file")).value.mtime_nsec == exact - exact % 10**9
 
 
-def test_the_label_stands_in_the_text_of_tokens(fs: Filesystem) -> None:
+def test_the_label_stands_in_the_text_of_tokens(fs: HostFilesystem) -> None:
     assert set_option(fs, "label", BUFFER, b"blue\0one") is Code.OK
     assert fs.raw.decode_transaction_token(start(fs)).value == "transaction 1 of memory blue\\x00one"
 
@@ -127,27 +127,27 @@ def test_the_label_stands_in_the_text_of_tokens(fs: Filesystem) -> None:
     ],
 )
 def test_values_that_mean_nothing_are_refused(
-    fs: Filesystem, name: str, type_tag: int, value: int | float | bytes
+    fs: HostFilesystem, name: str, type_tag: int, value: int | float | bytes
 ) -> None:
     before = fs.raw.get_filesystem_configuration().value
     assert set_option(fs, name, type_tag, value) is Code.INVALID_ARGUMENT
     assert fs.raw.get_filesystem_configuration().value == before
 
 
-def test_options_have_one_value(fs: Filesystem) -> None:
+def test_options_have_one_value(fs: HostFilesystem) -> None:
     for values in ((), (1, 2)):
         got = fs.raw.set_filesystem_configuration_option(Option("capacity", INT, values))
         assert got.code is Code.INVALID_ARGUMENT
 
 
-def test_options_are_set_all_or_none(fs: Filesystem) -> None:
+def test_options_are_set_all_or_none(fs: HostFilesystem) -> None:
     before = fs.raw.get_filesystem_configuration().value
     got = fs.raw.set_filesystem_configuration([Option("capacity", INT, (5,)), Option("no-such", INT, (5,))])
     assert got.code is Code.NOT_FOUND
     assert fs.raw.get_filesystem_configuration().value == before
 
 
-def test_keys_are_one_block(fs: Filesystem) -> None:
+def test_keys_are_one_block(fs: HostFilesystem) -> None:
     got = fs.raw.get_filesystem_configuration_keys().value
     assert (got.returned, got.pointers, got.first) == (3, 1, "capacity")
 
@@ -155,14 +155,14 @@ def test_keys_are_one_block(fs: Filesystem) -> None:
 # Bytes ---------------------------------------------------------------------------------------------------------------
 
 
-def test_regions_and_copies_share_the_bytes(fs: Filesystem) -> None:
+def test_regions_and_copies_share_the_bytes(fs: HostFilesystem) -> None:
     write(fs, "file", b"shared")
     fs.copy_file(at("file"), at("copy"))
     with region(fs, "file") as one, region(fs, "file") as two, region(fs, "copy") as copy:
         assert one.data(0, 6).value == two.data(0, 6).value == copy.data(0, 6).value
 
 
-def test_what_shares_bytes_grows_apart(fs: Filesystem) -> None:
+def test_what_shares_bytes_grows_apart(fs: HostFilesystem) -> None:
     write(fs, "file", b"shared")
     write(fs, "file", b"!", append=True)
     fs.copy_file(at("file"), at("copy"))
@@ -175,7 +175,7 @@ def test_what_shares_bytes_grows_apart(fs: Filesystem) -> None:
     assert read(fs, "copy") == b"shared! by another"
 
 
-def test_a_region_outlives_its_file(fs: Filesystem) -> None:
+def test_a_region_outlives_its_file(fs: HostFilesystem) -> None:
     write(fs, "file", b"as it was")
     with region(fs, "file") as made:
         address = made.data(0, 0).value[0]
@@ -184,7 +184,7 @@ def test_a_region_outlives_its_file(fs: Filesystem) -> None:
         assert made.data(0, 9).value == (address, b"as it was")
 
 
-def test_pieces_are_not_copied_one_by_one(fs: Filesystem) -> None:
+def test_pieces_are_not_copied_one_by_one(fs: HostFilesystem) -> None:
     """A block that is full doubles: of 256 appends at most 9 move the file."""
     addresses = set()
     for _ in range(256):
@@ -197,7 +197,7 @@ def test_pieces_are_not_copied_one_by_one(fs: Filesystem) -> None:
 # Transactions --------------------------------------------------------------------------------------------------------
 
 
-def test_a_transaction_sees_what_it_staged(fs: Filesystem) -> None:
+def test_a_transaction_sees_what_it_staged(fs: HostFilesystem) -> None:
     write(fs, "file", b"old")
     token = start(fs, "file", "dir", "dir/inner", "moved")
     assert write(fs, "file", b"new") == [Code.OK, Code.OK]
@@ -215,7 +215,7 @@ def test_a_transaction_sees_what_it_staged(fs: Filesystem) -> None:
     assert read(fs, "dir/inner") == b"in a directory that is not there yet"
 
 
-def test_appending_in_a_transaction_leaves_the_file_alone(fs: Filesystem) -> None:
+def test_appending_in_a_transaction_leaves_the_file_alone(fs: HostFilesystem) -> None:
     write(fs, "file", b"old")
     token = start(fs, "file")
     write(fs, "file", b" and", append=True)
@@ -225,7 +225,7 @@ def test_appending_in_a_transaction_leaves_the_file_alone(fs: Filesystem) -> Non
     assert read(fs, "file") == b"old and new"
 
 
-def test_other_paths_change_at_once(fs: Filesystem) -> None:
+def test_other_paths_change_at_once(fs: HostFilesystem) -> None:
     token = start(fs, "staged")
     write(fs, "staged", b"later")
     write(fs, "other", b"now")
@@ -237,7 +237,7 @@ def test_other_paths_change_at_once(fs: Filesystem) -> None:
     assert read(fs, "staged") == b"later"
 
 
-def test_nothing_gets_in_the_way_of_an_end(fs: Filesystem) -> None:
+def test_nothing_gets_in_the_way_of_an_end(fs: HostFilesystem) -> None:
     """What would make the end impossible is refused while the transaction is open."""
     fs.create_dir(at("kept"))
     fs.create_dir(at("gone"))
@@ -253,7 +253,7 @@ def test_nothing_gets_in_the_way_of_an_end(fs: Filesystem) -> None:
     assert fs.delete_recursively(at("kept")).ok
 
 
-def test_what_was_not_ended_goes_with_the_filesystem(fs: Filesystem) -> None:
+def test_what_was_not_ended_goes_with_the_filesystem(fs: HostFilesystem) -> None:
     start(fs, "file")
     write(fs, "file", b"never seen")
     assert fs.raw.cleanup().ok

@@ -13,8 +13,8 @@ from tests.tensorflow.targets import LASTING, LOADER, PYTHON, TARGETS, Absent, T
 from tests.test_fakes import told
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import Filesystem
 from tffs_conformance.harness.guard import Guard
+from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Died
@@ -170,7 +170,7 @@ def test_inside_tensorflow_dragonfly_runs_on_the_curl_it_was_tested_with(filled:
     loaded = loader.load()
     entry = loaded.registration.registered["dragonfly"]
     assert entry.filesystem is not None
-    fs = Filesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(filled.target.folder))
+    fs = HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(filled.target.folder))
     assert fs.path_exists(f"{filled.target.folder}/model/1/saved_model.pb").ok
     loaded.host.close()
     loader.close()

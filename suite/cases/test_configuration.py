@@ -11,7 +11,9 @@ import pytest
 from ...harness.codes import Code
 from ...harness.outcomes import Option, Outcome, Watch
 from ..engine.case import Case
-from ..engine.marks import clauses
+from ..engine.marks import clauses, over_tables
+
+pytestmark = over_tables
 
 NO_SUCH_KEY = "tffs-no-such-key"
 INT, REAL, BUFFER = 0, 1, 2
@@ -21,7 +23,7 @@ Values = tuple[int | float | bytes, ...]
 def options(case: Case) -> tuple[Option, ...]:
     """All options that have a value, as a set-up step; at least one."""
     with case.setup():
-        known = tuple(option for option in case.require(case.fs.raw.get_filesystem_configuration()) if option.values)
+        known = tuple(option for option in case.require(case.tables.get_filesystem_configuration()) if option.values)
     if not known:
         case.blocked("get_filesystem_configuration", "the plugin names no option")
     return known
@@ -60,7 +62,7 @@ def now(case: Case) -> dict[str, str]:
 
 def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
     """One option is set, alone or as a list of one."""
-    raw = case.fs.raw
+    raw = case.tables
     if op == "set_filesystem_configuration":
         return raw.set_filesystem_configuration([option])
     return raw.set_filesystem_configuration_option(option)
@@ -69,7 +71,7 @@ def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
 def restored(case: Case, before: Sequence[Option]) -> None:
     """The options are what they were, as a set-up step: hosts may be used by other cases."""
     with case.setup():
-        case.require(case.fs.raw.set_filesystem_configuration(before))
+        case.require(case.tables.set_filesystem_configuration(before))
 
 
 @clauses("get_filesystem_configuration.succeeds", "get_filesystem_configuration.names-are-distinct",
@@ -77,7 +79,7 @@ def restored(case: Case, before: Sequence[Option]) -> None:
 def test_all(case: Case) -> None:
     """All options are asked for, twice."""
     for _ in range(2):
-        got = case.fs.raw.get_filesystem_configuration()
+        got = case.tables.get_filesystem_configuration()
         case.status("get_filesystem_configuration.succeeds", got, Code.OK)
         names = [option.name for option in got.value]
         distinct = len(set(names)) == len(names) and "" not in names
@@ -94,7 +96,7 @@ def test_each(case: Case) -> None:
     """Each option that there is among all is asked for by its name."""
     op = "get_filesystem_configuration_option"
     for known in options(case):
-        outcome = case.fs.raw.get_filesystem_configuration_option(known.name)
+        outcome = case.tables.get_filesystem_configuration_option(known.name)
         case.status(f"{op}.succeeds", outcome, Code.OK)
         got = outcome.value
         said = "nothing" if got is None else f"name={got.name} type={got.type_tag}"
@@ -107,7 +109,7 @@ def test_each(case: Case) -> None:
 @clauses("set_filesystem_configuration.succeeds")
 def test_set_all_to_what_they_are(case: Case) -> None:
     """All options are set to what they are."""
-    got = case.fs.raw.set_filesystem_configuration(options(case))
+    got = case.tables.set_filesystem_configuration(options(case))
     case.status("set_filesystem_configuration.succeeds", got, Code.OK)
 
 
@@ -115,7 +117,7 @@ def test_set_all_to_what_they_are(case: Case) -> None:
 def test_set_each_to_what_it_is(case: Case) -> None:
     """Each option is set to what it is."""
     for known in options(case):
-        got = case.fs.raw.set_filesystem_configuration_option(known)
+        got = case.tables.set_filesystem_configuration_option(known)
         case.status("set_filesystem_configuration_option.succeeds", got, Code.OK)
 
 
@@ -148,7 +150,7 @@ def test_together(case: Case) -> None:
     """All options are set to another value, one by one, and keep what they have then while the others are set."""
     before, expected = options(case), now(case)
     for known in before:
-        case.fs.raw.set_filesystem_configuration([with_values(known, next(others(known), known.values))])
+        case.tables.set_filesystem_configuration([with_values(known, next(others(known), known.values))])
         got = now(case)
         expected[known.name] = got.get(known.name, "")
         case.equal("configuration.disturbs-no-other", "options", expected, got)
@@ -170,7 +172,7 @@ def test_lent(case: Case) -> None:
                 case.fs.path_exists(case.uri("x" * length))
             case.equal(clause, known.name, shown(values), now(case).get(known.name))
             if case.fs.available("get_filesystem_configuration_option"):
-                alone = case.require(case.fs.raw.get_filesystem_configuration_option(known.name))
+                alone = case.require(case.tables.get_filesystem_configuration_option(known.name))
                 case.equal("get_filesystem_configuration_option.agrees-with-all", known.name, shown(values),
                            shown(alone.values) if alone else "nothing")  # fmt: skip
 
@@ -196,7 +198,7 @@ def test_wrong_type(case: Case) -> None:
 @clauses("set_filesystem_configuration.unknown-key")
 def test_set_unknown_configuration(case: Case) -> None:
     """An option that does not exist is set, alone and behind one that does; nobody says what the answer is."""
-    raw, clause = case.fs.raw, "set_filesystem_configuration.unknown-key"
+    raw, clause = case.tables, "set_filesystem_configuration.unknown-key"
     unknown = Option(NO_SUCH_KEY, INT, (1,))
     alone = raw.set_filesystem_configuration([unknown])
     case.note(clause, f"alone: code={alone.code}", alone.message)
@@ -227,7 +229,7 @@ def test_where_it_is_absent(case: Case) -> None:
 @clauses("get_filesystem_configuration_option.bad-key-is-not-found", "configuration.result-on-error")
 def test_get_bad_key(case: Case, key: str) -> None:
     """An option that does not exist is asked for."""
-    got = case.fs.raw.get_filesystem_configuration_option(key)
+    got = case.tables.get_filesystem_configuration_option(key)
     case.status("get_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
     case.note("configuration.result-on-error", "option=set" if Watch.OBJECT_SET in got.watch else "option=NULL")
 
@@ -235,14 +237,14 @@ def test_get_bad_key(case: Case, key: str) -> None:
 @clauses("set_filesystem_configuration_option.bad-key-is-not-found")
 def test_set_bad_key(case: Case) -> None:
     """An option that does not exist is set."""
-    got = case.fs.raw.set_filesystem_configuration_option(Option(NO_SUCH_KEY, INT, (1,)))
+    got = case.tables.set_filesystem_configuration_option(Option(NO_SUCH_KEY, INT, (1,)))
     case.status("set_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
 
 
 @clauses("get_filesystem_configuration_keys.succeeds", "get_filesystem_configuration_keys.what-comes-back")
 def test_keys(case: Case) -> None:
     """The keys are asked for, with room for many pointers: what comes back tells how the signature was read."""
-    got = case.fs.raw.get_filesystem_configuration_keys()
+    got = case.tables.get_filesystem_configuration_keys()
     case.status("get_filesystem_configuration_keys.succeeds", got, Code.OK)
     names = now(case) if case.fs.available("get_filesystem_configuration") else {}
     keys = got.value

@@ -11,7 +11,9 @@ from ...harness.outcomes import Source
 from ...harness.programs import Program
 from ...harness.state import State
 from ..engine.case import Case
-from ..engine.marks import clauses, full
+from ..engine.marks import clauses, full, over_tables
+
+pytestmark = over_tables
 
 CONTENT = b"0123456789" * 100
 
@@ -169,7 +171,7 @@ def judged(case: Case, op: str, steps: Steps) -> None:
     case.write("empty", b"")
     case.mkdir("directory")
     case.write("directory/file", CONTENT)
-    raw, host = case.fs.raw, case.loaded.host
+    raw, host = case.tables, case.host
     program = Program(raw)
     steps(program, lambda name: case.fs.translate(case.uri(name)))
     unsupported = False

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from ...harness.codes import Code
-from ...harness.files import MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.filesystem import MemoryRegion, RandomAccessFile, WritableFile
 from ...harness.outcomes import Outcome
-from ..engine.case import SURVIVED, Case
-from ..engine.marks import clauses, full
+from ..engine.case import Case
+from ..engine.marks import SURVIVED, clauses, full, over_tables
 
 CONTENT = b"the content of a file"
 #: So many objects of one kind are open at once.
@@ -140,6 +140,7 @@ def test_one_path(case: Case, order: str) -> None:
 
 
 @full
+@over_tables
 @clauses("cleanup.succeeds", *SURVIVED)
 def test_filesystem_ends_last(case: Case) -> None:
     """One of everything is opened and ended, then the filesystem itself."""
@@ -150,11 +151,11 @@ def test_filesystem_ends_last(case: Case) -> None:
                 case.opened(getattr(case.fs, op)(uri)).cleanup()
     case.fs.get_children(case.uri())
     case.fs.stat(case.uri("missing"))
-    raw = case.fs.raw
+    raw = case.tables
     case.discard_filesystem()
     case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
     # Whoever shares the host would find it without a filesystem.
-    case.loaded.host.close()
+    case.host.close()
 
 
 def deleted(case: Case, uri: str) -> None:

@@ -8,8 +8,10 @@ from ...harness import host_limits
 from ...harness.codes import Code
 from ...harness.outcomes import Outcome
 from ..engine.case import Case
-from ..engine.marks import clauses, undefined
+from ..engine.marks import clauses, over_tables, undefined
 from .successes import SUCCESSES, prepared
+
+pytestmark = over_tables
 
 ROOM = 64 << 10
 #: More than a file may have, in pieces that fit and in one that does not.
@@ -25,7 +27,7 @@ def test_no_room(case: Case, pieces: str) -> None:
     with (
         case.setup(),
         case.opened(case.fs.new_writable_file(uri)) as file,
-        host_limits.file_size(case.loaded.host, ROOM),
+        host_limits.file_size(case.host, ROOM),
     ):
         for piece in PIECES[pieces]:
             answers.append(file.append(piece))
@@ -53,7 +55,7 @@ def test_room_again(case: Case) -> None:
     uri, pieces, tail = case.uri("file"), [bytes([97 + k]) * 10_000 for k in range(8)], b"the end"
     kept, lost = b"", b""
     with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
-        with host_limits.file_size(case.loaded.host, ROOM):
+        with host_limits.file_size(case.host, ROOM):
             for piece in pieces:
                 if not file.append(piece).ok:
                     lost = piece
@@ -91,7 +93,7 @@ def test_used_status(case: Case, op: str) -> None:
     prepared(case)
     # Names are translated before, for translate_name has no status.
     SUCCESSES["path_exists"](case)
-    with host_limits.statuses_arrive_used(case.loaded.host):
+    with host_limits.statuses_arrive_used(case.host):
         got = SUCCESSES[op](case)
     judge(case, got)
 
@@ -114,7 +116,7 @@ def test_used_status_on_a_file(case: Case, op: str) -> None:
         "sync": writer.sync,
         "close": writer.close,
     }
-    with host_limits.statuses_arrive_used(case.loaded.host):
+    with host_limits.statuses_arrive_used(case.host):
         got = ways[op]()
     judge(case, got)
     reader.cleanup()

@@ -6,7 +6,7 @@ from ...harness import paths
 from ...harness.codes import Code
 from ...harness.outcomes import Entries, Outcome
 from ..engine.case import Case
-from ..engine.marks import clauses
+from ..engine.marks import clauses, over_tables
 from .names import LOOK_ALIKES, NAMES, escaped
 
 CONTENT = b"content"
@@ -233,9 +233,10 @@ def test_host(case: Case, host: str) -> None:
     case.note("paths.host-part", f"code={got.code}", got.message)
 
 
+@over_tables
 @clauses("paths.untranslated")
 def test_untranslated(case: Case) -> None:
     """An op gets the URI of a file as it is."""
-    got = case.fs.raw.path_op("path_exists", case.write("file", CONTENT))
+    got = case.tables.path_op("path_exists", case.write("file", CONTENT))
     readings = {"understood": got.ok, "not-found": got.code is Code.NOT_FOUND, "refused": True}
     case.reading("paths.untranslated", readings, f"code={got.code}", got.message)

@@ -10,8 +10,8 @@ import pytest
 
 from ...harness.filesystem import Filesystem
 from ...harness.outcomes import Outcome
-from ..engine.case import SURVIVED, Case
-from ..engine.marks import clauses
+from ..engine.case import Case
+from ..engine.marks import SURVIVED, clauses, over_tables
 
 CONTENT = b"the content of a file"
 
@@ -87,7 +87,7 @@ def test_entries(case: Case) -> None:
 
 def token_text(case: Case) -> Outcome[object]:
     """A transaction's token as text; the transaction ends."""
-    raw = case.fs.raw
+    raw = case.tables
     with case.setup():
         token = case.require(raw.start_transaction()).token
     text = raw.decode_transaction_token(token)
@@ -97,12 +97,13 @@ def token_text(case: Case) -> Outcome[object]:
 
 #: The ops besides the lists that hand over blocks, each asked for what it gives again whenever it is asked.
 HANDED_OVER: dict[str, Callable[[Case], Outcome[object]]] = {
-    "translate_name": lambda case: case.fs.raw.translate_name(case.uri("name" * 10)),
+    "translate_name": lambda case: case.tables.translate_name(case.uri("name" * 10)),
     "decode_transaction_token": token_text,
-    "get_filesystem_configuration": lambda case: case.fs.raw.get_filesystem_configuration(),
+    "get_filesystem_configuration": lambda case: case.tables.get_filesystem_configuration(),
 }
 
 
+@over_tables
 @pytest.mark.parametrize("op", list(HANDED_OVER))
 @clauses("common.results-distinct", *SURVIVED)
 def test_handed_over(case: Case, op: str) -> None:

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from ...harness.codes import Code
+from ...harness.host_files import handle_of
 from ...harness.outcomes import Entries, Outcome
 from ...harness.programs import Program, Timed, run, run_within
 from ..contract.histories import Actor, Event, Files, ends
-from ..engine.case import SURVIVED, Case
-from ..engine.marks import clauses, full
+from ..engine.case import Case
+from ..engine.marks import SURVIVED, clauses, full, over_tables
+
+pytestmark = over_tables
 
 THREADS = 4
 ROUNDS = 100
@@ -39,12 +42,12 @@ def needs(case: Case, *ops: str) -> None:
 def actors(case: Case, count: int = THREADS) -> list[Actor]:
     """Threads in the case's own directory."""
     directory = case.fs.translate(case.uri())
-    return [Actor(case.fs.raw, directory) for _ in range(count)]
+    return [Actor(case.tables, directory) for _ in range(count)]
 
 
 def performed(case: Case, some: list[Actor], rounds: int = 1) -> list[list[Event]]:
     """The events of all threads, round by round."""
-    went = run_within(case.fs.raw, [actor.program for actor in some], rounds, SECONDS)
+    went = run_within(case.tables, [actor.program for actor in some], rounds, SECONDS)
     told = [actor.rounds(thread) for actor, thread in zip(some, went, strict=True)]
     return [[event for events in round_ for event in events] for round_ in zip(*told, strict=True)]
 
@@ -209,14 +212,14 @@ def test_listing(case: Case, op: str) -> None:
     for name in sorted(stay):
         case.mkdir(name)
     directory = case.fs.translate(case.uri())
-    programs = [Program(case.fs.raw) for _ in range(THREADS)]
+    programs = [Program(case.tables) for _ in range(THREADS)]
     for k, program in enumerate(programs):
         if k < 2:
             program.entries_op(op, directory if op == "get_children" else case.uri("*"))
         for change in ("create_dir", "delete_dir") if k >= 2 else ():
             for letter in "ace":
                 program.path_op(change, f"{directory}/{letter}{k + 4}")
-    went = run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+    went = run_within(case.tables, programs, ROUNDS, SECONDS)
     wrong = [said for thread in went[:2] for timed in thread if (said := mistaken(timed.outcome, stay, come))]
     right = "what stays, once, and what comes and goes"
     case.check(f"{op}.beside-changes", not wrong, right, wrong[0] if wrong else right)
@@ -249,17 +252,17 @@ def test_reading_beside_a_writer(case: Case) -> None:
         with case.setup():
             file = case.opened(case.fs.new_writable_file(case.uri(f"file{number}")))
         path = case.fs.translate(case.uri(f"file{number}"))
-        writer = Program(case.fs.raw)
+        writer = Program(case.tables)
         for _ in range(PIECES):
-            writer.append(file.handle, PIECE)
-            writer.handle_op("flush", file.handle)
-        readers = [Program(case.fs.raw) for _ in range(THREADS - 1)]
+            writer.append(handle_of(file), PIECE)
+            writer.handle_op("flush", handle_of(file))
+        readers = [Program(case.tables) for _ in range(THREADS - 1)]
         for reader in readers:
             for _ in range(PIECES):
                 handle = reader.open("new_random_access_file", path).value
                 reader.read(handle, 0, len(whole) + 1)
                 reader.handle_op("random_access_file.cleanup", handle)
-        went = run(case.fs.raw, [writer, *readers])
+        went = run(case.tables, [writer, *readers])
         file.close()
         file.cleanup()
         wrong += [said for thread in went[1:] if (said := out_of_step(thread, whole))]
@@ -295,11 +298,11 @@ def test_two_writers(case: Case) -> None:
         first = case.opened(case.fs.new_appendable_file(uri))
     second = case.fs.new_appendable_file(uri).value
     files = [file for file in (first, second) if file is not None]
-    programs = [Program(case.fs.raw) for _ in files]
+    programs = [Program(case.tables) for _ in files]
     for k, (program, file) in enumerate(zip(programs, files, strict=True)):
         for number in range(lines):
-            program.append(file.handle, b"thread %d, line %02d\n" % (k, number))
-    run(case.fs.raw, programs)
+            program.append(handle_of(file), b"thread %d, line %02d\n" % (k, number))
+    run(case.tables, programs)
     for file in files:
         file.close()
         file.cleanup()

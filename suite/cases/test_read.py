@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from ...harness.codes import Code
-from ...harness.files import RandomAccessFile
+from ...harness.filesystem import RandomAccessFile
 from ...harness.outcomes import Outcome, Read
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke

@@ -1,7 +1,7 @@
 """Memory regions: the bytes of a file and their number."""
 
 from ...harness.codes import Code
-from ...harness.files import MemoryRegion
+from ...harness.filesystem import MemoryRegion
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 

@@ -6,13 +6,15 @@ from ...harness.codes import Code
 from ...harness.registration import Registration, Scheme
 from ...harness.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, WRITABLE_FILE
 from ..engine.case import Case
-from ..engine.marks import clauses, smoke
+from ..engine.marks import clauses, over_tables, smoke
+
+pytestmark = over_tables
 
 
 def registered(case: Case) -> Registration:
     """What registration gave; a plugin that does not load is another case's news."""
     with case.setup():
-        return case.loaded.registration
+        return case.registration
 
 
 @smoke
@@ -20,7 +22,7 @@ def registered(case: Case) -> Registration:
          "registration.blocks-are-freeable", "init.succeeds")  # fmt: skip
 def test_load(case: Case) -> None:
     """The plugin is loaded and registered, and what it handed over is freed."""
-    registration = case.loaded.registration
+    registration = case.registration
     missing = [symbol.demangled for symbol in registration.missing]
     foreign = [symbol.demangled for symbol in registration.missing if symbol.is_cplusplus]
     no_init = registration.error is not None and "TF_InitPlugin" in registration.error
@@ -159,7 +161,7 @@ def test_blocks(case: Case) -> None:
 def test_cleanup(case: Case) -> None:
     """The filesystem is cleaned up after use."""
     with case.setup():
-        raw = case.fs.raw
+        raw = case.tables
         case.fs.path_exists(case.uri())
     case.discard_filesystem()
     case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
@@ -169,7 +171,7 @@ def test_cleanup(case: Case) -> None:
 def test_cleanup_after_init(case: Case) -> None:
     """The filesystem is cleaned up before any op, as it is where the scheme is taken."""
     with case.setup():
-        raw = case.fs.raw
+        raw = case.tables
     case.discard_filesystem()
     case.status("cleanup.after-init", raw.cleanup(), Code.OK)
 

@@ -5,8 +5,10 @@ import pytest
 from ...harness.codes import Code
 from ...harness.state import State
 from ..engine.case import Case
-from ..engine.marks import clauses, smoke
+from ..engine.marks import clauses, over_tables, smoke
 from .successes import SUCCESSES, prepared
+
+pytestmark = over_tables
 
 #: So often the same is done, so that one descriptor a time is told from one that is kept for good.
 TIMES = 10
@@ -41,14 +43,14 @@ def round_trip(case: Case) -> None:
 def test_process_state(case: Case) -> None:
     """The process is looked at before and after many rounds of everything."""
     with case.setup():
-        fresh = State.of(case.loaded.host)
+        fresh = State.of(case.host)
         case.mkdir("directory")
         # The first round may fill caches.
         round_trip(case)
-    before = State.of(case.loaded.host)
+    before = State.of(case.host)
     for _ in range(TIMES):
         round_trip(case)
-    after = State.of(case.loaded.host)
+    after = State.of(case.host)
     for what in ("descriptors", "threads"):
         grown = getattr(after, what) - getattr(before, what)
         leaks, none = grown >= TIMES, f"no more {what} each time"

@@ -6,8 +6,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from ...harness.codes import Code
-from ...harness.files import MemoryRegion, RandomAccessFile, WritableFile
-from ...harness.filesystem import Filesystem
+from ...harness.filesystem import Filesystem, MemoryRegion, RandomAccessFile, WritableFile
 from ...harness.outcomes import Existence, Outcome, Source, Undeleted
 from ..contract.laws import OPENS
 from ..contract.statuses import (

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from ...harness.host_files import handle_of
 from ...harness.outcomes import Entries, Read, Source, Statistics
 from ...harness.programs import Program, Timed, run, run_within
 from ..engine.case import Case
-from ..engine.marks import clauses, full
+from ..engine.marks import clauses, full, over_tables
+
+pytestmark = over_tables
 
 THREADS = 4
 ROUNDS = 100
@@ -36,12 +39,12 @@ def test_read(case: Case) -> None:
     with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
         programs, expected = [], []
         for k in range(THREADS):
-            program = Program(case.fs.raw)
+            program = Program(case.tables)
             offset = k * 7 * PIECE
-            program.read(file.handle, offset, PIECE)
+            program.read(handle_of(file), offset, PIECE)
             programs.append(program)
             expected.append(file.read(offset, PIECE).value)
-        went = run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+        went = run_within(case.tables, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
     case.check("read.is-thread-safe", not found, "the bytes at the offset, every time", found or "the same")
 
@@ -54,11 +57,11 @@ def test_region(case: Case) -> None:
     with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
         programs, expected = [], []
         for k in range(THREADS):
-            program = Program(case.fs.raw)
-            program.data(region.handle, k * PIECE, PIECE)
+            program = Program(case.tables)
+            program.data(handle_of(region), k * PIECE, PIECE)
             programs.append(program)
             expected.append((region.data(0, 0).value[0], CONTENT[k * PIECE : (k + 1) * PIECE]))
-        went = run_within(case.fs.raw, programs, ROUNDS, SECONDS)
+        went = run_within(case.tables, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
     case.check("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
 
@@ -78,8 +81,8 @@ def test_filesystem(case: Case, what: str) -> None:
         for name in range(k + 1):
             case.write(f"thread{k}/file{name}", CONTENT[: 100 * k])
         programs.append(busy(case, what, k))
-    alone = [run(case.fs.raw, [program])[0] for program in programs]
-    together = run_within(case.fs.raw, programs, ROUNDS // 4, SECONDS)
+    alone = [run(case.tables, [program])[0] for program in programs]
+    together = run_within(case.tables, programs, ROUNDS // 4, SECONDS)
     got = [[answer(timed) for timed in thread] for thread in together]
     expected = [[answer(timed) for timed in thread] * (len(got[k]) // len(thread)) for k, thread in enumerate(alone)]
     differing = [
@@ -106,7 +109,7 @@ def answer(timed: Timed) -> str:
 
 def busy(case: Case, what: str, k: int) -> Program:
     """What thread number k does."""
-    program = Program(case.fs.raw)
+    program = Program(case.tables)
     directory = case.fs.translate(case.uri(f"thread{k}"))
     file = case.fs.translate(case.uri(f"thread{k}/file0"))
     match what:
@@ -146,7 +149,7 @@ def busy(case: Case, what: str, k: int) -> Program:
 def test_rename_is_atomic(case: Case) -> None:
     """One thread replaces a file by renaming another one onto it, three look whether it is there."""
     target, other = case.write("target", b"old"), case.uri("other")
-    raw = case.fs.raw
+    raw = case.tables
     writer = Program(raw)
     handle = writer.open("new_writable_file", case.fs.translate(other)).value
     writer.append(handle, b"new")
@@ -183,15 +186,15 @@ def test_changes(case: Case) -> None:
     directory = case.fs.translate(case.mkdir("directory"))
     makers, askers = [], []
     for k in range(2):
-        maker = Program(case.fs.raw)
+        maker = Program(case.tables)
         maker.path_op("create_dir", f"{directory}/new{k}")
         maker.path_op("delete_dir", f"{directory}/new{k}")
-        asker = Program(case.fs.raw)
+        asker = Program(case.tables)
         asker.entries_op("get_children", directory)
         asker.stat(f"{directory}/new{k}")
         makers.append(maker)
         askers.append(asker)
-    went = run_within(case.fs.raw, [*makers, *askers], ROUNDS, SECONDS)
+    went = run_within(case.tables, [*makers, *askers], ROUNDS, SECONDS)
     failed = [timed.outcome for thread in went[:2] for timed in thread if not timed.outcome.ok]
     listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "names", ())}
     foreign = sorted(listed - {"new0", "new1"})

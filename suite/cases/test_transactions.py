@@ -9,7 +9,9 @@ from ...harness.codes import Code
 from ...harness.outcomes import Outcome, Token
 from ...harness.raw import FOREIGN_TOKEN
 from ..engine.case import Case
-from ..engine.marks import clauses
+from ..engine.marks import clauses, over_tables
+
+pytestmark = over_tables
 
 GET = "get_transaction_for_path"
 GET_OR_START = "get_or_start_transaction_for_path"
@@ -22,12 +24,12 @@ OLD, NEW = b"as it was", b"changed in a transaction"
 def started(case: Case) -> Iterator[int]:
     """A transaction, as a set-up step; its end is one too."""
     with case.setup():
-        token = case.require(case.fs.raw.start_transaction()).token
+        token = case.require(case.tables.start_transaction()).token
         if token == 0:
             case.blocked("start_transaction", "it answered OK and gave no token")
     yield token
     with case.setup():
-        case.require(case.fs.raw.end_transaction(token))
+        case.require(case.tables.end_transaction(token))
 
 
 def place(case: Case, name: str) -> str:
@@ -38,19 +40,19 @@ def place(case: Case, name: str) -> str:
 def add(case: Case, path: str, token: int) -> None:
     """Put a path into a transaction, as a set-up step."""
     with case.setup():
-        case.require(case.fs.raw.add_to_transaction(path, token))
+        case.require(case.tables.add_to_transaction(path, token))
 
 
 def ended(case: Case, *tokens: int) -> None:
     """End transactions, as a set-up step."""
     with case.setup():
         for token in dict.fromkeys(token for token in tokens if token):
-            case.require(case.fs.raw.end_transaction(token))
+            case.require(case.tables.end_transaction(token))
 
 
 def holder(case: Case, path: str) -> Outcome[Token]:
     """Which transaction a path is in."""
-    return case.fs.raw.token_op(GET, path)
+    return case.tables.token_op(GET, path)
 
 
 def token_of(got: Outcome[Token]) -> str:
@@ -62,7 +64,7 @@ def token_of(got: Outcome[Token]) -> str:
          "transactions.return-on-success")  # fmt: skip
 def test_start(case: Case) -> None:
     """A transaction is started."""
-    got = case.fs.raw.start_transaction()
+    got = case.tables.start_transaction()
     case.status("start_transaction.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
     if got.ok:
         case.check("start_transaction.gives-a-token", got.value.token != 0, "code=OK token=one", token_of(got))
@@ -74,7 +76,7 @@ def test_start(case: Case) -> None:
 @clauses("start_transaction.several", "start_transaction.tokens-differ")
 def test_several(case: Case) -> None:
     """A second transaction is started while the first one is open."""
-    raw = case.fs.raw
+    raw = case.tables
     with started(case) as first:
         second = raw.start_transaction()
         case.implemented(second)
@@ -91,7 +93,7 @@ def test_several(case: Case) -> None:
 @clauses("end_transaction.succeeds")
 def test_end(case: Case) -> None:
     """Transactions are started and ended, one after the other, each with the same path."""
-    raw = case.fs.raw
+    raw = case.tables
     path = place(case, "file")
     for _ in range(3):
         with case.setup():
@@ -104,7 +106,7 @@ def test_end(case: Case) -> None:
 @clauses("end_transaction.releases-its-paths")
 def test_end_releases(case: Case) -> None:
     """A transaction ends; the path that was in it is asked for, and added to the next one."""
-    clause, raw = "end_transaction.releases-its-paths", case.fs.raw
+    clause, raw = "end_transaction.releases-its-paths", case.tables
     path = place(case, "file")
     with started(case) as token:
         add(case, path, token)
@@ -126,7 +128,7 @@ def test_add(case: Case, what: str) -> None:
         case.mkdir("path")
     clause = "add_to_transaction." + ("path-need-not-exist" if what == "missing" else "succeeds")
     with started(case) as token:
-        case.status(clause, case.fs.raw.add_to_transaction(path, token), Code.OK)
+        case.status(clause, case.tables.add_to_transaction(path, token), Code.OK)
         if case.fs.available(GET):
             got = holder(case, path)
             case.status(f"{GET}.succeeds", got, Code.OK)
@@ -139,14 +141,14 @@ def test_add_twice(case: Case) -> None:
     path = place(case, "file")
     with started(case) as token:
         add(case, path, token)
-        got = case.fs.raw.add_to_transaction(path, token)
+        got = case.tables.add_to_transaction(path, token)
         case.note("add_to_transaction.twice", f"code={got.code}", got.message)
 
 
 @clauses("add_to_transaction.in-another-transaction", "transactions.return-on-error")
 def test_add_to_another(case: Case) -> None:
     """A path that is in one transaction is added to a second one, and its transaction asked for."""
-    clause, raw = "add_to_transaction.in-another-transaction", case.fs.raw
+    clause, raw = "add_to_transaction.in-another-transaction", case.tables
     path = place(case, "file")
     with started(case) as first, started(case) as second:
         add(case, path, first)
@@ -177,7 +179,7 @@ def test_none(case: Case) -> None:
 @clauses(f"{GET_OR_START}.succeeds", f"{GET_OR_START}.finds-the-transaction", "common.arguments-unchanged")
 def test_get_or_start(case: Case) -> None:
     """A transaction is started for a path that is in none; then the path's transaction is asked for in both ways."""
-    raw, clause = case.fs.raw, f"{GET_OR_START}.finds-the-transaction"
+    raw, clause = case.tables, f"{GET_OR_START}.finds-the-transaction"
     path = place(case, "file")
     got = raw.token_op(GET_OR_START, path)
     case.status(f"{GET_OR_START}.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
@@ -199,7 +201,7 @@ def test_get_added(case: Case) -> None:
     path = place(case, "file")
     with started(case) as token:
         add(case, path, token)
-        got = case.fs.raw.token_op(GET_OR_START, path)
+        got = case.tables.token_op(GET_OR_START, path)
         case.status(clause, got, Code.OK)
         case.equal(clause, "token", token, got.value.token)
 
@@ -208,7 +210,7 @@ def test_get_added(case: Case) -> None:
 @clauses("start_transaction.tokens-differ", f"{GET_OR_START}.succeeds")
 def test_started_for_a_path(case: Case, how: str) -> None:
     """A transaction was started for a path; another one is started, or got for a path that is in none."""
-    raw = case.fs.raw
+    raw = case.tables
     with case.setup():
         first = case.require(raw.token_op(GET_OR_START, place(case, "file"))).token
     second = raw.start_transaction() if how == "start" else raw.token_op(GET_OR_START, place(case, "other"))
@@ -231,7 +233,7 @@ def test_get_of_a_foreign_path(case: Case) -> None:
 def test_get_or_start_of_a_foreign_path(case: Case) -> None:
     """A transaction for a path that has the scheme of another filesystem."""
     # Nothing is done to the path, which is why it may be sent although it is not the case's own.
-    got = case.fs.raw.token_op(GET_OR_START, FOREIGN_PATH)
+    got = case.tables.token_op(GET_OR_START, FOREIGN_PATH)
     case.implemented(got)
     taken = got.code in (Code.OK, Code.FAILED_PRECONDITION)
     readings = {"refused": got.code is Code.NOT_FOUND, "a-path-like-others": taken}
@@ -250,7 +252,7 @@ def test_get_or_start_of_a_foreign_path(case: Case) -> None:
 @clauses("transactions.return-on-error")
 def test_foreign_token(case: Case, op: str) -> None:
     """A token that the filesystem never gave out."""
-    raw = case.fs.raw
+    raw = case.tables
     path = place(case, "file")
     is_end = op == "end_transaction"
     got = raw.end_transaction(FOREIGN_TOKEN) if is_end else raw.add_to_transaction(path, FOREIGN_TOKEN)
@@ -263,7 +265,7 @@ def test_foreign_token(case: Case, op: str) -> None:
 @clauses("decode_transaction_token.succeeds")
 def test_decode(case: Case) -> None:
     """The text of a token, twice: each is a block to be freed."""
-    raw = case.fs.raw
+    raw = case.tables
     # Where no token can be had, one that nobody gave out still has an address to show.
     token = FOREIGN_TOKEN
     if case.fs.available("start_transaction"):
@@ -280,7 +282,7 @@ def test_decode(case: Case) -> None:
 @clauses("decode_transaction_token.tells-tokens-apart")
 def test_decode_two(case: Case) -> None:
     """The texts of two tokens."""
-    raw = case.fs.raw
+    raw = case.tables
     with started(case) as first, started(case) as second:
         texts = {raw.decode_transaction_token(token).value for token in (first, second)}
         got = "two texts" if len(texts) == 2 else "one text"

@@ -3,7 +3,7 @@
 import pytest
 
 from ...harness.codes import Code
-from ...harness.files import WritableFile
+from ...harness.filesystem import WritableFile
 from ...harness.outcomes import Outcome, Source
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke

@@ -35,36 +35,37 @@ class Checks:
         self.clauses = tuple(clauses)
         #: A history may come by any clause.
         self.any_clause = False
-        self._directory = directory
-        self._claims = claims
-        self._checks: list[CheckRecord] = []
+        self.directory = directory
+        self.claims = claims
+        #: The checks so far.
+        self.made: list[CheckRecord] = []
 
     def check(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
         """One statement about one clause; the texts are what a reader compares."""
-        return self._record(name, holds, expected, got, said)
+        return self.record(name, holds, expected, got, said)
 
     def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
         """The code is one of these. Raises AbsentOp where the op says that it is not implemented."""
         if Code.UNIMPLEMENTED not in codes:
             self.implemented(outcome)
         expected = "code=" + "|".join(sorted(map(str, codes)))
-        return self._record(name, outcome.code in codes, expected, f"code={outcome.code}", outcome.message)
+        return self.record(name, outcome.code in codes, expected, f"code={outcome.code}", outcome.message)
 
     def equal(self, name: str, what: str, expected: object, got: object) -> bool:
         """A value is as it should be. Of two mappings the entries are shown in which they differ."""
         if isinstance(expected, dict) and isinstance(got, dict) and expected != got:
             here, there = differing(expected, got)
-            return self._record(name, False, f"{what} has {show(here)}", f"{what} has {show(there)}")
-        return self._record(name, expected == got, f"{what}={show(expected)}", f"{what}={show(got)}")
+            return self.record(name, False, f"{what} has {show(here)}", f"{what} has {show(there)}")
+        return self.record(name, expected == got, f"{what}={show(expected)}", f"{what}={show(got)}")
 
     def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
         """Which reading of a disputed clause the plugin follows; where none of these holds, that is a breach."""
         followed = next((reading for reading, holds in readings.items() if holds), None)
-        self._record(name, followed is not None, " or ".join(readings), got, said, reading=followed)
+        self.record(name, followed is not None, " or ".join(readings), got, said, reading=followed)
 
     def note(self, name: str, got: str, said: str = "") -> None:
         """What was seen where no source says what should be."""
-        self._record(name, True, "anything", got, said)
+        self.record(name, True, "anything", got, said)
 
     def implemented(self, outcome: Outcome[object]) -> None:
         """Raise AbsentOp where an op answers UNIMPLEMENTED."""
@@ -78,11 +79,11 @@ class Checks:
             return False
         if outcome.source is Source.PLUGIN:
             got = f"{outcome.op}: code=UNIMPLEMENTED"
-            self._record(UNIMPLEMENTED, True, "implemented or unsupported", got, outcome.message,
+            self.record(UNIMPLEMENTED, True, "implemented or unsupported", got, outcome.message,
                          reading="unsupported", declared=True)  # fmt: skip
         return True
 
-    def _record(
+    def record(
         self,
         name: str,
         holds: bool,
@@ -93,6 +94,7 @@ class Checks:
         reading: str | None = None,
         declared: bool = False,
     ) -> bool:
+        """Make one check, and give `holds` back. `declared` is for clauses that every case may check."""
         if not declared and not self.any_clause and name not in self.clauses:
             raise Misused(f"{self.id} checks {name} and does not declare it")
         level = clause(name).level
@@ -102,13 +104,13 @@ class Checks:
             verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
         else:
             verdict = Verdict.VIOLATION if level is Level.MUST else Verdict.WARNING
-        verdict, expected = self._claims.judged(name, holds, verdict, expected, reading)
-        plain = [self._plain(text) for text in (expected, got, said)]
-        self._checks.append(CheckRecord(name, verdict, plain[0], plain[1], reading, plain[2] or None))
+        verdict, expected = self.claims.judged(name, holds, verdict, expected, reading)
+        plain = [self.without_directory(text) for text in (expected, got, said)]
+        self.made.append(CheckRecord(name, verdict, plain[0], plain[1], reading, plain[2] or None))
         return holds
 
-    def _plain(self, text: str) -> str:
+    def without_directory(self, text: str) -> str:
         """Without what differs from run to run: the case's own directory."""
-        for prefix in (self._directory, paths.parse(self._directory).path):
+        for prefix in (self.directory, paths.parse(self.directory).path):
             text = text.replace(prefix, "{case}")
         return text

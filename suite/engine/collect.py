@@ -54,6 +54,11 @@ def tier(item: pytest.Item) -> str:
     return str(mark.args[0]) if mark else "must"
 
 
+def is_over_tables(item: pytest.Item) -> bool:
+    """Whether a case is marked `over_tables`."""
+    return item.get_closest_marker("tffs_over_tables") is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A case that nobody runs."""

@@ -9,6 +9,8 @@ F = TypeVar("F", bound=Callable[..., None])
 
 #: The tiers, from the smallest; each includes those before it.
 TIERS = ("smoke", "must", "full")
+#: The clauses that every op keeps by coming back.
+SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
 #: The cases outside of all tiers.
 UNDEFINED = "undefined"
 
@@ -34,3 +36,7 @@ def undefined(function: F) -> F:
     """A stimulus of which the interface says nothing, and that nobody may give: run on request only."""
     marked: F = pytest.mark.tffs_tier(UNDEFINED)(function)
     return marked
+
+
+#: A case that uses the tables of the plugin or looks at its process. It needs a host, whatever else ops go through.
+over_tables = pytest.mark.tffs_over_tables

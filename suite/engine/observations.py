@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from ...harness import paths, programs
 from ...harness.codes import Code
-from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard, Refused
+from ...harness.host_filesystem import HostFilesystem
 from ...harness.loader import Blocked
 from ...harness.outcomes import Died, Outcome
 from ...harness.programs import Program
 from ..contract.claims import Value, meanings
-from .target import Workbench
+from .workbench import Workbench
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class Observation:
 class Place:
     """Where one question is asked."""
 
-    def __init__(self, filesystem: Filesystem, directory: str) -> None:
+    def __init__(self, filesystem: HostFilesystem, directory: str) -> None:
         self.fs = filesystem
         self.directory = directory
 

@@ -17,6 +17,7 @@ from ...reports.records import CaseRecord
 from ...reports.verdicts import Verdict
 from ..contract.model import Step
 from ..engine.case import Case
+from ..engine.ending import conclude
 from . import reproducers
 from .machines import Attempt, Maker
 from .shrink import Enough, shrink, valid
@@ -94,8 +95,8 @@ class Search:
             history(trial, steps)
         except Exception as raised:
             error = raised
-        record = trial.finish(error)
-        tried = Tried(steps, record, list(trial.calls), trial.named)
+        record = conclude(trial, error)
+        tried = Tried(steps, record, list(trial.trace), trial.named)
         trial.clear()
         return tried
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...harness import paths
 from ...harness.codes import Code
-from ...harness.files import MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.filesystem import MemoryRegion, RandomAccessFile, WritableFile
 from ...harness.outcomes import Entries, Existence, Outcome, Read, Source, Statistics, Undeleted
 from ..contract.model import Expectation, Model, Step, Value
 from ..engine.case import Case

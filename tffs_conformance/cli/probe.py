@@ -14,7 +14,8 @@ from ..reports.escape import printable
 from ..run.targets import looks_secret, only_target
 from ..suite.contract.claims import meanings
 from ..suite.engine.observations import Observation, observations
-from ..suite.engine.target import Target, Workbench
+from ..suite.engine.target import Target
+from ..suite.engine.workbench import Workbench
 
 
 @click.command()

@@ -11,7 +11,8 @@ from ..harness.guard import Guard
 from ..harness.loader import Blocked
 from ..harness.services import Measure, Running
 from ..reports.services import Figures
-from ..suite.engine.target import Target, Workbench
+from ..suite.engine.target import Target
+from ..suite.engine.workbench import Workbench
 
 #: Bytes of one read.
 _PIECE = 1 << 20

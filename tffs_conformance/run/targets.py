@@ -5,7 +5,7 @@ import os
 import platform
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,17 +54,6 @@ class PreparedTarget:
     def secrets(self) -> dict[str, str]:
         """What stands in no report, by name."""
         return {name: self.target.environment[name] for name in self.target.secrets}
-
-    def to_wire(self) -> dict[str, Any]:
-        """For a worker of pytest-xdist."""
-        plain = asdict(self.target)
-        plain["plugin"] = str(self.target.plugin)
-        return plain
-
-
-def from_wire(plain: dict[str, Any]) -> Target:
-    """The target that a controller sent."""
-    return Target(**(plain | {"plugin": Path(plain["plugin"])}))
 
 
 def targets(config: pytest.Config) -> list[PreparedTarget]:

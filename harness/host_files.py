@@ -1,14 +1,18 @@
-"""Open files and regions, as core's wrappers see them. Used as context managers they end with their cleanup."""
+"""Open files and regions in a host, as core's wrappers see them.
+
+Used as context managers they end with their cleanup.
+"""
 
 from types import TracebackType
 from typing import Self
 
 from .codes import Code
+from .filesystem import OpenObject
 from .outcomes import Outcome, Read, Source
 from .raw import RawFilesystem
 
 
-class _Handle:
+class _HostObject:
     """What the plugin put behind a wrapper; `handle` is the host's number for it."""
 
     _cleanup: str
@@ -31,7 +35,13 @@ class _Handle:
             self.cleanup()
 
 
-class RandomAccessFile(_Handle):
+def handle_of(opened: OpenObject) -> int:
+    """The host's number for what an op opened, for programs that threads run."""
+    assert isinstance(opened, _HostObject)
+    return opened.handle
+
+
+class HostRandomAccessFile(_HostObject):
     """A file opened for reading."""
 
     _cleanup = "random_access_file.cleanup"
@@ -41,7 +51,7 @@ class RandomAccessFile(_Handle):
         return self._raw.read(self.handle, offset, n)
 
 
-class WritableFile(_Handle):
+class HostWritableFile(_HostObject):
     """A file opened for writing or appending."""
 
     _cleanup = "writable_file.cleanup"
@@ -74,7 +84,7 @@ class WritableFile(_Handle):
         return self._raw.handle_op("close", self.handle)
 
 
-class MemoryRegion(_Handle):
+class HostMemoryRegion(_HostObject):
     """A file mapped read-only."""
 
     _cleanup = "read_only_memory_region.cleanup"

@@ -1,0 +1,128 @@
+"""How a case ends: its record, from the checks it made, the calls it performed, and what ended it early."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ...harness.backing import Unable
+from ...harness.guard import Refused
+from ...harness.loader import Blocked
+from ...harness.outcomes import Crashed, Death, Died, Hung
+from ...reports.records import CaseRecord
+from ...reports.verdicts import Verdict, worst
+from ..contract import laws
+from . import callformat
+from .case import Case, Limited
+from .checks import AbsentOp
+from .marks import SURVIVED
+
+#: The verdicts of cases with which nothing is wrong.
+UNREMARKABLE = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL, Verdict.ABSENT)
+
+#: The clause that says of a step of loading what `<op>.succeeds` says of an op.
+BLOCKING: Mapping[str, str] = {
+    "dlopen": "registration.loads",
+    "TF_InitPlugin": "registration.loads",
+    "registration": "registration.required-ops",
+    "plugin_memory_free": "registration.blocks-are-freeable",
+}
+
+
+def conclude(case: Case, error: BaseException | None) -> CaseRecord:
+    """The record of a case; `error` is what ended it early, or None."""
+    if case.adopted is not None and error is None:
+        record, note = case.adopted
+        took = time.perf_counter() - case.started
+        return replace(record, id=case.id, reason=note or record.reason, duration=took)
+    verdict, reason = _of_error(case, error)
+    _hold_to_laws(case)
+    verdicts = [check.verdict for check in case.made] + ([verdict] if verdict else [])
+    if not verdicts:
+        verdicts, reason = [Verdict.ERROR], "the case made no check"
+    final = worst(verdicts)
+    if final is Verdict.ABSENT and reason is None:
+        given_up = next(check.clause for check in case.made if check.verdict is Verdict.ABSENT)
+        reason = f"the profile claims {case.claims.unsupported[given_up]}"
+    # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
+    ops = () if final in UNREMARKABLE else tuple(case.without_directory(callformat.line(call)) for call in case.trace)
+    return CaseRecord(
+        id=case.id,
+        clauses=case.clauses,
+        verdict=final,
+        checks=tuple(case.made),
+        reason=case.without_directory(reason) if reason else None,
+        stimulus=case.stimulus,
+        ops=ops,
+        executed=bool(case.trace),
+        duration=time.perf_counter() - case.started,
+        output=case.without_directory(case.output),
+    )
+
+
+def _of_error(case: Case, error: BaseException | None) -> tuple[Verdict | None, str | None]:
+    """What the early end says of the case by itself: a verdict, where the checks do not say it, and its reason."""
+    claims = case.claims
+    match error:
+        case None:
+            return None, None
+        case Died():
+            reason = _record_death(case, error.death)
+            return Verdict.NOT_RUN if reason else None, reason
+        case Blocked() | AbsentOp() if error.op in claims.ops_given_up:
+            return Verdict.ABSENT, f"the profile claims {claims.ops_given_up[error.op]}"
+        case Blocked():
+            _record_block(case, error)
+            return Verdict.NOT_RUN, f"blocked by {error.op}: {error.why}"
+        case Refused() | Unable():
+            return Verdict.NOT_RUN, str(error)
+        case Limited():
+            return Verdict.ABSENT, str(error)
+        case AbsentOp() if error.op in claims.ops_promised:
+            _record_block(case, Blocked(error.op, str(error)))
+            return Verdict.NOT_RUN, f"blocked by {error.op}, which the profile claims: {claims.ops_promised[error.op]}"
+        case AbsentOp():
+            return Verdict.ABSENT, str(error)
+        case _:
+            return Verdict.ERROR, f"{type(error).__name__}: {error}"
+
+
+def _record_death(case: Case, death: Death) -> str | None:
+    """Record a death, or say by what the case is blocked."""
+    is_news = death.op in case.bench.knowledge.works_plainly or f"{death.op}.succeeds" in case.clauses
+    if case.setting_up and not is_news:
+        return f"blocked by {death.op}: {death}"
+    match death:
+        case Hung():
+            name = "robustness.no-hang"
+        case Crashed(op="plugin_memory_free"):
+            name = "registration.blocks-are-freeable"
+        case Crashed():
+            name = "robustness.no-crash"
+        case _:
+            name = "robustness.no-exception"
+    case.died_with(death.output)
+    expected, got = f"{death.op} comes back", str(death)
+    case.record(name, False, expected, got, declared=True)
+    # An op without a status has no other way to fail.
+    for about in (f"{death.op}.succeeds", f"{death.op}.after-init"):
+        if about in case.clauses:
+            case.record(about, False, expected, got)
+    return None
+
+
+def _record_block(case: Case, blocked: Blocked) -> None:
+    """Where the case is about the op that blocks it, that is the violation which all others wait for."""
+    name = BLOCKING.get(blocked.op, f"{blocked.op}.succeeds")
+    judged = any(check.clause == name and check.verdict is Verdict.VIOLATION for check in case.made)
+    absent = blocked.absent and blocked.op not in case.claims.ops_promised
+    if name in case.clauses and not absent and not judged:
+        case.record(name, False, f"{blocked.op} works", f"{blocked.op}: {blocked.why}")
+
+
+def _hold_to_laws(case: Case) -> None:
+    """Record what was broken wherever it shows, and what was kept where the case is about it."""
+    for ruling in laws.rulings(case.trace, case.clauses):
+        case.record(ruling.clause, ruling.holds, ruling.expected, ruling.got, reading=ruling.reading, declared=True)
+    for name in SURVIVED:
+        if name in case.clauses and case.trace and not any(check.clause == name for check in case.made):
+            case.record(name, True, "every op comes back", "every op came back")

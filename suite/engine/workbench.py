@@ -1,0 +1,220 @@
+"""Where the cases of one target run: hosts with the plugin loaded, and directories below the root."""
+
+import functools
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...harness import paths
+from ...harness.backing import Backing, Unable
+from ...harness.codes import Code
+from ...harness.defaults import answer
+from ...harness.filesystem import Filesystem
+from ...harness.guard import Guard, Refused
+from ...harness.host_filesystem import HostFilesystem
+from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
+from ...harness.native import native_directory
+from ...harness.outcomes import Died, Outcome
+from ...harness.raw import Call, RawFilesystem
+from ...harness.registration import Scheme
+from ..contract.claims import Claims
+from .knowledge import NOTHING, Knowledge
+from .target import Target
+
+
+class Workbench:
+    """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
+
+    def __init__(self, target: Target, knowledge: Knowledge = NOTHING, max_hangs: int | None = MAX_HANGS) -> None:
+        self.target = target
+        self.knowledge = knowledge
+        self.claims = Claims.of(target.claims, target.limits)
+        command = [str(native_directory() / "tffs-host")]
+        self.loader = Loader(command, target.plugin, target.environment, target.timeout, max_hangs)
+        self.left_behind: list[str] = []
+        self.root_made = knowledge.root_made
+        self.hosts_differ = knowledge.hosts_differ
+        self._kept: tuple[str, Loaded] | None = None
+
+    def with_timeout(self, timeout: float) -> "Workbench":
+        """The same target with this time-out in seconds, for histories that hang: as often as they are tried."""
+        target = replace(self.target, timeout=min(timeout, self.target.timeout), host_scope="case")
+        knowledge = replace(self.knowledge, root_made=self.root_made, hosts_differ=self.hosts_differ)
+        return Workbench(target, knowledge, max_hangs=None)
+
+    def load(self, module: str) -> Loaded:
+        """A host for a case of this module: a fresh one, or the one before where `--host-scope` says so."""
+        scope = {"case": None, "module": module, "session": "session"}[self.target.host_scope]
+        if self._kept and self._kept[0] == scope and self._kept[1].host.alive:
+            return self._kept[1]
+        if self._kept:
+            self._kept[1].host.close()
+            self._kept = None
+        loaded = self._host()
+        if scope is not None:
+            self._kept = (scope, loaded)
+        return loaded
+
+    def _host(self) -> Loaded:
+        if self.target.missing:
+            raise Blocked("services", self.target.missing)
+        return self.loader.load()
+
+    def release(self, loaded: Loaded) -> None:
+        """A case is done with a host."""
+        if self._kept is None or self._kept[1] is not loaded:
+            loaded.host.close()
+
+    def scheme(self, loaded: Loaded) -> Scheme:
+        """The registered scheme that is judged. Raises Blocked where the plugin did not register it."""
+        registration = loaded.registration
+        if registration.error is not None:
+            raise Blocked("dlopen", registration.error)
+        entry = registration.registered.get(self.target.scheme or "")
+        if entry is None:
+            raise Blocked("registration", registration.message or "the plugin registered no scheme")
+        return entry
+
+    def filesystem(self, loaded: Loaded, guard: Guard, trace: list[Call]) -> HostFilesystem:
+        """The target's filesystem in a host."""
+        entry = self.scheme(loaded)
+        if entry.filesystem is None:
+            raise Blocked("registration", entry.message)
+        raw = RawFilesystem(loaded.call, entry.filesystem, trace)
+        return self._over(raw, entry.present, guard)
+
+    def _over(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> HostFilesystem:
+        literal = self.knowledge.is_directory_ok_for_files
+        return HostFilesystem(raw, present, guard, is_directory_ok_for_files=literal)
+
+    def directory(self, case: str) -> str:
+        """The URI of the directory that belongs to a case."""
+        root = self.target.root or f"{self.target.scheme or 'none'}:///tmp/tffs-none"
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", case).strip("-")[:48]
+        return paths.join(root, f"{slug}-{zlib.crc32(case.encode()):08x}")
+
+    @functools.cached_property
+    def backing(self) -> Backing:
+        """The other way to the storage. Raises Unable where none is known."""
+        if self.target.backing is None or self.target.root is None:
+            raise Unable("no backing is known: --backing=URL names another way to the same storage")
+        path = paths.parse(self.target.root).path
+        return Backing(self.target.backing.replace("{path}", path), self.target.backing_options)
+
+    def make_root(self) -> None:
+        """Create the root through the plugin, once. Raises Blocked."""
+        if self.root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
+            return
+        root = self.target.root
+        self.alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
+        self.root_made = True
+
+    def _make_root(self, filesystem: Filesystem, root: str) -> None:
+        if self.seeds(filesystem, "create_dir"):
+            self.backing.make_directory("")
+        else:
+            _made(filesystem, root)
+
+    def seeds(self, filesystem: Filesystem, op: str) -> bool:
+        """Whether it takes the backing to prepare what a plugin without this op is then asked about.
+
+        Raises Unable where it does and there is none.
+        """
+        return not filesystem.available(op) and self.backing is not None
+
+    def make(self, filesystem: HostFilesystem, directory: str) -> Outcome[None]:
+        """Create a directory right below the root, which was made before.
+
+        Where a filesystem lives and dies with its process, the root is not in this host, and is made here again.
+        """
+        if self.seeds(filesystem, "create_dir"):
+            self.backing.make_directory(paths.basename(directory))
+            return answer("create_dir", None)
+        if not self.hosts_differ:
+            got = filesystem.create_dir(directory)
+            if got.code is not Code.NOT_FOUND:
+                return got
+        maker = self._over(filesystem.raw, filesystem.present, Guard(directory, making=True))
+        made = maker.recursively_create_dir(directory)
+        self.hosts_differ = self.hosts_differ or made.ok
+        return made
+
+    def remove_root(self) -> None:
+        """Delete the root through the plugin; what cannot be deleted is listed in `left_behind`."""
+        root = self.target.root
+        if root is None or self.target.keep:
+            return
+        try:
+            # With pytest-xdist the root was made elsewhere, so it is looked for.
+            self.alone(Guard(root), lambda fs: self._remove_if_there(fs, root))
+        except Blocked:
+            if self.root_made:
+                self.left_behind.append(root)
+
+    def _remove_if_there(self, filesystem: Filesystem, root: str) -> None:
+        if filesystem.path_exists(root).ok:
+            self.remove_with(filesystem, root)
+
+    def remove(self, directory: str) -> None:
+        """Delete a directory in a host of its own."""
+        if self.hosts_differ:
+            return  # it went with its host
+        try:
+            self.alone(Guard(directory), lambda fs: self.remove_with(fs, directory))
+        except Blocked:
+            self.left_behind.append(directory)
+
+    def remove_with(self, filesystem: Filesystem, directory: str) -> None:
+        """Delete a directory."""
+        if "delete_recursively" in filesystem.present:
+            gone = filesystem.delete_recursively(directory).ok
+        elif self.target.backing and not filesystem.available("delete_dir"):
+            self.backing.delete_tree("" if directory == self.target.root else paths.basename(directory))
+            gone = True
+        else:
+            gone = _removed(filesystem, directory)
+        # Where there are no directories, one is gone when nothing is in it any more.
+        if not gone and ("create_dir" not in self.claims.ops_given_up or filesystem.path_exists(directory).ok):
+            self.left_behind.append(directory)
+
+    def close(self) -> None:
+        """End all hosts."""
+        if self._kept:
+            self._kept[1].host.close()
+        self.loader.close()
+
+    def alone(self, guard: Guard, use: Callable[[HostFilesystem], None], trace: list[Call] | None = None) -> None:
+        """Use a filesystem in a host of its own; whatever goes wrong is Blocked."""
+        try:
+            loaded = self._host()
+            try:
+                use(self.filesystem(loaded, guard, trace if trace is not None else []))
+            finally:
+                loaded.host.close()
+        except Died as died:
+            raise Blocked(died.death.op, str(died)) from died
+        except Refused as refused:
+            raise Blocked("guard", str(refused)) from refused
+
+
+def _removed(filesystem: Filesystem, directory: str) -> bool:
+    """Whether a directory could be deleted with what is in it; by hand, for core's default may be of no use."""
+    for name in filesystem.get_children(directory).value.names:
+        child = paths.join(directory, name)
+        if name in ("", ".", "..") or "/" in name:
+            return False
+        if filesystem.stat(child).value.is_directory == 1:
+            _removed(filesystem, child)
+        else:
+            filesystem.delete_file(child)
+    return filesystem.delete_dir(directory).ok
+
+
+def _made(filesystem: Filesystem, root: str) -> None:
+    got = filesystem.recursively_create_dir(root)
+    if not got.ok:
+        absent = not filesystem.available("recursively_create_dir")
+        raise Blocked(
+            "recursively_create_dir", f"the root {root} cannot be made: {got.code} {got.message}", absent=absent
+        )

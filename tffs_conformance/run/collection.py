@@ -1,0 +1,55 @@
+"""Which cases a run collects: our modules under names of their own, less what --tier, --clause and --case drop."""
+
+import fnmatch
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..suite.engine import collect
+from ..suite.engine.marks import TIERS, UNDEFINED
+
+
+class SuiteModule(pytest.Module):
+    """A module of cases, imported by its name in the package."""
+
+    def _getobj(self) -> Any:
+        return importlib.import_module(f"tffs_conformance.suite.cases.{self.path.stem}")
+
+    def funcnamefilter(self, name: str) -> bool:
+        """Our functions, whatever `python_functions` says."""
+        return name.startswith("test_")
+
+    def classnamefilter(self, name: str) -> bool:
+        """No classes."""
+        return False
+
+
+def module(path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """The collector of one of our files, with an id that no setting of the user reaches; None for any other file."""
+    if path not in collect.modules():
+        return None
+    made: pytest.Module = SuiteModule.from_parent(parent, path=path, nodeid=f"tffs/{collect.module_name(path)}")
+    return made
+
+
+def select(option: Any, items: list[pytest.Item]) -> None:
+    """Leave in `items` what --tier, --clause and --case ask for. Raises UsageError where that is nothing."""
+    tiers = TIERS[: TIERS.index(option.tffs_tier) + 1] + ((UNDEFINED,) if option.tffs_undefined else ())
+    items[:] = [item for item in items if not isinstance(item, pytest.Function) or _fits(option, item, tiers)]
+    if not items and (option.tffs_clause or option.tffs_case):
+        what = f"--case={option.tffs_case}" if option.tffs_case else f"--clause={option.tffs_clause}"
+        raise pytest.UsageError(
+            f"{what}: no case of the tier {option.tffs_tier} fits; 'tffs-conformance list' names them"
+        )
+
+
+def _fits(option: Any, item: pytest.Item, tiers: tuple[str, ...]) -> bool:
+    if not isinstance(item.getparent(SuiteModule), SuiteModule):
+        return True
+    if collect.tier(item) not in tiers:
+        return False
+    if option.tffs_clause and not any(fnmatch.fnmatchcase(name, option.tffs_clause) for name in collect.clauses(item)):
+        return False
+    return not option.tffs_case or collect.case_id(item) == option.tffs_case
