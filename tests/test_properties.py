@@ -12,7 +12,8 @@ import pytest
 from tests.test_suite import command, environment, report, run
 from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite.properties.search import Search, Tried
+from tffs_conformance.suite.properties.search import Search
+from tffs_conformance.suite.properties.tried import Tried
 
 FAULTY = "--plugin=fakes/faulty"
 TREE = "--case=properties/tree"

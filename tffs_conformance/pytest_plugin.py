@@ -30,10 +30,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if _asked_for(config.option) and not config.option.help:
         # It takes as long to import as the rest of pytest, and most runs of pytest are not ours.
         from .run.controller import Controller  # noqa: PLC0415
+        from .run.run_options import BadUsage  # noqa: PLC0415
         from .run.session import Worker  # noqa: PLC0415
 
         sent = getattr(config, "workerinput", None)
-        config.pluginmanager.register(Controller(config) if sent is None else Worker(config, sent), "tffs-run")
+        try:
+            run = Controller.begin(config) if sent is None else Worker(config, sent)
+        except BadUsage as error:
+            raise pytest.UsageError(str(error)) from error
+        config.pluginmanager.register(run, "tffs-run")
 
 
 def _asked_for(option: Any) -> bool:

@@ -3,7 +3,6 @@
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...reports.verdicts import Verdict
 from ..contract.model import Step
@@ -11,9 +10,7 @@ from ..engine import callformat
 from ..engine.case import Case
 from . import cc_reproducer
 from .traces import NotATrace, Trace
-
-if TYPE_CHECKING:
-    from .search import Tried
+from .tried import Tried
 
 
 def known(case: Case) -> list[Trace]:
@@ -40,7 +37,7 @@ def forget(case: Case) -> None:
         path.with_suffix(".cc").unlink(missing_ok=True)
 
 
-def write(case: Case, tried: "Tried") -> str:
+def write(case: Case, tried: Tried) -> str:
     """Write down a failure; what the report says of it."""
     path = _path(case)
     ops = f"shrunk to {len(tried.steps)} ops: {', '.join(map(_told, tried.steps))}"

@@ -11,9 +11,6 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis.stateful import run_state_machine_as_test
 
-from ...harness.outcomes import Hung
-from ...harness.raw import Call
-from ...reports.records import CaseRecord
 from ...reports.verdicts import Verdict
 from ..contract.model import Step
 from ..engine.case import Case
@@ -21,6 +18,7 @@ from ..engine.ending import conclude
 from . import reproducers
 from .machines import Attempt, Maker
 from .shrink import Enough, shrink, valid
+from .tried import Tried
 from .walk import history
 
 #: Seconds after which a failure that was found is shrunk no further.
@@ -61,7 +59,7 @@ class Search:
         """Whether the contract, and what the target claims, say what each step must answer."""
         return valid(steps, self._case.bench.claims.unsupported)
 
-    def smallest(self, found: "Tried") -> "Tried":
+    def smallest(self, found: Tried) -> Tried:
         """The smallest history that breaks the same clause as this one."""
         until = time.monotonic() + SHRINKING
         tries = {found.steps: found}
@@ -87,7 +85,7 @@ class Search:
         self._bench.close()
         return again if again.broken == found.broken else found
 
-    def _try(self, steps: tuple[Step, ...]) -> "Tried":
+    def _try(self, steps: tuple[Step, ...]) -> Tried:
         self._number += 1
         trial = self._case.trial(self._bench, self._number)
         error: BaseException | None = None
@@ -99,35 +97,6 @@ class Search:
         tried = Tried(steps, record, list(trial.trace), trial.named)
         trial.clear()
         return tried
-
-
-class Tried:
-    """A history as it went: its steps, what is to be reported of it, the calls, and the names by which paths went."""
-
-    def __init__(
-        self, steps: tuple[Step, ...], record: CaseRecord, calls: Sequence[Call], names: dict[str, str]
-    ) -> None:
-        self.steps = steps
-        self.record = record
-        self.calls = calls
-        self.names = names
-
-    @property
-    def broken(self) -> str | None:
-        """The first clause that was broken; a defect of the suite is looked for like one of the plugin."""
-        if self.record.verdict is Verdict.ERROR:
-            return "error"
-        return next((check.clause for check in self.record.checks if check.verdict is Verdict.VIOLATION), None)
-
-    @property
-    def interest(self) -> int:
-        """How much a history that broke nothing tells: a warning most, what could not be run least."""
-        return {Verdict.WARNING: 2, Verdict.NOT_RUN: 0}.get(self.record.verdict, 1)
-
-    @property
-    def hung(self) -> bool:
-        """Whether the history ended in a hang."""
-        return bool(self.calls) and isinstance(self.calls[-1][2], Hung)
 
 
 def explore(case: Case, generate: Callable[[Attempt], None]) -> None:

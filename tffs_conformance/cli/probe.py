@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
-import pytest
 import tomlkit
 
 from ..harness.shipped import built
 from ..reports.escape import printable
+from ..run.run_options import BadUsage
 from ..run.targets import looks_secret, only_target
 from ..suite.contract.claims import meanings
 from ..suite.engine.observations import Observation, observations
@@ -46,7 +46,7 @@ def probe(
         environment[name] = value
     try:
         target = only_target(plugin, scheme, root, environment, call_timeout)
-    except pytest.UsageError as error:
+    except BadUsage as error:
         raise click.UsageError(str(error)) from None
     bench = Workbench(target)
     try:

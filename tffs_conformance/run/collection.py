@@ -9,6 +9,7 @@ import pytest
 
 from ..suite.engine import collect
 from ..suite.engine.marks import TIERS, UNDEFINED
+from .run_options import RunOptions
 
 
 class SuiteModule(pytest.Module):
@@ -34,22 +35,20 @@ def module(path: Path, parent: pytest.Collector) -> pytest.Module | None:
     return made
 
 
-def select(option: Any, items: list[pytest.Item]) -> None:
+def select(options: RunOptions, items: list[pytest.Item]) -> None:
     """Leave in `items` what --tier, --clause and --case ask for. Raises UsageError where that is nothing."""
-    tiers = TIERS[: TIERS.index(option.tffs_tier) + 1] + ((UNDEFINED,) if option.tffs_undefined else ())
-    items[:] = [item for item in items if not isinstance(item, pytest.Function) or _fits(option, item, tiers)]
-    if not items and (option.tffs_clause or option.tffs_case):
-        what = f"--case={option.tffs_case}" if option.tffs_case else f"--clause={option.tffs_clause}"
-        raise pytest.UsageError(
-            f"{what}: no case of the tier {option.tffs_tier} fits; 'tffs-conformance list' names them"
-        )
+    tiers = TIERS[: TIERS.index(options.tier) + 1] + ((UNDEFINED,) if options.undefined else ())
+    items[:] = [item for item in items if not isinstance(item, pytest.Function) or _fits(options, item, tiers)]
+    if not items and (options.clause or options.case):
+        what = f"--case={options.case}" if options.case else f"--clause={options.clause}"
+        raise pytest.UsageError(f"{what}: no case of the tier {options.tier} fits; 'tffs-conformance list' names them")
 
 
-def _fits(option: Any, item: pytest.Item, tiers: tuple[str, ...]) -> bool:
+def _fits(options: RunOptions, item: pytest.Item, tiers: tuple[str, ...]) -> bool:
     if not isinstance(item.getparent(SuiteModule), SuiteModule):
         return True
     if collect.tier(item) not in tiers:
         return False
-    if option.tffs_clause and not any(fnmatch.fnmatchcase(name, option.tffs_clause) for name in collect.clauses(item)):
+    if options.clause and not any(fnmatch.fnmatchcase(name, options.clause) for name in collect.clauses(item)):
         return False
-    return not option.tffs_case or collect.case_id(item) == option.tffs_case
+    return not options.case or collect.case_id(item) == options.case

@@ -2,41 +2,61 @@
 
 import json
 import time
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Self
 
 import pytest
 
 from ..reports import terminal
+from ..reports.journal import Journal
 from ..reports.records import CaseRecord
 from ..reports.services import Figures
 from ..reports.verdicts import TargetVerdict
-from ..reports.waivers import stale
+from ..reports.waivers import Waiver, stale
 from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import Knowledge
-from . import options, services, targets
+from . import services, targets
 from .journals import open_journals
+from .run_options import RunOptions
 from .selection import left_out, selection
 from .session import Session
+from .targets import PreparedTarget
+from .waivers import waivers as read_waivers
 
 
 class Controller(Session):
     """A run where a user started it; without pytest-xdist it performs the cases itself."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._fail_on = options.fail_on(config)
-        self._prepared = targets.targets(config)
-        waivers = targets.waivers(config, self._prepared)
-        super().__init__(config, [one.target for one in self._prepared], waivers)
+    def __init__(
+        self,
+        config: pytest.Config,
+        options: RunOptions,
+        prepared: Sequence[PreparedTarget],
+        waivers: Mapping[str, Sequence[Waiver]],
+        journals: Mapping[str, Journal],
+    ) -> None:
+        super().__init__(config, options, [one.target for one in prepared], waivers)
+        self._prepared = prepared
+        self._journals = journals
         self._planned: set[str] | None = None
         self._ended = 0
         self._interrupted = False
         self._started = time.monotonic()
         self._knowledge: dict[str, Knowledge] = {}
         self._documents: dict[str, Any] = {}
-        self._journals = open_journals(config, self._prepared, waivers, selection(config.option))
+
+    @classmethod
+    def begin(cls, config: pytest.Config) -> Self:
+        """Read what the user gave, start services, look at the plugins, and open the journals. Raises BadUsage."""
+        options = RunOptions.of(config.option)
+        prepared = targets.prepare(options, partial(services.given, config, options))
+        waivers = read_waivers(options.waivers, [one.target.name for one in prepared])
+        journals = open_journals(options, prepared, waivers, selection(config.option, options))
         # The summary says what pytest's own sections would say, by clause instead of by test.
         if config.option.tbstyle == "auto":
             config.option.tbstyle = "no"
+        return cls(config, options, prepared, waivers, journals)
 
     def knowledge(self, target: str) -> Knowledge:
         """What one look at the target found out, once for all cases and workers."""
@@ -85,7 +105,7 @@ class Controller(Session):
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Close the reports and let their verdicts decide the exit code."""
         interrupted = self._interrupted or exitstatus == pytest.ExitCode.INTERRUPTED
-        missing = left_out(self.config.option, interrupted, self._planned, self._ended)
+        missing = left_out(selection(self.config.option, self.options), interrupted, self._planned, self._ended)
         measured = self._measured() if missing is None else {}
         # The root of a target whose first look was taken was made, here or in a worker.
         for name in self._knowledge:
@@ -101,11 +121,11 @@ class Controller(Session):
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = self._exit_code(exitstatus)
         if session.exitstatus != pytest.ExitCode.OK:
-            services.keep_logs(self.config)
+            services.keep_logs(self.config, self.options)
 
     def _measured(self) -> dict[str, Figures]:
         """What is measured of services when nobody else uses them, by target."""
-        if not self.config.option.tffs_services or self.config.option.collectonly:
+        if not self.options.services or self.config.option.collectonly:
             return {}
         from . import measuring  # noqa: PLC0415 - slow to import, as services are
 
@@ -118,13 +138,15 @@ class Controller(Session):
     def _exit_code(self, exitstatus: int) -> int:
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             # The user's own -k or -m left nothing.
-            self.config.get_terminal_writer().line(f"ERROR: no case fits {' '.join(selection(self.config.option))}")
+            self.config.get_terminal_writer().line(
+                f"ERROR: no case fits {' '.join(selection(self.config.option, self.options))}"
+            )
             return pytest.ExitCode.USAGE_ERROR
         bad = any(
             document["verdict"] == TargetVerdict.NOT_CONFORMANT
             # A whole run after which nothing is known of a class that the plugin has ops of.
             or (document["verdict"] == TargetVerdict.INCOMPLETE and document["left_out"] is None)
-            or any(document["counts"][kind] for kind in ("error", *self._fail_on))
+            or any(document["counts"][kind] for kind in ("error", *self.options.fail_on))
             or (document["services"] is not None and document["services"]["failure"] is not None)
             for document in self._documents.values()
         )
@@ -138,7 +160,7 @@ class Controller(Session):
             terminalreporter.reportchars = ""
         writer = terminalreporter._tw
         for name, document in self._documents.items():
-            directory = options.report_directory(self.config, name, len(self._documents) > 1)
+            directory = self.options.report_directory(name, len(self._documents) > 1)
             for text, markup in terminal.summary(document, width=writer.fullwidth, directory=directory):
                 writer.line(text, **markup)
             if name in self.benches and (left := self.benches[name].left_behind):

@@ -4,32 +4,30 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-import pytest
-
 from .. import __version__
 from ..reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts
 from ..reports.journal import Journal
 from ..reports.waivers import Waiver
 from ..suite.contract.catalogue import CONTRACT_VERSION, Clause, catalogue
 from ..suite.contract.claims import for_report
-from . import options
+from .run_options import BadUsage, RunOptions
 from .targets import PreparedTarget
 
 
 def open_journals(
-    config: pytest.Config,
+    options: RunOptions,
     found: Sequence[PreparedTarget],
     waivers: Mapping[str, Sequence[Waiver]],
     selection: tuple[str, ...],
 ) -> dict[str, Journal]:
-    """The journal of each target by its name. Raises UsageError where one cannot be written."""
+    """The journal of each target by its name. Raises BadUsage where one cannot be written."""
     clauses = tuple(map(_facts, catalogue().values()))
     journals = {}
     for one in found:
         target = one.target
         suite = SuiteFacts(
             version=__version__,
-            tier=config.option.tffs_tier,
+            tier=options.tier,
             seed=target.seed,
             python=platform.python_version(),
             platform=platform.platform(),
@@ -40,11 +38,11 @@ def open_journals(
         )
         claims, accepted = tuple(for_report(target.claims)), tuple(waivers[target.name])
         header = Header(CONTRACT_VERSION, suite, one.facts, clauses, claims=claims, waivers=accepted)
-        directory = options.report_directory(config, target.name, len(found) > 1)
+        directory = options.report_directory(target.name, len(found) > 1)
         try:
             journals[target.name] = Journal.open(directory, header, one.secrets)
         except OSError as error:
-            raise pytest.UsageError(f"--report-dir: the report cannot be written: {error}") from error
+            raise BadUsage(f"--report-dir: the report cannot be written: {error}") from error
     return journals
 
 

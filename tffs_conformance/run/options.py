@@ -1,15 +1,13 @@
 """What a user types."""
 
-import os
 import secrets
-from pathlib import Path
 
 import pytest
 
 from ..suite.engine.marks import TIERS
 from ..suite.engine.target import EXAMPLES
+from .run_options import FAILABLE
 
-FAILABLE = ("warning", "not-run", "absent")
 DEFAULT_REPORTS = "tffs-report"
 #: The folder beside the report in which properties leave what they found.
 TRACES = "traces"
@@ -144,18 +142,3 @@ def add(parser: pytest.Parser) -> None:
 
 def _seed(text: str) -> int:
     return secrets.randbelow(1 << 32) if text == "random" else int(text)
-
-
-def fail_on(config: pytest.Config) -> list[str]:
-    """The verdicts that fail the run besides violations, as verdicts are spelt."""
-    kinds = [kind for kind in config.option.tffs_fail_on.split(",") if kind]
-    for kind in kinds:
-        if kind not in FAILABLE:
-            raise pytest.UsageError(f"--fail-on={kind}: choose from {', '.join(FAILABLE)}")
-    return [kind.replace("-", " ") for kind in kinds]
-
-
-def report_directory(config: pytest.Config, name: str, several: bool) -> Path:
-    """Where the report of the target of this name goes: a folder of its own where there are several."""
-    base = Path(os.path.abspath(config.option.tffs_report_dir))
-    return base / name if several else base

@@ -1,6 +1,5 @@
 """`--services`: the services that plugins need, started once for a run, and what they give to targets."""
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ import pytest
 
 from ..harness.profile import Profile
 from ..harness.shipped import compose_files
+from .run_options import BadUsage, RunOptions
 
 if TYPE_CHECKING:
     from ..harness.services import Running
@@ -44,20 +44,22 @@ class Given:
         return self.root is not None and root is not None and f"{root}/".startswith(f"{self.root.rstrip('/')}/")
 
 
-def given(config: pytest.Config, plugins: Sequence[str], profiles: Sequence[Profile]) -> list[Given]:
-    """What each plugin gets; the services are up then, and are removed when pytest ends. Raises UsageError."""
-    if not config.option.tffs_services:
+def given(
+    config: pytest.Config, options: RunOptions, plugins: Sequence[str], profiles: Sequence[Profile]
+) -> list[Given]:
+    """What each plugin gets; the services are up then, and are removed when pytest ends. Raises BadUsage."""
+    if not options.services:
         return [Given()] * len(plugins)
     composed = [
         (profiles[k].services if profiles else None) or compose_files().get(plugin) for k, plugin in enumerate(plugins)
     ]
     if not any(composed):
-        raise pytest.UsageError(f"--services: {', '.join(plugins)} needs none, or a profile has to name them")
-    started = {path: _start(config, path) for path in dict.fromkeys(composed) if path is not None}
+        raise BadUsage(f"--services: {', '.join(plugins)} needs none, or a profile has to name them")
+    started = {path: _start(config, options, path) for path in dict.fromkeys(composed) if path is not None}
     return [started[path] if path else Given() for path in composed]
 
 
-def _start(config: pytest.Config, path: Path) -> Given:
+def _start(config: pytest.Config, options: RunOptions, path: Path) -> Given:
     from ..harness import services
     from ..harness.services import ComposeError, Missing, ServicesError
 
@@ -66,11 +68,11 @@ def _start(config: pytest.Config, path: Path) -> Given:
         compose = services.read(path)
         # What a person's own compose file does not hand over under x-tffs, the profile knows by its fixed port.
         fixed = not compose.supply.environment
-        running = services.up(compose, name, keep=False, fixed_ports=fixed, say=_say, logs=_logs(config))
+        running = services.up(compose, name, keep=False, fixed_ports=fixed, say=_say, logs=options.reports / LOGS)
     except Missing as missing:
         return Given(missing=str(missing))
     except (ComposeError, ServicesError) as error:
-        raise pytest.UsageError(f"--services: {error}") from error
+        raise BadUsage(f"--services: {error}") from error
     config.add_cleanup(running.stop)
     config.stash.setdefault(_RUNNING, []).append(running)
     return Given(
@@ -87,11 +89,7 @@ def _say(text: str) -> None:
     print(f"services: {text}", file=sys.stderr, flush=True)
 
 
-def _logs(config: pytest.Config) -> Path:
-    return Path(os.path.abspath(config.option.tffs_report_dir)) / LOGS
-
-
-def keep_logs(config: pytest.Config) -> None:
+def keep_logs(config: pytest.Config, options: RunOptions) -> None:
     """Write down what the services said, for who looks into a failure."""
     for running in config.stash.get(_RUNNING, []):
-        running.keep_logs(_logs(config))
+        running.keep_logs(options.reports / LOGS)

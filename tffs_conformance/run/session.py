@@ -23,6 +23,7 @@ from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
 from . import collection
 from .outcome import ConformanceWarning, present
+from .run_options import RunOptions
 
 _CASE = pytest.StashKey[Case]()
 
@@ -31,9 +32,14 @@ class Session(ABC):
     """The targets of a run by name, each with a workbench from its first case on, and with its waivers."""
 
     def __init__(
-        self, config: pytest.Config, judged: Sequence[Target], waivers: Mapping[str, Sequence[Waiver]]
+        self,
+        config: pytest.Config,
+        options: RunOptions,
+        judged: Sequence[Target],
+        waivers: Mapping[str, Sequence[Waiver]],
     ) -> None:
         self.config = config
+        self.options = options
         self.targets = {target.name: target for target in judged}
         self.waivers = waivers
         self.benches: dict[str, Workbench] = {}
@@ -68,9 +74,9 @@ class Session(ABC):
             metafunc.parametrize("case", list(self.targets), indirect=True)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Apply --tier, --clause and --case."""
-        collection.select(config.option, items)
+        collection.select(self.options, items)
 
     # Cases -----------------------------------------------------------------------------------------------------------
 
@@ -122,7 +128,9 @@ class Worker(Session):
 
     def __init__(self, config: pytest.Config, sent: Mapping[str, Any]) -> None:
         waivers = {name: [*map(Waiver.from_json, plain)] for name, plain in sent["tffs_waivers"].items()}
-        super().__init__(config, [Target.from_wire(plain) for plain in sent["tffs_targets"]], waivers)
+        super().__init__(
+            config, RunOptions.of(config.option), [Target.from_wire(plain) for plain in sent["tffs_targets"]], waivers
+        )
         self._knowledge = {name: Knowledge.from_wire(plain) for name, plain in sent["tffs_knowledge"].items()}
 
     def knowledge(self, target: str) -> Knowledge:

@@ -1,8 +1,14 @@
 """The waivers of a run, and how many cases each of them fits."""
 
-from ..reports.waivers import Waiver, counted
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from ..reports.waivers import Waiver, WaiverError, counted, hold_to, read
+from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
 from ..suite.engine.marks import UNDEFINED
+from .run_options import BadUsage
 
 
 def fitting(waivers: list[Waiver]) -> list[Waiver]:
@@ -13,3 +19,20 @@ def fitting(waivers: list[Waiver]) -> list[Waiver]:
         [case.id for case in listed if case.tier != UNDEFINED],
         [case.id for case in listed if case.tier == UNDEFINED],
     )
+
+
+def waivers(given: Sequence[str], targets: Sequence[str]) -> dict[str, list[Waiver]]:
+    """The waivers of each target by its name; `given` is one file for all or one for each. Raises BadUsage."""
+    if len(given) > 1 and len(given) != len(targets):
+        raise BadUsage(f"--waivers was given {len(given)} times for {len(targets)} targets: they pair up")
+    by_file = {}
+    for name in dict.fromkeys(given):
+        path = Path(name)
+        try:
+            by_file[name] = fitting(read(path, date.today()))
+            hold_to(path, by_file[name], catalogue())
+        except OSError as error:
+            raise BadUsage(f"--waivers={name}: {error.strerror}") from error
+        except WaiverError as error:
+            raise BadUsage(f"--waivers: {error}") from error
+    return {name: by_file[given[k if len(given) > 1 else 0]] if given else [] for k, name in enumerate(targets)}

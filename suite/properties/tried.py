@@ -1,0 +1,38 @@
+"""A history that was tried on a plugin."""
+
+from collections.abc import Sequence
+
+from ...harness.outcomes import Hung
+from ...harness.raw import Call
+from ...reports.records import CaseRecord
+from ...reports.verdicts import Verdict
+from ..contract.model import Step
+
+
+class Tried:
+    """A history as it went: its steps, what is to be reported of it, the calls, and the names by which paths went."""
+
+    def __init__(
+        self, steps: tuple[Step, ...], record: CaseRecord, calls: Sequence[Call], names: dict[str, str]
+    ) -> None:
+        self.steps = steps
+        self.record = record
+        self.calls = calls
+        self.names = names
+
+    @property
+    def broken(self) -> str | None:
+        """The first clause that was broken; a defect of the suite is looked for like one of the plugin."""
+        if self.record.verdict is Verdict.ERROR:
+            return "error"
+        return next((check.clause for check in self.record.checks if check.verdict is Verdict.VIOLATION), None)
+
+    @property
+    def interest(self) -> int:
+        """How much a history that broke nothing tells: a warning most, what could not be run least."""
+        return {Verdict.WARNING: 2, Verdict.NOT_RUN: 0}.get(self.record.verdict, 1)
+
+    @property
+    def hung(self) -> bool:
+        """Whether the history ended in a hang."""
+        return bool(self.calls) and isinstance(self.calls[-1][2], Hung)

@@ -1,0 +1,107 @@
+"""What a user asked for in a run, read off pytest's options once and checked."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from ..suite.properties.traces import NotATrace, Trace
+
+#: The verdicts that --fail-on takes, as a user spells them.
+FAILABLE = ("warning", "not-run", "absent")
+
+
+class BadUsage(Exception):
+    """What a user gave is wrong; the text is one sentence that says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a user asked for, read off pytest's options once. Lists pair up by position with `plugins`.
+
+    `plugins` is empty where profiles name them. `timeout` is in seconds. `case` is the one that --replay is about,
+    where that was given. `fail_on` are verdicts as reports spell them.
+    """
+
+    plugins: tuple[str, ...]
+    profiles: tuple[str, ...]
+    schemes: tuple[str, ...]
+    roots: tuple[str, ...]
+    backings: tuple[str, ...]
+    waivers: tuple[str, ...]
+    environment: Mapping[str, str]
+    services: bool
+    tier: str
+    undefined: bool
+    clause: str | None
+    case: str | None
+    examples: int
+    seed: int
+    replay: str | None
+    keep: bool
+    host_scope: str
+    timeout: float
+    reports: Path
+    fail_on: tuple[str, ...]
+
+    @classmethod
+    def of(cls, option: Any) -> Self:
+        """Read and check what pytest parsed. Raises BadUsage."""
+        if option.tffs_call_timeout <= 0:
+            raise BadUsage("--call-timeout must be more than 0 seconds")
+        if option.tffs_examples <= 0:
+            raise BadUsage("--examples must be more than 0")
+        replay = option.tffs_replay and os.path.abspath(option.tffs_replay)
+        return cls(
+            plugins=tuple(option.tffs_plugin or ()),
+            profiles=tuple(option.tffs_profile),
+            schemes=tuple(option.tffs_scheme),
+            roots=tuple(option.tffs_root),
+            backings=tuple(option.tffs_backing),
+            waivers=tuple(option.tffs_waivers),
+            environment=_environment(option.tffs_env),
+            services=option.tffs_services,
+            tier=option.tffs_tier,
+            undefined=option.tffs_undefined,
+            clause=option.tffs_clause,
+            # Only the case that found a history can try it.
+            case=_case_of(replay) if replay else option.tffs_case,
+            examples=option.tffs_examples,
+            seed=option.tffs_seed,
+            replay=replay,
+            keep=option.tffs_keep,
+            host_scope=option.tffs_host_scope,
+            timeout=option.tffs_call_timeout,
+            reports=Path(os.path.abspath(option.tffs_report_dir)),
+            fail_on=_fail_on(option.tffs_fail_on),
+        )
+
+    def report_directory(self, target: str, several: bool) -> Path:
+        """Where the report of the target of this name goes: a folder of its own where there are several."""
+        return self.reports / target if several else self.reports
+
+
+def _environment(entries: Sequence[str]) -> dict[str, str]:
+    environment = {}
+    for entry in entries:
+        name, equals, value = entry.partition("=")
+        if not name or not equals:
+            raise BadUsage(f"--env={entry}: NAME=VALUE is expected")
+        environment[name] = value
+    return environment
+
+
+def _case_of(replay: str) -> str:
+    try:
+        return Trace.read(Path(replay)).case
+    except NotATrace as error:
+        raise BadUsage(f"--replay: {error}") from error
+
+
+def _fail_on(text: str) -> tuple[str, ...]:
+    kinds = [kind for kind in text.split(",") if kind]
+    for kind in kinds:
+        if kind not in FAILABLE:
+            raise BadUsage(f"--fail-on={kind}: choose from {', '.join(FAILABLE)}")
+    return tuple(kind.replace("-", " ") for kind in kinds)
