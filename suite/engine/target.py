@@ -2,9 +2,11 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from ..contract.claims import Value
+if TYPE_CHECKING:
+    # Options need this module in every run of pytest, and claims take long to import.
+    from ..contract.claims import Value
 
 #: Histories that each property tries unless it is told otherwise.
 EXAMPLES = 100
@@ -33,7 +35,7 @@ class Target:
     backing: str | None = None
     backing_options: dict[str, Any] = field(default_factory=dict)
     missing: str | None = None
-    claims: dict[str, Value] = field(default_factory=dict)
+    claims: dict[str, "Value"] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     examples: int = EXAMPLES

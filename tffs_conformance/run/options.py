@@ -6,8 +6,9 @@ import pytest
 
 from ..suite.engine.marks import TIERS
 from ..suite.engine.target import EXAMPLES
-from .run_options import FAILABLE
 
+#: The verdicts that --fail-on takes, as a user spells them.
+FAILABLE = ("warning", "not-run", "absent")
 DEFAULT_REPORTS = "tffs-report"
 #: The folder beside the report in which properties leave what they found.
 TRACES = "traces"

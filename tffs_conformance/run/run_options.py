@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..suite.properties.traces import NotATrace, Trace
-
-#: The verdicts that --fail-on takes, as a user spells them.
-FAILABLE = ("warning", "not-run", "absent")
+from .options import FAILABLE
 
 
 class BadUsage(Exception):

@@ -1,0 +1,58 @@
+"""`python -m benchmarks`: what the suite costs. Machines are noisy: figures come with their spread, and none fails."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import ops, runs
+from benchmarks.measured import Spread
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    arguments.add_argument("--quick", action="store_true", help="only ops, and the MUST tier against empty tests")
+    arguments.add_argument("--against", metavar="PYTHON", help="an interpreter that has another version installed")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    options = arguments.parse_args()
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, figure in figures(Path(folder), options.quick, options.against):
+            print(f"{name}: {figure if isinstance(figure, Spread) else f'{figure:.3g}'}", flush=True)
+            found[name] = figure.to_json() if isinstance(figure, Spread) else figure
+    if options.json:
+        options.json.write_text(json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n")
+
+
+def figures(folder: Path, quick: bool, against: str | None) -> Iterator[tuple[str, Spread | float]]:
+    python = sys.executable
+    yield from ops.figures(folder)
+    yield runs.against_empty_tests(python, folder)
+    if not quick:
+        yield from runs.by_tier(python, folder)
+        yield runs.to_the_first_failure(python, folder)
+        yield runs.of_a_hang(python, folder)
+    if against:
+        yield from runs.before_and_after(python, against, folder)
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were taken on, and how busy it was at the end."""
+    packages = ("tffs-conformance", "pytest", "pytest-xdist", "hypothesis")
+    return {
+        "platform": platform.platform(),
+        "processors": os.cpu_count(),
+        "load": os.getloadavg(),
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
+
+
+if __name__ == "__main__":
+    main()

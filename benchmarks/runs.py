@@ -1,0 +1,95 @@
+"""What whole runs of pytest cost: by tier and workers, to the first failure, and for a plugin that hangs."""
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.measured import Cost, Spread, cost, in_turn, ratio
+
+#: So often a run is repeated where it is not one of a pair.
+TIMES = 3
+HANG = "hang:stat"
+BREACH = "read.one-less"
+
+
+def bare(python: str, *arguments: str) -> list[str]:
+    """A run of pytest without what changes from run to run."""
+    return [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments]
+
+
+def against_empty_tests(python: str, folder: Path) -> tuple[str, Spread]:
+    """The MUST tier on posix, and as many tests that do nothing."""
+    cases = cases_of(python, folder)
+    empty = folder / "test_empty.py"
+    empty.write_text("".join(f"def test_{k}():\n    pass\n" for k in range(cases)))
+    must = bare(python, "--plugin=posix", "--tier=must")
+    pairs = in_turn(
+        lambda: cost(must, folder).wall, lambda: cost(bare(python, "-p", "no:tffs", str(empty)), folder).wall
+    )
+    return f"MUST tier on posix / {cases} empty tests in bare pytest (time)", ratio(pairs)
+
+
+def cases_of(python: str, folder: Path) -> int:
+    """How many cases the MUST tier has."""
+    cost(bare(python, "--plugin=posix", "--tier=must"), folder)
+    report = json.loads((folder / "tffs-report" / "report.json").read_text())
+    return len(report["cases"])
+
+
+def by_tier(python: str, folder: Path) -> Iterator[tuple[str, Spread | float]]:
+    """Seconds, processor seconds, memory and size of the report, by tier and number of workers."""
+    for tier in ("smoke", "must", "full"):
+        for workers in (0, 2):
+            options = ["-n", str(workers)] if workers else []
+            command = bare(python, "--plugin=posix", f"--tier={tier}", *options)
+            costs: list[Cost] = [cost(command, folder) for _ in range(TIMES)]
+            name = f"{tier} tier on posix, {workers or 'no'} workers"
+            yield f"{name}: seconds", Spread.of([one.wall for one in costs])
+            yield f"{name}: processor seconds", Spread.of([one.cpu for one in costs])
+            yield f"{name}: MiB of the largest process", Spread.of([one.peak / (1 << 20) for one in costs])
+        yield f"{tier} tier on posix: KiB of the report", (folder / "tffs-report" / "report.json").stat().st_size / 1024
+
+
+def to_the_first_failure(python: str, folder: Path) -> tuple[str, Spread]:
+    """Seconds until a user sees the first breach of a plugin."""
+    arguments = ["-v", "--plugin=fakes/faulty", f"--env=TFFS_FAULT={BREACH}", "--tier=must"]
+    command = [part for part in bare(python, *arguments) if part != "-q"]
+    times = []
+    for _ in range(TIMES):
+        started = time.perf_counter()
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            next(line for line in process.stdout if "FAILED" in line)
+            times.append(time.perf_counter() - started)
+            process.terminate()
+            process.communicate()
+    return "seconds to the first breach on the terminal", Spread.of(times)
+
+
+def of_a_hang(python: str, folder: Path) -> tuple[str, Spread]:
+    """Seconds that an op which hangs adds to a run, with a time-out of one second."""
+    faulty = bare(python, "--plugin=fakes/faulty", "--tier=must", "--call-timeout=1")
+    pairs = in_turn(
+        lambda: cost(faulty, folder, (1,), TFFS_FAULT=HANG).wall, lambda: cost(faulty, folder).wall, rounds=2
+    )
+    return "seconds that a hanging op adds, --call-timeout=1", Spread.of([hung - right for hung, right in pairs])
+
+
+def before_and_after(python: str, other: str, folder: Path) -> Iterator[tuple[str, Spread]]:
+    """How this version compares with another one that is installed for the interpreter `other`."""
+    for tier in ("smoke", "must", "full"):
+        pairs = in_turn(
+            lambda tier=tier: cost(bare(python, "--plugin=posix", f"--tier={tier}"), folder).wall,  # type: ignore[misc]
+            lambda tier=tier: cost(bare(other, "--plugin=posix", f"--tier={tier}"), folder).wall,  # type: ignore[misc]
+        )
+        yield f"{tier} tier on posix / the other version (time)", ratio(pairs)
+    for name, fake in (("that does not load", "fakes/noinit"), ("without ops", "fakes/null")):
+        pairs = in_turn(
+            lambda fake=fake: cost(bare(python, f"--plugin={fake}"), folder, (1,)).wall,  # type: ignore[misc]
+            lambda fake=fake: cost(bare(other, f"--plugin={fake}"), folder, (1,)).wall,  # type: ignore[misc]
+            rounds=2,
+        )
+        yield f"a plugin {name} / the other version (time)", ratio(pairs)
+        yield f"seconds to the verdict of a plugin {name}", Spread.of([one for one, _ in pairs])
