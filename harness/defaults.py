@@ -161,6 +161,9 @@ class Defaults(ABC):
                     got = reader.read(offset, COPY_BYTES)
                     if got.code not in (Code.OK, Code.OUT_OF_RANGE):
                         return answer(op, None, got.code, got.message)
+                    if got.code is Code.OK and not got.value.data:
+                        # Core asks again for ever.
+                        return answer(op, None, Code.INTERNAL, "read answers OK without a byte, so the copy never ends")
                     appended = writer.append(got.value.data)
                     if not appended.ok:
                         return answer(op, None, appended.code, appended.message)
