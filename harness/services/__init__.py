@@ -1,7 +1,7 @@
-"""Services that a plugin needs, from a compose file, through the docker engine.
+"""The services that a plugin needs, such as an object store: started from a compose file, in docker.
 
-`read` a compose file, bring it `up`, and give a target what the `Running` has for it. `down` removes what is left of
-runs whose process is gone, and of those that were asked to stay.
+`read` reads a compose file, `up` starts its services, and the `Running` it returns says what the target is given.
+`down` removes services that were started to stay, and those whose process was killed.
 """
 
 from .compose import Compose, ComposeError, Measure, read
@@ -27,9 +27,11 @@ __all__ = [
 
 
 def down(name: str | None = None, *, also_alive: bool = False) -> list[ServicesRun]:
-    """Remove the runs of services of this name, or of all; those that another process holds only with `also_alive`.
+    """Remove the containers, networks and files of all runs with this name, or of every run.
 
-    Gives what was removed. Raises ServicesError.
+    A run that another living process uses is removed only with `also_alive`.
+
+    Return the runs that were removed. Raise ServicesError where docker refuses.
     """
     client = connect()
     gone = [found for found in runs(client, name) if also_alive or not found.alive]

@@ -1,6 +1,6 @@
-"""A compose file as the suite reads it: the part of the format that the services need, and nothing silently left out.
+"""Reads a compose file. Only a part of the format is supported; every other key is an error.
 
-The same file is read by `docker compose`. What a target is given stands under `x-tffs`, which docker does not read.
+`docker compose` takes the same file. It ignores the key `x-tffs`, which says what the target is given.
 """
 
 import os
@@ -25,12 +25,15 @@ _DURATION = re.compile(r"(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?")
 
 
 class ComposeError(Exception):
-    """A compose file is not as it should be; the text is one sentence for a person."""
+    """A compose file cannot be read or has a key or value that is not supported. The text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of a container, published at `address`; `published` is None where any free port will do."""
+    """A port of a container, published on this machine at `address`.
+
+    `published` is the port number on this machine. None means any free port.
+    """
 
     container: int
     published: int | None
@@ -39,9 +42,10 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service. `needs` are the services it waits for, and whether each must be healthy.
+    """One service. `needs` maps the services it waits for to whether each must be healthy, or only started.
 
-    `healthcheck` is as the engine takes it: durations in nanoseconds.
+    `mounts` are triples of source, target and read-only. `healthcheck` has the form of docker's API: durations in
+        nanoseconds.
     """
 
     name: str
@@ -59,7 +63,10 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is measured after a run: a file of `size` bytes is read by the target, and then with this `environment`."""
+    """What is measured after a run: the target reads a file of `size` bytes, then reads it again as another node.
+
+    `environment` holds the variables that make the plugin's process that other node.
+    """
 
     size: int
     environment: Mapping[str, str]
@@ -68,9 +75,10 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """What a target is given: the base of its root, its environment, files, a backing, and a profile; what is measured.
+    """What the target is given by its services: the section `x-tffs` of the compose file (docs/services.md).
 
-    `{SERVICE:PORT}` in a text stands for an address on this machine, `{file:NAME}` for the path of a file.
+    In each text `{SERVICE:PORT}` stands for an address on this machine, such as `127.0.0.1:32768`, and `{file:NAME}` for
+        the path of one of `files`.
     """
 
     root: str | None = None
@@ -84,7 +92,7 @@ class Supply:
 
 @dataclass(frozen=True, slots=True)
 class Compose:
-    """A compose file. The services stand in an order in which they can be started."""
+    """A compose file. Each of `services` comes after those that it needs."""
 
     path: Path
     services: tuple[Service, ...]
@@ -92,7 +100,7 @@ class Compose:
 
 
 def read(path: Path, environment: Mapping[str, str] = os.environ) -> Compose:
-    """The compose file at this path, with variables from `environment`. Raises ComposeError."""
+    """Read the compose file at this path. `${NAME}` in it takes its value from `environment`. Raise ComposeError."""
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -125,7 +133,7 @@ def _interpolated(path: Path, value: Any, environment: Mapping[str, str]) -> Any
         if found["dollar"]:
             return "$"
         given = environment.get(found["name"], "")
-        # `:-` means: also where it is set and empty.
+        # `${NAME:-default}` gives the default for a variable that is set but empty, too.
         if given or found["default"] is None:
             return given
         return found["default"]

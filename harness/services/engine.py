@@ -1,4 +1,4 @@
-"""The docker engine, and what of ours is in it: everything carries labels, so that it is found without its maker."""
+"""Finds and removes our containers and networks in docker. They carry labels, so any process can find them."""
 
 import contextlib
 import os
@@ -15,26 +15,26 @@ from docker.errors import APIError, DockerException, NotFound
 NAME = "tffs-conformance.services"
 RUN = "tffs-conformance.run"
 SERVICE = "tffs-conformance.service"
-#: The process that ends the run with itself; empty for a run that stays until `services down`.
+#: The label with the process that removes the run when it ends. Empty where the run stays until `services down`.
 KEEPER = "tffs-conformance.keeper"
-#: The folder with the files that the run wrote for its target.
+#: The label with the folder of the files that were written for the target.
 DIRECTORY = "tffs-conformance.directory"
 
 
-#: The answer to who wants to remove what is being removed.
+#: HTTP 409: the container is already being removed.
 CONFLICT = 409
 
 
 class ServicesError(Exception):
-    """The services cannot be had; the text is one sentence for a person."""
+    """The services cannot be started, asked or removed. The text is one sentence."""
 
 
 class Missing(ServicesError):
-    """Something that is no part of the suite is not on this machine: docker, its daemon, or an image."""
+    """This machine has no docker, no running docker daemon, or not the image."""
 
 
 def connect() -> Any:
-    """A client of the engine. Raises Missing."""
+    """Connect to docker's daemon. Raise Missing where there is none, or where this user may not use it."""
     try:
         client = docker.from_env(timeout=120)
         client.ping()
@@ -48,14 +48,17 @@ def connect() -> Any:
 
 
 def keeper() -> str:
-    """This process, so that another one can tell whether it still lives."""
+    """Identify this process: host name, pid and start time, such as `build7 4211 918273`.
+
+    Another process can tell from it whether this one still lives.
+    """
     return f"{platform.node()} {os.getpid()} {_started(os.getpid())}"
 
 
 def _started(pid: int) -> str:
-    """When a process was started, in ticks since the machine was; empty where there is no such process."""
+    """The start time of a process in clock ticks since boot (field 22 of /proc/PID/stat). Empty where it does not exist."""
     try:
-        # The name of the program stands in parentheses and may hold anything.
+        # The program's name is in parentheses and may contain blanks and parentheses: split behind the last one.
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     except OSError:
         return ""
@@ -63,7 +66,7 @@ def _started(pid: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ServicesRun:
-    """A run whose containers or network are there."""
+    """One start of services, found in docker by the labels of its containers and networks."""
 
     name: str
     run: str
@@ -72,7 +75,7 @@ class ServicesRun:
 
     @property
     def alive(self) -> bool:
-        """Whether the process that ends this run still lives; so one of another machine is taken to do."""
+        """Whether the process that removes this run still lives. A process on another machine counts as alive."""
         if not self.keeper:
             return False
         node, pid, started = self.keeper.rsplit(" ", 2)
@@ -80,17 +83,17 @@ class ServicesRun:
 
     @property
     def kept(self) -> bool:
-        """Whether somebody asked for it to stay."""
+        """Whether the run stays until `services down`."""
         return not self.keeper
 
 
 def labels(name: str, run: str, keeper: str, directory: Path) -> dict[str, str]:
-    """What everything of one run carries."""
+    """The labels of every container and network of one run."""
     return {NAME: name, RUN: run, KEEPER: keeper, DIRECTORY: str(directory)}
 
 
 def runs(client: Any, name: str | None = None) -> list[ServicesRun]:
-    """The runs that left something, of all services or of those of one name."""
+    """All runs of which docker has a container or a network; only those with this name, where one is given."""
     seen = {}
     for thing in _things(client, NAME if name is None else f"{NAME}={name}"):
         marks = thing.labels if hasattr(thing, "labels") else thing.attrs.get("Labels") or {}
@@ -105,22 +108,22 @@ def _things(client: Any, label: str) -> Iterator[Any]:
 
 
 def containers(client: Any, run: str) -> dict[str, Any]:
-    """The containers of one run, by the names of their services."""
+    """The containers of one run by the names of their services. They are objects of docker's SDK."""
     found = client.containers.list(all=True, filters={"label": f"{RUN}={run}"}, ignore_removed=True)
     return {one.labels[SERVICE]: one for one in found}
 
 
 def keep_logs(client: Any, run: str, directory: Path) -> None:
-    """Write what each service of a run said to a file in `directory`."""
+    """Write the log of each service of a run to `directory/SERVICE.log`."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, container in containers(client, run).items():
-        # One that cannot be asked must not cost the others' logs.
+        # Where docker fails for one container, the other logs are still written.
         with contextlib.suppress(DockerException):
             (directory / f"{name}.log").write_bytes(container.logs(timestamps=True))
 
 
 def _remove(container: Any) -> None:
-    """Remove a container, with the volumes that its image declares; another process may be doing so."""
+    """Remove a container and its anonymous volumes. Where another process is already removing it, wait for that."""
     try:
         container.remove(force=True, v=True)
     except APIError as error:
@@ -130,7 +133,7 @@ def _remove(container: Any) -> None:
 
 
 def remove(client: Any, found: ServicesRun) -> None:
-    """Remove all that is left of a run. Raises ServicesError."""
+    """Remove the containers, the networks and the files of a run. Raise ServicesError where docker refuses."""
     try:
         for container in containers(client, found.run).values():
             with contextlib.suppress(NotFound):

@@ -1,4 +1,4 @@
-"""Figures that services keep of themselves: counters in their metrics, and the bytes that left a container."""
+"""Reads byte counters of services: a Prometheus metric, or the bytes that a container sent."""
 
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -7,16 +7,16 @@ from typing import Any
 
 from .engine import ServicesError
 
-#: In seconds.
+#: Time-out of one HTTP request, in seconds.
 _PATIENCE = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number of bytes that only grows, and `what` it counts.
+    """A counter of bytes. `what` says in words what it counts.
 
-    Either a `sample` of the Prometheus metrics at `url`, as it stands there in front of its value; or all that the
-    container of the service `sender` sent, over all its connections.
+    Either `url` and `sample` are set: the counter is a sample of the Prometheus metrics at that URL, spelt as there, such
+    as `traffic_bytes{type="peer"}`. Or `sender` is set: the counter is all that the container of that service sent.
     """
 
     what: str
@@ -29,7 +29,7 @@ class Figure:
             raise ValueError(f"{self.what}: either url and sample, or sender")
 
     def read(self, placed: Callable[[str], str], containers: Mapping[str, Any]) -> int:
-        """What it is now. Raises ServicesError."""
+        """The value now, in bytes. Raise ServicesError where it cannot be read."""
         if self.sender:
             networks = containers[self.sender].stats(stream=False)["networks"]
             return sum(int(network["tx_bytes"]) for network in networks.values())
@@ -37,13 +37,13 @@ class Figure:
 
 
 def sample(metrics: str, name: str) -> int:
-    """The value of a sample; 0 where there is none, for services show a counter when they first count."""
+    """The value of a sample, in bytes. 0 where it is missing, because services list a counter from its first use on."""
     values = (line.removeprefix(name) for line in metrics.splitlines() if line.startswith(f"{name} "))
     return int(float(next(values, "0")))
 
 
 def _metrics(url: str) -> str:
-    # Whatever proxy there is for the world, the services are here.
+    # The services are on this machine: a proxy from the environment must not be used.
     here = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with here.open(url, timeout=_PATIENCE) as answer:

@@ -1,4 +1,4 @@
-"""Waiting until services are well."""
+"""Waits until services are healthy."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -7,20 +7,20 @@ from typing import Any
 from .compose import Service
 from .engine import ServicesError
 
-#: Between two looks, in seconds.
+#: Seconds between two questions to docker.
 _PERIOD = 0.1
 
 
 class Unwell(ServicesError):
-    """A service ended, or did not become healthy in time."""
+    """A service ended, or was not healthy in time. The text is one sentence with the end of its log."""
 
 
 def wait(
     services: Iterable[Service], containers: Mapping[str, Any], deadline: float, say: Callable[[str], None]
 ) -> None:
-    """Wait until each is healthy, those without a health check until they run. Raises Unwell.
+    """Wait until each container is healthy, or running where its image has no health check. Raise Unwell.
 
-    `deadline` is a time of `time.monotonic`, `say` is told of each that got well.
+    `deadline` is a time of `time.monotonic()` in seconds. `say` is called with one sentence for each healthy service.
     """
     waiting = {service.name: service for service in services}
     started = time.monotonic()
@@ -40,7 +40,7 @@ def wait(
 
 
 def state(container: Any) -> str:
-    """How a container is, in a word."""
+    """The state of a container in one word of docker's: `healthy`, `starting`, `running`, `exited`, …"""
     container.reload()
     now = container.attrs["State"]
     if now["Status"] != "running":
@@ -49,6 +49,6 @@ def state(container: Any) -> str:
 
 
 def last_words(container: Any) -> str:
-    """The end of what a container wrote, on one line."""
+    """The last lines of a container's log, joined to one line."""
     lines = container.logs(tail=3).decode(errors="replace").split("\n")
     return " | ".join(line.strip() for line in lines if line.strip())[-400:] or "it wrote nothing"

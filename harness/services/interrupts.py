@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite request to end, while something is being made that has to be removed again."""
+"""Delays Ctrl-C and SIGTERM while containers are being created, so that no container is left behind."""
 
 import signal
 import threading
@@ -16,7 +16,10 @@ def _on_main_thread() -> bool:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """What comes meanwhile counts when the block is done: docker would finish what was cut off here."""
+    """Signals that arrive inside the block take effect at its end.
+
+    Docker would finish a request that was cut off here, and nobody would know of the container.
+    """
     if not _on_main_thread():
         yield
         return
@@ -37,7 +40,7 @@ def held() -> Iterator[None]:
 
 
 def end_politely() -> dict[int, Any]:
-    """From now on SIGTERM and SIGHUP end this process as Ctrl-C does; gives what `restore` takes."""
+    """From now on SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does. Return the old handlers, for `restore`."""
     if not _on_main_thread():
         return {}
     before: dict[int, Any] = {}
@@ -48,10 +51,10 @@ def end_politely() -> dict[int, Any]:
 
 
 def restore(before: dict[int, Any]) -> None:
-    """Undo `end_politely`."""
+    """Set the signal handlers that `end_politely` returned."""
     if _on_main_thread():
         for number, handler in before.items():
-            # None is what Python cannot put back.
+            # None stands for a handler that was not set from Python, which Python cannot set again.
             if handler is not None:
                 signal.signal(number, handler)
 

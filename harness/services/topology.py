@@ -1,4 +1,4 @@
-"""A compose file brought up through the docker SDK, under names of its own, and taken down again."""
+"""Starts the services of a compose file through docker's SDK, under names of their own, and removes them."""
 
 import atexit
 import json
@@ -18,18 +18,18 @@ from . import engine, health, interrupts
 from .compose import Compose, Service
 from .engine import Missing, ServicesError, ServicesRun
 
-#: How long services may take to become healthy, in seconds; a busy machine is slow.
+#: Seconds in which all services must become healthy. It is long, because a busy machine is slow.
 PATIENCE = 180.0
 
 _PLACE = re.compile(r"\{([A-Za-z0-9_-]+):([^{}]+)\}")
 
 
 class Running:
-    """A run of a compose file, and what it gives to a target.
+    """Services that run, and what the target is given by them.
 
-    `environment` is for the plugin's process, `backing` the URL of another way to the same storage with its
-    `backing_options`, `root` a URI below which cases may work, `profile` the file that says what may be claimed there,
-    `measure` what is to be measured after the cases, `facts` what there is to know about the services.
+    `environment` holds variables for the plugin's process. `backing` is the fsspec URL of another way to the same storage,
+    and `backing_options` its options. `root` is a URI below which cases may work. `profile` is the file with the claims of
+    that storage. `measure` says what is measured after the cases. `facts` maps each service to its image and addresses.
     """
 
     def __init__(self, client: Any, compose: Compose, found: ServicesRun) -> None:
@@ -60,7 +60,7 @@ class Running:
         }
 
     def address(self, service: str, port: int) -> str:
-        """Where a port of a service is on this machine: `HOST:PORT`. Raises ServicesError."""
+        """The address of a service's port on this machine, such as `127.0.0.1:32768`. Raise ServicesError where it has none."""
         if service not in self.containers:
             raise ServicesError(f"there is no service {service}")
         container = self.containers[service]
@@ -71,7 +71,7 @@ class Running:
         return f"{published[0]['HostIp']}:{published[0]['HostPort']}"
 
     def placed(self, text: str) -> str:
-        """A text of the compose file with the addresses and paths of this run."""
+        """A text of the compose file, with `{SERVICE:PORT}` and `{file:NAME}` replaced by the values of this run."""
 
         def place(found: re.Match[str]) -> str:
             if found[1] == "file":
@@ -81,28 +81,28 @@ class Running:
         return _PLACE.sub(place, text)
 
     def figures(self) -> dict[str, int]:
-        """The figures that are measured, as they are now: what each counts, and its bytes. Raises ServicesError."""
+        """The counters of `measure` now: their bytes by what they count. Raise ServicesError where one cannot be read."""
         figures = self.measure.figures if self.measure else ()
         return {figure.what: figure.read(self.placed, self.containers) for figure in figures}
 
     def write_files(self) -> None:
-        """Write the files for the target; they hold credentials."""
+        """Write the files for the target. Only this user may read them, because they hold credentials."""
         for name, content in self._compose.supply.files.items():
             path = self.directory / name
             path.touch(mode=0o600)
             path.write_text(json.dumps(_mapped(content, self.placed), indent=2) + "\n", encoding="utf-8")
 
     def keep_logs(self, directory: Path) -> None:
-        """Write what each service said to a file in `directory`."""
+        """Write the log of each service to `directory/SERVICE.log`."""
         engine.keep_logs(self._client, self.run, directory)
 
     def own(self) -> None:
-        """From now on the run ends with this process, however that ends."""
+        """From now on the services are removed when this process ends, also by SIGTERM or SIGHUP."""
         self._signals = interrupts.end_politely()
         atexit.register(self.stop)
 
     def stop(self) -> None:
-        """Remove everything, also when it is called twice."""
+        """Remove the services. A second call does nothing."""
         with interrupts.held():
             engine.remove(self._client, self._found)
         atexit.unregister(self.stop)
@@ -121,11 +121,11 @@ def _mapped(value: Any, place: Callable[[str], str]) -> Any:
 def up(
     compose: Compose, name: str, *, keep: bool, fixed_ports: bool, say: Callable[[str], None], logs: Path | None = None
 ) -> Running:
-    """Bring the services up and wait until all are healthy.
+    """Start the services and wait until all are healthy.
 
-    With `keep` they stay after this process, otherwise they end with it. Without `fixed_ports` any free ports are
-    taken, so that several runs go side by side. `say` is told what happens. Where it goes wrong everything is removed
-    again, and what the services said is kept in `logs`. Raises ServicesError.
+    With `keep` they stay when this process ends; otherwise they end with it. With `fixed_ports` they get the ports of the
+    compose file; otherwise any free ports, so that several runs go side by side. `say` is called with a sentence for
+    each step. Where a step fails everything is removed, the logs are kept in the folder `logs`, and ServicesError is raised.
     """
     client = engine.connect()
     for found in engine.runs(client, name):
@@ -157,7 +157,7 @@ def up(
 
 
 def attach(compose: Compose, found: ServicesRun) -> Running:
-    """A run that is up."""
+    """The `Running` of services that another process started."""
     return Running(engine.connect(), compose, found)
 
 
@@ -212,6 +212,6 @@ def _create(client: Any, service: Service, network: str, labels: Mapping[str, st
         healthcheck=dict(service.healthcheck) if service.healthcheck else None,
         working_dir=service.working_dir,
         network=network,
-        # The others find it by the name of its service.
+        # In its network a container is found by the name of its service.
         networking_config={network: client.api.create_endpoint_config(aliases=[service.name])},
     )
