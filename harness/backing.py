@@ -1,6 +1,6 @@
-"""A backing: an independent way to the storage that a plugin serves, to seed it and to see what the plugin did.
+"""A backing: a second way to the plugin's storage. It puts files there, and reads what the plugin wrote.
 
-Any URL that fsspec understands (`file:///srv/data`, `s3://bucket/prefix`, …).
+It is any URL that fsspec takes, such as `file:///srv/data` or `s3://bucket/prefix`.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,14 @@ from . import paths
 
 
 class Unable(Exception):
-    """The backing cannot do what was asked; the text says why."""
+    """The backing cannot do what was asked. The text says why, and becomes the reason of a case that is not run."""
 
 
 class Backing:
-    """`url` stands for the same directory as the target's root; names are relative to it.
+    """Files below `url`, which is the same directory as the target's root.
 
-    `options` are those of fsspec for the store, such as its endpoint.
+    Names are relative to it, such as `case-1/file`. `options` are fsspec's options for this kind of storage, such as
+    `{"endpoint_url": "http://127.0.0.1:9000"}`.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
@@ -30,23 +31,23 @@ class Backing:
         self._base: str = base
 
     def read(self, name: str) -> bytes | None:
-        """All that is in a file; None where there is none."""
+        """The content of a file, or None where there is no such file."""
         try:
             return bytes(self._filesystem.cat_file(self._at(name)))
         except FileNotFoundError:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Put a file there, instead of what was there before. Raises Unable where there can be no such file."""
+        """Create or replace a file. Raise Unable where the storage cannot have this file."""
         try:
             self._filesystem.pipe_file(self._at(name), content)
         except OSError as error:
             raise Unable(f"the backing cannot write such a file: {error.strerror or error}") from error
 
     def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> None:
-        """Put a file there that holds `pieces` at these offsets in bytes, and NUL between them, without writing those.
+        """Create a sparse file that holds `pieces` at these offsets, in bytes, and NUL bytes between them.
 
-        Raises Unable where the store has no such files.
+        Raise Unable where the storage has no sparse files: only `file://` has.
         """
         if "file" not in self._filesystem.protocol:
             raise Unable("the backing has no sparse files")
@@ -56,15 +57,15 @@ class Backing:
                 file.write(piece)
 
     def make_directory(self, name: str) -> None:
-        """Put a directory there, with those above it."""
+        """Create a directory and its missing parents."""
         self._filesystem.makedirs(self._at(name), exist_ok=True)
 
     def delete(self, name: str) -> None:
-        """Remove a file."""
+        """Delete a file."""
         self._filesystem.rm_file(self._at(name))
 
     def delete_tree(self, name: str) -> None:
-        """Remove a directory with all that is in it."""
+        """Delete a directory and everything in it."""
         self._filesystem.rm(self._at(name), recursive=True)
 
     def _at(self, name: str) -> str:

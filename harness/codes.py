@@ -1,10 +1,10 @@
-"""Status codes, as `TF_Code` numbers them (filesystem_interface.h through tf_status.h)."""
+"""Status codes with the numbers of `TF_Code`. Source: TensorFlow's tf_status.h."""
 
 from enum import IntEnum
 
 
 class Code(IntEnum):
-    """What an op reports in its `TF_Status`."""
+    """The code in a `TF_Status`."""
 
     OK = 0
     CANCELLED = 1

@@ -1,4 +1,4 @@
-"""Core's own matching of paths, used where get_matching_paths is NULL (file_system_helper.cc)."""
+"""Core's default for get_matching_paths. Source: TensorFlow's file_system_helper.cc."""
 
 import ctypes
 import os
@@ -13,7 +13,7 @@ _fnmatch = ctypes.CDLL(None).fnmatch
 
 
 def matches(name: str, pattern: str) -> bool:
-    """fnmatch(3) with FNM_PATHNAME, which is what core uses: no star or class crosses a slash."""
+    """Whether a path matches a pattern by fnmatch(3) with FNM_PATHNAME: `*`, `?` and `[…]` do not match a slash."""
     return bool(_fnmatch(os.fsencode(pattern), os.fsencode(name), _FNM_PATHNAME) == 0)
 
 
@@ -23,7 +23,10 @@ def walk(
     is_directory: Callable[[str], bool],
     names: Callable[[str], Sequence[str]],
 ) -> Iterator[str]:
-    """The names that match `pattern`, breadth first from the last directory before a glob character."""
+    """The paths that match `pattern`, in the form of the pattern.
+
+    The walk is breadth first. It begins at the last directory before the first glob character.
+    """
     if not pattern:
         return
     uri = paths.parse(pattern)
@@ -36,7 +39,7 @@ def walk(
         path = "./" + path
     levels = path.split("/")
     literal = next(k for k, level in enumerate(levels) if GLOB_CHARACTERS.intersection(level))
-    # The pattern's prefix that ends with each level, from the first one that holds a glob character.
+    # The beginnings of the pattern, level by level, from the first level with a glob character: `/a/*`, `/a/*/b`.
     prefixes = [uri.prefix + "/".join(levels[: k + 1]) for k in range(literal, len(levels))]
     directories = [uri.prefix + ("/".join(levels[:literal]) or "/")]
     for prefix in prefixes:

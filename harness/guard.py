@@ -1,4 +1,4 @@
-"""The guard: no changing op leaves the directory that a case was given, whatever a case or a shrinking example asks."""
+"""The guard: it refuses ops that would change anything outside of the case's directory. Nobody's files are harmed."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,16 @@ from .tables import CHANGING
 
 
 class Refused(Exception):
-    """An op was not sent, because it could change what does not belong to the case."""
+    """An op was not sent to the plugin, because it could change what is not the case's. The text says which path."""
 
 
 class Guard:
-    """Admits changing ops whose paths lie in `directory`, a URI with at least one name in its path.
+    """Admits ops that change something only where their paths lie in `directory`.
 
-    With `making` the ops that create directories are admitted for the ancestors of `directory` too: that is how the
-    target's root comes to be.
+    `directory` is a URI with at least one name in its path, such as `mine://bucket/tmp`; a root raises ValueError.
+
+    With `making`, the ops that create directories may also create the parents of `directory`: the target's root is made
+    in this way.
     """
 
     def __init__(self, directory: str, *, making: bool = False) -> None:
@@ -26,10 +28,13 @@ class Guard:
         self._making = making
 
     def admit(self, op: str, names: Sequence[str], translated: Sequence[str]) -> None:
-        """Raise `Refused` unless `op` may be sent with these URIs and what translate_name made of them."""
+        """Raise `Refused` where `op` must not be sent with these URIs.
+
+        `translated` holds what translate_name made of each of `names`, in the same order.
+        """
         if op not in CHANGING:
             return
-        if op == "copy_file":  # its source is only read
+        if op == "copy_file":  # the source is only read
             names, translated = names[1:], translated[1:]
         for name, plain in zip(names, translated, strict=True):
             self._admit_name(op, name)
@@ -48,7 +53,7 @@ class Guard:
         raise Refused(f"{op} was not sent: {name!r} leaves the directory of the case")
 
     def _admit_translation(self, op: str, name: str, plain: str) -> None:
-        # A plugin may translate names as it likes: all that can be asked is that the case's own directory is in it.
+        # A plugin may translate a URI into anything. The result must at least contain the name of the case's directory.
         parts = paths.components(paths.parse(plain).path if "://" in plain else plain)
         if ".." not in parts and (self._components[-1] in parts or (self._making and parts)):
             return

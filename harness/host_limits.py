@@ -1,4 +1,4 @@
-"""What the host does to the plugin's surroundings, so that errors show that are rare otherwise."""
+"""Makes rare conditions happen in the host process: a full file system, a status that is not fresh."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from .client import Host
 from .codes import Code
 
-#: What a status says that arrives used: a code that no file gives by itself, and a text that nobody else writes.
+#: The code and the message of a status that is not fresh: no file causes this code, and nobody else writes this text.
 LEFT = Code.DATA_LOSS
 LEFT_MESSAGE = "tffs: left by the call before"
 
 
 @contextmanager
 def statuses_arrive_used(host: Host) -> Iterator[None]:
-    """Every status that an op gets meanwhile says `LEFT` and `LEFT_MESSAGE` already."""
+    """Inside the block every op gets a status that says `LEFT` and `LEFT_MESSAGE` already, instead of OK."""
     host.call("preset", int(LEFT), LEFT_MESSAGE.encode())
     yield
     if host.alive:
@@ -22,7 +22,7 @@ def statuses_arrive_used(host: Host) -> Iterator[None]:
 
 @contextmanager
 def file_size(host: Host, limit: int) -> Iterator[None]:
-    """No file of the host's process may grow beyond `limit` bytes meanwhile: a write that would fails with EFBIG."""
+    """Inside the block no file may grow beyond `limit` bytes: a write that would grow it further fails with EFBIG."""
     host.call("limit_file_size", limit)
     yield
     if host.alive:

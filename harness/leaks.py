@@ -1,7 +1,7 @@
-"""What a host's process holds more of each time the same is done: leaks, counted from outside of the plugin.
+"""Finds leaks from outside of the plugin: repeats a program of ops and counts what the host process holds more of.
 
-Only what grows every time is a leak. What grows once is a cache or a table that was made at the first use, so all is
-done some times before it counts, and what seems to grow has to grow by as much again over twice as many rounds.
+Only what grows every time is a leak. What grows once is a cache or a table made at first use. So the program runs a few
+times before anything is counted, and what seems to grow must grow by as much again over twice as many rounds.
 """
 
 import mmap
@@ -11,38 +11,38 @@ from collections.abc import Callable, Iterable, Mapping
 from .client import Host
 from .state import State
 
-#: The least growth a round that is a leak: descriptors and threads by number, memory in bytes.
+#: The smallest growth per round that is a leak: a number of descriptors and threads, bytes of memory.
 LEAST: Mapping[str, int] = {"descriptors": 1, "threads": 1, "mapped": mmap.PAGESIZE, "heap": 16}
-#: Less memory than this says nothing, however few the rounds were.
+#: A growth of fewer bytes than this in all rounds together is not a leak.
 NOISE = 4096
-#: Rounds before it counts, to count what there is little of, and to count bytes: fewer with a plugin that is slow.
+#: Rounds to warm up, to count descriptors and threads, and to count bytes. A slow plugin gets fewer.
 WARM, COUNTED, WEIGHED = 16, 32, 512
-#: Fewer rounds than this tell nothing.
+#: Fewer rounds than this do not suffice for a verdict.
 FEWEST = 4
-#: About the seconds after which no more rounds are begun.
+#: Seconds after which no further rounds begin.
 SECONDS = 0.5
-#: Seconds that are granted to what is freed by another thread, or by one that is about to end.
+#: Seconds to wait for what another thread frees, and for threads that are about to end.
 GRACE = 1.0
 
-#: Does the same so many times.
+#: Performs the program this many times.
 Repeat = Callable[[int], object]
 
 
 def leaked_per_call(host: Host, repeat: Repeat) -> dict[str, int]:
-    """What grows by how much each time, a key of LEAST each; empty where nothing does.
+    """The leaks by name, a key of LEAST each, with the growth per round. Empty where nothing leaks.
 
-    Bytes are not weighed where descriptors or threads are lost: there have to be enough of these left to go on.
+    Bytes are not counted where descriptors or threads leak, because the process would run out of those.
     """
     _perform(repeat, WARM)
     found = _growing(host, repeat, COUNTED, ("descriptors", "threads", "mapped"))
     if "threads" in found:
-        # Their stacks are no news.
+        # A leaked thread leaks its stack, which needs no second violation.
         found.pop("mapped", None)
     return found or _growing(host, repeat, WEIGHED, ("heap",))
 
 
 def _perform(repeat: Repeat, wanted: int) -> int:
-    """So many rounds, or as many as there is time for; their number."""
+    """Perform this many rounds, or as many as there is time for. Return their number."""
     done, started = 0, time.perf_counter()
     while done < FEWEST or (done < wanted and time.perf_counter() - started < SECONDS):
         more = min(max(done, 1), wanted - done)
@@ -52,7 +52,7 @@ def _perform(repeat: Repeat, wanted: int) -> int:
 
 
 def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> dict[str, int]:
-    """What of `names` grows by its least in some rounds, and again in twice as many."""
+    """Which of `names` grow by at least their LEAST per round, and again over twice as many rounds."""
     before = State.of(host)
     rounds = _perform(repeat, wanted)
     suspects = _settled(host, before, rounds, names)
@@ -65,7 +65,7 @@ def _growing(host: Host, repeat: Repeat, wanted: int, names: Iterable[str]) -> d
 
 
 def _settled(host: Host, before: State, rounds: int, names: Iterable[str]) -> dict[str, int]:
-    """What has grown, and stays so."""
+    """What has grown and has not shrunk again after the wait."""
     deadline = time.monotonic() + GRACE
     while grown := _grown(before, State.of(host), rounds, names):
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""What an op call gives: an `Outcome` when the call came back, a `Death` when it did not."""
+"""The result of an op call: an `Outcome` where the call returned, a `Death` where it did not."""
 
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag
@@ -14,7 +14,7 @@ POISON_UNSIGNED = int.from_bytes(bytes([POISON_BYTE]) * 8, "little")
 
 
 class Watch(IntFlag):
-    """What the host saw besides the answer; the bits are those of docs/wire.md."""
+    """What the host saw beside the answer, such as a write behind the buffer. The bits are those of docs/wire.md."""
 
     NOTHING = 0
     WRAPPER_CHANGED = 1
@@ -27,7 +27,7 @@ class Watch(IntFlag):
 
 
 class Source(Enum):
-    """Who answered an op."""
+    """Who answered the op."""
 
     PLUGIN = "plugin"
     DEFAULT = "default"  # the table entry is NULL and core has an algorithm for it
@@ -36,7 +36,7 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A code with its message."""
+    """A status code and its message. The message of OK is empty."""
 
     code: Code
     message: str = ""
@@ -44,7 +44,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """`returned` is the op's return value in bytes, `data` the first `returned` bytes of the buffer."""
+    """The result of read. `returned` is the return value in bytes, `data` the first `returned` bytes of the buffer."""
 
     returned: int
     data: bytes
@@ -52,7 +52,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Undeleted:
-    """The two counters of delete_recursively; `POISON_UNSIGNED` where the plugin did not write them."""
+    """The two counters of delete_recursively. A counter that the plugin did not write is `POISON_UNSIGNED`."""
 
     files: int
     dirs: int
@@ -60,7 +60,10 @@ class Undeleted:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """`TF_FileStatistics` in bytes and nanoseconds; `is_directory` is the raw byte, so that junk is seen."""
+    """The result of stat: length in bytes, time in nanoseconds since the epoch.
+
+    `is_directory` is the raw byte (0 to 255), so that a value other than 0 and 1 is seen.
+    """
 
     length: int
     mtime_nsec: int
@@ -68,13 +71,13 @@ class Statistics:
 
     @property
     def untouched(self) -> bool:
-        """Whether the plugin left all three fields as they were handed over."""
+        """Whether the plugin wrote none of the three fields."""
         return (self.length, self.mtime_nsec, self.is_directory) == (POISON_SIGNED, POISON_SIGNED, POISON_BYTE)
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The result of get_children and get_matching_paths: the return value and the strings behind it."""
+    """The result of get_children and get_matching_paths: the return value, and the strings in the array."""
 
     returned: int
     names: tuple[str, ...]
@@ -82,7 +85,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class Existence:
-    """The result of paths_exist; `statuses` is None where the caller passed none."""
+    """The result of paths_exist. `statuses` has one for each path, or is None where the caller passed NULL."""
 
     returned: bool
     statuses: tuple[Status, ...] | None
@@ -90,7 +93,10 @@ class Existence:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The result of the ops that give a token: the return value, and the host's number for the token or 0."""
+    """The result of an op that returns a transaction token.
+
+    `returned` is the return value, `token` the number by which the host knows the token, or 0 for none.
+    """
 
     returned: int
     token: int
@@ -98,9 +104,10 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What get_filesystem_configuration_keys did to an array of NULL pointers that the host handed over.
+    """The result of get_filesystem_configuration_keys, which got an array of NULL pointers.
 
-    The number it wrote to num_keys, how many pointers it set, and the text behind the first of them.
+    `returned` is the number it wrote to num_keys, `pointers` how many pointers it set, `first` the text behind the
+    first.
     """
 
     returned: int
@@ -110,7 +117,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A `TF_Filesystem_Option`; `values` are ints, floats or bytes, as `type_tag` (0, 1, 2) says."""
+    """A `TF_Filesystem_Option`. Its `values` are ints, floats or bytes where `type_tag` is 0, 1 or 2."""
 
     name: str
     type_tag: int
@@ -124,7 +131,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T_co]):
-    """One op call that came back. An op without a status argument has the code OK and an empty message."""
+    """One op call that returned.
+
+    An op without a status argument, such as translate_name, has the code OK and an empty message.
+    """
 
     op: str
     code: Code
@@ -141,7 +151,7 @@ class Outcome(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The host process ended while `op` was running."""
+    """The host process ended during the call of `op`. `output` is what it printed."""
 
     op: str
     how: str  # "signal SIGSEGV", "exit status 3", …
@@ -153,7 +163,7 @@ class Crashed:
 
 @dataclass(frozen=True, slots=True)
 class Hung:
-    """`op` did not answer within the call time-out, in seconds; the host was killed."""
+    """`op` did not return within `timeout` seconds, so the host was killed."""
 
     op: str
     timeout: float
@@ -165,7 +175,7 @@ class Hung:
 
 @dataclass(frozen=True, slots=True)
 class Threw:
-    """A C++ exception came out of `op`."""
+    """A C++ exception left `op`. `type` is its demangled type, `what` the text of std::exception."""
 
     op: str
     type: str
@@ -180,7 +190,7 @@ Death = Crashed | Hung | Threw
 
 
 class Died(Exception):
-    """Raised where an op did not come back; after it the host is gone and its handles mean nothing."""
+    """An op did not return. The host process is gone, and so are all its open files."""
 
     def __init__(self, death: Death) -> None:
         super().__init__(str(death))

@@ -1,6 +1,6 @@
-"""Names as core treats them: URIs, their parts, and the default of translate_name.
+"""URIs and paths as TensorFlow's core treats them, and core's default for translate_name.
 
-The rules are those of TensorFlow's path.cc and of ModularFileSystem::TranslateName.
+Source: TensorFlow's path.cc and ModularFileSystem::TranslateName.
 """
 
 import posixpath
@@ -11,7 +11,10 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.]*)://")
 
 
 class Uri(NamedTuple):
-    """The parts of a name. A name without a scheme is all path."""
+    """The parts of a URI: `mine://bucket/a` has the scheme `mine`, the host `bucket` and the path `/a`.
+
+    A name without a scheme is all path.
+    """
 
     scheme: str
     host: str
@@ -19,12 +22,12 @@ class Uri(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """What stands before the path: `scheme://host`, or nothing."""
+        """`scheme://host`, or the empty text where there is no scheme."""
         return f"{self.scheme}://{self.host}" if self.scheme else ""
 
 
 def parse(name: str) -> Uri:
-    """Split a name into scheme, host and path; the host ends at the first slash behind the scheme."""
+    """Split a name into scheme, host and path. The host ends at the first slash after `://`."""
     match = _SCHEME.match(name)
     if match is None:
         return Uri("", "", name)
@@ -34,38 +37,41 @@ def parse(name: str) -> Uri:
 
 
 def clean(path: str) -> str:
-    """Collapse slashes, drop `.`, resolve `..` by the letters, drop one trailing slash; the empty path becomes `.`."""
+    """Clean a path as core's CleanPath does: `/a//./b/../c/` becomes `/a/c`, and the empty path becomes `.`.
+
+    `..` is resolved in the text alone; no file is looked at.
+    """
     normal = posixpath.normpath(path)
-    # POSIX gives exactly two leading slashes a meaning of their own; core does not.
+    # normpath keeps exactly two leading slashes, as POSIX allows. Core makes them one.
     return normal[1:] if normal.startswith("//") else normal
 
 
 def translate(name: str) -> str:
-    """Core's own translation, used where translate_name is NULL: scheme and host are dropped, the path is cleaned."""
+    """What core does where translate_name is NULL: `mine://bucket/a//b` becomes `/a/b`."""
     if not name:
         return ""
     return clean(parse(name).path or "/")
 
 
 def join(directory: str, *names: str) -> str:
-    """`directory` and `names`, with a slash between them where there is none yet."""
+    """Join a directory and names with single slashes: `mine://bucket/`, `a`, `b` give `mine://bucket/a/b`."""
     for name in names:
         directory += name if directory.endswith("/") else "/" + name
     return directory
 
 
 def dirname(name: str) -> str:
-    """The URI of the directory that holds `name`; of a root: itself."""
+    """The URI of the directory that holds `name`. A root is its own directory."""
     uri = parse(name)
     head = posixpath.dirname(uri.path.rstrip("/"))
     return uri.prefix + (head if head or not uri.scheme else "/")
 
 
 def basename(name: str) -> str:
-    """What stands behind the last slash of the path."""
+    """The text after the last slash of the path: `c` of `mine://bucket/a/c`, empty where the path ends with a slash."""
     return posixpath.basename(parse(name).path)
 
 
 def components(path: str) -> list[str]:
-    """The names a path consists of."""
+    """The names in a path: `a` and `b` of `/a//b/`."""
     return [name for name in clean(path).split("/") if name not in ("", ".")]

@@ -1,6 +1,7 @@
 """Profiles: TOML that says how to reach a target and what it claims to support.
 
-What the claims mean is the suite's affair: here they are names with values.
+docs/profiles.md has the format. Here claims are only names with values; `suite/contract/claims.py` knows what they
+mean.
 """
 
 import os
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-#: The profiles that ship with the package: what a kind of storage claims, and no plugin.
+#: The folder of the profiles that ship with the package. Each has the claims of one kind of storage, and no plugin.
 SHIPPED = Path(__file__).parent / "profiles"
 
 LIMITS = ("max_path", "max_name", "max_file_size", "mtime_granularity_ns")
@@ -25,14 +26,15 @@ _SECTIONS = ("semantics", "plugin", "env", "claims", "limits", "backing", "servi
 
 
 class ProfileError(Exception):
-    """A profile is not as it should be; the text is one sentence for a person."""
+    """A profile cannot be read, or has an unknown key or a value of the wrong type. The text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a profile says. Limits are in bytes, and the granularity of times in nanoseconds.
+    """What a profile says. A field that it leaves out is None or empty.
 
-    `secrets` names the variables whose values came from the runner's own environment: they stand in no report.
+    `limits` are in bytes, `mtime_granularity_ns` in nanoseconds. `backing` is an fsspec URL, `services` the path of a
+    compose file. `secrets` holds the names of the variables in `environment` whose values must not appear in a report.
     """
 
     name: str
@@ -48,14 +50,14 @@ class Profile:
 
 
 def shipped() -> list[str]:
-    """The names of the profiles that ship with the package."""
+    """The names of the profiles that ship with the package: `object-store`, `posix-like`."""
     return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
 def read(given: str, environment: Mapping[str, str] = os.environ) -> Profile:
-    """The profile of this name or in this file; values `{from = "VAR"}` are those of `environment`.
+    """Read the profile of this name, or in the file at this path.
 
-    Raises ProfileError.
+    A value `{from = "VAR"}` is taken from `environment`. Raise ProfileError.
     """
     if given in shipped():
         return Profile(name=given, claims=_tables(SHIPPED / f"{given}.toml")["claims"])
@@ -137,6 +139,9 @@ def _environment(
 
 
 def _beside(path: Path, plugin: str) -> str:
-    """A path is seen from the profile; a bare word may be a plugin that ships with the package."""
+    """Resolve a path against the profile's folder.
+
+    A bare word such as `posix` is kept: it is the name of a shipped plugin.
+    """
     is_word = not Path(plugin).suffix and not plugin.startswith((".", "/"))
     return plugin if is_word else str((path.parent / plugin).absolute())

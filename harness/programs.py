@@ -1,4 +1,4 @@
-"""Programs of ops: several threads of the host perform them at the same time, or it repeats one by itself."""
+"""Programs of ops: threads of the host perform several at the same time, or the host repeats one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from .wire import Reply, Value
 
 T = TypeVar("T")
 
-#: The message of an op that was not performed, because an earlier one did not open what it is about.
+#: The message of an op that was not performed, because the file it needs was not opened.
 SKIPPED = "not performed: nothing was opened"
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One op as it went; times in nanoseconds of one clock that only moves forward."""
+    """One op that was performed. Begin and end are nanoseconds of one monotonic clock."""
 
     start_ns: int
     end_ns: int
@@ -28,7 +28,7 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep:
-    """One op of a program: what is asked, how the answer is read, and the value where there is none."""
+    """One op of a program: the command, how its reply is read, and the value where it has none."""
 
     op: str
     arguments: Sequence[Value]
@@ -37,10 +37,10 @@ class ProgramStep:
 
 
 class Program(RawFilesystem):
-    """The ops of one thread, in their order: each method adds its op instead of performing it.
+    """The ops of one thread in order. Each method adds its op instead of performing it.
 
-    The outcome that a method gives says nothing, but for that of `open`: its value stands for the handle in later ops
-    of the same program. Handles of files that were opened outside are used as they are. Paths pass no guard.
+    The outcome that a method returns is empty, except for that of `open`: its value stands for the file in later ops
+    of the same program. Files that were opened outside can be used, too. Paths are not checked by a guard.
     """
 
     def __init__(self, raw: RawFilesystem) -> None:
@@ -59,24 +59,24 @@ class Program(RawFilesystem):
 
 
 def run(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) -> list[list[Timed]]:
-    """Perform each program `rounds` times in a thread of its own; all threads wait for each other before each round.
+    """Perform each program `rounds` times in a thread of its own. All threads wait for each other before each round.
 
-    What each thread did, in its order. Raises `Died` where the plugin did not come back, also if only one thread did
-    not; an exception that left an op counts as that, for a thread of TensorFlow would end there.
+    Return what each thread did, in order. Raise `Died` where the call of any thread did not return. An exception that
+    left an op counts as such, because a thread of TensorFlow would end there.
     """
     return _performed(raw, "threads", programs, rounds, rounds)
 
 
 def repeat(raw: RawFilesystem, program: Program, rounds: int) -> list[Timed]:
-    """Perform a program `rounds` times, at least once, in the host's main thread; how the last round went.
+    """Perform a program `rounds` times, at least once, in the host's main thread. Return the last round.
 
-    Nothing of the other rounds is kept anywhere, so that the host holds no more afterwards than the plugin left in it.
+    Nothing of the other rounds is kept, so that the host grows only by what the plugin leaks.
     """
     return _performed(raw, "repeat", [program], rounds, 1)[0]
 
 
 def run_within(raw: RawFilesystem, programs: Sequence[Program], rounds: int, seconds: float) -> list[list[Timed]]:
-    """The same, but with a plugin that is slow only as many rounds as take about so long, and one at least."""
+    """As `run`, but a slow plugin performs only as many rounds as take about `seconds`, and at least one."""
     first = run(raw, programs)
     times = [timed for thread in first for timed in thread]
     took = (max(timed.end_ns for timed in times) - min(timed.start_ns for timed in times)) / 1e9
@@ -89,7 +89,7 @@ def run_within(raw: RawFilesystem, programs: Sequence[Program], rounds: int, sec
 def _performed(
     raw: RawFilesystem, command: str, programs: Sequence[Program], rounds: int, told: int
 ) -> list[list[Timed]]:
-    """What each program did in the rounds that the host tells of."""
+    """What each program did, read from the host's reply."""
     values: list[Value] = [rounds]
     for program in programs:
         values.append(len(program.steps))
@@ -111,7 +111,7 @@ def _performed(
 
 
 def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deaths: list[Death]) -> Iterator[Timed]:
-    """What one thread did; the ops that did not come back are in `deaths` instead."""
+    """What one thread did. Ops that did not return are added to `deaths` instead."""
     for step in steps:
         start, end = answer.take_number(), answer.take_number()
         reply = Reply(wire.decode(answer.take_bytes()))

@@ -1,4 +1,4 @@
-"""The state of a host's process that a plugin may leave changed behind."""
+"""The state of a host process that a plugin should leave unchanged: descriptors, threads, memory, signal handlers."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -8,10 +8,10 @@ from .client import Host, HostFault
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Counts, bytes of memory, the working directory, and one letter a signal for its disposition.
+    """A snapshot: counts, bytes of memory, the working directory, and one letter for each signal's handler.
 
-    `heap` is what was asked of malloc and not freed (0 where the allocator does not tell), `mapped` what is mapped for
-    something else.
+    `heap` is the number of bytes that malloc gave and nobody freed, 0 where the allocator does not tell. `mapped` is
+    the number of bytes that are mapped for anything else.
     """
 
     descriptors: int
@@ -24,7 +24,7 @@ class State:
 
     @classmethod
     def of(cls, host: Host) -> Self:
-        """The state now. A look costs some ten microseconds."""
+        """Ask a host for its state now. This costs some ten microseconds."""
         reply = host.call("state")
         if reply is None:
             raise HostFault("the host does not know its state")

@@ -1,6 +1,6 @@
-"""The four tables: the ops in their order, what core does where an entry is NULL, which ops change things.
+"""The four tables of ops, the ops that core replaces where an entry is NULL, and the ops that change files.
 
-Orders and defaults: filesystem_interface.h and modular_filesystem.cc.
+Source: TensorFlow's filesystem_interface.h for the order, modular_filesystem.cc for the defaults.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ RANDOM_ACCESS_FILE = "random_access_file"
 WRITABLE_FILE = "writable_file"
 READ_ONLY_MEMORY_REGION = "read_only_memory_region"
 
-#: The ops of each table, by their name on the wire; the position is the position in the table.
+#: The ops of each table in the order of its entries. Files and regions have ops of the same name, so some are
+#: #: qualified: `writable_file.cleanup`.
 TABLES: Mapping[str, tuple[str, ...]] = {
     FILESYSTEM: (
         "init",
@@ -54,7 +55,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 
 OPS: tuple[str, ...] = tuple(op for ops in TABLES.values() for op in ops)
 
-#: The ops whose NULL entry core replaces, with the ops that the replacement calls.
+#: The ops that core replaces where the entry is NULL, each with the ops that core then calls.
 DEFAULT_NEEDS: Mapping[str, tuple[str, ...]] = {
     "recursively_create_dir": ("path_exists", "is_directory", "create_dir"),
     "delete_recursively": ("path_exists", "is_directory", "get_children", "delete_file", "delete_dir"),
@@ -70,7 +71,7 @@ DEFAULT_NEEDS: Mapping[str, tuple[str, ...]] = {
     "sync": ("flush",),
 }
 
-#: The ops that change what a path names; the guard looks at these paths.
+#: The ops that change files or directories. The guard looks at their paths.
 CHANGING: frozenset[str] = frozenset(
     {
         "new_writable_file",
@@ -89,7 +90,7 @@ CHANGING: frozenset[str] = frozenset(
 
 
 def available(op: str, present: frozenset[str]) -> bool:
-    """Whether `op` can be performed where the ops in `present` are not NULL: itself, or through core's default."""
+    """Whether `op` can be performed by the plugin or by core's default. `present` holds the ops that are not NULL."""
     if op in present:
         return True
     needs = DEFAULT_NEEDS.get(op)
@@ -97,7 +98,7 @@ def available(op: str, present: frozenset[str]) -> bool:
 
 
 def asks_for_the_kind(op: str, present: frozenset[str]) -> bool:
-    """Whether core's default for `op`, where it is used, asks is_directory what a path is."""
+    """Whether core's default for `op` calls is_directory."""
     if op in present:
         return False
     needs = DEFAULT_NEEDS.get(op, ())

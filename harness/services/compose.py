@@ -45,7 +45,7 @@ class Service:
     """One service. `needs` maps the services it waits for to whether each must be healthy, or only started.
 
     `mounts` are triples of source, target and read-only. `healthcheck` has the form of docker's API: durations in
-        nanoseconds.
+    nanoseconds.
     """
 
     name: str
@@ -77,8 +77,8 @@ class Measure:
 class Supply:
     """What the target is given by its services: the section `x-tffs` of the compose file (docs/services.md).
 
-    In each text `{SERVICE:PORT}` stands for an address on this machine, such as `127.0.0.1:32768`, and `{file:NAME}` for
-        the path of one of `files`.
+    In each text `{SERVICE:PORT}` stands for an address on this machine, such as `127.0.0.1:32768`, and `{file:NAME}`
+    for the path of one of `files`.
     """
 
     root: str | None = None

@@ -56,7 +56,10 @@ def keeper() -> str:
 
 
 def _started(pid: int) -> str:
-    """The start time of a process in clock ticks since boot (field 22 of /proc/PID/stat). Empty where it does not exist."""
+    """The start time of a process in clock ticks since boot (field 22 of /proc/PID/stat).
+
+    Empty where it does not exist.
+    """
     try:
         # The program's name is in parentheses and may contain blanks and parentheses: split behind the last one.
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]

@@ -15,8 +15,9 @@ _PATIENCE = 30
 class Figure:
     """A counter of bytes. `what` says in words what it counts.
 
-    Either `url` and `sample` are set: the counter is a sample of the Prometheus metrics at that URL, spelt as there, such
-    as `traffic_bytes{type="peer"}`. Or `sender` is set: the counter is all that the container of that service sent.
+    Either `url` and `sample` are set: the counter is a sample of the Prometheus metrics at that URL, spelt as there,
+    such as `traffic_bytes{type="peer"}`. Or `sender` is set: the counter is all that the container of that service
+    sent.
     """
 
     what: str

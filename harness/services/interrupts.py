@@ -40,7 +40,10 @@ def held() -> Iterator[None]:
 
 
 def end_politely() -> dict[int, Any]:
-    """From now on SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does. Return the old handlers, for `restore`."""
+    """From now on SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does.
+
+    Return the old handlers, for `restore`.
+    """
     if not _on_main_thread():
         return {}
     before: dict[int, Any] = {}

@@ -27,9 +27,10 @@ _PLACE = re.compile(r"\{([A-Za-z0-9_-]+):([^{}]+)\}")
 class Running:
     """Services that run, and what the target is given by them.
 
-    `environment` holds variables for the plugin's process. `backing` is the fsspec URL of another way to the same storage,
-    and `backing_options` its options. `root` is a URI below which cases may work. `profile` is the file with the claims of
-    that storage. `measure` says what is measured after the cases. `facts` maps each service to its image and addresses.
+    `environment` holds variables for the plugin's process. `backing` is the fsspec URL of another way to the same
+    storage, and `backing_options` its options. `root` is a URI below which cases may work. `profile` is the file with
+    the claims of that storage. `measure` says what is measured after the cases. `facts` maps each service to its image
+    and addresses.
     """
 
     def __init__(self, client: Any, compose: Compose, found: ServicesRun) -> None:
@@ -60,7 +61,10 @@ class Running:
         }
 
     def address(self, service: str, port: int) -> str:
-        """The address of a service's port on this machine, such as `127.0.0.1:32768`. Raise ServicesError where it has none."""
+        """The address of a service's port on this machine, such as `127.0.0.1:32768`.
+
+        Raise ServicesError where it has none.
+        """
         if service not in self.containers:
             raise ServicesError(f"there is no service {service}")
         container = self.containers[service]
@@ -81,7 +85,10 @@ class Running:
         return _PLACE.sub(place, text)
 
     def figures(self) -> dict[str, int]:
-        """The counters of `measure` now: their bytes by what they count. Raise ServicesError where one cannot be read."""
+        """The counters of `measure` now: their bytes by what they count.
+
+        Raise ServicesError where one cannot be read.
+        """
         figures = self.measure.figures if self.measure else ()
         return {figure.what: figure.read(self.placed, self.containers) for figure in figures}
 
@@ -123,9 +130,10 @@ def up(
 ) -> Running:
     """Start the services and wait until all are healthy.
 
-    With `keep` they stay when this process ends; otherwise they end with it. With `fixed_ports` they get the ports of the
-    compose file; otherwise any free ports, so that several runs go side by side. `say` is called with a sentence for
-    each step. Where a step fails everything is removed, the logs are kept in the folder `logs`, and ServicesError is raised.
+    With `keep` they stay when this process ends; otherwise they end with it. With `fixed_ports` they get the ports of
+    the compose file; otherwise any free ports, so that several runs go side by side. `say` is called with a sentence
+    for each step. Where a step fails everything is removed, the logs are kept in the folder `logs`, and ServicesError
+    is raised.
     """
     client = engine.connect()
     for found in engine.runs(client, name):
