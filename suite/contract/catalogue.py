@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-#: The version of the interface, and of this catalogue.
+#: The version of TensorFlow's interface, a slash, and the version of this catalogue.
 CONTRACT_VERSION = "tensorflow-2.21/1"
 
 CLASSES = (
@@ -31,7 +31,7 @@ CLASSES = (
 
 
 class Level(StrEnum):
-    """How much a clause binds."""
+    """How much a clause binds, and so what a breach of it is: a violation, a warning, or neither."""
 
     MUST = "MUST"
     SHOULD = "SHOULD"
@@ -39,11 +39,11 @@ class Level(StrEnum):
 
 
 class CatalogueError(Exception):
-    """A file of the catalogue is not as it should be."""
+    """A file of the catalogue has an entry that is not valid. The text is one sentence that names it."""
 
 
 class UnknownClause(KeyError):
-    """There is no clause of that name; the text names similar ones."""
+    """There is no clause with this id. The text names similar ids."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -51,7 +51,10 @@ class UnknownClause(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One accepted reading of a disputed clause, and what TensorFlow makes of a plugin that follows it."""
+    """One accepted answer to a disputed clause.
+
+    `tensorflow` says how TensorFlow works with a plugin that answers so.
+    """
 
     name: str
     text: str
@@ -60,7 +63,12 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One checkable sentence of the contract. `op` is empty for a rule with no single op."""
+    """One checkable sentence of the contract.
+
+    `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken. `op`
+    is empty for a rule about more than one op. `untested` says why no case checks it. `disputed` says why its sources
+    contradict each other; then `readings` has the accepted answers.
+    """
 
     id: str
     level: Level
@@ -79,7 +87,7 @@ _OPTIONAL = {"op", "untested", "disputed", "readings"}
 
 
 def read(files: Iterable[Path]) -> dict[str, Clause]:
-    """The clauses of some files, in their order. Raises CatalogueError."""
+    """Read the clauses of some files, in their order. Raise CatalogueError."""
     clauses: dict[str, Clause] = {}
     for file in files:
         try:
@@ -124,12 +132,12 @@ def _clause(where: str, table: Mapping[str, Any]) -> Clause:
 
 @functools.cache
 def catalogue() -> Mapping[str, Clause]:
-    """All clauses by id."""
+    """All clauses by id, such as `read.succeeds`."""
     return read(sorted((Path(__file__).parent / "clauses").glob("*.toml")))
 
 
 def clause(name: str) -> Clause:
-    """The clause with this id. Raises UnknownClause."""
+    """The clause with this id. Raise UnknownClause."""
     try:
         return catalogue()[name]
     except KeyError:
@@ -139,5 +147,5 @@ def clause(name: str) -> Clause:
 
 
 def matching(pattern: str) -> list[Clause]:
-    """The clauses whose id matches a shell pattern."""
+    """The clauses whose id matches a shell pattern such as `read.*`."""
     return [entry for name, entry in catalogue().items() if fnmatch.fnmatchcase(name, pattern)]

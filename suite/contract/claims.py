@@ -1,4 +1,4 @@
-"""Claims: what a profile says that a target supports, and what that makes of a check. The data is `claims.toml`."""
+"""Claims: what a profile says that a target supports, and how that changes the verdict of a check."""
 
 import fnmatch
 import functools
@@ -13,7 +13,7 @@ from ...reports.claims import StatedClaim
 from ...reports.verdicts import Verdict
 from .catalogue import catalogue
 
-#: A claim's value: a word, or whether something is so.
+#: The value of a claim: a word such as `emulated`, or true or false.
 Value = str | bool
 
 MTIME = "stat.mtime-granularity"
@@ -21,12 +21,16 @@ SECOND = 10**9
 
 
 class UnknownClaim(Exception):
-    """A profile claims what nobody knows; the text is one sentence that lists what is known."""
+    """A profile has an unknown claim or value. The text is one sentence that lists the known ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What one value of a claim means. `supported` is None where it only decides between readings."""
+    """What one value of a claim means: an entry of `claims.toml`.
+
+    `supported` is True where it promises its clauses, False where it gives them up, and None where it only decides
+    between readings of disputed clauses.
+    """
 
     claim: str
     about: str
@@ -43,7 +47,7 @@ class Meaning:
 
 @functools.cache
 def meanings() -> Mapping[str, Mapping[Value, Meaning]]:
-    """What each value of each claim means."""
+    """The meaning of each value of each claim: `meanings()["append"][True]`."""
     tables = tomllib.loads((Path(__file__).parent / "claims.toml").read_text(encoding="utf-8"))["claim"]
     return {table["name"]: {entry["value"]: _meaning(table, entry) for entry in table["values"]} for table in tables}
 
@@ -63,13 +67,13 @@ def _meaning(table: Mapping[str, Any], entry: Mapping[str, Any]) -> Meaning:
 
 
 def stated(claims: Mapping[str, Value]) -> list[Meaning]:
-    """What these claims mean. Raises UnknownClaim."""
+    """The meanings of these claims. Raise UnknownClaim."""
     found = []
     for name, value in claims.items():
         values = meanings().get(name)
         if values is None:
             raise UnknownClaim(f"there is no claim {name!r}; known are {', '.join(meanings())}")
-        # 1 is no truth value, though Python takes it for one.
+        # In Python 1 equals True, but a profile must say true.
         meaning = next((m for known, m in values.items() if known == value and type(known) is type(value)), None)
         if meaning is None:
             known = ", ".join(str(known).lower() if isinstance(known, bool) else f'"{known}"' for known in values)
@@ -80,10 +84,11 @@ def stated(claims: Mapping[str, Value]) -> list[Meaning]:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a target claims, as its checks ask for it. Without a profile it claims nothing, and any reading is right.
+    """What a target claims, in the form that checks need.
 
-    `limits` are those of the profile: `max_path` and `max_name` in bytes of the translated path and of one name,
-    `max_file_size` in bytes, `mtime_granularity_ns` in nanoseconds, 0 where times are not known.
+    Without a profile it claims nothing, and any reading is right. `limits` are those of the profile: `max_path` and
+    `max_name` in bytes of the translated path and of one name in it, `max_file_size` in bytes, `mtime_granularity_ns`
+    in nanoseconds. The last is 0 where stat does not tell times.
     """
 
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -95,14 +100,14 @@ class Claims:
 
     @classmethod
     def of(cls, claims: Mapping[str, Value], limits: Mapping[str, int]) -> "Claims":
-        """The claims and limits of a profile. Raises UnknownClaim."""
+        """The claims and limits of a profile, checked. Raise UnknownClaim."""
         all_of_them = stated(claims)
         decided = {
             clause: (readings, str(meaning)) for meaning in all_of_them for clause, readings in meaning.readings.items()
         }
         if "mtime_granularity_ns" in limits:
             coarse = limits["mtime_granularity_ns"]
-            # A finer time than was promised breaks nothing; 0 promises nothing.
+            # A finer granularity than the promised one breaks nothing. 0 promises nothing.
             allowed = ("fine",) if coarse < SECOND else ("fine", "seconds")
             decided |= {MTIME: (allowed, f"mtime_granularity_ns = {coarse}")} if coarse else {}
         return cls(
@@ -117,7 +122,10 @@ class Claims:
     def judged(
         self, clause: str, holds: bool, verdict: Verdict, expected: str, reading: str | None
     ) -> tuple[Verdict, str]:
-        """The verdict of a check and what was expected, where it was `verdict` without claims."""
+        """The verdict of a check and the text of what was expected, with the claims taken into account.
+
+        `verdict` is the verdict without claims.
+        """
         if not holds and clause in self.unsupported:
             return Verdict.ABSENT, f"{expected}; the profile claims {self.unsupported[clause]}"
         if reading is not None and clause in self.decided:
@@ -130,14 +138,14 @@ class Claims:
         return verdict, expected
 
     def beyond(self, uri: str) -> str | None:
-        """The limit that this path would break."""
+        """The limit that a case with this path would exceed, in words, or None."""
         if not self.limits:
             return None
         path = paths.translate(uri)
         return self._over("max_name", max(map(_size, path.split("/")))) or self._over("max_path", _size(path))
 
     def too_large(self, size: int) -> str | None:
-        """The limit that a file of so many bytes would break."""
+        """The limit that a file of this size, in bytes, would exceed, in words, or None."""
         return self._over("max_file_size", size)
 
     def _over(self, limit: str, size: int) -> str | None:
@@ -156,7 +164,7 @@ def _by(stated_ones: Iterable[Meaning], what: str) -> dict[str, Meaning]:
 
 
 def for_report(claims: Mapping[str, Value]) -> list[StatedClaim]:
-    """The claims as a report carries them."""
+    """The claims in the form in which a report has them."""
     return [
         StatedClaim(
             name=meaning.claim,

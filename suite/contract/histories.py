@@ -1,8 +1,9 @@
-"""Histories: what several threads did at the same time, and whether it fits some order of their ops (linearizability).
+"""Histories: what several threads did at the same time.
 
-The search is that of Wing and Gong: of the ops that may come first, one whose answer is right is taken, and the rest is
-searched from there. As Lowe does, what was searched once, the same ops done and the same files there, is not searched
-again. The model is a flat set of names; each is missing, a directory, or a file with its content.
+They are right if some order of their ops explains every answer. That is linearizability. The search is Wing and Gong's:
+it takes an op that may come first and whose answer is right, and searches the rest from there. As in Lowe's, a state
+that was searched once (the same ops done, the same files) is not searched again. The model is a flat set of names. Each
+is missing, a directory, or a file with its content.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,16 +14,19 @@ from ...harness.outcomes import Read
 from ...harness.programs import Program, Timed
 from ...harness.raw import RawFilesystem
 
-#: What a name is: the content of a file, or None for a directory. Names that are missing do not stand in it.
+#: The files and directories by name: the content of a file, None for a directory. A missing name has no entry.
 Files = frozenset[tuple[str, bytes | None]]
 
-#: The codes that say something of the names; an op with another one, such as ABORTED, was performed or was not.
+#: The codes that tell what is there. An op that answers another code, such as ABORTED, may have been performed or not.
 TELLING = (Code.OK, Code.NOT_FOUND, Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An op as it went, or several that count as one: begin and end in nanoseconds, and what was written or read."""
+    """An op that was performed, or several that count as one. Times are in nanoseconds of one monotonic clock.
+
+    `content` is what was written or read.
+    """
 
     start: int
     end: int
@@ -37,7 +41,10 @@ class Event:
 
 
 def ends(events: Sequence[Event], starts: Iterable[Files]) -> set[Files]:
-    """What there may be after these events, begun with one of `starts`; empty where they fit no order."""
+    """The possible states after these events, from one of the states `starts`.
+
+    Empty where no order explains the events.
+    """
     everything = (1 << len(events)) - 1
     waiting = [(0, files) for files in starts]
     seen = set(waiting)
@@ -50,7 +57,7 @@ def ends(events: Sequence[Event], starts: Iterable[Files]) -> set[Files]:
         left = [k for k in range(len(events)) if not done >> k & 1]
         first_end = min(events[k].end for k in left)
         for k in left:
-            # What began after another one had ended cannot come before it.
+            # An op that began after another one had ended cannot come before it.
             if events[k].start > first_end:
                 continue
             for after in _after(files, events[k]):
@@ -62,7 +69,7 @@ def ends(events: Sequence[Event], starts: Iterable[Files]) -> set[Files]:
 
 
 def _after(files: Files, event: Event) -> Iterable[Files]:
-    """What there is when the event has taken place here, if its answer is the right one here."""
+    """The possible states after the event, where its answer is right in this state."""
     code, content, after = _answer(dict(files), event)
     if event.code not in TELLING:
         return {files, after}
@@ -71,7 +78,7 @@ def _after(files: Files, event: Event) -> Iterable[Files]:
 
 
 def _answer(files: dict[str, bytes | None], event: Event) -> tuple[Code, bytes, Files]:
-    """The right code, the content that is read, and what there is afterwards."""
+    """The right code in this state, the content that is read, and the state afterwards."""
     before, name = frozenset(files.items()), event.names[0]
     content = files.get(name)
     code = _code(files, event)
@@ -109,7 +116,7 @@ def _code(files: dict[str, bytes | None], event: Event) -> Code:
 
 
 class Actor:
-    """One thread's program, and the events that it becomes; names lie in `directory`, a path of ops."""
+    """The program of one thread, and the events it becomes. Names are relative to `directory`, a translated path."""
 
     def __init__(self, raw: RawFilesystem, directory: str) -> None:
         self.program = Program(raw)
@@ -117,19 +124,25 @@ class Actor:
         self._told: list[tuple[str, tuple[str, ...], bytes, int]] = []
 
     def path_op(self, op: str, *names: str) -> None:
-        """create_dir, delete_dir, delete_file, rename_file, path_exists."""
+        """Add one of create_dir, delete_dir, delete_file, rename_file and path_exists."""
         self.program.path_op(op, *map(self._path, names))
         self._told.append((op, names, b"", 1))
 
     def read(self, name: str) -> None:
-        """Open a file, read it whole, clean it up: one event, from the opening to the answer."""
+        """Add opening a file, reading all of it and cleaning up.
+
+        It is one event, from the opening to the answer of read.
+        """
         handle = self.program.open("new_random_access_file", self._path(name)).value
         self.program.read(handle, 0, 64)
         self.program.handle_op("random_access_file.cleanup", handle)
         self._told.append(("read", (name,), b"", 3))
 
     def write(self, name: str, content: bytes) -> None:
-        """Create a file with this content: one event, so only for names that no other thread uses meanwhile."""
+        """Add creating a file with this content.
+
+        It is one event, so no other thread may use the name at the same time.
+        """
         handle = self.program.open("new_writable_file", self._path(name)).value
         self.program.append(handle, content)
         self.program.handle_op("close", handle)
@@ -140,7 +153,7 @@ class Actor:
         return f"{self._directory}/{name}"
 
     def rounds(self, went: Sequence[Timed]) -> Iterable[list[Event]]:
-        """The events of each round that the thread performed."""
+        """The events of each round, from what the thread did."""
         length = len(self.program.steps)
         for at in range(0, len(went), length):
             rest = list(went[at : at + length])
@@ -158,6 +171,6 @@ def _event(op: str, names: tuple[str, ...], content: bytes, parts: Sequence[Time
         opened, read = outcomes[0], outcomes[1]
         if opened.ok and read.code in (Code.OK, Code.OUT_OF_RANGE) and isinstance(read.value, Read):
             code, content = Code.OK, read.value.data
-        # What the cleanup does is no part of the answer.
+        # The cleanup has no answer.
         return Event(parts[0].start_ns, parts[1].end_ns if opened.ok else parts[0].end_ns, op, names, code, content)
     return Event(parts[0].start_ns, parts[-1].end_ns, op, names, code, content)

@@ -1,7 +1,7 @@
-"""Laws: what holds of every call of an op, whatever the case is about.
+"""Laws: rules that every call of an op must keep, whatever the case is about.
 
-All calls of all cases are held to them. A law that is broken is recorded in whichever case shows it; that it was kept
-is recorded in the cases that declare its clause.
+All calls of all cases are checked. A breach is recorded in the case in which it shows. That a law was kept is recorded
+only in the cases that declare its clause.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ LISTS = ("get_children", "get_matching_paths")
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What one call says about one law; `reading` is set where the law's clause is disputed."""
+    """What one call shows of one law. `reading` is the answer the plugin gave, where the law's clause is disputed."""
 
     clause: str
     holds: bool
@@ -43,10 +43,10 @@ class Ruling:
     reading: str | None = None
 
 
-#: What a law says of a call: a finding, or None where the call is none of its business.
+#: A law: it gives a ruling on a call, or None where the law is not about this call.
 Law = Callable[[str, Sequence[object], Outcome[object]], Ruling | None]
 
-#: What the host watches in every call, and the clause that each bit breaks.
+#: The bits of `Watch`, which the host sets in every call, and the clause that each of them breaks.
 WATCHED: Mapping[Watch, str] = {
     Watch.WRAPPER_CHANGED: "common.wrapper-unchanged",
     Watch.ARGUMENT_CHANGED: "common.arguments-unchanged",
@@ -58,7 +58,7 @@ WATCHED: Mapping[Watch, str] = {
 
 
 def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
-    """What the laws say of some calls: what is broken, and what is kept of the clauses that are declared."""
+    """The rulings on some calls: all breaches, and of the clauses in `declared` also what was kept."""
     broken: dict[Ruling, None] = {}
     kept: dict[Ruling, None] = {}
     answered = False
@@ -70,7 +70,7 @@ def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
             for bit, clause in WATCHED.items():
                 if bit in outcome.watch:
                     broken[Ruling(clause, False, "kept", f"{op}: {bit.name}")] = None
-        # A status that was left as it came says nothing of the call.
+        # The op did not set the status, so the code is not its answer.
         if outcome.code is LEFT and outcome.message == LEFT_MESSAGE:
             continue
         for law in LAWS.get(op, ()):

@@ -1,10 +1,10 @@
-"""An independent matcher: what a pattern matches by the grammar that the interface gives, with no use of fnmatch."""
+"""A second matcher for patterns, written from the grammar in the interface alone, without fnmatch."""
 
 from collections.abc import Iterable
 
 
 def matching(pattern: str, paths: Iterable[str]) -> list[str]:
-    """The paths that a pattern matches, sorted; both relative to one directory, level by level."""
+    """The paths that a pattern matches, sorted. Paths and pattern are relative to one directory."""
     wanted = pattern.split("/")
     return sorted(
         path for path in paths if len(names := path.split("/")) == len(wanted) and all(map(matches, names, wanted))
@@ -12,7 +12,7 @@ def matching(pattern: str, paths: Iterable[str]) -> list[str]:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether one name matches one level of a pattern, both without slashes."""
+    """Whether a name matches one level of a pattern. Neither has a slash."""
     if not pattern:
         return not name
     head, rest = pattern[0], pattern[1:]
@@ -30,7 +30,7 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def _class(text: str) -> tuple["_Members", str]:
-    """The class that begins behind a bracket, and what stands behind it."""
+    """Parse the class that begins after a `[`. Return it, and the text behind its `]`."""
     negated = text.startswith("^")
     at = 1 if negated else 0
     ranges: list[tuple[str, str]] = []
@@ -54,7 +54,7 @@ class _Members:
 
 
 def rule(pattern: str) -> str:
-    """The clause that a pattern is mostly about."""
+    """The clause that a pattern is mostly about: that of its rarest special character, `[`, `\\`, `?` or `*`."""
     for character, slug in (("[", "class"), ("\\", "escape"), ("?", "question-mark"), ("*", "star")):
         if character in pattern:
             return f"get_matching_paths.{slug}"

@@ -1,8 +1,8 @@
-"""The reference model: files and directories as the contract has them, and what it makes of any sequence of ops.
+"""The reference model: it says what each op of any sequence must answer, and what files and directories there are then.
 
-It is plain Python and knows no process. Paths are relative to the directory that a history is about, such as `a/b`;
-the empty path is that directory. Which codes an op may answer is what the tables of `statuses` say of the situation
-that the steps before have led to.
+It is plain Python and uses no process. Paths are relative to the directory of the history, such as `a/b`. The empty
+path is that directory. The accepted codes come from the tables in `statuses.py`, by the situation that the steps
+before have led to.
 """
 
 from collections.abc import Container, Iterator
@@ -21,7 +21,10 @@ WRITES = ("new_writable_file", "new_appendable_file")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One op of a history. `file` is the number of the step that opened what the op is about, counted from 0."""
+    """One op of a history.
+
+    `file` is the number, from 0, of the step that opened the file or region that this op uses.
+    """
 
     op: str
     paths: tuple[str, ...] = ()
@@ -33,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Something that an op gave besides its code, and the clause that says what it should be."""
+    """A result of an op other than its code, such as the bytes of a read, and the clause that demands it."""
 
     clause: str
     what: str
@@ -42,7 +45,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a step must answer: one of these codes, and where it is OK, or a read that met the end, these values."""
+    """What a step must answer: one of `codes`. Where it is OK, or a read that met the end, also `values`."""
 
     clause: str
     codes: frozenset[Code]
@@ -51,9 +54,9 @@ class Expectation:
 
 @dataclass(slots=True)
 class _Opened:
-    """What a step opened: the op that did, its path, and what a reader sees or a writer has written.
+    """An open file or region: the op that opened it, its path, and what a reader sees or a writer has written.
 
-    It is `stale` where the file became another one since: what a reader sees of that is open.
+    `stale` says that the path became another file since. What a reader then sees is open.
     """
 
     op: str
@@ -67,19 +70,19 @@ _OK = frozenset({Code.OK})
 
 
 def canonical(path: str) -> str:
-    """What translation leaves of a relative path."""
+    """A relative path as translate_name leaves it: `a/./b//` becomes `a/b`."""
     return paths.clean(path) if path else ""
 
 
 def _related(one: str, other: str) -> bool:
-    """Whether one of two paths is the other, or above it."""
+    """Whether two paths are the same, or one is an ancestor of the other."""
     return not one or not other or f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
 class Model:
-    """The state after some steps. `tree` maps a path to what is in the file, or to None for a directory.
+    """The state after some steps. `tree` maps each path to the content of the file, or to None for a directory.
 
-    The clauses in `unsupported` are those that a target does not promise: what they are about is open.
+    The target does not promise the clauses in `unsupported`. What depends on them is open.
     """
 
     def __init__(self, unsupported: Container[str] = ()) -> None:
@@ -89,7 +92,7 @@ class Model:
         self._steps = 0
 
     def situation(self, path: str) -> str:
-        """Which row of the status tables a path stands for now."""
+        """The situation of a path now: a row of the tables in `statuses.py`."""
         names = path.split("/") if path else []
         for depth in range(1, len(names)):
             above = "/".join(names[:depth])
@@ -105,22 +108,25 @@ class Model:
         return statuses.FULL_DIRECTORY if self.children(path) else statuses.EMPTY_DIRECTORY
 
     def children(self, path: str) -> list[str]:
-        """The names in a directory, sorted."""
+        """The sorted names in a directory."""
         prefix = f"{path}/" if path else ""
         inside = (known.removeprefix(prefix) for known in self.tree if known.startswith(prefix))
         return sorted(name for name in inside if "/" not in name)
 
     def busy(self, path: str) -> bool:
-        """Whether somebody still writes to a file at, below or above a path: what is there is open until then."""
+        """Whether a file at, below or above a path is open for writing. Until it is closed, what is there is open."""
         return any(one.op in WRITES and not one.closed and _related(one.path, path) for one in self.opened.values())
 
     def succeeds(self, op: str, *on: str) -> bool:
-        """Whether an op on these paths would have to answer OK now."""
+        """Whether an op on these paths must answer OK now."""
         cell = None if any(map(self.busy, on)) else self._cell(op, on)
         return cell is not None and cell.accepts == _OK and not cell.readings
 
     def take(self, step: Step) -> Expectation | None:
-        """What the step must answer, and the state after it; None, and no change, where the contract leaves it open."""
+        """Perform a step on the model. Return what it must answer.
+
+        Where the contract leaves that open, change nothing and return None.
+        """
         if step.op != "get_matching_paths":
             step = replace(step, paths=tuple(map(canonical, step.paths)))
         expectation = self._file_op(step) if step.file >= 0 else self._path_op(step)
@@ -162,7 +168,7 @@ class Model:
 
     @staticmethod
     def _decided(step: Step, codes: frozenset[Code]) -> bool:
-        """Whether the state after a step is known, whichever of the codes it answers."""
+        """Whether the state after a step is known for each of the codes it may answer."""
         asks = step.op in ("path_exists", "stat", "is_directory", "get_file_size", "get_children")
         return asks or codes == _OK or Code.OK not in codes
 
@@ -235,7 +241,7 @@ class Model:
         if file is None:
             return None
         if step.op.endswith(".cleanup"):
-            # The fate of what was written and never closed is open.
+            # The contract does not say what becomes of a file that is never closed.
             if file.op in WRITES and not file.closed:
                 return None
             del self.opened[step.file]
@@ -272,7 +278,7 @@ class Model:
                 file.content += step.data
                 return Expectation("append.succeeds", _OK)
             case "tell":
-                # Where an appendable file stands before its first append is disputed.
+                # What tell answers before the first append to an appendable file is disputed.
                 if file.op == "new_appendable_file":
                     return None
                 return Expectation(

@@ -1,6 +1,6 @@
-"""The status-code contracts as tables: op and situation give the accepted codes.
+"""The status codes that each op may answer, as tables: by op and by the situation of its path.
 
-Sources are named by the clauses. A cell without a code in any source accepts everything: it is recorded, never failed.
+The clause of a cell names its source. Where no source names a code, every code is accepted and recorded.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ BELOW_A_FILE = "below-a-file"
 FAR_BELOW_A_FILE = "far-below-a-file"
 EMPTY_PATH = "empty-path"
 
-#: What is at a path before an op meets it.
+#: The situations of a path: what is there before the op.
 SITUATIONS = (
     FILE,
     EMPTY_FILE,
@@ -32,7 +32,7 @@ SITUATIONS = (
     FAR_BELOW_A_FILE,
     EMPTY_PATH,
 )
-#: Those that each of two paths meets: what is open for one path alone would only be open twice.
+#: The situations for ops with two paths. Those that are open for one path are left out: they would be open twice.
 SITUATIONS_OF_TWO = tuple(situation for situation in SITUATIONS if situation != FAR_BELOW_A_FILE)
 
 ALL_CODES = frozenset(Code)
@@ -40,10 +40,11 @@ ALL_CODES = frozenset(Code)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The clause that governs a situation, and the codes that keep it, by reading where it is disputed.
+    """The clause for an op in a situation, and the accepted codes; by reading, where the clause is disputed.
 
-    `guarded` cells are never sent: the empty path may mean somebody's root, and the op would change it. `by_default`
-    are the codes of core's own algorithm where the plugin leaves the entry NULL: they are not the plugin's affair.
+    The op of a `guarded` cell is never called: the empty path may mean somebody's root, and the op would change it.
+    `by_default` holds the codes of core's own algorithm, for an op whose entry is NULL. They are not held against a
+    plugin.
     """
 
     clause: str
@@ -81,7 +82,7 @@ def _empty_path(op: str) -> Cell:
     return Cell(f"{op}.unnamed-situations", ALL_CODES, guarded=op in CHANGING)
 
 
-#: Both sentences fit: a parent does not exist, and a parent entry is a file.
+#: Two sentences of the interface fit: a parent does not exist, and a parent is a file.
 _FAR_BELOW = Cell(
     "paths.far-below-a-file",
     readings={
@@ -92,7 +93,7 @@ _FAR_BELOW = Cell(
 
 
 def _row(op: str, **cells: Cell) -> dict[str, Cell]:
-    """A row in the order of the situations; names are the slugs with underscores."""
+    """A row of a table. The keywords are the situations, with underscores for hyphens."""
     given = {name.replace("_", "-"): cell for name, cell in cells.items()}
     row = {BELOW_A_FILE: _below(op), FAR_BELOW_A_FILE: _FAR_BELOW, EMPTY_PATH: _empty_path(op), **given}
     return {situation: row[situation] for situation in SITUATIONS}
@@ -187,7 +188,7 @@ ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
 
 
 def _two_paths(op: str, source: str, target: str) -> Cell:
-    """The cell of rename_file and copy_file. Where several things are wrong, each of their codes is accepted."""
+    """The cell of rename_file or copy_file. Where several things are wrong, the code of each is accepted."""
     if EMPTY_PATH in (source, target):
         return Cell(f"{op}.unnamed-situations", ALL_CODES, guarded=op == "rename_file" or target == EMPTY_PATH)
     directories = (EMPTY_DIRECTORY, FULL_DIRECTORY)
@@ -209,7 +210,7 @@ def _two_paths(op: str, source: str, target: str) -> Cell:
         return first
     codes = frozenset().union(*(cell.accepts.union(*cell.readings.values()) for cell in wrong))
     plain = next((cell for cell in wrong if not cell.readings), None)
-    # A directory that is renamed onto something is as open as renaming directories is.
+    # Whether directories can be renamed is disputed, so the answer is open, whatever the target is.
     return Cell(plain.clause if plain else f"{op}.unnamed-situations", codes if plain else ALL_CODES)
 
 
@@ -224,7 +225,7 @@ def _source_directory(op: str) -> Cell:
 
 def _target_directory(op: str, source: str) -> Cell:
     if op == "rename_file":
-        # Core's rename copies, and its copy goes into the directory.
+        # Core's default for rename_file copies, and its copy goes into the directory.
         refused = frozenset({Code.FAILED_PRECONDITION})
         return Cell("rename_file.target-directory", refused, by_default=frozenset({Code.OK}))
     return Cell(
