@@ -1,8 +1,8 @@
-"""Names that a path may have, as data: what goes wrong with each is a different mistake."""
+"""Names of files and directories that plugins get wrong, each in a way of its own."""
 
 from collections.abc import Mapping
 
-#: Bytes that are no text, as Python writes them in a file name.
+#: A name of bytes that are not UTF-8, as Python writes them in a str (surrogateescape).
 _NOT_UTF8 = b"\xff\xfe\x80".decode("utf-8", "surrogateescape")
 
 NAMES: Mapping[str, str] = {
@@ -51,10 +51,10 @@ NAMES: Mapping[str, str] = {
     "upper-case": "NAME",
 }
 
-#: Names that begin as `name` does, or as which `name` begins: what lists by prefix mixes them up.
+#: Names that share their beginning with `name`. A plugin that lists by prefix mixes them up.
 LOOK_ALIKES = ("names", "name-s", "name.s", "nam", "name s", "name~")
 
 
 def escaped(name: str) -> str:
-    """The pattern that matches exactly this name."""
+    """The pattern that matches exactly this name: its special characters are escaped."""
     return "".join("\\" + character if character in "*?[]\\" else character for character in name)

@@ -1,16 +1,16 @@
-"""Patterns as data: each with the clause it is about and what it matches in one small tree."""
+"""Patterns, each with the clause it is about and with what it matches in one small tree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: The tree: files, and directories, which are cheaper to make; a pattern cares for names only.
+#: The tree. Most entries are directories, which are cheaper to make: a pattern matches both.
 FILES = ("a", "abc", "x-y", "dir/ax", "dir/deep/end")
 DIRECTORIES = ("ab", "b", "c.txt", "[x]", "a*b", "x\u00e9", "dir", "dir/bx", "dir/deep", "dir2", "dir2/ax", "empty")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """`matches` is what the pattern gives in the tree, sorted."""
+    """A pattern. `matches` are the sorted paths that it matches in the tree."""
 
     text: str
     clause: str
@@ -70,7 +70,7 @@ PATTERNS: Mapping[str, Pattern] = {
     "far-below-a-missing-directory": _pattern("missing/*/*/x?", "no-match-is-ok"),
 }
 
-#: Patterns that break off or make no sense: what they match is nobody's rule.
+#: Patterns that are incomplete, such as `[a`, or make no sense. No source says what they match.
 MALFORMED: Mapping[str, str] = {
     "open-class": "[a",
     "empty-class": "[]",

@@ -1,11 +1,11 @@
-"""The situations of the status tables, built through the plugin."""
+"""Sets up the situations of the status tables through the plugin."""
 
 from ..contract import statuses
 from ..engine.case import Case, Tree
 
 CONTENT = b"0123456789"
 
-#: Spellings of a path that translation makes canonical; `{}` is the last name.
+#: Other spellings of a path, which translate_name makes canonical. `{}` is the last name.
 SPELLINGS = {
     "plain": "{}",
     "doubled-slash": "/{}",
@@ -16,7 +16,7 @@ SPELLINGS = {
 
 
 def build(this: Case, situation: str, name: str) -> tuple[str, Tree]:
-    """Set up `situation` with paths that begin with `name`: the path to use (relative), and what there is now."""
+    """Set up a situation with paths that begin with `name`. Return the relative path for the op, and the tree."""
     match situation:
         case statuses.FILE:
             this.write(name, CONTENT)

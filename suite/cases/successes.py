@@ -1,4 +1,4 @@
-"""Each op that has paths and a status, on something that it succeeds with."""
+"""Calls of each op with paths and a status that must succeed."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,7 +7,7 @@ from ..engine.case import Case
 
 
 def prepared(case: Case) -> None:
-    """Set up what the ops work on; each may be performed once."""
+    """Set up the files for all calls. Return the calls by op; each may be made once."""
     case.write("file", b"content")
     case.mkdir("empty")
     case.mkdir("full")

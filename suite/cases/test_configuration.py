@@ -1,7 +1,7 @@
-"""Configuration: what the options are, and that they are what they were set to.
+"""Configuration: an option has the value it was set to.
 
-Options mean something to the plugin, so a value may be refused; then nothing has changed. Every option gets back the
-value it had. TensorFlow never hands over an option without values: it answers INVALID_ARGUMENT itself.
+A plugin may refuse a value; then nothing may have changed. Every option is set back to the value it had. TensorFlow
+never hands over an option without values: it answers INVALID_ARGUMENT itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ Values = tuple[int | float | bytes, ...]
 
 
 def options(case: Case) -> tuple[Option, ...]:
-    """All options that have a value, as a set-up step; at least one."""
+    """Get all options that have a value, as a set-up step. Block the case where there are none."""
     with case.setup():
         known = tuple(option for option in case.require(case.tables.get_filesystem_configuration()) if option.values)
     if not known:
@@ -30,12 +30,12 @@ def options(case: Case) -> tuple[Option, ...]:
 
 
 def with_values(option: Option, values: Values) -> Option:
-    """As a user sets it: without the description."""
+    """The option with these values, as a user sets it: without a description."""
     return Option(option.name, option.type_tag, values)
 
 
 def others(option: Option) -> Iterator[Values]:
-    """Values that an option does not have, and may well take."""
+    """Values of the option's type that it does not have now."""
     value = option.values[0]
     new: Sequence[int | float | bytes]
     match value:
@@ -51,17 +51,17 @@ def others(option: Option) -> Iterator[Values]:
 
 
 def shown(values: Values) -> str:
-    """Values as text, in which even what is no number is equal to itself."""
+    """Values as text, so that NaN is equal to itself."""
     return ", ".join(map(repr, values))
 
 
 def now(case: Case) -> dict[str, str]:
-    """What all options are."""
+    """The values of all options now, by name."""
     return {option.name: shown(option.values) for option in options(case)}
 
 
 def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
-    """One option is set, alone or as a list of one."""
+    """Set one option by this op, alone or as a list of one."""
     raw = case.tables
     if op == "set_filesystem_configuration":
         return raw.set_filesystem_configuration([option])
@@ -69,7 +69,7 @@ def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
 
 
 def restored(case: Case, before: Sequence[Option]) -> None:
-    """The options are what they were, as a set-up step: hosts may be used by other cases."""
+    """Set the options back at the end of the block, as a set-up step: other cases may use the same host."""
     with case.setup():
         case.require(case.tables.set_filesystem_configuration(before))
 
@@ -167,7 +167,7 @@ def test_lent(case: Case) -> None:
         for values in (*others(known), known.values):
             if not set_by(case, op, with_values(known, values)).ok:
                 continue
-            # Nothing that the option could stand in the way of: it may be a limit.
+            # Only ops that no option, such as a limit, can prevent.
             for length in (8, 30, 100):
                 case.fs.path_exists(case.uri("x" * length))
             case.equal(clause, known.name, shown(values), now(case).get(known.name))

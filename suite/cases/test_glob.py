@@ -1,4 +1,4 @@
-"""Matching: the grammar of patterns, and the form of what is found."""
+"""Matching: the grammar of patterns, and the form of the matches."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from .test_names import behind
 
 
 def grown(case: Case) -> str:
-    """The tree that patterns are matched against; the URI it stands at."""
+    """Set up the tree. Return its URI."""
     for directory in DIRECTORIES:
         case.mkdir(directory)
     for file in FILES:

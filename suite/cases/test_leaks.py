@@ -1,4 +1,4 @@
-"""Leaks: what the process holds more of each time the same is done, in success and in error, op by op."""
+"""Leaks: each op is repeated, in success and in error, and the process must not hold more each time."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ pytestmark = over_tables
 
 CONTENT = b"0123456789" * 100
 
-#: What is looked at, and the clause that says that it does not grow.
+#: What is counted, and the clause that says that it does not grow.
 CLAUSES = {
     "descriptors": "robustness.leaves-no-descriptor",
     "threads": "robustness.leaves-no-thread",
@@ -26,7 +26,7 @@ CLAUSES = {
 }
 WHAT = {"descriptors": "descriptors", "threads": "threads", "mapped": "bytes mapped", "heap": "bytes allocated"}
 
-#: Adds to a program what is done each time; gets a way from a name in the case's directory to the path of an op.
+#: Adds the ops of one round to a program. Its second argument makes a path for an op of a name in the case's directory.
 Steps = Callable[[Program, Callable[[str], str]], None]
 
 
@@ -74,7 +74,7 @@ def asking(op: str, name: str) -> Steps:
 
 
 def doing(*performed: tuple[str, ...]) -> Steps:
-    """Ops that change the tree, one after the other, each with its paths; together they leave it as it was."""
+    """Perform ops that change the tree, one after the other. Together they leave it as it was."""
 
     def steps(program: Program, at: Callable[[str], str]) -> None:
         for op, *names in performed:
@@ -90,14 +90,14 @@ def doing(*performed: tuple[str, ...]) -> Steps:
 
 
 def dropped(program: Program, at: Callable[[str], str]) -> None:
-    """A file that is written and cleaned up, but never closed."""
+    """Write a file and clean it up without closing it."""
     handle = program.open("new_writable_file", at("new")).value
     program.append(handle, CONTENT)
     program.handle_op("writable_file.cleanup", handle)
 
 
 def synced(program: Program, at: Callable[[str], str]) -> None:
-    """A file that is synced."""
+    """Write a file and sync it."""
     handle = program.open("new_writable_file", at("new")).value
     program.append(handle, CONTENT)
     program.handle_op("sync", handle)
@@ -106,12 +106,12 @@ def synced(program: Program, at: Callable[[str], str]) -> None:
 
 
 def grown(program: Program, at: Callable[[str], str]) -> None:
-    """A file that is emptied, written, and opened again to append."""
+    """Empty a file, write it, and open it again to append."""
     opening("new_writable_file", "new")(program, at)
     opening("new_appendable_file", "new")(program, at)
 
 
-#: Where a path may lead.
+#: Paths in different situations.
 PLACES = ("file", "directory", "empty", "missing", "missing/leaf", "file/leaf")
 NAMES_OF_PLACES = {"missing/leaf": "missing-parent", "file/leaf": "below-a-file"}
 
@@ -125,7 +125,7 @@ ONE_PATH = {
     for place in PLACES
 }
 
-#: By name: the op that it is about, and what is done.
+#: The rounds by name: the op that a round is about, and the program.
 CHANGES: dict[str, tuple[str, Steps]] = {
     "new_writable_file-dropped": ("new_writable_file", dropped),
     "new_writable_file-synced": ("new_writable_file", synced),
@@ -164,7 +164,7 @@ CHANGES: dict[str, tuple[str, Steps]] = {
 
 
 def judged(case: Case, op: str, steps: Steps) -> None:
-    """Do it again and again, and look at the process; what is cached is dropped before each look."""
+    """Repeat a round and count what the process holds. Caches are flushed before each count."""
     if op not in case.fs.present:
         case.missing(op)
     case.write("file", CONTENT)

@@ -1,4 +1,4 @@
-"""Lifetimes: open files and regions in every legal order, many at once, and when something befalls their path."""
+"""Lifetimes: open files and regions in every legal order, many at once, and while their path is deleted or replaced."""
 
 import itertools
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from ..engine.case import Case
 from ..engine.marks import SURVIVED, clauses, full, over_tables
 
 CONTENT = b"the content of a file"
-#: So many objects of one kind are open at once.
+#: The number of objects of one kind that are open at once.
 MANY = 100
 
 READER = "new_random_access_file"
@@ -24,14 +24,14 @@ Seen = RandomAccessFile | MemoryRegion
 
 
 def available(case: Case, *ops: str) -> None:
-    """Without one of these the case is about nothing."""
+    """End the case as absent where one of these ops cannot be performed."""
     for op in ops:
         if not case.fs.available(op):
             case.missing(op)
 
 
 def look(got: Seen, length: int = len(CONTENT)) -> bytes | str:
-    """The first bytes that an open file or region shows; an error's code where it shows none."""
+    """The first bytes of an open file or region, or the code of the error."""
     if isinstance(got, MemoryRegion):
         return got.data(0, length).value[1]
     read = got.read(0, length)
@@ -39,14 +39,14 @@ def look(got: Seen, length: int = len(CONTENT)) -> bytes | str:
 
 
 def opened(case: Case, op: str, uri: str) -> Seen:
-    """A file or a region, as a set-up step."""
+    """Open a file or a region as a set-up step."""
     with case.setup():
         got: Seen = case.opened(getattr(case.fs, op)(uri))
     return got
 
 
 def independent(case: Case, wrong: list[str]) -> None:
-    """The check that all these are about."""
+    """Check that open objects do not depend on each other."""
     case.check("common.objects-are-independent", not wrong, "as if each were alone", "; ".join(wrong[:2]) or
                "as if each were alone")  # fmt: skip
 
@@ -79,7 +79,7 @@ def test_orders(case: Case, op: str, closed: str) -> None:
 
 
 def use(file: WritableFile, step: str) -> Code:
-    """The code of one op; that there is no such op is nothing to complain about."""
+    """Perform one op. Return its code, or OK where it answers UNIMPLEMENTED."""
     got: Outcome[object] = file.append(b"piece") if step == "append" else getattr(file, step)()
     return Code.OK if got.code is Code.UNIMPLEMENTED else got.code
 
@@ -154,41 +154,41 @@ def test_filesystem_ends_last(case: Case) -> None:
     raw = case.tables
     case.discard_filesystem()
     case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
-    # Whoever shares the host would find it without a filesystem.
+    # Another case in the same host would have no filesystem.
     case.host.close()
 
 
 def deleted(case: Case, uri: str) -> None:
-    """Nothing is at the path."""
+    """Delete the file."""
     case.require(case.fs.delete_file(uri))
 
 
 def renamed(case: Case, uri: str) -> None:
-    """The file has another path."""
+    """Rename the file."""
     case.require(case.fs.rename_file(uri, case.uri("elsewhere")))
 
 
 def replaced(case: Case, uri: str) -> None:
-    """Another file has come to the path."""
+    """Rename another file onto the path."""
     case.require(case.fs.rename_file(case.write("new", NEW), uri))
 
 
 def created_again(case: Case, uri: str) -> None:
-    """The file was deleted, and another one made at the path."""
+    """Delete the file and create another one at its path."""
     case.require(case.fs.delete_file(uri))
     case.write("file", NEW)
 
 
 def continued(case: Case, uri: str) -> None:
-    """The file has become longer."""
+    """Append to the file."""
     with case.opened(case.fs.new_appendable_file(uri)) as file:
         case.require(file.append(b" and more of it"))
         case.require(file.close())
 
 
-#: As long as CONTENT.
+#: It has the length of CONTENT.
 NEW = CONTENT.upper()
-#: With the op that it takes.
+#: What happens to the path, each with the op it needs.
 BEFALLS: dict[str, tuple[str, Callable[[Case, str], None]]] = {
     "deleted": ("delete_file", deleted),
     "renamed": ("rename_file", renamed),

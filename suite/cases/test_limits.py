@@ -1,4 +1,4 @@
-"""Limits: what an op says when there is no room, and when a status does not arrive as TensorFlow hands it over."""
+"""Limits: what an op answers when there is no room, and when its status does not say OK on arrival."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from .successes import SUCCESSES, prepared
 pytestmark = over_tables
 
 ROOM = 64 << 10
-#: More than a file may have, in pieces that fit and in one that does not.
+#: Contents longer than a file may be: in pieces that fit one by one, and in one piece that does not.
 PIECES = {"one-piece": [b"x" * (ROOM + 1000)], "many-pieces": [b"y" * 10_000] * 10}
 
 
@@ -62,7 +62,8 @@ def test_room_again(case: Case) -> None:
                     break
                 kept += piece
             file.flush()
-        # Whether a file can be written again after an error is open; where it says so, nothing may be there twice.
+        # The contract does not say whether a file can be written after an error. Where it can, no piece may be there
+        # twice.
         if not file.append(tail).ok or not file.close().ok:
             case.check("append.writes-exactly-n", True, "an error, or every byte once", "an error")
             return
@@ -78,7 +79,7 @@ ON_FILES = ("read", "append", "tell", "flush", "sync", "close")
 
 
 def judge(case: Case, got: Outcome[object]) -> None:
-    """Which reading the op follows; a status that says something else yet is a breach."""
+    """Record which reading the op follows. A status with a third code is a breach."""
     case.implemented(got)
     readings = {"resets": got.ok, "leaves": (got.code, got.message) == (host_limits.LEFT, host_limits.LEFT_MESSAGE)}
     case.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message)
@@ -91,7 +92,7 @@ def test_used_status(case: Case, op: str) -> None:
     if op not in case.fs.present:
         case.missing(op)
     prepared(case)
-    # Names are translated before, for translate_name has no status.
+    # Names are translated before the block, because translate_name has no status.
     SUCCESSES["path_exists"](case)
     with host_limits.statuses_arrive_used(case.host):
         got = SUCCESSES[op](case)

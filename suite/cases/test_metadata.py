@@ -1,4 +1,4 @@
-"""Metadata: what the ops that ask say of a path, and that they say the same."""
+"""Metadata: the ops that ask about a path give the same answer."""
 
 import time
 
@@ -49,7 +49,7 @@ def test_is_directory_of_a_file(case: Case) -> None:
 
 
 def agree(case: Case, name: str, size: int | None) -> None:
-    """All that can be asked of a path tells one story; `size` is None for a directory, -1 for nothing."""
+    """Check that all queries about a path agree. `size` is in bytes, None for a directory, -1 for nothing."""
     clause, fs, uri = "common.queries-agree", case.fs, case.uri(name)
     code = Code.NOT_FOUND if size == -1 else Code.OK
     statistics, exists = fs.stat(uri), fs.path_exists(uri)
@@ -71,8 +71,8 @@ def agree(case: Case, name: str, size: int | None) -> None:
         case.status(clause, fs.get_file_size(uri), Code.NOT_FOUND)
 
 
-#: How a path called `path` changes: what is done first, its size then (None for a directory, -1 for nothing), what is
-#: done next, and its size afterwards. A step is the name of a method of the filesystem, or `write`, with its arguments.
+#: Changes of the path `path`: the steps before, its size then (None for a directory, -1 for nothing), the steps after,
+#: and its size then. A step is the name of a method of the filesystem, or `write`, and its arguments.
 Step = tuple[str, str] | tuple[str, str, str | bytes]
 CHANGES: dict[str, tuple[list[Step], int | None, list[Step], int | None]] = {
     "write": ([], -1, [("write", "path", b"12345")], 5),
@@ -138,7 +138,7 @@ def test_times(case: Case) -> None:
     times = []
     for content in (b"first", b"second", b"third"):
         times.append(case.require(case.fs.stat(case.write("file", content))).mtime_nsec)
-    # A clock of the store may be a day off; a wrong unit is off by a factor of a thousand. 0 says: not known.
+    # The store's clock may be wrong by a day. A wrong unit is wrong by a factor of a thousand. 0 means: not known.
     sane = all(mtime == 0 or abs(mtime - now) < DAY for mtime in times)
     seen = "mtime within a day" if sane else f"mtime has {len(str(abs(times[0])))} digits"
     case.check("stat.mtime-is-in-nanoseconds", sane, "mtime within a day", seen)

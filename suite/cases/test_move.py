@@ -11,7 +11,7 @@ NEW = b"new\0content"
 
 
 def by(*names: str) -> pytest.MarkDecorator:
-    """Both ops, each with its own clauses of these names."""
+    """The parameters rename_file and copy_file, each with its own clauses of these names."""
     return pytest.mark.parametrize(
         "op",
         [
@@ -22,13 +22,13 @@ def by(*names: str) -> pytest.MarkDecorator:
 
 
 def move(case: Case, op: str, source: str, target: str) -> Outcome[None]:
-    """Rename or copy, with names in the case's directory."""
+    """Rename or copy. Names are relative to the case's directory."""
     perform = case.fs.rename_file if op == "rename_file" else case.fs.copy_file
     return perform(case.uri(source), case.uri(target))
 
 
 def afterwards(op: str, source: str, target: str, content: bytes) -> Tree:
-    """What is there when the op has answered OK."""
+    """The tree after the op has answered OK."""
     return {target: content} if op == "rename_file" else {source: content, target: content}
 
 
@@ -126,7 +126,7 @@ def test_onto_itself(case: Case, op: str) -> None:
     case.reading(f"{op}.onto-itself", readings, f"code={got.code} content={there!r}", got.message)
 
 
-#: What cannot be done: source, target, the code, and the clause that says so.
+#: Moves that must fail: source, target, the code, and the clause.
 REFUSED = {
     "missing": ("missing", "target", Code.NOT_FOUND, "missing-is-not-found"),
     "missing-parent": ("target", "missing/target", Code.NOT_FOUND, "missing-parent-is-not-found"),

@@ -1,4 +1,4 @@
-"""Names: whatever a name looks like, every op that takes a path means the same thing by it."""
+"""Names: whatever a name looks like, every op that takes a path means the same file."""
 
 import pytest
 
@@ -16,9 +16,9 @@ names = pytest.mark.parametrize("name", [pytest.param(name, id=label) for label,
 
 
 def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
-    """Whether the filesystem can have this name; `got` is what the op that would create it answered.
+    """Whether the filesystem can have this name. `got` is the outcome of the op that creates it.
 
-    Of a path with parents it may have made some before it found that the whole is too long.
+    An op that fails may have made some of the parents, before it found that the whole path is too long.
     """
     readings = {
         "accepted": got.ok,
@@ -33,7 +33,7 @@ def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
 
 
 def written(case: Case, name: str) -> bool:
-    """A file of this name, if there can be one."""
+    """Set up a file of this name. Return whether the filesystem can have it."""
     if case.seeded:
         case.write(name, CONTENT)
         return True
@@ -43,7 +43,7 @@ def written(case: Case, name: str) -> bool:
     with case.setup(), case.opened(got) as file:
         case.require(file.append(CONTENT))
         closed = file.close()
-    # Where a file comes to be when it is closed, that is when its name is refused.
+    # A filesystem that creates the file at close may refuse its name only then.
     if not closed.ok and not accepted(case, name, closed):
         return False
     case.within_limits(name)
@@ -129,7 +129,7 @@ def test_appended(case: Case, name: str) -> None:
 
 
 def behind(case: Case, matches: Entries) -> list[str]:
-    """The matches without the case's directory, which may stand before them as a URI or as a translated name."""
+    """The matches relative to the case's directory. The plugin may give them as URIs or as translated names."""
     heads = (case.uri() + "/", case.fs.translate(case.uri()).rstrip("/") + "/")
     return sorted(next((path.removeprefix(h) for h in heads if path.startswith(h)), path) for path in matches.names)
 
@@ -162,7 +162,7 @@ def test_long(case: Case, length: int) -> None:
     case.equal(KEPT, "entries", (), case.require(case.fs.get_children(case.uri(path))).names)
 
 
-#: What is done to `name` beside a sibling, and the clause that says what becomes of the two.
+#: What is done to `name` beside a sibling with a similar name, and the clause that is checked.
 BESIDE = {
     "delete_file": "delete_file.deletes",
     "delete_dir": "delete_dir.deletes",

@@ -1,7 +1,7 @@
-"""Ownership, op by op: what is the caller's is neither written nor kept, what is handed over is whole and not shared.
+"""Ownership: an op neither writes to nor keeps what the caller owns, and what it hands over is a copy.
 
-The host overwrites every path and buffer as soon as the op has come back, watches the wrappers and what lies around the
-buffers, and frees every block it is handed.
+The host overwrites every path and buffer as soon as the op has returned, watches the wrappers and the bytes around the
+buffers, and frees every block that it gets.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ from ..engine.marks import SURVIVED, clauses, over_tables
 
 CONTENT = b"the content of a file"
 
-#: How an op is performed: the filesystem, a path that may be anything, and another one.
+#: Performs an op on a filesystem, with a first and a second path.
 Way = Callable[[Filesystem, str, str], Outcome[object]]
 
 
 def there(op: str) -> Way:
-    """The op with the first path."""
+    """Perform the op with the first path."""
     return lambda fs, path, _: getattr(fs, op)(path)
 
 
-#: The ops that take paths, but for those that open something.
+#: The ops that take paths, without those that open something.
 WAYS: dict[str, Way] = {
     op: there(op)
     for op in (
@@ -86,7 +86,7 @@ def test_entries(case: Case) -> None:
 
 
 def token_text(case: Case) -> Outcome[object]:
-    """A transaction's token as text; the transaction ends."""
+    """The token of a new transaction as text. The transaction is ended."""
     raw = case.tables
     with case.setup():
         token = case.require(raw.start_transaction()).token
@@ -95,7 +95,7 @@ def token_text(case: Case) -> Outcome[object]:
     return Outcome(text.op, text.code, text.message, text.value is not None)
 
 
-#: The ops besides the lists that hand over blocks, each asked for what it gives again whenever it is asked.
+#: The ops other than listings that hand over blocks, each with a call that gives the same every time.
 HANDED_OVER: dict[str, Callable[[Case], Outcome[object]]] = {
     "translate_name": lambda case: case.tables.translate_name(case.uri("name" * 10)),
     "decode_transaction_token": token_text,
@@ -127,7 +127,7 @@ def test_open(case: Case, opened: str) -> None:
     case.write("other", b"another file")
     with case.setup():
         got = case.opened(getattr(case.fs, opened)(uri))
-        # Other paths take the place of the one that was handed over.
+        # Ops with other paths reuse the memory of the path.
         case.fs.path_exists(case.uri("other"))
         getattr(case.fs, opened)(case.uri("missing/path"))
     with got:

@@ -1,7 +1,7 @@
 """Properties: on every history, plugin and model agree.
 
-A case tries many histories and stands for the smallest one on which they differ; else for one that got a warning;
-else for one that was run.
+A case tries many histories. It takes the result of the smallest on which they differ, else of one with a warning, else
+of any that was run.
 """
 
 from ..engine.case import Case

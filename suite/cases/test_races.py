@@ -1,4 +1,4 @@
-"""Races: threads that change and look at the same names, and what each of them was told."""
+"""Races: several threads change and read the same names, and the answers must fit some order of the ops."""
 
 import random
 import time
@@ -19,12 +19,12 @@ pytestmark = over_tables
 
 THREADS = 4
 ROUNDS = 100
-#: About as long as threads are kept at it with a plugin that is slow.
+#: Seconds for which a slow plugin is kept busy, at most.
 SECONDS = 1.0
 
 
 def often(rounds: int) -> Iterator[int]:
-    """The numbers of the rounds; with a plugin that is slow only as many as take so long."""
+    """The numbers of the rounds. A slow plugin gets only as many as fit into the time."""
     started = time.perf_counter()
     for number in range(rounds):
         yield number
@@ -33,27 +33,27 @@ def often(rounds: int) -> Iterator[int]:
 
 
 def needs(case: Case, *ops: str) -> None:
-    """Programs of threads have no defaults of core: the ops have to be the plugin's own."""
+    """End the case as absent where the plugin lacks one of these ops: programs of threads use no defaults of core."""
     for op in ops:
         if op not in case.fs.present:
             case.missing(op)
 
 
 def actors(case: Case, count: int = THREADS) -> list[Actor]:
-    """Threads in the case's own directory."""
+    """Programs for threads that work in the case's directory."""
     directory = case.fs.translate(case.uri())
     return [Actor(case.tables, directory) for _ in range(count)]
 
 
 def performed(case: Case, some: list[Actor], rounds: int = 1) -> list[list[Event]]:
-    """The events of all threads, round by round."""
+    """Perform the programs. Return the events of all threads, round by round."""
     went = run_within(case.tables, [actor.program for actor in some], rounds, SECONDS)
     told = [actor.rounds(thread) for actor, thread in zip(some, went, strict=True)]
     return [[event for events in round_ for event in events] for round_ in zip(*told, strict=True)]
 
 
 def fitting(rounds: list[list[Event]], start: Files) -> str:
-    """The events of the first round that fits no order; empty where all do."""
+    """The events of the first round that no order explains. Empty where all rounds are right."""
     states = {start}
     for events in rounds:
         states = ends(events, states)
@@ -64,7 +64,7 @@ def fitting(rounds: list[list[Event]], start: Files) -> str:
     return ""
 
 
-#: The op, what there is before, and the names that each thread hands over.
+#: The op, what there is before, and the names that each thread gives to it.
 RACES: dict[str, tuple[Files, tuple[tuple[str, ...], ...]]] = {
     "create_dir": (frozenset(), (("name",),) * THREADS),
     "delete_dir": (frozenset({("name", None)}), (("name",),) * THREADS),
@@ -97,7 +97,7 @@ def test_one_winner(case: Case, op: str) -> None:
 
 
 def fits(case: Case, some: list[Actor], start: Files, rounds: int = ROUNDS) -> None:
-    """The check that histories are about."""
+    """Check that the events of every round fit some order."""
     wrong = fitting(performed(case, some, rounds), start)
     got = "fits no order" if wrong else "fits an order"
     case.check("common.fits-an-order", not wrong, "fits an order", got, wrong)
@@ -133,7 +133,7 @@ def test_moving(case: Case) -> None:
     fits(case, some, frozenset({("here", b"content")}))
 
 
-#: What programs that nobody wrote are made of; files and directories have names of their own.
+#: The parts of random programs. Files and directories have different names.
 MIXED = (
     ("path_op", "create_dir", "directory"),
     ("path_op", "delete_dir", "directory"),
@@ -159,7 +159,7 @@ def test_mixed(case: Case, seed: int) -> None:
     some = actors(case, 3)
     for k, actor in enumerate(some):
         if k == 0:
-            # So that there is a file again in every round.
+            # The file is there again in every round.
             actor.write("own", b"again")
             actor.path_op("rename_file", "own", "a")
         for _ in range(3):
@@ -226,7 +226,7 @@ def test_listing(case: Case, op: str) -> None:
 
 
 def mistaken(got: Outcome[Entries], stay: set[str], come: set[str]) -> str:
-    """What is wrong with a listing that was made beside changes."""
+    """What is wrong with a listing that was made while others changed the directory. Empty where nothing is."""
     if not got.ok:
         return f"code={got.code}"
     counts = Counter(name.rpartition("/")[2] for name in got.value.names)
@@ -271,11 +271,11 @@ def test_reading_beside_a_writer(case: Case) -> None:
 
 
 def out_of_step(thread: list[Timed], whole: bytes) -> str:
-    """What is wrong with what one thread read of a file that grows to `whole`."""
+    """What is wrong with the bytes that one thread read of a file that grows to `whole`. Empty where nothing is."""
     seen = 0
     for timed in thread:
         got = timed.outcome
-        # Before it is closed a file may be hidden, or closed to readers.
+        # Before its close a file may be invisible, or not readable.
         if got.op != "read" or got.code not in (Code.OK, Code.OUT_OF_RANGE):
             continue
         data = got.value.data

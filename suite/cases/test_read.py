@@ -10,20 +10,20 @@ from ...harness.outcomes import Outcome, Read
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 
-#: Every byte value, NUL and newline among them, so that text handling shows.
+#: All byte values, with NUL and newline, so that a plugin that treats bytes as text shows.
 CONTENT = bytes(range(256)) * 4
 SIZE = len(CONTENT)
 
 
 def reader(case: Case, content: bytes = CONTENT) -> RandomAccessFile:
-    """A file with this content, open for reading."""
+    """Set up a file with this content and open it for reading."""
     uri = case.write("file", content)
     with case.setup():
         return case.opened(case.fs.new_random_access_file(uri))
 
 
 def whole(case: Case, got: Outcome[Read], offset: int, n: int) -> None:
-    """Check a read that lies inside the file."""
+    """Check a read inside the file: code, count and bytes."""
     case.status("read.succeeds", got, Code.OK)
     case.equal("read.ok-is-exactly-n", "returned", n, got.value.returned)
     case.equal("read.returns-the-bytes", "data", CONTENT[offset : offset + n], got.value.data)

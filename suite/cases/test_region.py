@@ -7,7 +7,7 @@ from ..engine.marks import clauses, smoke
 
 
 def region(case: Case, content: bytes) -> MemoryRegion:
-    """A file with this content, mapped."""
+    """Set up a file with this content and make a memory region of it."""
     uri = case.write("file", content)
     with case.setup():
         return case.opened(case.fs.new_read_only_memory_region_from_file(uri))

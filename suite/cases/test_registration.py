@@ -12,7 +12,7 @@ pytestmark = over_tables
 
 
 def registered(case: Case) -> Registration:
-    """What registration gave; a plugin that does not load is another case's news."""
+    """What the plugin registered. A plugin that does not load blocks the case."""
     with case.setup():
         return case.registration
 
@@ -86,21 +86,21 @@ def test_versions(case: Case) -> None:
     case.equal("registration.api-matches", "other API", [], [f"{s}: {n}" for s, n, table in tables if table.api != 0])
 
 
-#: The ops that core insists on, where their table is there at all.
+#: The ops that core requires in each table that is not NULL.
 REQUIRED = {
     FILESYSTEM: ("init", "cleanup"),
     RANDOM_ACCESS_FILE: ("random_access_file.cleanup",),
     WRITABLE_FILE: ("writable_file.cleanup",),
     READ_ONLY_MEMORY_REGION: ("read_only_memory_region.cleanup", "data", "length"),
 }
-#: The ops that open something, and the table of what they open.
+#: The ops that open something, and the table of its ops.
 CREATORS = {
     "new_random_access_file": RANDOM_ACCESS_FILE,
     "new_writable_file": WRITABLE_FILE,
     "new_appendable_file": WRITABLE_FILE,
     "new_read_only_memory_region_from_file": READ_ONLY_MEMORY_REGION,
 }
-#: Bytes in a table for each of its entries.
+#: The size of an entry of a table, in bytes.
 ENTRY = 8
 
 
@@ -177,7 +177,7 @@ def test_cleanup_after_init(case: Case) -> None:
 
 
 def need(case: Case) -> tuple[Scheme, ...]:
-    """What the plugin says of its schemes, where it has some."""
+    """The schemes that the plugin registers. End the case where there are none."""
     found = case.announced
     if not found:
         registration = registered(case)

@@ -1,4 +1,4 @@
-"""The process that loaded the plugin: what is left changed in it when everything was closed."""
+"""The process that loaded the plugin: it must be unchanged after everything was closed."""
 
 import pytest
 
@@ -10,12 +10,12 @@ from .successes import SUCCESSES, prepared
 
 pytestmark = over_tables
 
-#: So often the same is done, so that one descriptor a time is told from one that is kept for good.
+#: The number of rounds. It tells a descriptor that leaks in every round from one that is kept once.
 TIMES = 10
 
 
 def round_trip(case: Case) -> None:
-    """One of everything, in success and in error, with all that was opened cleaned up."""
+    """Perform every op once, in success and in error. All that was opened is cleaned up."""
     fs = case.fs
     case.write("directory/file", b"content")
     case.content(case.uri("directory/file"))
@@ -45,7 +45,7 @@ def test_process_state(case: Case) -> None:
     with case.setup():
         fresh = State.of(case.host)
         case.mkdir("directory")
-        # The first round may fill caches.
+        # The first round may fill caches, so it is not counted.
         round_trip(case)
     before = State.of(case.host)
     for _ in range(TIMES):

@@ -1,4 +1,4 @@
-"""Sizes: around every number that buffers, pages and transfers have, written and read in every way."""
+"""Sizes around those of buffers, pages and transfers, written and read in several ways."""
 
 import itertools
 
@@ -10,14 +10,14 @@ from ..engine.marks import clauses
 
 SIZES = (0, 1, 511, 512, 513, 4095, 4096, 4097, 65535, 65536, 65537, 131071, 131072, 131073,
          (1 << 20) - 1, 1 << 20, (1 << 20) + 1)  # fmt: skip
-#: No power of two, so that no two places of a file look alike.
+#: The period of the content. It is no power of two, so that places that are a buffer apart look different.
 PERIOD = bytes(range(251))
 
 sizes = pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in SIZES])
 
 
 def content(size: int) -> bytes:
-    """So many bytes, every value among them."""
+    """This many bytes, with every byte value among them."""
     return (PERIOD * (size // len(PERIOD) + 1))[:size]
 
 

@@ -1,4 +1,4 @@
-"""Status codes: each op that takes a path, in each situation the path can be in."""
+"""Status codes: each op that takes a path, in each situation of the path."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ from ..engine.case import Case
 from ..engine.marks import clauses
 from .situations import SPELLINGS, build
 
-#: The ops whose answer has more than a status: which further clauses their cells check.
+#: The ops whose answer is more than a status, with the further clauses that are checked.
 BESIDE = {
     "stat": ("stat.untouched-on-error",),
     "is_directory": ("is_directory.returns-false-on-error",),
@@ -35,12 +35,12 @@ BESIDE = {
     ),
     "paths_exist": ("paths_exist.is-true-if-all-exist",),
 }
-#: The situations in which a traversal cannot start.
+#: The situations in which delete_recursively cannot begin to traverse.
 NOTHING_THERE = (BELOW_A_FILE, FAR_BELOW_A_FILE, MISSING, MISSING_PARENT)
 
 
 def one_path_cases() -> list[ParameterSet]:
-    """Each op in each situation and each spelling; cells that the guard refuses are not collected."""
+    """Each op in each situation and each spelling. Guarded cells are left out."""
     params = []
     for op, row in ONE_PATH.items():
         for situation, cell in row.items():
@@ -57,7 +57,7 @@ def one_path_cases() -> list[ParameterSet]:
     return params
 
 
-# One parameter and not four: pytest makes a fixture of each, for every case.
+# One parameter instead of four, because pytest makes a fixture of each parameter for every case.
 @pytest.mark.parametrize("met", one_path_cases())
 def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
     """The op meets a path in this situation."""
@@ -67,7 +67,7 @@ def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
         case.mkdir("elsewhere")
         before["elsewhere"] = None
     head, _, leaf = relative.rpartition("/")
-    # The spelling is of the last name, so that the situation of the path stays what it is.
+    # Only the last name is spelt differently, so that the situation stays the same.
     spelt = (f"{head}/" if head else "") + form.format(leaf)
     if form.startswith("elsewhere") and head:
         spelt = "elsewhere/../" + relative
@@ -85,7 +85,7 @@ def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
 
 
 def two_path_cases() -> list[ParameterSet]:
-    """Both ops with each situation on either side."""
+    """rename_file and copy_file with each situation of the source and of the target."""
     params = []
     for op, table in TWO_PATHS.items():
         for (source, target), cell in table.items():
@@ -112,7 +112,7 @@ def test_two_paths(case: Case, met: tuple[str, str, str, Cell]) -> None:
 
 
 def call(fs: Filesystem, op: str, uri: str) -> Outcome[object]:
-    """Perform a one-path op."""
+    """Perform an op with one path."""
     if op == "paths_exist":
         return fs.paths_exist([uri])
     perform: Callable[[str], Outcome[object]] = getattr(fs, op)
@@ -120,7 +120,7 @@ def call(fs: Filesystem, op: str, uri: str) -> Outcome[object]:
 
 
 def status_of(got: Outcome[object]) -> Outcome[object]:
-    """The outcome to judge: of paths_exist, the status of its one path."""
+    """The status that is judged: for paths_exist, that of its one path."""
     if isinstance(got.value, Existence) and got.value.statuses:
         status = got.value.statuses[0]
         return Outcome(got.op, status.code, status.message, got.value, got.watch, got.source)
@@ -128,7 +128,7 @@ def status_of(got: Outcome[object]) -> Outcome[object]:
 
 
 def judge(case: Case, cell: Cell, op: str, got: Outcome[object]) -> None:
-    """Hold the code to its cell."""
+    """Check the code against its cell."""
     case.implemented(got)
     if got.source is Source.DEFAULT and got.code in cell.by_default:
         case.reading(cell.clause, {"core's default": True}, f"code={got.code}", got.message)
@@ -144,11 +144,11 @@ def judge(case: Case, cell: Cell, op: str, got: Outcome[object]) -> None:
 
 
 def value_of(op: str, got: Outcome[object]) -> str:
-    """The return value, for ops where it decides."""
+    """The return value, for ops that have a check on it."""
     return f" value={got.value}" if op == "is_directory" else ""
 
 
 def finish(got: Outcome[object]) -> None:
-    """End what was opened."""
+    """Clean up what the op opened."""
     if isinstance(got.value, RandomAccessFile | WritableFile | MemoryRegion):
         got.value.cleanup()

@@ -1,4 +1,4 @@
-"""The storage behind the plugin, seen through another way to it: a second witness."""
+"""The storage behind the plugin, read and written through the backing."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from ..engine.marks import clauses
 from .test_write import handed_over
 
 CONTENT = bytes(range(256)) * 16
-#: Where a large file holds something; between them is nothing.
+#: The offsets in a sparse file, in bytes, that hold data.
 MARKS = {0: b"start", 2**31 - 3: b"around 2^31", 2**32 - 3: b"around 2^32", 5 * 2**30: b"the end"}
 LARGE = 5 * 2**30 + 7
 

@@ -1,4 +1,4 @@
-"""Threads: ops that the host's threads perform at the same time, again and again."""
+"""Threads: the host's threads repeat ops at the same time."""
 
 from collections.abc import Sequence
 
@@ -14,15 +14,15 @@ pytestmark = over_tables
 
 THREADS = 4
 ROUNDS = 100
-#: About as long as threads are kept at it with a plugin that is slow; shorter than the shortest call time-out in use.
+#: Seconds for which a slow plugin is kept busy, at most. It is less than the shortest call time-out in use.
 SECONDS = 1.0
-#: Bytes that say where in the file they stand.
+#: Content in which every place looks different.
 CONTENT = b"".join(b"%07d\n" % k for k in range(4096))
 PIECE = 512
 
 
 def wrong(went: list[list[Timed]], expected: Sequence[object]) -> str:
-    """The first outcome that is not what its thread expects every time; empty where all are."""
+    """The first outcome that differs from what its thread expects, as text. Empty where all are right."""
     for number, (thread, value) in enumerate(zip(went, expected, strict=True)):
         for round_, timed in enumerate(thread):
             if timed.outcome.value != value:
@@ -66,7 +66,7 @@ def test_region(case: Case) -> None:
     case.check("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
 
 
-#: What each of the threads does to a file and a directory of its own, by the op that is looked at.
+#: What each thread does to a file and a directory of its own, by the op that is checked.
 BUSY = ("query", "list", "write", "read", "create", "glob", "flush")
 
 
@@ -93,7 +93,7 @@ def test_filesystem(case: Case, what: str) -> None:
 
 
 def answer(timed: Timed) -> str:
-    """Of an answer what is the same every time."""
+    """The part of an answer that must be the same every time."""
     got = timed.outcome
     match got.value:
         case Entries(names=names):
@@ -108,7 +108,7 @@ def answer(timed: Timed) -> str:
 
 
 def busy(case: Case, what: str, k: int) -> Program:
-    """What thread number k does."""
+    """The program of thread number k."""
     program = Program(case.tables)
     directory = case.fs.translate(case.uri(f"thread{k}"))
     file = case.fs.translate(case.uri(f"thread{k}/file0"))
@@ -157,7 +157,7 @@ def test_rename_is_atomic(case: Case) -> None:
     writer.handle_op("writable_file.cleanup", handle)
     writer.path_op("rename_file", case.fs.translate(other), case.fs.translate(target))
     if "rename_file" not in case.fs.present:
-        # Core copies and deletes: the file is emptied first, which is no affair of the plugin.
+        # Core's default copies and deletes. It empties the target first, for which the plugin is not to blame.
         case.missing("rename_file")
     readers = []
     for _ in range(THREADS - 1):

@@ -1,4 +1,4 @@
-"""Transactions: tokens, the paths they hold, and what their end does."""
+"""Transactions: tokens, the paths they hold, and their end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ pytestmark = over_tables
 
 GET = "get_transaction_for_path"
 GET_OR_START = "get_or_start_transaction_for_path"
-#: No plugin has this scheme.
+#: A scheme that no plugin has.
 FOREIGN_PATH = "tffselsewhere://host/file"
 OLD, NEW = b"as it was", b"changed in a transaction"
 
 
 @contextmanager
 def started(case: Case) -> Iterator[int]:
-    """A transaction, as a set-up step; its end is one too."""
+    """Start a transaction for the block and end it afterwards, both as set-up steps."""
     with case.setup():
         token = case.require(case.tables.start_transaction()).token
         if token == 0:
@@ -33,7 +33,7 @@ def started(case: Case) -> Iterator[int]:
 
 
 def place(case: Case, name: str) -> str:
-    """A path in the case's directory, as ops get it."""
+    """The translated path of a name in the case's directory."""
     return case.fs.translate(case.uri(name))
 
 
@@ -51,12 +51,12 @@ def ended(case: Case, *tokens: int) -> None:
 
 
 def holder(case: Case, path: str) -> Outcome[Token]:
-    """Which transaction a path is in."""
+    """The transaction that a path is in."""
     return case.tables.token_op(GET, path)
 
 
 def token_of(got: Outcome[Token]) -> str:
-    """What an op that gives a token gave, without what differs from run to run."""
+    """The result of an op that gives a token, without what differs from run to run."""
     return f"code={got.code} token={'one' if got.value.token else 'NULL'}"
 
 
@@ -232,7 +232,7 @@ def test_get_of_a_foreign_path(case: Case) -> None:
 @clauses(f"{GET_OR_START}.foreign-path", "transactions.return-on-error")
 def test_get_or_start_of_a_foreign_path(case: Case) -> None:
     """A transaction for a path that has the scheme of another filesystem."""
-    # Nothing is done to the path, which is why it may be sent although it is not the case's own.
+    # The op does not touch the path, so it may be sent although it is outside of the case's directory.
     got = case.tables.token_op(GET_OR_START, FOREIGN_PATH)
     case.implemented(got)
     taken = got.code in (Code.OK, Code.FAILED_PRECONDITION)
@@ -258,7 +258,7 @@ def test_foreign_token(case: Case, op: str) -> None:
     got = raw.end_transaction(FOREIGN_TOKEN) if is_end else raw.add_to_transaction(path, FOREIGN_TOKEN)
     case.status(f"{op}.foreign-token-is-not-found", got, Code.NOT_FOUND)
     if not is_end and case.fs.available(GET):
-        # Nothing came of it.
+        # No transaction was started.
         case.status(f"{op}.foreign-token-is-not-found", holder(case, path), Code.NOT_FOUND)
 
 
@@ -266,7 +266,7 @@ def test_foreign_token(case: Case, op: str) -> None:
 def test_decode(case: Case) -> None:
     """The text of a token, twice: each is a block to be freed."""
     raw = case.tables
-    # Where no token can be had, one that nobody gave out still has an address to show.
+    # Where the plugin gives no token, one with an arbitrary address is decoded.
     token = FOREIGN_TOKEN
     if case.fs.available("start_transaction"):
         with case.setup():

@@ -1,4 +1,4 @@
-"""translate_name and flush_caches: names before they reach the ops, and what is remembered of the answers."""
+"""translate_name, and flush_caches."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from ...harness.codes import Code
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 
-#: What follows scheme and host, and what core's default makes of it.
+#: The path of a URI, and what core's default makes of it.
 EXAMPLES = {
     "nothing": ("", "/"),
     "root": ("/", "/"),
@@ -28,7 +28,7 @@ EXAMPLES = {
 
 
 def translated(case: Case, name: str) -> str:
-    """What translate_name gives, which is never NULL."""
+    """The result of translate_name. NULL is a breach."""
     got = case.fs.translate_name(name)
     given = got.value is not None
     case.check("translate_name.succeeds", given, "a name", "a name" if given else "NULL")

@@ -1,4 +1,4 @@
-"""Creating and deleting: what is there afterwards, and what is counted."""
+"""Creating and deleting: the tree afterwards, and the counts of delete_recursively."""
 
 import pytest
 
@@ -111,7 +111,7 @@ def test_delete_dir(case: Case) -> None:
     case.equal("delete_dir.deletes", "tree", {}, case.tree())
 
 
-#: Trees to delete: path to content, None for a directory. All stand below `tree`.
+#: Trees to delete: the content by path, None for a directory. All paths are below `tree`.
 TREES: dict[str, Tree] = {
     "empty": {},
     "one-file": {"file": b"x"},

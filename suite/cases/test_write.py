@@ -1,4 +1,4 @@
-"""Writing: appends, positions, and what is there afterwards."""
+"""Writing: appends, positions, and the content afterwards."""
 
 import pytest
 
@@ -12,19 +12,19 @@ BYTES = bytes(range(256))
 
 
 def writer(case: Case, name: str = "file") -> WritableFile:
-    """A new file, open for writing."""
+    """Create a file and open it for writing."""
     with case.setup():
         return case.opened(case.fs.new_writable_file(case.uri(name)))
 
 
 def appender(case: Case, name: str = "file") -> WritableFile:
-    """A file, open for appending."""
+    """Open a file for appending."""
     with case.setup():
         return case.opened(case.fs.new_appendable_file(case.uri(name)))
 
 
 def handed_over(case: Case, got: Outcome[None]) -> None:
-    """The plugin's own flush or sync; where the entry is NULL core does nothing, which makes nothing visible."""
+    """Require a flush or sync of the plugin's own. Core's default does nothing, so without one the case is absent."""
     if got.source is not Source.PLUGIN:
         case.missing(got.op)
     case.require(got)

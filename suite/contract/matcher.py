@@ -54,7 +54,7 @@ class _Members:
 
 
 def rule(pattern: str) -> str:
-    """The clause that a pattern is mostly about: that of its rarest special character, `[`, `\\`, `?` or `*`."""
+    """The clause that a pattern is mostly about: that of the first of `[`, `\\`, `?` and `*` that it has."""
     for character, slug in (("[", "class"), ("\\", "escape"), ("?", "question-mark"), ("*", "star")):
         if character in pattern:
             return f"get_matching_paths.{slug}"

@@ -1,5 +1,5 @@
-"""Properties: histories are made with a model of the contract, tried on a plugin, shrunk, and written down.
+"""Properties: random histories of ops, tried on plugin and model, shrunk where they differ, and written down.
 
-model and matcher say what is right; machines and strategies make histories; walk tries one; search finds one that
-shows a difference, with shrink; traces, program and reproducers write it down.
+`machines` and `strategies` make histories with the model of `contract`. `walk` performs one and compares. `search`
+finds one that fails, with `shrink`. `traces`, `cc_reproducer` and `reproducers` write it down.
 """

@@ -1,4 +1,4 @@
-"""A C++ program that performs the calls of a history again, without this suite."""
+"""Writes a C++ program that performs the calls of a history again without this suite."""
 
 import os
 import string
@@ -14,7 +14,7 @@ from ..contract.model import OPENS
 from ..engine.target import Target
 
 TEMPLATE = Path(__file__).with_name("reproducer.cc.in")
-#: Bytes of which a text is written out; longer runs of one byte are written as a length.
+#: Texts of up to this many bytes are written out. Longer runs of one byte are written as a length.
 _RUN = 16
 _OBJECTS = dict(
     zip(
@@ -32,7 +32,10 @@ _TABLES = {
 
 
 def source(target: Target, calls: Sequence[Call], names: Mapping[str, str], broken: CheckRecord) -> str:
-    """The text of the program. `names` are the paths relative to the history's directory, by what the plugin got."""
+    """The text of the program.
+
+    `names` maps what the plugin got as a path to the path relative to the history's directory.
+    """
     root = target.root or f"{target.scheme}:///tmp/tffs"
     native = native_directory()
     settings = [
@@ -61,7 +64,8 @@ def _lines(calls: Sequence[Call], names: Mapping[str, str]) -> Iterator[str]:
     for number, (op, arguments, came) in enumerate(calls):
         outcome = came if isinstance(came, Outcome) else None
         if op == "translate_name" or (op in _MAKES and _name(arguments[1], names) == 'Name("")'):
-            # Names are translated where they are used, and the directory is made when the plugin is loaded.
+            # The program translates names itself where it uses them, and makes the directory after it loaded the
+            # plugin.
             continue
         if op in OPENS:
             handle = f"opened{number}"
@@ -116,7 +120,7 @@ def _call(
 
 
 def told(outcome: Outcome[object] | None, names: Mapping[str, str]) -> str:
-    """An answer in the words that the program uses, too."""
+    """An answer as text, in the form in which the program prints it."""
     if outcome is None:
         return "it does not come back"
     code = str(outcome.code)
@@ -141,7 +145,7 @@ def told(outcome: Outcome[object] | None, names: Mapping[str, str]) -> str:
 
 
 def _hashed(data: bytes) -> str:
-    """FNV-1a, which takes a line in any language."""
+    """The FNV-1a hash of some bytes. The C++ program has the same function."""
     value = 14695981039346656037
     for byte in data:
         value = (value ^ byte) * 1099511628211 % 2**64
@@ -183,5 +187,5 @@ def _literal(data: bytes) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text that ends no comment."""
+    """A text in a form that cannot end a C++ comment."""
     return "".join(character if character.isprintable() else "?" for character in text).rstrip("\\")

@@ -1,6 +1,6 @@
-"""Hypothesis machines: they make histories by walking the model, and hand each over when it is complete.
+"""Hypothesis state machines that make histories by walking the model.
 
-The plugin is no part of making a history, so a history is data: it can be tried, shrunk, written down and tried again.
+The plugin takes no part in making a history. So a history is data, which can be tried, shrunk, saved and tried again.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -10,16 +10,16 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from ..contract.model import WRITES, Model, Step
 
-#: Tries a history on the plugin.
+#: Called with each complete history: it tries the history on the plugin.
 Attempt = Callable[[Sequence[Step]], None]
 
-#: Few names, so that histories meet themselves again.
+#: Few names, so that the ops of a history meet the same paths.
 NAMES = ("a", "b", "c.txt")
 POOL = (*NAMES, "a/a", "a/b", "b/a", "b/b", "a/b/a", "a/b/a/b")
 PATHS = st.sampled_from(POOL)
 ASKS = ("path_exists", "stat", "is_directory", "get_file_size", "get_children", "get_matching_paths", "paths_exist",
         "flush_caches")  # fmt: skip
-#: Contents that say which write they come from, of sizes at which buffers have edges.
+#: Contents that differ, so that it shows which write they come from. Their sizes are around those of buffers.
 CONTENTS = st.builds(
     lambda letter, size: letter * size, st.sampled_from([b"x", b"y", b"\0"]), st.sampled_from([0, 1, 5, 511, 4097])
 )
@@ -27,7 +27,7 @@ PATTERNS = st.sampled_from(["*", "a*", "?", "*/*", "a/*", "[ab]", "[^a]/b", "*.t
 
 
 class Maker(RuleBasedStateMachine):
-    """What all machines share: the steps so far, and the model's word on which may follow."""
+    """What all machines have in common: the steps so far, and the model, which says what may follow."""
 
     def __init__(self, attempt: Attempt, available: Container[str], unsupported: Container[str]) -> None:
         super().__init__()
@@ -37,7 +37,10 @@ class Maker(RuleBasedStateMachine):
         self.steps: list[Step] = []
 
     def step(self, op: str, *paths: str, file: int = -1, data: bytes = b"", offset: int = 0, n: int = 0) -> int | None:
-        """Add a step, if the plugin has the op and the model knows the answer; its number where that is OK."""
+        """Add a step, if the plugin has the op and the model knows the answer.
+
+        Return its number where that answer is OK.
+        """
         step = Step(op, paths, file, data, offset, n)
         expectation = self.model.take(step) if op in self._available else None
         if expectation is None:
@@ -46,7 +49,7 @@ class Maker(RuleBasedStateMachine):
         return len(self.steps) - 1 if all(code == 0 for code in expectation.codes) else None
 
     def write(self, op: str, path: str, *pieces: bytes) -> None:
-        """A whole file in one go."""
+        """Open, write and close a file."""
         file = self.step(op, path)
         if file is not None:
             for piece in pieces:
@@ -55,7 +58,7 @@ class Maker(RuleBasedStateMachine):
             self.step("writable_file.cleanup", file=file)
 
     def teardown(self) -> None:
-        """Close what is still written to, and try the history."""
+        """Close the files that are open for writing, and try the history."""
         for number, opened in list(self.model.opened.items()):
             if opened.op in WRITES and not opened.closed:
                 self.step("close", file=number)
@@ -63,10 +66,10 @@ class Maker(RuleBasedStateMachine):
 
 
 class Tree(Maker):
-    """Files that are written in one go, directories, and all that is done to both by name."""
+    """Histories of files, each written at once, and directories, and of all ops on their paths."""
 
     def path(self, data: st.DataObject, op: str, *before: str) -> str:
-        """A path for an op, behind those that are known: as often as not one with which it succeeds."""
+        """A path for an op, after the paths that are chosen already. In half of the draws the op succeeds with it."""
         fitting = [path for path in POOL if self.model.succeeds(op, *before, path)]
         return data.draw(st.one_of(st.sampled_from(fitting), PATHS) if fitting else PATHS)
 
@@ -116,15 +119,15 @@ class Tree(Maker):
 
 
 class Handles(Maker):
-    """Several files open at once, each used between the steps of the others."""
+    """Histories in which several files are open at once and used in turn."""
 
     def settled(self) -> list[str]:
-        """The files that nobody writes to."""
+        """The files that are not open for writing."""
         return sorted(path for path in self.model.tree if not self.model.busy(path))
 
     @rule(path=st.sampled_from(NAMES), op=st.sampled_from(WRITES), content=CONTENTS)
     def open_to_write(self, path: str, op: str, content: bytes) -> None:
-        """Open a file that nobody else writes to."""
+        """Open a file for writing that is not open for writing."""
         file = self.step(op, path)
         if file is not None:
             self.step("append", file=file, data=content)
@@ -132,13 +135,13 @@ class Handles(Maker):
     @precondition(lambda self: self.settled())
     @rule(data=st.data(), op=st.sampled_from(["new_random_access_file", "new_read_only_memory_region_from_file"]))
     def open_to_read(self, data: st.DataObject, op: str) -> None:
-        """Open or map a file."""
+        """Open a file for reading, or map it."""
         self.step(op, data.draw(st.sampled_from(self.settled())))
 
     @precondition(lambda self: self.model.opened)
     @rule(data=st.data(), content=CONTENTS)
     def use(self, data: st.DataObject, content: bytes) -> None:
-        """Use something that is open."""
+        """Use an open file or region."""
         file = data.draw(st.sampled_from(sorted(self.model.opened)))
         match self.model.opened[file].op:
             case "new_random_access_file":
@@ -153,7 +156,7 @@ class Handles(Maker):
     @precondition(lambda self: self.model.opened)
     @rule(data=st.data())
     def end(self, data: st.DataObject) -> None:
-        """End something that is open."""
+        """Close or clean up an open file or region."""
         file = data.draw(st.sampled_from(sorted(self.model.opened)))
         match self.model.opened[file].op:
             case "new_random_access_file":
@@ -167,7 +170,10 @@ class Handles(Maker):
     @precondition(lambda self: self.settled())
     @rule(data=st.data(), op=st.sampled_from(["stat", "get_file_size", "rename_file", "copy_file", "delete_file"]))
     def by_name(self, data: st.DataObject, op: str) -> None:
-        """Ask about a file, move it or delete it; whoever reads it may go on, and sees what is open."""
+        """Ask about a file, move it or delete it.
+
+        Open readers may go on; what they see is left open by the contract.
+        """
         paths = [data.draw(st.sampled_from(self.settled()))]
         if op in ("rename_file", "copy_file"):
             paths.append(data.draw(st.sampled_from(NAMES)))

@@ -1,4 +1,4 @@
-"""What is left of a failure that was found and shrunk: a trace, a C++ program, and the line that tries it again."""
+"""Writes down a failure that was found and shrunk: a trace, a C++ program, and a command that tries it again."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ from .tried import Tried
 
 
 def known(case: Case) -> list[Trace]:
-    """The traces to try first: the one that was asked for, or the one that an earlier run left."""
+    """The traces to try first: that of `--replay`, or the one that an earlier run left."""
     target = case.bench.target
     if target.replay:
         asked = Trace.read(Path(target.replay))
@@ -25,12 +25,12 @@ def known(case: Case) -> list[Trace]:
     try:
         return [Trace.read(path)]
     except NotATrace:
-        # It was ours to write, and it is ours to write again.
+        # An earlier run of the suite wrote this file, so it may be replaced.
         return []
 
 
 def forget(case: Case) -> None:
-    """What an earlier run left shows nothing any more."""
+    """Delete the trace and the program of an earlier run, because the history no longer fails."""
     path = _path(case)
     if path is not None and not case.bench.target.replay:
         path.unlink(missing_ok=True)
@@ -38,7 +38,7 @@ def forget(case: Case) -> None:
 
 
 def write(case: Case, tried: Tried) -> str:
-    """Write down a failure; what the report says of it."""
+    """Write the trace and the program of a failure. Return the text for the report."""
     path = _path(case)
     ops = f"shrunk to {len(tried.steps)} ops: {', '.join(map(_told, tried.steps))}"
     if path is None:
@@ -61,7 +61,7 @@ def write(case: Case, tried: Tried) -> str:
 
 
 def _told(step: Step) -> str:
-    """A step in few characters."""
+    """A step as short text, such as `create_dir('a')`."""
     data = [callformat.show(step.data)] if step.op == "append" else []
     numbers = [f"{step.offset}, {step.n}"] if step.op == "read" else []
     return f"{step.op}({', '.join([*map(repr, step.paths), *data, *numbers])})"

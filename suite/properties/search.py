@@ -1,6 +1,6 @@
-"""The search for a history on which plugin and model differ: found by Hypothesis, shrunk, and written down.
+"""Searches with Hypothesis for a history on which plugin and model differ, shrinks it, and writes it down.
 
-Each history is tried in a process of its own, so one that ends or hangs the process is shrunk like any other.
+Each history is tried in a process of its own. So one that crashes or hangs is shrunk like any other.
 """
 
 import time
@@ -21,21 +21,24 @@ from .shrink import Enough, shrink, valid
 from .tried import Tried
 from .walk import history
 
-#: Seconds after which a failure that was found is shrunk no further.
+#: Seconds after which shrinking stops.
 SHRINKING = 30.0
-#: Steps that a machine takes at most.
+#: The greatest number of steps that a machine takes.
 STEPS = 25
-#: The part of the call time-out that a history may hang for while it is shrunk, and the seconds it gets at least.
+#: While a hang is shrunk the time-out is this part of the call time-out, and at least so many seconds.
 HURRY = 0.05
 LEAST_PATIENCE = 0.25
 
 
 class Diverged(Exception):
-    """The plugin and the model differ on a history: what Hypothesis looks for."""
+    """The plugin and the model differ on a history. Hypothesis searches for this exception."""
 
 
 class Search:
-    """One search for one case; `found` is the first history that shows a difference, `best` the one that tells most."""
+    """The search of one case.
+
+    `found` is the first history on which plugin and model differ. `best` is the one that says most where none differs.
+    """
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -45,7 +48,7 @@ class Search:
         self.found: Tried | None = None
 
     def attempt(self, steps: Sequence[Step]) -> None:
-        """Try a history. Raises Diverged where it shows a difference."""
+        """Try a history. Raise Diverged where plugin and model differ on it."""
         if self.found is None:
             tried = self._try(tuple(steps))
             if self.best is None or tried.interest > self.best.interest:
@@ -56,11 +59,11 @@ class Search:
             raise Diverged
 
     def decided(self, steps: Sequence[Step]) -> bool:
-        """Whether the contract, and what the target claims, say what each step must answer."""
+        """Whether the contract and the target's claims decide what each step must answer."""
         return valid(steps, self._case.bench.claims.unsupported)
 
     def smallest(self, found: Tried) -> Tried:
-        """The smallest history that breaks the same clause as this one."""
+        """Shrink a history: the smallest found that breaks the same clause."""
         until = time.monotonic() + SHRINKING
         tries = {found.steps: found}
 
@@ -79,7 +82,7 @@ class Search:
         self._bench = self._case.bench.with_timeout(max(LEAST_PATIENCE, HURRY * patience))
         steps = shrink(found.steps, shows)
         self._bench.close()
-        # What hung for a part of the time has to hang for all of it.
+        # A history that hung for the shorter time-out must also hang for the whole one.
         self._bench = self._case.bench.with_timeout(patience)
         again = self._try(steps)
         self._bench.close()
@@ -100,7 +103,7 @@ class Search:
 
 
 def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
-    """Try what is known to fail, then what `generate` comes up with; the case stands for what came of it."""
+    """Try the histories that failed before, then those that `generate` makes. The case takes the result."""
     search = Search(case)
     with suppress(Diverged):
         for trace in reproducers.known(case):
@@ -121,7 +124,7 @@ def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
 
 
 def machine(case: Case, kind: type[Maker]) -> None:
-    """Search with a machine."""
+    """Search with histories that a state machine makes."""
     target = case.bench.target
 
     def generate(attempt: Attempt) -> None:
@@ -137,7 +140,7 @@ def machine(case: Case, kind: type[Maker]) -> None:
 
 
 def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step]]") -> None:
-    """Search with a strategy for whole histories."""
+    """Search with histories that a strategy makes."""
     target = case.bench.target
 
     def generate(attempt: Attempt) -> None:

@@ -1,6 +1,6 @@
-"""Shrinking: the fewest and plainest steps of a history that still show what it shows.
+"""Shrinks a history to the fewest and plainest steps that still break the same clause.
 
-Hypothesis would take away what it drew; a history is data, and taking steps away from it needs a tenth of the tries.
+Hypothesis would shrink its own draws. Removing steps from the history itself needs a tenth of the tries.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -9,19 +9,20 @@ from dataclasses import replace
 from ..contract.model import Model, Step
 
 Steps = tuple[Step, ...]
-#: Whether a history still shows it, and the contract decides its steps. Raises `Enough` when no more may be tried.
+#: Whether a history still breaks the clause, and the contract decides its steps. Raises `Enough` at the end of the
+#: time.
 Shows = Callable[[Steps], bool]
 
-#: For some ops one that does less.
+#: For some ops, one that does less and may replace it.
 PLAINER = {"recursively_create_dir": "create_dir", "new_appendable_file": "new_writable_file"}
 
 
 class Enough(Exception):
-    """No more histories may be tried."""
+    """The time for shrinking is over."""
 
 
 def shrink(steps: Steps, shows: Shows) -> Steps:
-    """The smallest history that was found; `steps` themselves show it."""
+    """The smallest history that was found. `steps` break the clause."""
     smallest = steps
     try:
         while True:
@@ -35,7 +36,7 @@ def shrink(steps: Steps, shows: Shows) -> Steps:
 
 
 class _Better(Exception):
-    """The tries are used up; this is what they gave."""
+    """The time for shrinking is over. `steps` is the smallest history so far."""
 
     def __init__(self, steps: Steps) -> None:
         super().__init__()
@@ -43,7 +44,7 @@ class _Better(Exception):
 
 
 def _as_long_as(steps: Steps, smaller: Callable[[Steps], Iterator[Steps]], shows: Shows) -> Steps:
-    """Take the first smaller history that shows it, and go on from there."""
+    """Replace the history by the first smaller one that still breaks the clause, and repeat."""
     going = True
     while going:
         going = False
@@ -59,7 +60,7 @@ def _as_long_as(steps: Steps, smaller: Callable[[Steps], Iterator[Steps]], shows
 
 
 def _fewer(steps: Steps) -> Iterator[Steps]:
-    """Without some steps in a row: first half of them, at last each alone, from the end."""
+    """The histories without some steps in a row: first without half of them, at last without one, from the end."""
     size = len(steps) // 2
     while size:
         for start in range(len(steps) - size, -1, -max(1, size // 2)):
@@ -68,7 +69,7 @@ def _fewer(steps: Steps) -> Iterator[Steps]:
 
 
 def _plainer(steps: Steps) -> Iterator[Steps]:
-    """With ops that do less, with shorter contents, and with names that come earlier."""
+    """The histories with ops that do less, with shorter contents, and with names that come earlier in the alphabet."""
     for at, step in enumerate(steps):
         if step.op in PLAINER:
             yield (*steps[:at], replace(step, op=PLAINER[step.op]), *steps[at + 1 :])
@@ -85,13 +86,13 @@ def _plainer(steps: Steps) -> Iterator[Steps]:
 
 
 def without(steps: Steps, gone: range) -> Steps:
-    """A history without some steps, and without what used the files that they opened."""
+    """A history without some steps, and without the steps that use files they opened."""
     kept = [number for number, step in enumerate(steps) if number not in gone and step.file not in gone]
     numbers = {number: place for place, number in enumerate(kept)}
     return tuple(replace(steps[number], file=numbers.get(steps[number].file, -1)) for number in kept)
 
 
 def valid(steps: Iterable[Step], unsupported: Container[str] = ()) -> bool:
-    """Whether the contract says of every step what it must answer, but for the clauses in `unsupported`."""
+    """Whether the contract, without the clauses in `unsupported`, decides what every step must answer."""
     model = Model(unsupported)
     return all(model.take(step) is not None for step in steps)

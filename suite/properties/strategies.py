@@ -1,4 +1,4 @@
-"""Hypothesis strategies for whole histories that are about one thing: reads, spellings of paths, patterns."""
+"""Hypothesis strategies for histories about one thing: reads, spellings of paths, or patterns."""
 
 from collections.abc import Container
 
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ..contract.model import Step
 
-#: No power of two, so that no two places of a file look alike.
+#: The period of the content. It is no power of two, so that places that are a buffer apart look different.
 PERIOD = bytes(range(251))
 EDGES = (0, 1, 2, 511, 512, 4095, 4096, 4097, 65536, 70000)
 
@@ -14,7 +14,7 @@ Steps = list[Step]
 
 
 def _written(path: str, content: bytes, at: int) -> Steps:
-    """The steps that write a file; the first of them is number `at` of its history."""
+    """The steps that write a file. The first of them has the number `at` in its history."""
     return [
         Step("new_writable_file", (path,)),
         Step("append", file=at, data=content),
@@ -29,7 +29,7 @@ def _sizes() -> st.SearchStrategy[int]:
 
 @st.composite
 def reads(draw: st.DrawFn) -> Steps:
-    """One file, read in any places, in any order, also behind its end."""
+    """Histories that read one file in any places, in any order, also behind its end."""
     size = draw(_sizes())
     steps = _written("file", (PERIOD * (size // len(PERIOD) + 1))[:size], 0)
     steps.append(Step("new_random_access_file", ("file",)))
@@ -38,7 +38,7 @@ def reads(draw: st.DrawFn) -> Steps:
     return [*steps, Step("random_access_file.cleanup", file=4)]
 
 
-#: What may be put before a name, and behind a path, without making it another one.
+#: What can stand before a name, and behind a path, without changing which path is meant.
 BEFORE = ("", "", "/", "./", "x/../", "././/")
 BEHIND = ("", "", "/", "//", "/.")
 SPELT = ("path_exists", "stat", "is_directory", "get_file_size", "get_children", "new_random_access_file", "create_dir",
@@ -47,7 +47,7 @@ SPELT = ("path_exists", "stat", "is_directory", "get_file_size", "get_children",
 
 @st.composite
 def spellings(draw: st.DrawFn, performed: Container[str] = SPELT) -> Steps:
-    """Ops on paths that are spelt in other ways than the one in which translation leaves them."""
+    """Histories with paths in other spellings than the canonical one, such as `a//b/.`."""
     ops = [op for op in SPELT if op in performed]
     steps = [Step("recursively_create_dir", ("a/b",)), *_written("a/c", b"c", 1)]
     for op in draw(st.lists(st.sampled_from(ops), min_size=1, max_size=10)):
@@ -57,7 +57,7 @@ def spellings(draw: st.DrawFn, performed: Container[str] = SPELT) -> Steps:
     return steps
 
 
-#: Names with all that patterns give a meaning to; what begins with a dot is disputed.
+#: Names with all characters that are special in patterns. Names that begin with a dot are disputed, and left out.
 LETTERS = "ab-*?[]\\^"
 _PLAIN = st.text("ab-", min_size=1, max_size=3)
 _ANY = st.text(LETTERS, min_size=1, max_size=3)
@@ -66,7 +66,7 @@ _ANY = st.text(LETTERS, min_size=1, max_size=3)
 @st.composite
 def _class(draw: st.DrawFn) -> str:
     negated = "^" if draw(st.booleans()) else ""
-    # A bracket is a member where it comes first, a dash where it comes last.
+    # In a class, `]` is a member where it comes first, and `-` where it comes last.
     first = "]" if draw(st.integers(0, 5)) == 0 else ""
     members = draw(
         st.lists(st.sampled_from(["a", "b", "*", "?", "a-b", "[", "^"]), min_size=1, max_size=3, unique=True)
@@ -93,7 +93,7 @@ def _level(draw: st.DrawFn) -> str:
 
 @st.composite
 def patterns(draw: st.DrawFn) -> Steps:
-    """A small tree with names that look like patterns, and patterns matched against it."""
+    """Histories that make a small tree with names that look like patterns, and match patterns against it."""
     names = draw(st.lists(st.one_of(_PLAIN, _ANY), min_size=1, max_size=6, unique=True))
     paths = [*names, *(f"{names[0]}/{name}" for name in draw(st.lists(_ANY, max_size=3, unique=True)))]
     steps = [Step("create_dir", (path,)) for path in paths]

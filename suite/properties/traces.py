@@ -1,4 +1,4 @@
-"""Traces: histories written down as JSON, to be tried again on this plugin or another one."""
+"""Traces: histories as JSON files, which can be tried again on this plugin or another one."""
 
 import base64
 import json
@@ -12,12 +12,12 @@ SCHEMA = "tffs-conformance/trace/1"
 
 
 class NotATrace(Exception):
-    """A file does not hold a trace; the text is one sentence."""
+    """A file cannot be read or holds no trace. The text is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A history, the case that found it, and how plugin and model differed on it."""
+    """A history, the id of the case that found it, and how plugin and model differed on it."""
 
     case: str
     plugin: str
@@ -28,7 +28,7 @@ class Trace:
     calls: tuple[str, ...] = ()
 
     def write(self, path: Path) -> None:
-        """Write it down, in place of what was there."""
+        """Write the trace to a file, which is replaced."""
         document = {
             "schema": SCHEMA,
             "case": self.case,
@@ -44,7 +44,7 @@ class Trace:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What was written. Raises NotATrace."""
+        """Read a trace. Raise NotATrace."""
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
             if document["schema"] != SCHEMA:
@@ -58,7 +58,7 @@ class Trace:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    """A step without what says nothing. Bytes that are not plain text go as base64."""
+    """A step as JSON, without values that are defaults. Bytes that are not plain text become base64."""
     plain: dict[str, Any] = {"op": step.op}
     if step.paths:
         plain["paths"] = list(step.paths)

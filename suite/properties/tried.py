@@ -1,4 +1,4 @@
-"""A history that was tried on a plugin."""
+"""The result of a history that was tried on a plugin."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from ..contract.model import Step
 
 
 class Tried:
-    """A history as it went: its steps, what is to be reported of it, the calls, and the names by which paths went."""
+    """A history that was tried: its steps, its record, its calls, and the names that ops got for paths."""
 
     def __init__(
         self, steps: tuple[Step, ...], record: CaseRecord, calls: Sequence[Call], names: dict[str, str]
@@ -22,17 +22,20 @@ class Tried:
 
     @property
     def broken(self) -> str | None:
-        """The first clause that was broken; a defect of the suite is looked for like one of the plugin."""
+        """The first clause that was broken.
+
+        An error of the suite counts as a broken clause, so that it is shrunk, too.
+        """
         if self.record.verdict is Verdict.ERROR:
             return "error"
         return next((check.clause for check in self.record.checks if check.verdict is Verdict.VIOLATION), None)
 
     @property
     def interest(self) -> int:
-        """How much a history that broke nothing tells: a warning most, what could not be run least."""
+        """How much a history that broke nothing says: one with a warning most, one that could not be run least."""
         return {Verdict.WARNING: 2, Verdict.NOT_RUN: 0}.get(self.record.verdict, 1)
 
     @property
     def hung(self) -> bool:
-        """Whether the history ended in a hang."""
+        """Whether an op of the history hung."""
         return bool(self.calls) and isinstance(self.calls[-1][2], Hung)

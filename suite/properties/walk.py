@@ -1,4 +1,4 @@
-"""A walk: the steps of a history performed on the plugin, each compared with what the model expects of it."""
+"""Performs the steps of a history on the plugin, and compares each answer with what the model expects."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ from ...harness.outcomes import Entries, Existence, Outcome, Read, Source, Stati
 from ..contract.model import Expectation, Model, Step, Value
 from ..engine.case import Case
 
-#: What the files hold at the end and no single step told.
+#: The clause for a wrong final tree after correct steps.
 SUM = "common.histories-add-up"
-#: The ops with which files and directories come to be.
+#: The ops that create files and directories.
 MAKES = ("create_dir", "recursively_create_dir", "new_writable_file")
 
 File = RandomAccessFile | WritableFile | MemoryRegion
 
 
 class Walk:
-    """One history on one filesystem. It ends at the first step that is not as expected: what follows says nothing."""
+    """One history on one filesystem. It ends at the first wrong answer, because what follows would say nothing."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -26,9 +26,12 @@ class Walk:
         self._files: dict[int, File] = {}
 
     def perform(self, steps: Sequence[Step]) -> bool:
-        """Whether all steps and what they left are as the model has it; the checks are the case's."""
+        """Perform all steps.
+
+        Return whether all answers and the final tree are right. The checks are recorded in the case.
+        """
         case = self._case
-        # The directory is there before the first step.
+        # The directory of the history is there before its first step.
         case.uri()
         for number, step in enumerate(steps):
             expectation = self._model.take(step)
@@ -41,11 +44,11 @@ class Walk:
                 case.blocked(step.op, outcome.message)
             if not self._as_expected(step, outcome, expectation):
                 return False
-        # What somebody still writes to is open.
+        # The content of a file that is open for writing is not decided.
         return self._model.busy("") or self._adds_up()
 
     def _seeded(self, step: Step, expectation: Expectation) -> bool:
-        """Whether a step that writes was left to the backing, because the plugin cannot."""
+        """Whether the backing performed a step that writes, because the plugin cannot."""
         case = self._case
         if step.op in MAKES and case.bench.seeds(case.fs, step.op):
             if step.op != "new_writable_file" and Code.OK in expectation.codes:
@@ -60,10 +63,10 @@ class Walk:
         return True
 
     def _adds_up(self) -> bool:
-        """All there is, against all there should be."""
+        """Compare the final tree with the model's."""
         found, expected = self._case.tree(), self._model.tree
         if found == expected:
-            # Which history came last is nobody's affair.
+            # The text must not depend on which history was tried last.
             return self._case.check(SUM, True, "what the steps left", "what the steps left")
         return self._case.equal(SUM, "tree", dict(sorted(expected.items())), dict(sorted(found.items())))
 
@@ -88,7 +91,7 @@ class Walk:
         return self._case.equal(value.clause, what, expected, got)
 
     def _shown(self, value: object, what: str) -> object:
-        """The part of a value that an expectation is about."""
+        """The part of an op's value that an expectation compares."""
         match value:
             case Read():
                 return value.data if what == "data" else value.returned
@@ -107,7 +110,7 @@ class Walk:
         return value
 
     def _relative(self, name: str) -> str:
-        """A match below the directory of the history; in which form it comes is another clause's affair."""
+        """A match as a path relative to the history's directory. Another clause checks its form."""
         base = self._case.uri()
         for prefix in (base, self._case.fs.translate(base), paths.parse(base).path):
             if name.startswith(f"{prefix}/"):
@@ -166,5 +169,5 @@ class Walk:
 
 
 def history(case: Case, steps: Sequence[Step]) -> bool:
-    """Perform a history; True where the plugin and the model agree to the end."""
+    """Perform a history. Return whether plugin and model agree to the end."""
     return Walk(case).perform(steps)
