@@ -107,9 +107,9 @@ def test_threads_open_for_themselves(file: str) -> None:
 def test_threads_wait_for_each_other(file: str) -> None:
     """No op of a round begins before all of the round before have ended; within a thread times only grow."""
     with filesystem("posix") as (raw, _):
-        programs = openers(raw, file)
-        went = programs.run(raw, programs, ROUNDS)
-    length = len(programs[0].steps)
+        given = openers(raw, file)
+        went = programs.run(raw, given, ROUNDS)
+    length = len(given[0].steps)
     for round_ in range(1, ROUNDS):
         ended = max(thread[round_ * length - 1].end_ns for thread in went)
         assert all(thread[round_ * length].start_ns >= ended for thread in went)
