@@ -4,10 +4,12 @@ A step is what an environment of tox.ini does, or a few commands of its own. Ste
 there and cores are free. The output of each goes to a file; that of a step that failed is shown. A step that fails
 stops only those that need it. At the end there is a table of durations, and pytest's closing line.
 
-Reports and logs are kept in `ci-artifacts/`, or in the folder that TFFS_CI_ARTIFACTS names. Needs only Python's library.
+Reports and logs are kept in `ci-artifacts/`, or in the folder that TFFS_CI_ARTIFACTS names. Needs only Python's own
+library.
 """
 
 import configparser
+import contextlib
 import json
 import os
 import re
@@ -33,7 +35,11 @@ MINUTES = 85
 #: Lines of the log of a step that failed.
 SHOWN = 80
 
-DEBIAN = ["ccache", "cmake", "debootstrap", "docker.io", "docker-compose", "g++", "libclang-dev", "libcurl4-openssl-dev", "libprotobuf-dev", "libpugixml-dev", "libssl-dev", "make", "nlohmann-json3-dev", "pkg-config", "protobuf-compiler", "valgrind"]
+#: What the packages and images are built with, and what the tests run.
+DEBIAN = """
+    ccache cmake debootstrap docker.io docker-compose g++ libclang-dev libcurl4-openssl-dev libprotobuf-dev
+    libpugixml-dev libssl-dev make nlohmann-json3-dev pkg-config protobuf-compiler valgrind
+"""
 
 ENVIRONMENT = {
     "PATH": f"{VENV / 'bin'}:{os.environ.get('PATH', os.defpath)}:/usr/local/sbin:/usr/sbin:/sbin",
@@ -94,7 +100,7 @@ STEPS = (
     Step(
         "packages",
         lines(
-            f"missing=$(for p in {' '.join(DEBIAN)}; do dpkg-query -W -f='${{Status}}' $p 2>/dev/null"
+            f"missing=$(for p in {' '.join(DEBIAN.split())}; do dpkg-query -W -f='${{Status}}' $p 2>/dev/null"
             " | grep -q 'ok installed' || echo $p; done)",
             '[ -n "$missing" ] || exit 0',
             "apt-get update -qq",
@@ -127,6 +133,7 @@ STEPS = (
     Step(
         "wheel",
         lines(
+            f"rm -rf {WHEELS}",
             f"pip wheel -q --no-deps -w {WHEELS} .",
             f"pip install -q --no-deps --force-reinstall {WHEELS}/*.whl",
         ),
@@ -281,8 +288,9 @@ def table(ended: Sequence[Running], seconds: float) -> str:
 
 def main() -> int:
     """Run the steps that the command line names, or all."""
-    shutil.rmtree(ARTIFACTS, ignore_errors=True)
-    ARTIFACTS.mkdir(parents=True)
+    if "TFFS_CI_ARTIFACTS" not in os.environ:
+        shutil.rmtree(ARTIFACTS, ignore_errors=True)
+    ARTIFACTS.mkdir(parents=True, exist_ok=True)
     CACHE.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     begun = time.monotonic()
@@ -291,7 +299,9 @@ def main() -> int:
     finally:
         pid = ARTIFACTS / "dockerd.pid"
         if pid.exists():
-            os.kill(int(pid.read_text()), signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid.read_text()), signal.SIGTERM)
+            pid.unlink()
     print(table(ended, time.monotonic() - begun), flush=True)
     figures = [
         {"step": o.step.name, "result": o.result, "wall": round(o.wall, 1), "cpu": round(o.cpu, 1)} for o in ended

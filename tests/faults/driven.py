@@ -16,8 +16,10 @@ from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.collect import Listed
+from tffs_conformance.suite.engine.ending import conclude
+from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.marks import TIERS
-from tffs_conformance.suite.engine.target import Workbench
+from tffs_conformance.suite.engine.workbench import Workbench
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ def judge(plugin: str, fault: str, cases: list[Listed], timeout: float = 2) -> J
     started = time.monotonic()
     target = only_target(plugin, None, None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
-        bench = Workbench(replace(target, backing="file://{path}", traces=traces))
+        target = replace(target, backing="file://{path}", traces=traces)
+        bench = Workbench(target, first_look(target))
         try:
             records = tuple(run(bench, listed) for listed in cases)
         finally:
@@ -66,12 +69,12 @@ def judge(plugin: str, fault: str, cases: list[Listed], timeout: float = 2) -> J
 
 def run(bench: Workbench, listed: Listed) -> CaseRecord:
     """One case, as the fixture `case` and pytest's hooks run it."""
-    case = Case(bench, listed.id, listed.clauses, listed.doc)
+    case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=True)
     error: BaseException | None = None
     try:
         listed.body(case=case)
     except Exception as raised:
         error = raised
-    record = case.finish(error)
+    record = conclude(case, error)
     case.clear()
     return record
