@@ -94,7 +94,7 @@ def requirements() -> Iterator[str]:
         yield from project["dependency-groups"][group]
 
 
-IMAGES = "python reference_plugins/dragonfly/services/build_images.py"
+IMAGES = "python3 reference_plugins/dragonfly/services/build_images.py"
 
 STEPS = (
     Step(
@@ -104,7 +104,7 @@ STEPS = (
             " | grep -q 'ok installed' || echo $p; done)",
             '[ -n "$missing" ] || exit 0',
             "apt-get update -qq",
-            "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing",
+            "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing",
         ),
         minutes=10,
         cores=1,
@@ -144,7 +144,7 @@ STEPS = (
     Step("lint", tox("lint"), minutes=10, after=("environment",), cores=1),
     Step("tests", tox("tests"), minutes=30, after=("wheel",)),
     Step("faults", tox("faults"), minutes=15, after=("wheel",)),
-    Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",)),
+    Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=1),
     Step(
         "docker",
         lines(
@@ -180,7 +180,7 @@ class Running:
 
     def start(self) -> None:
         """Start it, in a session of its own, so that it can be ended with all that it started."""
-        polite = "echo 19 >/proc/$$/autogroup 2>/dev/null; renice -n 19 $$ >/dev/null\n" if self.step.yields else ""
+        polite = "renice -n 19 $$ >/dev/null; echo 19 >/proc/$$/autogroup || true\n" if self.step.yields else ""
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 ["bash", "-euc", polite + self.step.script], cwd=PROJECT, env={**os.environ, **ENVIRONMENT},
