@@ -1,14 +1,14 @@
 """What holds of all tests: none is skipped where nothing may be missing, and the long ones come first."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
-from tffs_conformance.harness.services import Missing
+from tffs_conformance.harness.services import Missing, Running
 
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
 ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
@@ -49,7 +49,16 @@ def _require(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 @pytest.fixture(scope="session")
+def running(docker: Any) -> Iterator[Running]:
+    """Dragonfly's services, once for all tests that leave them as they were."""
+    up = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
+    yield up
+    up.stop()
+
+
+@pytest.fixture(scope="session")
 def docker() -> Any:
+    """A client of docker's engine, which has the images of the services."""
     try:
         client = services.connect()
         for service in services.read(COMPOSE).services:
