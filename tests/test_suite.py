@@ -213,10 +213,15 @@ def hosts_in(directory: Path) -> list[str]:
     return found
 
 
-def test_the_report_names_no_secret(tmp_path: Path) -> None:
-    run(tmp_path, "--plugin=posix", "--tier=smoke", "--env=MY_SECRET=hunter2hunter2")
-    for name in ("report.json", journal.JOURNAL_NAME):
-        assert "hunter2" not in (tmp_path / "tffs-report" / name).read_text()
+def test_the_report_names_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SECRET", "hunter2hunter2")
+    (tmp_path / "mine.toml").write_text('[plugin]\npath = "fakes/faulty"\n[env]\nTFFS_FAULT = {from = "MY_SECRET"}\n')
+    done = run(tmp_path, "--plugin-profile=mine.toml", "--clause=registration.*")
+    written = [tmp_path / "tffs-report" / name for name in ("report.json", journal.JOURNAL_NAME)]
+    for text in (done.stdout, done.stderr, *(path.read_text() for path in written)):
+        assert "hunter2" not in text
+    # It is what the plugin said before it ended.
+    assert "names none of these faults" in written[0].read_text()
 
 
 def test_the_shipped_plugins_are_found() -> None:

@@ -174,7 +174,7 @@ def test_a_hang_names_its_op(file: str) -> None:
 
 def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
     loader = Loader([str(native_directory() / "tffs-host")], plugin_path("fakes/faulty"),
-                    {"TFFS_FAULT": "hang:read"}, 0.3)  # fmt: skip
+                    {"TFFS_FAULT": "hang:read"}, 2)  # fmt: skip
     endings: list[type[Exception]] = []
     for _ in range(MAX_HANGS + 1):
         loaded = loader.load()
