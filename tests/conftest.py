@@ -1,23 +1,69 @@
-"""Docker, for the tests that need it."""
+"""What holds of all tests: none is skipped where nothing may be missing, and the long ones come first."""
 
+import os
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 
-from tests.topology import COMPOSE, REQUIRED
+from tests.topology import COMPOSE
 from tffs_conformance.harness import services
-from tffs_conformance.harness.services import Missing
+from tffs_conformance.harness.services import Missing, Running
+
+#: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
+ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name our marks."""
+    config.addinivalue_line("markers", "long: begins before all others, for it takes long")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that is skipped has failed, where nothing may be missing."""
+    report = yield
+    _require(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """So has a module that is skipped."""
+    report = yield
+    _require(report)
+    return report
+
+
+def _require(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if ALL_REQUIRED and report.skipped and not hasattr(report, "wasxfail"):
+        *_, reason = report.longrepr if isinstance(report.longrepr, tuple) else (report.longrepr,)
+        report.outcome = "failed"
+        report.longrepr = f"{reason}\nTFFS_ALL_REQUIRED is set: nothing may be missing"
+
+
+@pytest.fixture(scope="session")
+def running(docker: Any) -> Iterator[Running]:
+    """Dragonfly's services, once for all tests that leave them as they were."""
+    up = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
+    yield up
+    up.stop()
 
 
 @pytest.fixture(scope="session")
 def docker() -> Any:
+    """A client of docker's engine, which has the images of the services."""
     try:
         client = services.connect()
         for service in services.read(COMPOSE).services:
             if not client.images.list(service.image):
                 raise Missing(f"docker has no image {service.image}: {COMPOSE.parent / 'build_images.py'} builds it")
     except Missing as missing:
-        if REQUIRED:
-            raise
         pytest.skip(str(missing))
     return client

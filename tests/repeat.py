@@ -4,7 +4,6 @@ import argparse
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 Checks = dict[str, object]
@@ -12,7 +11,8 @@ PLUGINS = ("posix", "memory")
 
 
 def run(seed: int, workers: int, directory: Path) -> Checks:
-    """One run; target and case id to verdict and checks."""
+    """One run with its reports in `directory`; target and case id to verdict and checks."""
+    directory.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pytest", f"--report-dir={directory}", "-q"]
     command += [f"--plugin={plugin}" for plugin in PLUGINS]
     command += ["-p", "randomly", "-p", "no:cacheprovider", f"--randomly-seed={seed}"]
@@ -32,12 +32,14 @@ def main() -> None:
     """Compare every run with the first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20)
-    runs = parser.parse_args().runs
+    parser.add_argument("--report-dir", type=Path, default=Path("tffs-report", "repeat"))
+    given = parser.parse_args()
+    runs = given.runs
     differing: set[str] = set()
     first: Checks | None = None
     for number in range(runs):
-        with tempfile.TemporaryDirectory() as directory:
-            checks = run(number + 1, 2 if number % 2 else 0, Path(directory))
+        directory = given.report_dir.resolve() / f"run-{number + 1}"
+        checks = run(number + 1, 2 if number % 2 else 0, directory)
         first = first or checks
         differing |= {name for name in first.keys() | checks.keys() if first.get(name) != checks.get(name)}
         print(f"run {number + 1} of {runs}: {len(checks)} cases, {len(differing)} differ so far", flush=True)

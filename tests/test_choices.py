@@ -1,13 +1,12 @@
 """A right plugin may decide open questions otherwise than posix: nothing is wrong with it, and its choice is named."""
 
-import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.test_suite import report, run
 
 #: Each choice, and a reading that the report then names of the clause it is about.
 CHOICES = {
@@ -38,8 +37,20 @@ CHOICES = {
     "no-optional-ops": ("copy_file.target-directory", "inside"),
     "all": ("get_children.return-on-error", "zero"),
 }
-#: What is chosen together: things that do not touch each other, and at the end all of it.
+#: What is chosen together. Of two that answer the same question each run has one.
 RUNS = (
+    "reverse-listing,coarse-mtime,late-visibility,copy-into-directory,rename-directories,tell-from-handle,"
+    "huge-offset-is-invalid,no-bang-class",
+    "block-entries,no-mtime,late-creation,zero-on-error,header-is-directory,refuse-tree-of-file,translated-matches,"
+    "zero-read-out-of-range,refuse-itself,hide-dot-files,leave-status-alone,illegal-names,no-sync,"
+    "far-below-a-file-is-not-found",
+    "header-is-directory,no-tree-ops,unimplemented",
+    "no-optional-ops",
+    "all",
+    "all,no-optional-ops",
+)
+#: A few at a time: what one choice hides of another is seen here.
+FEW = (
     "reverse-listing,coarse-mtime,late-visibility",
     "block-entries,no-mtime,late-creation",
     "zero-on-error,copy-into-directory,header-is-directory",
@@ -49,18 +60,17 @@ RUNS = (
     "no-bang-class,illegal-names,no-sync",
     "far-below-a-file-is-not-found,unimplemented",
     "no-tree-ops",
-    "header-is-directory,no-tree-ops",
-    "no-optional-ops",
-    "all",
-    "all,no-optional-ops",
 )
 #: Where one choice leaves nothing to be seen of another.
-HIDDEN = {"header-is-directory,no-tree-ops": "no-tree-ops", "all,no-optional-ops": "no-optional-ops"}
+HIDDEN = {"header-is-directory,no-tree-ops,unimplemented": "no-tree-ops", "all,no-optional-ops": "no-optional-ops"}
+#: What takes long is looked at where all choices are made at once.
+FULL = "all"
 
 
-@pytest.mark.parametrize("choices", RUNS)
+@pytest.mark.long
+@pytest.mark.parametrize("choices", [*RUNS, *(pytest.param(few, marks=pytest.mark.nightly) for few in FEW)])
 def test_no_alarm(tmp_path: Path, choices: str) -> None:
-    document = judged(tmp_path, choices)
+    document = judged(tmp_path, choices, "--tier=full" if choices == FULL else "--tier=must")
     wrong = [(case["id"], check["clause"], check["got"]) for case in document["cases"] for check in case["checks"]
              if check["verdict"] in ("violation", "error")]  # fmt: skip
     assert wrong == []
@@ -71,8 +81,9 @@ def test_no_alarm(tmp_path: Path, choices: str) -> None:
         assert reading in readings(document, clause), choice
 
 
+@pytest.mark.long
 def test_without_choices_it_is_posix(tmp_path: Path) -> None:
-    document = judged(tmp_path, "")
+    document = judged(tmp_path, "", "--tier=must")
     assert document["verdict"] == "conformant"
     for clause, reading in CHOICES.values():
         if (clause, reading) != ("copy_file.target-directory", "refuses"):
@@ -80,17 +91,12 @@ def test_without_choices_it_is_posix(tmp_path: Path) -> None:
 
 
 def test_a_choice_nobody_knows_is_no_choice(tmp_path: Path) -> None:
-    assert judged(tmp_path, "no-such-choice")["verdict"] == "not conformant"
+    assert judged(tmp_path, "no-such-choice", "--tier=smoke")["verdict"] == "not conformant"
 
 
-def judged(directory: Path, choices: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly",
-               "--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", f"--report-dir={directory}",
-               # What takes long is looked at where all choices are made at once.
-               f"--tier={'full' if choices.startswith('all') else 'must'}"]  # fmt: skip
-    subprocess.run(command, cwd=directory, capture_output=True, check=False)
-    document: dict[str, Any] = json.loads((directory / "report.json").read_text())
-    return document
+def judged(directory: Path, choices: str, *arguments: str) -> dict[str, Any]:
+    run(directory, "-q", "--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", *arguments)
+    return report(directory)
 
 
 def readings(document: dict[str, Any], clause: str) -> set[str]:

@@ -15,23 +15,20 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
 from tests.store import Store
-from tests.topology import ACCESS, COMPOSE, SECRET, sent, traffic
-from tffs_conformance.harness import services
+from tests.topology import ACCESS, SECRET, sent, traffic
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.services import Running
 
-pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+pytestmark = [
+    pytest.mark.skipif(not BUILT, reason=MISSING),
+    # One worker has the services.
+    pytest.mark.xdist_group("dragonfly"),
+    pytest.mark.long,
+]
 
 SIZE = 20 << 20
 ROOT = "dragonfly://tffs/tests"
-
-
-@pytest.fixture(scope="module")
-def running(docker: Any) -> Iterator[Running]:
-    up = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
-    yield up
-    up.stop()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The unit tests of the dragonfly plugin's parts, as they are and under sanitizers and valgrind."""
+"""The unit tests of the dragonfly plugin's parts under sanitizers and valgrind."""
 
 import json
 import os
@@ -14,12 +14,17 @@ from tests.s3_server import S3Server
 
 CLONE = Path(__file__).parents[1]
 KINDS = {"plain": "", "address,undefined": "address,undefined", "thread": "thread", "memcheck": ""}
+#: What is run for every change; the rest at night.
+ALWAYS = "address,undefined"
 #: Ends with this where a sanitizer or valgrind has something to say.
 COMPLAINS = "99"
 
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason=MISSING),
     pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake"),
+    # One worker builds for all.
+    pytest.mark.xdist_group("unit"),
+    pytest.mark.long,
 ]
 
 
@@ -42,7 +47,9 @@ def binary(built: dict[str, Path], sanitizers: str, folder: Path) -> Path:
     return built[sanitizers]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind == ALWAYS else pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS]
+)
 def test_parts(kind: str, built: dict[str, Path], tmp_path: Path) -> None:
     command = [str(binary(built, KINDS[kind], tmp_path))]
     if kind == "memcheck":
@@ -65,5 +72,5 @@ def test_parts(kind: str, built: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_a_test_that_is_not_there_is_no_success(built: dict[str, Path], tmp_path: Path) -> None:
-    done = subprocess.run([binary(built, "", tmp_path), "NoSuchTest"], capture_output=True, text=True, check=False)
+    done = subprocess.run([binary(built, ALWAYS, tmp_path), "NoSuchTest"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "there is no test NoSuchTest\n")

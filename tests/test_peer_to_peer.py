@@ -2,7 +2,6 @@
 
 import random
 import urllib.error
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,12 +16,8 @@ from tffs_conformance.harness.services.engine import RUN
 #: An object of this many bytes is fetched through the scheduler; up to 4 MiB go straight from the store.
 SIZE = 20 << 20
 
-
-@pytest.fixture(scope="module")
-def running(docker: Any) -> Iterator[Running]:
-    up = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
-    yield up
-    up.stop()
+# One worker has the services.
+pytestmark = [pytest.mark.xdist_group("dragonfly"), pytest.mark.long]
 
 
 @pytest.fixture

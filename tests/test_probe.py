@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_suite import environment, report, run
+from tests.test_suite import FEW, environment, report, run
 
 UNKNOWN = "could not be found out"
 
@@ -29,6 +29,7 @@ def claims(text: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plugin", "some"),
     [
@@ -46,7 +47,7 @@ def test_the_profile_of_a_right_plugin_is_kept(tmp_path: Path, plugin: str, some
     limits = tomllib.loads(text)["limits"]
     assert limits["max_name"] == (255 if plugin == "posix" else limits["max_name"])
     assert limits["mtime_granularity_ns"] < 10**9
-    done = run(tmp_path, "--plugin-profile=mine.toml", "-n", "2")
+    done = run(tmp_path, "--plugin-profile=mine.toml", FEW)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     found = report(tmp_path)
     assert found["verdict"] == "conformant"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_suite import report, run
+from tests.test_suite import FEW, report, run
 from tffs_conformance.harness import profile
 from tffs_conformance.harness.profile import ProfileError
 from tffs_conformance.harness.tables import OPS
@@ -32,7 +32,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The store, as each profile sees it."""
     reports = {}
     for name in profile.shipped():
-        _, reports[name] = judged(tmp_path_factory.mktemp(name), STORE, f"--plugin-profile={name}")
+        _, reports[name] = judged(tmp_path_factory.mktemp(name), STORE, f"--plugin-profile={name}", FEW)
     return reports
 
 
@@ -44,12 +44,20 @@ def verdicts(document: dict[str, Any]) -> dict[tuple[str, str], list[str]]:
     return found
 
 
+#: Tests that look at the same two reports.
+of_both = pytest.mark.xdist_group("profiles")
+
+
+@pytest.mark.long
+@of_both
 def test_a_store_is_conformant_as_a_store_and_not_as_a_disk(both: dict[str, dict[str, Any]]) -> None:
     assert both["object-store"]["verdict"] == "conformant"
     assert not both["object-store"]["counts"]["violation"] + both["object-store"]["counts"]["error"]
     assert both["posix-like"]["verdict"] == "not conformant"
 
 
+@pytest.mark.long
+@of_both
 def test_the_checks_that_differ_are_the_disputed_and_the_claimed_ones(both: dict[str, dict[str, Any]]) -> None:
     store, disk = (verdicts(both[name]) for name in ("object-store", "posix-like"))
     # What is not looked at in one of them, because a history ended before, says nothing where it was kept in the other.
@@ -84,6 +92,8 @@ def test_the_checks_that_differ_are_the_disputed_and_the_claimed_ones(both: dict
             assert store[key] == disk[key]
 
 
+@pytest.mark.long
+@of_both
 def test_what_is_given_up_is_absent_with_the_claim_as_its_reason(both: dict[str, dict[str, Any]]) -> None:
     case = next(c for c in both["object-store"]["cases"] if c["id"] == "status/one-path[stat-below-a-file]")
     assert (case["verdict"], case["reason"]) == ("absent", "the profile claims directories = emulated")
@@ -95,15 +105,17 @@ def test_what_is_given_up_is_absent_with_the_claim_as_its_reason(both: dict[str,
     assert states["directories"] == states["append"] == states["visibility"] == "broken"
 
 
+@pytest.mark.long
 def test_a_disk_is_conformant_as_a_disk(tmp_path: Path) -> None:
-    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=posix-like")
+    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=posix-like", FEW)
     assert (code, found["verdict"]) == (0, "conformant")
     assert {claim["state"] for claim in found["claims"]} == {"kept"}
     assert found["target"]["profile"] == "posix-like"
 
 
+@pytest.mark.long
 def test_a_disk_that_claims_to_be_a_store_is_under_declared(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--plugin-profile=object-store")
+    done = run(tmp_path, "--plugin=posix", "--plugin-profile=object-store", FEW)
     assert done.returncode == 0, done.stdout[-2000:]
     under = {claim["name"] for claim in report(tmp_path)["claims"] if claim["state"] == "under-declared"}
     assert under == {"directories", "append", "visibility", "atomic_rename"}
@@ -124,7 +136,7 @@ def test_a_store_without_any_directory_is_judged_on_its_files(tmp_path: Path) ->
 
 def test_a_claim_that_is_not_kept_is_a_violation(tmp_path: Path) -> None:
     (tmp_path / "claims.toml").write_text('[claims]\nis_directory_on_file = "header"\nrename_directories = true\n')
-    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=claims.toml", "--tier=must", "-n", "2")
+    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=claims.toml", "--tier=must")
     assert code == 1
     broken = {check["clause"]: check for case in found["cases"] for check in case["checks"]
               if check["verdict"] == "violation"}  # fmt: skip

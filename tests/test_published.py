@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tffs_conformance.reports.document import load
+from tffs_conformance.suite.contract.catalogue import CONTRACT_VERSION, catalogue
 
 PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 REPORTS = sorted(PUBLISHED.glob("*/report.json"))
@@ -17,6 +18,9 @@ def test_a_published_report(path: Path) -> None:
     assert found["verdict"] == "conformant"
     assert found["suite"]["tier"] == "full"
     assert found["left_out"] is None
+    # Who changes the clauses publishes anew.
+    assert found["contract"] == CONTRACT_VERSION
+    assert found["clauses"].keys() == catalogue().keys()
     assert not [found["counts"][kind] for kind in ("violation", "error") if found["counts"][kind]]
     assert f"]({path.parent.name}/report.json)" in (PUBLISHED / "README.md").read_text()
     # It is about the plugin, and not about whose machine it was.

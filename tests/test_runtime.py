@@ -111,7 +111,7 @@ def test_clocks_agree(runtime: ctypes.CDLL) -> None:
 
 
 def test_threads(runtime: ctypes.CDLL) -> None:
-    ran = []
+    ran: list[object] = []
     work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ran.append)
     options = (ctypes.c_char * 24)()
     runtime.TF_DefaultThreadOptions(options)

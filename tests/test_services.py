@@ -2,7 +2,7 @@
 
 import json
 import os
-import random
+import secrets
 import shutil
 import signal
 import subprocess
@@ -15,16 +15,50 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
 from tests.test_suite import command, environment, report, run
-from tests.topology import COMPOSE, PATIENCE, REQUIRED, SECRET, until
+from tests.topology import COMPOSE, PATIENCE, SECRET, until
 from tffs_conformance.harness import services
 from tffs_conformance.harness.services import Missing
+
+#: What a container of the tiny compose file is asked whether it is healthy.
+HEALTH = "http://127.0.0.1:7070/health"
+#: Two containers, one after the other, that are up within a second: for what is the same whatever the services are.
+TINY = f"""
+services:
+  first: &store
+    image: versity/versitygw:v1.8.0
+    command: ["--port", ":7070", "--health", "/health", "--quiet", "posix", "/data"]
+    environment: {{ROOT_ACCESS_KEY: tiny-access, ROOT_SECRET_KEY: tiny-secret}}
+    working_dir: /data/tffs
+    ports: ["127.0.0.1:${{TINY_FIRST_PORT:-29070}}:7070"]
+    healthcheck: {{test: [CMD, wget, -q, -O, "-", "{HEALTH}"], interval: 200ms, timeout: 10s, retries: 600}}
+  second:
+    <<: *store
+    depends_on:
+      first: {{condition: service_healthy}}
+    ports: ["127.0.0.1:${{TINY_SECOND_PORT:-29071}}:7070"]
+    healthcheck: {{test: [CMD, wget, -q, -O, "-", "{HEALTH}"], interval: 200ms, timeout: 10s, retries: 600}}
+x-tffs:
+  environment: {{TINY_CONFIG_PATH: "{{file:tiny.json}}"}}
+  files:
+    tiny.json: {{addr: "http://{{second:7070}}"}}
+"""
 
 
 @pytest.fixture
 def own(tmp_path: Path, docker: Any) -> Iterator[Path]:
     """The compose file under a name that no other run has, and its folder; whatever a test leaves goes."""
-    folder = tmp_path / f"dragonfly-{random.randrange(1 << 32):08x}"
+    folder = tmp_path / f"dragonfly-{secrets.token_hex(4)}"
     shutil.copytree(COMPOSE.parent, folder)
+    yield folder / "compose.yaml"
+    services.down(folder.name, also_alive=True)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, docker: Any) -> Iterator[Path]:
+    """The compose file of two containers, under a name that no other run has; whatever a test leaves goes."""
+    folder = tmp_path / f"tiny-{secrets.token_hex(4)}"
+    folder.mkdir()
+    (folder / "compose.yaml").write_text(TINY)
     yield folder / "compose.yaml"
     services.down(folder.name, also_alive=True)
 
@@ -78,30 +112,33 @@ def test_up_says_what_to_do_next_and_down_leaves_nothing(own: Path, docker: Any)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
-@pytest.mark.parametrize("containers", [1, 3])
+@pytest.mark.parametrize("containers", [1, 2])
 def test_an_interrupt_in_the_middle_leaves_nothing(
-    own: Path, docker: Any, end: signal.Signals, containers: int
+    tiny: Path, docker: Any, end: signal.Signals, containers: int
 ) -> None:
-    line = interruptible(tool("up", str(own), "--any-ports"))
+    # The last of them never gets healthy: whenever the signal comes, it comes in the middle.
+    before, after = TINY.split(HEALTH, containers)[:containers], TINY.split(HEALTH, containers)[containers]
+    tiny.write_text(f"{HEALTH.join(before)}{HEALTH}/none{after}")
+    line = interruptible(tool("up", str(tiny), "--any-ports"))
     up = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # A network counts, too.
-    until(lambda: len(left(docker, own)) > containers, "the containers do not come")
+    until(lambda: len(left(docker, tiny)) > containers, "the containers do not come")
     up.send_signal(end)
     output, _ = up.communicate(timeout=PATIENCE)
     assert up.returncode != 0
     assert not output
-    assert not left(docker, own)
+    assert not left(docker, tiny)
 
 
-def test_ports_of_the_file_are_taken_unless_told_otherwise(own: Path, docker: Any) -> None:
-    names = ("S3", "SEED_METRICS", "A_PROXY", "A_METRICS", "B_PROXY", "B_METRICS")
-    ports = {f"DRAGONFLY_{name}_PORT": str(20000 + random.randrange(4000) * 6 + k) for k, name in enumerate(names)}
-    up = subprocess.run(tool("up", str(own)), capture_output=True, text=True, check=False, env={**os.environ, **ports})
+def test_ports_of_the_file_are_taken_unless_told_otherwise(tiny: Path, docker: Any) -> None:
+    some = 20000 + 2 * secrets.randbelow(4000)
+    ports = {"TINY_FIRST_PORT": str(some), "TINY_SECOND_PORT": str(some + 1)}
+    up = subprocess.run(tool("up", str(tiny)), capture_output=True, text=True, check=False, env={**os.environ, **ports})
     assert up.returncode == 0, up.stderr
-    assert f"7070 at 127.0.0.1:{ports['DRAGONFLY_S3_PORT']}" in up.stdout
+    assert f"7070 at 127.0.0.1:{some}" in up.stdout
     # A second one under another name finds them taken, says so, and leaves nothing.
-    other = own.parent.with_name(own.parent.name + "-2")
-    shutil.copytree(own.parent, other)
+    other = tiny.parent.with_name(tiny.parent.name + "-2")
+    shutil.copytree(tiny.parent, other)
     second = subprocess.run(
         tool("up", str(other / "compose.yaml")),
         capture_output=True,
@@ -117,8 +154,6 @@ def test_ports_of_the_file_are_taken_unless_told_otherwise(own: Path, docker: An
 def test_docker_compose_reads_the_same_file(own: Path, docker: Any) -> None:
     compose = next((c for c in (["docker", "compose"], ["docker-compose"]) if _answers([*c, "version"])), None)
     if compose is None:
-        if REQUIRED:
-            pytest.fail("there is no docker-compose")
         pytest.skip("there is no docker-compose (on Debian: apt-get install docker-compose)")
     ports = {f"DRAGONFLY_{n}_PORT": "0" for n in ("S3", "SEED_METRICS", "A_PROXY", "A_METRICS", "B_PROXY", "B_METRICS")}
     call = [*compose, "-p", own.parent.name, "-f", str(own)]
@@ -157,11 +192,8 @@ def _profile(directory: Path, compose: Path) -> str:
     return f"--plugin-profile={path}"
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
-def test_services_are_there_for_a_run_and_gone_after_it(
-    tmp_path: Path, own: Path, docker: Any, workers: tuple[str, ...]
-) -> None:
-    done = run(tmp_path, _profile(tmp_path, own), "--services", "--clause=read.*", *workers)
+def test_services_are_there_for_a_run_and_gone_after_it(tmp_path: Path, own: Path, docker: Any) -> None:
+    done = run(tmp_path, _profile(tmp_path, own), "--services", "--clause=read.*")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert done.stderr.count("client-b is healthy") == 1
     assert "DRAGONFLY_CONFIG_PATH" in report(tmp_path)["target"]["environment"]
@@ -171,9 +203,17 @@ def test_services_are_there_for_a_run_and_gone_after_it(
     assert not (tmp_path / "tffs-report" / "services").exists()
 
 
+def test_workers_share_the_services_of_a_run(tmp_path: Path, tiny: Path, docker: Any) -> None:
+    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--clause=read.*", "-n", "2")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert done.stderr.count("second is healthy") == 1
+    assert "TINY_CONFIG_PATH" in report(tmp_path)["target"]["environment"]
+    assert not left(docker, tiny)
+
+
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda end: end.name)
-def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, own: Path, docker: Any, end: signal.Signals) -> None:
-    line = command(_profile(tmp_path, own), "--services", "--host-scope=case")
+def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, tiny: Path, docker: Any, end: signal.Signals) -> None:
+    line = command(_profile(tmp_path, tiny), "--services", "--host-scope=case")
     going = subprocess.Popen(
         interruptible(line),
         cwd=tmp_path,
@@ -183,15 +223,15 @@ def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, own: Path, doc
     )
     journal = tmp_path / "tffs-report" / "journal.jsonl"
     until(lambda: journal.is_file() and journal.read_text().count("\n") > 5, "no case is run")
-    assert len(left(docker, own)) == 6
-    directory = next(one.labels["tffs-conformance.directory"] for one in left(docker, own) if hasattr(one, "labels"))
+    assert len(left(docker, tiny)) == 3
+    directory = next(one.labels["tffs-conformance.directory"] for one in left(docker, tiny) if hasattr(one, "labels"))
     going.send_signal(end)
     going.wait(PATIENCE)
     if end is signal.SIGKILL:
         # Nobody was left to do it, but everything has its label.
-        assert len(left(docker, own)) == 6
-        subprocess.run(tool("down", str(own)), check=True, capture_output=True)
-    assert not left(docker, own)
+        assert len(left(docker, tiny)) == 3
+        subprocess.run(tool("down", str(tiny)), check=True, capture_output=True)
+    assert not left(docker, tiny)
     assert not Path(directory).exists()
 
 
@@ -222,12 +262,12 @@ def test_a_run_without_its_figures_fails_and_says_why(tmp_path: Path, own: Path,
     assert "HTTP Error 404" in report(tmp_path)["services"]["failure"]
 
 
-def test_a_usage_error_after_they_are_up_leaves_nothing(tmp_path: Path, own: Path, docker: Any) -> None:
-    done = run(tmp_path, _profile(tmp_path, own), "--services", "--scheme=none-such")
+def test_a_usage_error_after_they_are_up_leaves_nothing(tmp_path: Path, tiny: Path, docker: Any) -> None:
+    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--scheme=none-such")
     assert done.returncode == 4
     assert "is healthy" in done.stderr
     assert "--scheme=none-such" in done.stderr
-    assert not left(docker, own)
+    assert not left(docker, tiny)
 
 
 def test_down_leaves_those_of_a_live_run_alone(own: Path, docker: Any) -> None:

@@ -107,9 +107,9 @@ def test_threads_open_for_themselves(file: str) -> None:
 def test_threads_wait_for_each_other(file: str) -> None:
     """No op of a round begins before all of the round before have ended; within a thread times only grow."""
     with filesystem("posix") as (raw, _):
-        programs = openers(raw, file)
-        went = programs.run(raw, programs, ROUNDS)
-    length = len(programs[0].steps)
+        given = openers(raw, file)
+        went = programs.run(raw, given, ROUNDS)
+    length = len(given[0].steps)
     for round_ in range(1, ROUNDS):
         ended = max(thread[round_ * length - 1].end_ns for thread in went)
         assert all(thread[round_ * length].start_ns >= ended for thread in went)
@@ -174,7 +174,7 @@ def test_a_hang_names_its_op(file: str) -> None:
 
 def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
     loader = Loader([str(native_directory() / "tffs-host")], plugin_path("fakes/faulty"),
-                    {"TFFS_FAULT": "hang:read"}, 0.3)  # fmt: skip
+                    {"TFFS_FAULT": "hang:read"}, 2)  # fmt: skip
     endings: list[type[Exception]] = []
     for _ in range(MAX_HANGS + 1):
         loaded = loader.load()

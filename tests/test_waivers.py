@@ -54,6 +54,7 @@ def test_a_waived_violation_is_accepted(tmp_path: Path) -> None:
     assert f"{found['counts']['waived']} xfailed" in done.stdout
 
 
+@pytest.mark.long
 def test_a_whole_run_is_conformant_with_waivers_and_two_workers_agree(tmp_path: Path) -> None:
     verdicts = []
     whole = (*PLUGIN, "--tier=must")
@@ -105,8 +106,11 @@ STALE = {
 }
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-@pytest.mark.parametrize("why", STALE)
+@pytest.mark.parametrize(
+    ("why", "workers"),
+    [*((why, ()) for why in STALE), ("unneeded", ("-n", "2"))],
+    ids=[*STALE, "unneeded-with-workers"],
+)
 def test_an_entry_that_is_no_longer_right_fails_the_run(tmp_path: Path, why: str, workers: tuple[str, ...]) -> None:
     text, words, left = STALE[why]
     done = judged(tmp_path, text, *PLUGIN, SELECTION, *workers)

@@ -1,6 +1,5 @@
 """What the tests of services have in common."""
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +8,6 @@ from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.services.figures import Figure
 from tffs_conformance.harness.shipped import compose_files
 
-#: Where docker has to be there, as in the environment `services` of tox, its absence is a failure.
-REQUIRED = bool(os.environ.get("TFFS_SERVICES_REQUIRED"))
 COMPOSE = compose_files()["dragonfly"]
 #: The defaults of the compose file.
 ACCESS, SECRET = "tffs-access", "tffs-test-secret"

@@ -3,8 +3,8 @@
 import functools
 import importlib
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,13 @@ def is_over_tables(item: pytest.Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A case that nobody runs."""
+    """A case that pytest did not collect; `body` runs it when it is called with a `Case` as `case`."""
 
     id: str
     clauses: tuple[str, ...]
     tier: str
     doc: str
+    body: Callable[..., None] = field(compare=False, repr=False)
 
 
 def cases() -> list[Listed]:
@@ -86,7 +87,9 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
     level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "must")
     doc = (function.__doc__ or "").strip().split("\n")[0]
     base = f"{module}/{name.removeprefix('test_').replace('_', '-')}"
-    tables = [mark.args[1] for mark in marks if mark.name == "parametrize"]
+    parametrized = [mark for mark in marks if mark.name == "parametrize"]
+    tables = [mark.args[1] for mark in parametrized]
+    names = [_names(mark.args[0]) for mark in parametrized]
     result = []
     for entries in itertools.product(*tables):
         marked = [mark for entry in entries for mark in getattr(entry, "marks", ())]
@@ -94,5 +97,22 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
         # A parameter that is a plain text is its own id, as with pytest.
         parts = "-".join(getattr(entry, "id", entry) for entry in entries)
         identity = f"{base}[{parts}]" if parts else base
-        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc))
+        arguments = {
+            key: value for keys, entry in zip(names, entries, strict=True) for key, value in _arguments(keys, entry)
+        }
+        body = functools.partial(function, **arguments)
+        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc, body))
     return result
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    """The parameters that a mark names: 'a, b' or a list."""
+    return [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
+
+
+def _arguments(names: list[str], entry: Any) -> list[tuple[str, Any]]:
+    """The values that one entry of a parametrize mark gives to its parameters."""
+    values = getattr(entry, "values", None)
+    if not isinstance(values, tuple):
+        values = (entry,) if len(names) == 1 else entry
+    return list(zip(names, values, strict=True))

@@ -2,8 +2,9 @@
 """Builds the images of compose.yaml from released sources, where they cannot be pulled.
 
 Scheduler and object store come from their Go modules, the client from its crate, the system below them from Debian's
-packages. Binaries are cached by version below ~/.cache/tffs-conformance/services, and nothing is built that the cache
-or docker holds. The first time takes some 20 minutes on two cores, nearly all of it the client.
+packages. Binaries are cached below ~/.cache/tffs-conformance/services by all that they depend on: version, command,
+settings, compilers, locked modules. Nothing is built that the cache or docker holds. The first time takes some 20
+minutes on two cores, nearly all of it the client.
 
 Needs only Python's library, docker, and for what is missing: go, cargo, debootstrap.
 """
@@ -11,13 +12,18 @@ Needs only Python's library, docker, and for what is missing: go, cargo, deboots
 import argparse
 import contextlib
 import fcntl
+import functools
+import hashlib
+import json
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,8 +31,18 @@ HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tffs-conformance" / "services"
 SUITE = "bookworm"
 BASE = f"tffs-conformance/base:{SUITE}"
+#: Names the key of what an image was built from. One that was pulled has no such label.
+LABEL = "tffs-conformance.key"
 #: Besides the smallest Debian: what the health checks call, and the library that the client is linked to.
 BASE_PACKAGES = "ca-certificates,curl,wget,libstdc++6"
+#: What a machine has on which the project is tried from nothing.
+MACHINE_PACKAGES = "python3 python3-venv git g++"
+#: How registries and mirrors are reached from this machine.
+BORROWED = ("etc/ssl/certs/ca-certificates.crt", "etc/resolv.conf", "etc/hosts", "etc/pip.conf")
+#: What compilers are told by the environment.
+SETTINGS = re.compile(r"CARGO_(PROFILE|BUILD|ENCODED)_.*|RUSTFLAGS|GOFLAGS|GOAMD64|GOEXPERIMENT|(C|CXX|LD)FLAGS|CC|CXX")
+#: How a tool tells its version.
+VERSIONS = {"cargo": ("rustc", "-Vv"), "go": ("go", "version"), "c++": ("c++", "-dumpfullversion")}
 #: Nobody reads them in a container, and they are half of the system.
 BASE_LITTER = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "var/cache/apt", "var/lib/apt")
 #: What to install on Debian for a tool that a build calls.
@@ -36,7 +52,6 @@ PACKAGES = {
     "pkg-config": "pkg-config",
     "c++": "g++",
     "make": "make",
-    "debootstrap": "debootstrap",
 }
 
 
@@ -55,10 +70,19 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: Path = HERE
 
+    @functools.cached_property
+    def key(self) -> str:
+        """Tells apart what is built from other sources, with another compiler or with other settings."""
+        given = sorted((name, value) for name, value in os.environ.items() if SETTINGS.fullmatch(name))
+        locked = [path.read_text() for path in sorted(self.folder.glob("go.*"))]
+        compilers = [_output(VERSIONS[tool]) for tool in self.tools if tool in VERSIONS]
+        parts = [self.version, self.command, sorted(self.environment.items()), given, locked, compilers]
+        return _digest([*parts, platform.machine()])
+
     @property
     def root(self) -> Path:
         """Its folder in the cache."""
-        return CACHE / f"{self.name}-{self.version}"
+        return CACHE / f"{self.name}-{self.version}-{self.key}"
 
     @property
     def binary(self) -> Path:
@@ -73,6 +97,35 @@ class Image:
     name: str
     program: Program
     path: str
+
+    @property
+    def key(self) -> str:
+        """Tells apart what it is made of."""
+        return _digest([self.program.key, self.path, _base().key])
+
+    @property
+    def is_there(self) -> bool:
+        """Whether docker has it: as it would be built now, or pulled."""
+        return _label(self.name) in (self.key, "")
+
+
+@dataclass(frozen=True)
+class System:
+    """A Debian in the cache, as a tar file: the smallest with `packages`, or `above` another one with more of them."""
+
+    name: str
+    packages: str
+    above: "System | None" = None
+
+    @property
+    def key(self) -> str:
+        """Tells apart what it is made of."""
+        return _digest([SUITE, self.packages, self.above.key if self.above else "", platform.machine()])
+
+    @property
+    def tar(self) -> Path:
+        """The file in the cache."""
+        return CACHE.parent / "debian" / f"{self.name}-{SUITE}-{self.key}.tar"
 
 
 def _go(name: str, version: str, package: str) -> Program:
@@ -122,11 +175,20 @@ IMAGES = (
 def main() -> int:
     """Build what is missing."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--binaries", action="store_true", help="fill the cache, without docker")
-    only_binaries: bool = arguments.parse_args().binaries
+    only = arguments.add_mutually_exclusive_group()
+    only.add_argument("--binaries", action="store_true", help="fill the cache with programs, without docker")
+    only.add_argument("--systems", action="store_true", help="fill the cache with Debians, without docker")
+    only.add_argument("--folders", action="store_true", help="print where in the cache each program belongs")
+    given = arguments.parse_args()
     try:
-        with _alone():
-            _build(only_binaries)
+        if given.folders:
+            print(*(image.program.root for image in IMAGES), sep="\n")
+        elif given.binaries:
+            _programs([image.program for image in IMAGES])
+        elif given.systems:
+            system(machine())
+        else:
+            _images()
     except Unable as error:
         print(f"build_images: {error}", file=sys.stderr)
         return 1
@@ -136,34 +198,38 @@ def main() -> int:
     return 0
 
 
-def _build(only_binaries: bool) -> None:
-    if only_binaries:
-        wanted = [image.program for image in IMAGES]
-        missing = []
-    else:
-        _docker("version", sentence="docker does not answer: is it installed, and is its daemon running?")
-        missing = [image for image in IMAGES if not _has(image.name)]
-        for image in IMAGES:
-            if image not in missing:
-                print(f"{image.name}: docker has it", flush=True)
-        wanted = [image.program for image in missing]
-    programs = [program for program in wanted if not program.binary.is_file()]
-    needs_base = bool(missing) and not _has(BASE) and not _rootfs().is_file()
-    _tools_are_there(programs, needs_base)
-    # The quick ones first: what is wrong shows soon.
-    if needs_base:
-        _bootstrap()
-    for program in programs:
-        _make(program)
-    if missing and not _has(BASE):
-        with _timed(BASE):
-            _docker("import", "--message", f"Debian {SUITE}", str(_rootfs()), BASE)
-    for image in missing:
-        _assemble(image)
+def _images() -> None:
+    _docker("version", sentence="docker does not answer: is it installed, and is its daemon running?")
+    missing = [image for image in IMAGES if not image.is_there]
+    for image in IMAGES:
+        if image not in missing:
+            print(f"{image.name}: docker has it", flush=True)
+    if not missing:
+        return
+    base = _base()
+    # The quick one first: what is wrong shows soon.
+    tar = None if _label(BASE) == base.key else system(base)
+    _programs([image.program for image in missing])
+    with _alone(CACHE / "images"):
+        if tar is not None:
+            with _timed(BASE):
+                _docker("import", "--change", f"LABEL {LABEL}={base.key}", str(tar), BASE)
+        for image in missing:
+            _assemble(image)
 
 
-def _tools_are_there(programs: list[Program], needs_base: bool) -> None:
-    tools = [tool for program in programs for tool in program.tools] + ["debootstrap"] * needs_base
+def _programs(programs: Sequence[Program]) -> None:
+    """Put what is missing into the cache."""
+    missing = [program for program in programs if not program.binary.is_file()]
+    _tools_are_there(missing)
+    for program in missing:
+        with _alone(program.root):
+            if not program.binary.is_file():
+                _make(program)
+
+
+def _tools_are_there(programs: Sequence[Program]) -> None:
+    tools = [tool for program in programs for tool in program.tools]
     absent = [tool for tool in dict.fromkeys(tools) if shutil.which(tool, path=_path()) is None]
     if not absent:
         return
@@ -171,7 +237,7 @@ def _tools_are_there(programs: list[Program], needs_base: bool) -> None:
     toolchains = [tool for tool in absent if tool not in PACKAGES]
     advice = [f"on Debian: apt-get install {packages} libclang-dev"] if packages else []
     advice += [f"install the toolchain that has {tool}" for tool in toolchains]
-    what = ", ".join(program.name for program in programs) or "the base image"
+    what = ", ".join(program.name for program in programs)
     raise Unable(f"{', '.join(absent)} missing to build {what} ({'; '.join(advice)})")
 
 
@@ -197,29 +263,68 @@ def _make(program: Program) -> None:
     shutil.rmtree(program.root / "target", ignore_errors=True)
 
 
-def _rootfs() -> Path:
-    return CACHE / f"base-{SUITE}" / "rootfs.tar"
+def _base() -> System:
+    """What is below all images."""
+    return System("base", BASE_PACKAGES)
 
 
-def _bootstrap() -> None:
-    """Put the system below all images into the cache."""
+def machine() -> System:
+    """A machine on which the project is tried from nothing."""
+    return System("machine", MACHINE_PACKAGES, _base())
+
+
+def system(wanted: System) -> Path:
+    """The tar file of a system, which is made where the cache has none. Raises Unable."""
+    if wanted.tar.is_file():
+        return wanted.tar
     if os.geteuid() != 0:
-        raise Unable("debootstrap has to be run by root: call this script once with sudo, or pull the images")
-    rootfs = _rootfs()
-    rootfs.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=rootfs.parent) as scratch, _timed(f"Debian {SUITE}"):
+        raise Unable("a Debian has to be made by root: call this script once with sudo, or pull the images")
+    if shutil.which("debootstrap", path=_path()) is None:
+        raise Unable("debootstrap missing to make a Debian (on Debian: apt-get install debootstrap)")
+    below = system(wanted.above) if wanted.above else None
+    wanted.tar.parent.mkdir(parents=True, exist_ok=True)
+    log = wanted.tar.with_suffix(".log")
+    with _alone(wanted.tar), tempfile.TemporaryDirectory(dir=wanted.tar.parent) as scratch:
+        if wanted.tar.is_file():
+            return wanted.tar
         root = Path(scratch) / "root"
-        _run(
-            ["debootstrap", "--variant=minbase", f"--include={BASE_PACKAGES}", SUITE, str(root)],
-            {},
-            HERE,
-            rootfs.parent / "build.log",
-        )
-        for litter in BASE_LITTER:
-            shutil.rmtree(root / litter, ignore_errors=True)
-        partial = rootfs.with_suffix(".partial")
-        _run(["tar", "-C", str(root), "-cf", str(partial), "."], {}, HERE, rootfs.parent / "tar.log")
-        partial.replace(rootfs)
+        with _timed(f"Debian {SUITE}, {wanted.name}"):
+            if below is None:
+                included = f"--include={wanted.packages}"
+                _run(["debootstrap", "--variant=minbase", included, SUITE, str(root), *_mirror()], {}, HERE, log)
+            else:
+                unpack(below, root)
+                inside = ["chroot", str(root), "apt-get", "-o", "APT::Sandbox::User=root"]
+                quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+                _run([*inside, "update"], quiet, HERE, log)
+                packages = wanted.packages.split()
+                _run([*inside, "install", "-y", "--no-install-recommends", *packages], quiet, HERE, log)
+            for litter in BASE_LITTER:
+                shutil.rmtree(root / litter, ignore_errors=True)
+            # What calls apt looks for them.
+            (root / "var/lib/apt/lists/partial").mkdir(parents=True)
+            (root / "var/cache/apt/archives/partial").mkdir(parents=True)
+            partial = wanted.tar.with_suffix(".partial")
+            _run(["tar", "-C", str(root), "-cf", str(partial), "."], {}, HERE, log)
+            partial.replace(wanted.tar)
+    return wanted.tar
+
+
+def unpack(tar: Path, root: Path) -> None:
+    """A system in a folder, which reaches registries and mirrors as this machine does."""
+    root.mkdir(parents=True)
+    subprocess.run(["tar", "-C", str(root), "-xf", str(tar)], check=True)
+    for name in BORROWED:
+        if Path("/", name).exists():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(Path("/", name), root / name)
+
+
+def _mirror() -> list[str]:
+    """Where this machine has its packages from; nothing, where debootstrap's own choice must do."""
+    sources = Path("/etc/apt/sources.list.d/debian.sources")
+    found = re.search(r"^URIs:\s*(\S+)", sources.read_text(), re.MULTILINE) if sources.exists() else None
+    return [found[1]] if found else []
 
 
 def _assemble(image: Image) -> None:
@@ -228,15 +333,30 @@ def _assemble(image: Image) -> None:
         shutil.copy2(image.program.binary, context / image.program.name)
         (context / "Dockerfile").write_text(
             f'FROM {BASE}\nCOPY {image.program.name} {image.path}\nENTRYPOINT ["{image.path}"]\n'
-            'LABEL tffs-conformance.built="here, from released sources"\n',
+            f"LABEL {LABEL}={image.key}\n",
             encoding="utf-8",
         )
         _docker("build", "--tag", image.name, str(context))
 
 
-def _has(image: str) -> bool:
-    found = subprocess.run(["docker", "image", "inspect", image], capture_output=True, check=False)
-    return found.returncode == 0
+def _label(image: str) -> str | None:
+    """The key of what an image was built from: empty for one that was pulled, None for one that is not there."""
+    template = f'{{{{index .Config.Labels "{LABEL}"}}}}'
+    command = ["docker", "image", "inspect", "--format", template, image]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
+def _digest(parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def _output(command: Sequence[str]) -> str:
+    """What a tool says of itself; nothing, where it is missing."""
+    if shutil.which(command[0], path=_path()) is None:
+        return ""
+    environment = {**os.environ, "PATH": _path()}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd="/", check=True).stdout
 
 
 def _docker(*arguments: str, sentence: str = "") -> None:
@@ -286,14 +406,14 @@ def _timed(what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    """Two builds at once would do the same work twice."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with open(CACHE / "lock", "w", encoding="utf-8") as lock:
+def _alone(what: Path) -> Iterator[None]:
+    """Two builds of the same at once would do the work twice."""
+    what.parent.mkdir(parents=True, exist_ok=True)
+    with open(what.with_name(f"{what.name}.lock"), "w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("another build is under way: waiting for it", flush=True)
+            print(f"{what.name}: another build is under way, waiting for it", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -1,0 +1,322 @@
+"""The steps of CI: what each needs, how long it may take, and what came of it.
+
+A step is what an environment of tox.ini does, or a few commands of its own. Steps start as soon as what they need is
+there and cores are free. The output of each goes to a file; that of a step that failed is shown. A step that fails
+stops only those that need it. At the end there is a table of durations, and pytest's closing line.
+
+Reports and logs are kept in `ci-artifacts/`, or in the folder that TFFS_CI_ARTIFACTS names. Needs only Python's own
+library.
+"""
+
+import configparser
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+ARTIFACTS = Path(os.environ.get("TFFS_CI_ARTIFACTS") or PROJECT / "ci-artifacts").resolve()
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tffs-conformance"
+VENV, TENSORFLOW = PROJECT / ".venv", PROJECT / ".venv-tensorflow"
+WHEELS = ARTIFACTS / "wheel"
+CORES = 2
+#: The machine of CI ends everything after 90 minutes, and shows nothing of what was seen until then.
+MINUTES = 85
+#: Lines of the log of a step that failed.
+SHOWN = 80
+
+#: What the packages and images are built with, and what the tests run.
+DEBIAN = """
+    ccache cmake debootstrap docker.io docker-compose g++ libclang-dev libcurl4-openssl-dev libprotobuf-dev
+    libpugixml-dev libssl-dev make nlohmann-json3-dev pkg-config protobuf-compiler valgrind
+"""
+
+ENVIRONMENT = {
+    "PATH": f"{VENV / 'bin'}:{os.environ.get('PATH', os.defpath)}:/usr/local/sbin:/usr/sbin:/sbin",
+    "TFFS_CI_ARTIFACTS": str(ARTIFACTS),
+    # What is skipped elsewhere for want of a tool fails here.
+    "TFFS_ALL_REQUIRED": "1",
+    "TFFS_TENSORFLOW_PYTHON": str(TENSORFLOW / "bin/python"),
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "MYPY_CACHE_DIR": str(CACHE / "mypy"),
+    "CCACHE_DIR": str(CACHE / "ccache"),
+    "CCACHE_BASEDIR": str(PROJECT),
+    "CCACHE_NOHASHDIR": "1",
+    "CMAKE_C_COMPILER_LAUNCHER": "ccache",
+    "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """`script` is for bash. One that yields takes no core: it gets what the others leave."""
+
+    name: str
+    script: str
+    minutes: int
+    after: tuple[str, ...] = ()
+    cores: int = CORES
+    yields: bool = False
+
+
+def lines(*commands: str) -> str:
+    """One after the other, until one fails."""
+    return "\n".join(commands)
+
+
+def tox(name: str, arguments: str = "") -> str:
+    """The commands of an environment of tox.ini, with these arguments where it takes some."""
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read(PROJECT / "tox.ini")
+    commands = parser[f"testenv:{name}"]["commands"]
+    commands = re.sub(r"(?<!\\)\{posargs(?::(.*?[^\\]))?\}", lambda found: arguments or found[1] or "", commands)
+    commands = re.sub(r"(?<!\\)\{env:(\w+):(.*?)\}", lambda found: ENVIRONMENT.get(found[1], found[2]), commands)
+    if left := re.search(r"(?<!\\)\{.*", commands):
+        raise ValueError(f"tox.ini, {name}: {left[0]} is not understood")
+    return re.sub(r"\\([{}])", r"\1", commands).strip().replace("file://{path}", "'file://{path}'")
+
+
+def requirements() -> Iterator[str]:
+    """What the package and all environments of tox need, but TensorFlow."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    yield from project["project"]["dependencies"]
+    for group in ("test", "lint"):
+        yield from project["dependency-groups"][group]
+
+
+IMAGES = "python3 reference_plugins/dragonfly/services/build_images.py"
+
+STEPS = (
+    Step(
+        "packages",
+        lines(
+            f"missing=$(for p in {' '.join(DEBIAN.split())}; do dpkg-query -W -f='${{Status}}' $p 2>/dev/null"
+            " | grep -q 'ok installed' || echo $p; done)",
+            '[ -n "$missing" ] || exit 0',
+            "apt-get update -qq",
+            "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $missing",
+        ),
+        minutes=10,
+        cores=1,
+    ),
+    Step(
+        "environment",
+        lines(
+            f"python3 -m venv {VENV}",
+            f"pip install -q {shlex.join(requirements())}",
+        ),
+        minutes=10,
+        cores=1,
+    ),
+    Step("binaries", f"{IMAGES} --binaries", minutes=75, after=("packages",), yields=True),
+    Step(
+        "tensorflow-install",
+        lines(
+            f"python3 -m venv {TENSORFLOW}",
+            f"{TENSORFLOW}/bin/pip install -q 'tensorflow-cpu==2.21.*'",
+            f"{TENSORFLOW}/bin/python -c 'import tensorflow'",
+        ),
+        minutes=30,
+        yields=True,
+    ),
+    Step("debian", f"{IMAGES} --systems", minutes=20, after=("packages", "environment"), yields=True),
+    Step(
+        "wheel",
+        lines(
+            f"rm -rf {WHEELS}",
+            f"pip wheel -q --no-deps -w {WHEELS} .",
+            f"pip install -q --no-deps --force-reinstall {WHEELS}/*.whl",
+        ),
+        minutes=15,
+        after=("packages", "environment"),
+        cores=1,
+    ),
+    Step("lint", tox("lint"), minutes=10, after=("environment",), cores=1),
+    Step("tests", tox("tests"), minutes=30, after=("wheel",)),
+    Step("faults", tox("faults"), minutes=15, after=("wheel",)),
+    Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=1),
+    Step(
+        "docker",
+        lines(
+            "docker version && exit",
+            f"setsid dockerd >{ARTIFACTS}/dockerd.log 2>&1 &",
+            f"echo $! >{ARTIFACTS}/dockerd.pid",
+            "for _ in {1..300}; do docker version && exit; kill -0 $!; sleep 0.2; done",
+            "exit 1",
+        ),
+        minutes=3,
+        after=("packages",),
+        yields=True,
+    ),
+    Step("images", IMAGES, minutes=15, after=("docker", "binaries", "debian"), cores=1),
+    Step("fresh", tox("fresh"), minutes=25, after=("debian",), cores=1),
+    Step("services", tox("services"), minutes=15, after=("images", "wheel")),
+    Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel")),
+    Step("tensorflow", tox("tensorflow"), minutes=15, after=("images", "wheel", "tensorflow-install")),
+)
+
+
+@dataclass
+class Running:
+    """A step at work, or what came of it; `wall` and `cpu` in seconds."""
+
+    step: Step
+    log: Path
+    process: "subprocess.Popen[bytes] | None" = None
+    started: float = field(default_factory=time.monotonic)
+    result: str = ""
+    wall: float = 0
+    cpu: float = 0
+
+    def start(self) -> None:
+        """Start it, in a session of its own, so that it can be ended with all that it started."""
+        polite = "renice -n 19 $$ >/dev/null; echo 19 >/proc/$$/autogroup || true\n" if self.step.yields else ""
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                ["bash", "-euc", polite + self.step.script], cwd=PROJECT, env={**os.environ, **ENVIRONMENT},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+
+    def ended(self) -> bool:
+        """Whether it has ended, by itself or because its time is up."""
+        assert self.process is not None
+        pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
+        self.wall = time.monotonic() - self.started
+        late = self.wall > self.step.minutes * 60
+        if pid == 0 and late:
+            self.end()
+            pid, status, used = os.wait4(self.process.pid, 0)
+        if pid == 0:
+            return False
+        self.cpu = used.ru_utime + used.ru_stime
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        code = self.process.returncode
+        self.result = f"over {self.step.minutes} min" if late and code else f"exit {code}" if code else "passed"
+        return True
+
+    def end(self) -> None:
+        """End it and what it started."""
+        assert self.process is not None
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, sign)
+            except ProcessLookupError:
+                return
+            time.sleep(3)
+
+    def closing_line(self) -> str:
+        """The last line of this kind that pytest wrote; nothing, where it wrote none."""
+        found = re.findall(r"^=+ .*(?:passed|failed|error).* in [\d.]+s.* =+$", self.text(), re.MULTILINE)
+        return found[-1] if found else ""
+
+    def text(self) -> str:
+        """What it wrote."""
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+
+def wanted(names: Sequence[str]) -> list[Step]:
+    """The steps of these names and those that they need, or all."""
+    by_name = {step.name: step for step in STEPS}
+    needed = {*names} if names else {*by_name}
+    while more := {after for name in needed for after in by_name[name].after} - needed:
+        needed |= more
+    return [step for step in STEPS if step.name in needed]
+
+
+def run(steps: Sequence[Step]) -> list[Running]:
+    """Run the steps and say so."""
+    begun = time.monotonic()
+    done: dict[str, Running] = {}
+    going: dict[str, Running] = {}
+    waiting = list(steps)
+    try:
+        while waiting or going:
+            if time.monotonic() - begun > MINUTES * 60:
+                print(f"{MINUTES} min are over", flush=True)
+                break
+            for name, one in list(going.items()):
+                if one.ended():
+                    done[name] = going.pop(name)
+                    say(begun, f"{name}: {one.result}, {one.wall:.0f} s, {one.cpu:.0f} s of CPU")
+                    if one.result != "passed":
+                        print(*one.text().splitlines()[-SHOWN:], sep="\n", flush=True)
+            for step in list(waiting):
+                if any(done[name].result != "passed" for name in step.after if name in done):
+                    waiting.remove(step)
+                    done[step.name] = Running(step, ARTIFACTS / f"{step.name}.log", result="not run")
+                    continue
+                free = CORES - sum(one.step.cores for one in going.values() if not one.step.yields)
+                if all(name in done for name in step.after) and (step.yields or step.cores <= free):
+                    waiting.remove(step)
+                    going[step.name] = Running(step, ARTIFACTS / f"{step.name}.log")
+                    going[step.name].start()
+                    say(begun, step.name)
+            time.sleep(0.2)
+    finally:
+        for one in going.values():
+            one.end()
+            one.wall, one.result = time.monotonic() - one.started, "not finished"
+    rest = [Running(step, ARTIFACTS / f"{step.name}.log", result="not run") for step in waiting]
+    return [*done.values(), *going.values(), *rest]
+
+
+def say(begun: float, text: str) -> None:
+    """One line, with the minutes since the beginning."""
+    print(f"{(time.monotonic() - begun) / 60:5.1f} min  {text}", flush=True)
+
+
+def table(ended: Sequence[Running], seconds: float) -> str:
+    """What came of each step."""
+    rows = [f"{'step':<20}{'result':<14}{'wall, s':>8}{'CPU, s':>8}{'limit, s':>10}"]
+    rows += [
+        f"{one.step.name:<20}{one.result:<14}{one.wall:>8.0f}{one.cpu:>8.0f}{one.step.minutes * 60:>10}"
+        for one in ended
+    ]
+    rows.append(f"{'all':<34}{seconds:>8.0f}{sum(one.cpu for one in ended):>8.0f}{MINUTES * 60:>10}")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    """Run the steps that the command line names, or all."""
+    if "TFFS_CI_ARTIFACTS" not in os.environ:
+        shutil.rmtree(ARTIFACTS, ignore_errors=True)
+    ARTIFACTS.mkdir(parents=True, exist_ok=True)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    begun = time.monotonic()
+    try:
+        ended = run(wanted(sys.argv[1:]))
+    finally:
+        pid = ARTIFACTS / "dockerd.pid"
+        if pid.exists():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid.read_text()), signal.SIGTERM)
+            pid.unlink()
+    print(table(ended, time.monotonic() - begun), flush=True)
+    figures = [
+        {"step": o.step.name, "result": o.result, "wall": round(o.wall, 1), "cpu": round(o.cpu, 1)} for o in ended
+    ]
+    (ARTIFACTS / "durations.json").write_text(json.dumps(figures, indent=1) + "\n")
+    bad = [one for one in ended if one.result != "passed"]
+    # The last line is pytest's own: of a step that failed, or of the project's tests.
+    closing = [
+        line
+        for one in sorted(ended, key=lambda one: (one not in bad, one.step.name != "tests"))
+        if (line := one.closing_line())
+    ]
+    print(*(closing[:1] or [f"{len(bad)} of {len(ended)} steps did not pass"]), flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Judges a plugin with a fault on the suite's engine itself, in the process of the test.
+
+A pytest of its own costs a fault two seconds, its cases some milliseconds. Cases and engine are those of a run; only
+collection and reporting by pytest are left out.
+"""
+
+import functools
+import tempfile
+import time
+from dataclasses import dataclass, replace
+
+from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.run.targets import only_target
+from tffs_conformance.suite.contract.catalogue import clause
+from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.engine.case import Case
+from tffs_conformance.suite.engine.collect import Listed
+from tffs_conformance.suite.engine.ending import conclude
+from tffs_conformance.suite.engine.first_look import first_look
+from tffs_conformance.suite.engine.marks import TIERS
+from tffs_conformance.suite.engine.workbench import Workbench
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The records of the cases that were run, and how long they took together, in seconds."""
+
+    records: tuple[CaseRecord, ...]
+    seconds: float
+
+    @property
+    def violations(self) -> int:
+        """How many checks are violations."""
+        return sum(check.verdict is Verdict.VIOLATION for record in self.records for check in record.checks)
+
+
+@functools.cache
+def all_cases(tier: str) -> tuple[Listed, ...]:
+    """The cases of a tier and of those below it."""
+    within = TIERS[: TIERS.index(tier) + 1]
+    return tuple(case for case in collect.cases() if case.tier in within)
+
+
+def of_clause(name: str) -> list[Listed]:
+    """The cases that declare this clause."""
+    return [case for case in all_cases("full") if name in case.clauses]
+
+
+def of_op(op: str) -> list[Listed]:
+    """The cases that declare a clause of this op."""
+    return [case for case in all_cases("full") if any(clause(name).op == op for name in case.clauses)]
+
+
+def judge(plugin: str, fault: str, cases: list[Listed], timeout: float = 2) -> Judged:
+    """Run cases on a plugin with a value of TFFS_FAULT; one call may take `timeout` seconds."""
+    started = time.monotonic()
+    target = only_target(plugin, None, None, {"TFFS_FAULT": fault}, timeout)
+    with tempfile.TemporaryDirectory() as traces:
+        target = replace(target, backing="file://{path}", traces=traces)
+        bench = Workbench(target, first_look(target))
+        try:
+            records = tuple(run(bench, listed) for listed in cases)
+        finally:
+            bench.remove_root()
+            bench.close()
+    return Judged(records, time.monotonic() - started)
+
+
+def run(bench: Workbench, listed: Listed) -> CaseRecord:
+    """One case, as the fixture `case` and pytest's hooks run it."""
+    case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=True)
+    error: BaseException | None = None
+    try:
+        listed.body(case=case)
+    except Exception as raised:
+        error = raised
+    record = conclude(case, error)
+    case.clear()
+    return record

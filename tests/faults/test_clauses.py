@@ -1,0 +1,47 @@
+"""For every clause a plugin that breaks it, and the case that caught it.
+
+`tests/faults.toml` names the fake and its fault. Each is judged on the cases of the clause; it counts as caught where a
+check of the clause is a violation (a warning, for what is only recommended). The table is printed at the end of the
+run. With `-m nightly` each fault is judged on the whole MUST tier instead: how many violations does one cause?
+"""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import Record
+from tests.faults.driven import all_cases, judge, of_clause
+from tffs_conformance.suite.contract.catalogue import Level, catalogue, clause
+
+FAULTS: dict[str, str] = tomllib.loads(Path(__file__).parents[1].joinpath("faults.toml").read_text())["faults"]
+#: Nothing that a plugin does breaks a MAY.
+BREAKABLE = [one.id for one in catalogue().values() if one.level is not Level.MAY and not one.untested]
+
+
+def test_every_fault_is_of_a_clause_that_can_be_broken() -> None:
+    assert FAULTS.keys() <= set(BREAKABLE)
+
+
+@pytest.mark.parametrize("name", BREAKABLE)
+def test_a_fault_is_caught_on_its_clause(name: str, record: Record) -> None:
+    assert name in FAULTS, "no fault is known that breaks the clause"
+    plugin, _, fault = FAULTS[name].partition(" ")
+    level = clause(name).level
+    wanted = "violation" if level is Level.MUST else "warning"
+    judged = judge(f"fakes/{plugin}", fault, of_clause(name))
+    caught = [one.id for one in judged.records if any((c.clause, c.verdict) == (name, wanted) for c in one.checks)]
+    case = caught[0] if caught else "NOT CAUGHT"
+    record("a fault for every clause", clause=name, level=level.value, fake=FAULTS[name], case=case,
+           violations=str(judged.violations), seconds=f"{judged.seconds:.1f}")  # fmt: skip
+    assert caught
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("fault", sorted(set(FAULTS.values())))
+def test_a_fault_is_judged_on_the_whole_tier(fault: str, record: Record) -> None:
+    plugin, _, name = fault.partition(" ")
+    judged = judge(f"fakes/{plugin}", name, list(all_cases("must")))
+    record("what one fault causes in the MUST tier", fake=fault, violations=str(judged.violations),
+           seconds=f"{judged.seconds:.1f}")  # fmt: skip
+    assert len(judged.records) == len(all_cases("must"))

@@ -1,0 +1,64 @@
+"""The crashing and the hanging fake of each op: the op is named in a violation, and no case is missed.
+
+On the cases of the op's own clauses in this process; on the whole MUST tier, as a person runs it, for some ops, and
+with `-m nightly` on all of the suite for every op.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.conftest import Record
+from tests.faults.driven import all_cases, judge, of_op
+from tests.test_suite import report, run
+from tffs_conformance.harness.tables import OPS
+from tffs_conformance.reports.verdicts import Verdict
+
+#: A hanging plugin gets its report within so many seconds, at a call time-out of 1 s.
+LONGEST = 300
+KINDS = ("crash", "hang")
+#: One that nearly every case needs, one that few need, and one on an object of its own.
+SOME = ("crash:new_writable_file", "hang:create_dir", "crash:read", "hang:get_matching_paths")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("op", OPS)
+def test_the_cases_of_an_op_name_it(op: str, kind: str, record: Record) -> None:
+    cases = of_op(op)
+    assert cases
+    judged = judge("fakes/faulty", f"{kind}:{op}", cases, timeout=1)
+    record("hostile plugins, on the cases of their op", fault=f"{kind}:{op}", cases=str(len(cases)),
+           violations=str(judged.violations), seconds=f"{judged.seconds:.1f}")  # fmt: skip
+    assert any(op in check.got for one in judged.records for check in one.checks if check.verdict is Verdict.VIOLATION)
+    assert not [one.id for one in judged.records if one.verdict is Verdict.ERROR]
+
+
+@pytest.mark.parametrize("fault", SOME)
+def test_a_run_of_the_must_tier_has_its_report(tmp_path: Path, fault: str, record: Record) -> None:
+    whole(tmp_path, fault, "must", record)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("fault", [f"{kind}:{op}" for op in OPS for kind in KINDS])
+def test_a_run_of_the_suite_has_its_report(tmp_path: Path, fault: str, record: Record) -> None:
+    whole(tmp_path, fault, "full", record)
+
+
+def whole(directory: Path, fault: str, tier: str, record: Record) -> None:
+    """A run as a person starts it."""
+    started = time.monotonic()
+    done = run(
+        directory, "-q", "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", "--call-timeout=1", f"--tier={tier}"
+    )
+    seconds = time.monotonic() - started
+    found: dict[str, Any] = report(directory)
+    checks = [check for case in found["cases"] for check in case["checks"]]
+    record(f"hostile plugins, tier {tier}", fault=fault, violations=str(found["counts"]["violation"]),
+           seconds=f"{seconds:.1f}")  # fmt: skip
+    assert (done.returncode, found["verdict"]) == (1, "not conformant")
+    assert any(fault.partition(":")[2] in check["got"] for check in checks if check["verdict"] == "violation")
+    assert len(found["cases"]) == len(all_cases(tier))
+    assert not fault.startswith("hang") or seconds < LONGEST
