@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loaded, Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.raw import RawFilesystem
@@ -58,7 +59,7 @@ def filesystem(loaded: Loaded, root: str) -> HostFilesystem:
 
 
 def isolation(directory: str) -> None:
-    loader = Loader([str(native_directory() / "tffs-host")], plugin_path("posix"), {}, 10)
+    loader = Loader(Local(), plugin_path("posix"), 10)
     root = f"posix://{directory}"
     kept = loader.load()
     times = 200

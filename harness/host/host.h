@@ -19,7 +19,7 @@
 
 namespace tffs {
 
-constexpr int kWireVersion = 2;
+constexpr int kWireVersion = 3;
 
 // What the host saw besides the answer; the bits stand in docs/wire.md.
 constexpr int64_t kWrapperChanged = 1;

@@ -13,8 +13,8 @@ from ...harness.defaults import answer
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard, Refused
 from ...harness.host_filesystem import HostFilesystem
+from ...harness.launchers.local import Local
 from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
-from ...harness.native import native_directory
 from ...harness.outcomes import Died, Outcome
 from ...harness.raw import Call, RawFilesystem
 from ...harness.registration import Scheme
@@ -30,8 +30,7 @@ class Workbench:
         self.target = target
         self.knowledge = knowledge
         self.claims = Claims.of(target.claims, target.limits)
-        command = [str(native_directory() / "tffs-host")]
-        self.loader = Loader(command, target.plugin, target.environment, target.timeout, max_hangs)
+        self.loader = Loader(Local(target.environment), target.plugin, target.timeout, max_hangs)
         self.left_behind: list[str] = []
         self.root_made = knowledge.root_made
         self.hosts_differ = knowledge.hosts_differ

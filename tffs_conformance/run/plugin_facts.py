@@ -4,8 +4,8 @@ import hashlib
 import platform
 from pathlib import Path
 
+from ..harness.launchers.local import Local
 from ..harness.loader import Blocked, Loader
-from ..harness.native import native_directory
 from ..harness.outcomes import Died
 from ..harness.registration import Registration
 from ..harness.tables import DEFAULT_NEEDS, OPS, available
@@ -15,7 +15,7 @@ from ..suite.engine.target import Target
 
 def registration_of(plugin: Path, environment: dict[str, str], timeout: float) -> Registration | None:
     """What the plugin registers; None where it does not survive that, which the cases will show."""
-    loader = Loader([str(native_directory() / "tffs-host")], plugin, environment, timeout)
+    loader = Loader(Local(environment), plugin, timeout)
     try:
         loaded = loader.load()
         loaded.host.close()
