@@ -139,6 +139,11 @@ class Reply:
         self._body = body
         self._at = at
 
+    def is_a(self, kind: bytes) -> bool:
+        """Whether the next value is this byte string; it is not taken."""
+        at = self._at + _TAGGED_LENGTH.size
+        return self._body[self._at : at + len(kind)] == _TAGGED_LENGTH.pack(b"s", len(kind)) + kind
+
     @property
     def more(self) -> bool:
         """Whether there are values left."""

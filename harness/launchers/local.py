@@ -52,12 +52,19 @@ class Local:
 
     def _begin(self, request: int, reply: int, error: int) -> Callable[[], int]:
         """Start a process on these descriptors; what gives its number."""
+        try:
+            return self._started(request, reply, error)
+        except Lost:
+            # The server can be ended by whoever ends processes; one more is as good.
+            self.close()
+            return self._started(request, reply, error)
+
+    def _started(self, request: int, reply: int, error: int) -> Callable[[], int]:
         server = self._forking()
-        if server is None:
-            pid = self._spawned(request, reply, error)
-            return lambda: pid
-        ticket = server.fork(request, reply, error)
-        return lambda: server.pid(ticket)
+        if server is not None:
+            return server.fork(request, reply, error)
+        pid = self._spawned(request, reply, error)
+        return lambda: pid
 
     def _forking(self) -> ForkServer | None:
         if self._server is None and self._forks:
