@@ -5,12 +5,13 @@ The next host is started while the present one is used, so that a fresh process 
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from .client import Host
 from .codes import Code
-from .launchers.launcher import Launcher
+from .launchers.launcher import Launcher, Lost
 from .outcomes import Died, Hung
 from .registration import Registration, complete, request
 from .wire import Reply, Value
@@ -85,7 +86,9 @@ class Loader:
             self._hangs.count(died)
             raise
         self._learn(registration)
-        self._ahead = asked if asked.known else self._ask()
+        # Where the next host cannot be started, who asks for it is told.
+        with suppress(Lost):
+            self._ahead = asked if asked.known else self._ask()
         return Loaded(asked.host, registration, self._hangs)
 
     def close(self) -> None:

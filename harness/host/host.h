@@ -79,6 +79,7 @@ class Host {
 
   // load.cc, registration.cc, state.cc, limits.cc, threads.cc
   Reply Load(Request&);
+  Reply File(Request&);
   Reply InitPlugin(Request&);
   Reply Describe(Request&);
   Reply Register(Request&);

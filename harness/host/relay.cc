@@ -1,6 +1,7 @@
 #include "relay.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -9,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -57,6 +59,15 @@ void BlockChildSignal(int how) {
   sigprocmask(how, &set, nullptr);
 }
 
+// glibc reads these variables when a program starts. A host of a relay does not start a program
+// (valgrind would not follow it there), so it sets what can be set later.
+void TuneAllocator() {
+  if (const char* byte = std::getenv("MALLOC_PERTURB_")) mallopt(M_PERTURB, std::atoi(byte));
+  const char* tunables = std::getenv("GLIBC_TUNABLES");
+  if (tunables != nullptr && std::strstr(tunables, "glibc.malloc.mxfast=0") != nullptr)
+    mallopt(M_MXFAST, 0);
+}
+
 class Relayed {
  public:
   Relayed(int in, int out, std::string received)
@@ -91,7 +102,7 @@ class Relayed {
       Request request(frame.substr(sizeof(uint32_t)));
       const std::string_view command = request.TakeBytes();
       if (command == kStart) {
-        ends = Start();
+        ends = Start(request);
       } else if (command == "abort") {
         if (host_ > 0) kill(host_, SIGABRT);
       } else if (command == "kill") {
@@ -105,7 +116,7 @@ class Relayed {
     return ends;
   }
 
-  std::optional<Ends> Start() {
+  std::optional<Ends> Start(Request& request) {
     int requests[2];
     int replies[2];
     int errors[2];
@@ -118,6 +129,12 @@ class Relayed {
       for (const int end : {requests[1], replies[0], errors[0], children_, in_, out_}) close(end);
       BlockChildSignal(SIG_UNBLOCK);
       setsid();
+      while (!request.AtEnd()) {
+        const std::string name(request.TakeBytes());
+        const std::string value(request.TakeBytes());
+        setenv(name.c_str(), value.c_str(), 1);
+      }
+      TuneAllocator();
       return Ends{requests[0], replies[1], errors[1]};
     }
     for (const int end : {requests[0], replies[1], errors[1]}) close(end);

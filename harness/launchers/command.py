@@ -141,8 +141,11 @@ class _Connection:
             )
         except OSError as error:
             raise Lost(f"{command[0]} cannot be started: {error.strerror}") from error
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._stdin, self._stdout = self._process.stdin, self._process.stdout.fileno()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._stdin = self._process.stdin
+        self._stdout = self._process.stdout.fileno()
         self._stderr = self._process.stderr.fileno()
         os.set_blocking(self._stderr, False)
         self._poll = select.poll()

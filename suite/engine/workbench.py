@@ -13,7 +13,8 @@ from ...harness.defaults import answer
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard, Refused
 from ...harness.host_filesystem import HostFilesystem
-from ...harness.launchers.local import Local
+from ...harness.launchers.choice import launcher
+from ...harness.launchers.launcher import Lost
 from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
 from ...harness.outcomes import Died, Outcome
 from ...harness.raw import Call, RawFilesystem
@@ -30,7 +31,8 @@ class Workbench:
         self.target = target
         self.knowledge = knowledge
         self.claims = Claims.of(target.claims, target.limits)
-        self.loader = Loader(Local(target.environment), target.plugin, target.timeout, max_hangs)
+        starts = launcher(target.host_command, target.environment)
+        self.loader = Loader(starts, target.plugin, target.timeout, max_hangs)
         self.left_behind: list[str] = []
         self.root_made = knowledge.root_made
         self.hosts_differ = knowledge.hosts_differ
@@ -195,6 +197,8 @@ class Workbench:
             raise Blocked(died.death.op, str(died)) from died
         except Refused as refused:
             raise Blocked("guard", str(refused)) from refused
+        except Lost as lost:
+            raise Blocked("host", str(lost)) from lost
 
 
 def _removed(filesystem: Filesystem, directory: str) -> bool:
