@@ -4,17 +4,22 @@ The next host is started while the present one is used, so that a fresh process 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePath
 
 from .client import Host
 from .codes import Code
+from .launchers.launcher import Launcher, Lost
 from .outcomes import Died, Hung
 from .registration import Registration, complete, request
 from .wire import Reply, Value
 
 #: After so many hangs of one op it is not called again: a hang is paid for once.
 MAX_HANGS = 2
+#: A plugin that did not load so many times, for the same reason, is not tried again: that costs as much as a case.
+SAME_FAILURES = 2
 
 
 class Blocked(Exception):
@@ -43,8 +48,9 @@ class Loaded:
 
         Raises `Died` where the plugin does not come back, `Blocked` where an op hung too often.
         """
-        for op in ops or (command,):
-            self._hangs.endure(op)
+        if self._hangs:
+            for op in ops or (command,):
+                self._hangs.endure(op)
         try:
             return self.host.call(command, *values)
         except Died as died:
@@ -53,55 +59,78 @@ class Loaded:
 
 
 class Loader:
-    """Gives hosts for one plugin. `command` starts a host, `timeout` is the time in seconds that one call may take.
+    """Gives hosts for one plugin. `timeout` is the time in seconds that one call may take.
 
-    An op that hung `max_hangs` times is not called again; None for one that is called whatever it did.
+    `plugin` is a path as the host sees it. An op that hung `max_hangs` times is not called again; None for one that is
+    called whatever it did.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        plugin: Path,
-        environment: Mapping[str, str],
-        timeout: float,
-        max_hangs: int | None = MAX_HANGS,
-    ) -> None:
-        self._command = command
+    def __init__(self, launcher: Launcher, plugin: PurePath, timeout: float, max_hangs: int | None = MAX_HANGS) -> None:
+        self._launcher = launcher
         self._plugin = plugin
-        self._environment = environment
         self._timeout = timeout
         self._hangs = Hangs(max_hangs)
-        # The host that was started ahead, with the number of schemes that it was asked to register.
-        self._next: tuple[Host, int | None] | None = None
+        self._ahead: _Asked | None = None
         self._schemes: int | None = None
+        self._failures: list[Registration] = []
 
     def load(self) -> Loaded:
         """A fresh host. Raises `Died` where the plugin does not survive that, `Blocked` where it hung too often."""
         for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
             self._hangs.endure(op)
-        host, schemes = self._next or self._start()
-        self._next = None
+        asked = self._ahead or self._ask()
+        self._ahead = None
         try:
-            registration = complete(host, schemes)
+            registration = asked.known or complete(asked.host, asked.schemes)
         except Died as died:
             self._hangs.count(died)
             raise
-        # The same again, as far as can be told: then the next host has done it all when it is needed.
-        plain = registration.error is None and all(entry.code is Code.OK for entry in registration.schemes)
-        self._schemes = len(registration.schemes) if plain and registration.schemes else None
-        self._next = self._start()
-        return Loaded(host, registration, self._hangs)
+        self._learn(registration)
+        # Where the next host cannot be started, who asks for it is told.
+        with suppress(Lost):
+            self._ahead = asked if asked.known else self._ask()
+        return Loaded(asked.host, registration, self._hangs)
 
     def close(self) -> None:
-        """End the host that was started ahead."""
-        if self._next is not None:
-            self._next[0].close()
-            self._next = None
+        """End the host that was started ahead, and what the launcher keeps."""
+        if self._ahead is not None:
+            self._ahead.host.process.end()
+            self._ahead = None
+        self._launcher.close()
 
-    def _start(self) -> tuple[Host, int | None]:
-        host = Host(self._command, self._environment, self._timeout)
+    def _learn(self, registration: Registration) -> None:
+        """What of this will be the same the next time, as far as can be told."""
+        if registration.error is None:
+            self._failures = []
+        elif len(self._failures) < SAME_FAILURES:
+            self._failures = [one for one in self._failures if one == registration] + [registration]
+        # Then the next host has done it all when it is needed.
+        plain = registration.error is None and all(entry.code is Code.OK for entry in registration.schemes)
+        self._schemes = len(registration.schemes) if plain and registration.schemes else None
+
+    def _ask(self) -> "_Asked":
+        """Start a host, and ask it for what can be asked without waiting."""
+        if len(self._failures) == SAME_FAILURES:
+            return _Asked(_Empty(self._launcher, self._timeout), None, self._failures[0])
+        host = Host(self._launcher, self._timeout)
         request(host, self._plugin, self._schemes)
-        return host, self._schemes
+        return _Asked(host, self._schemes, None)
+
+
+class _Empty(Host):
+    """A host without a plugin. Nothing that is done in it leaves a trace, so it serves one case after the other."""
+
+    def close(self) -> None:
+        """Stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A host with the number of schemes that it was asked to register, or with what is known without asking."""
+
+    host: Host
+    schemes: int | None
+    known: Registration | None
 
 
 class Hangs:
@@ -110,6 +139,9 @@ class Hangs:
     def __init__(self, max_hangs: int | None) -> None:
         self._max_hangs = max_hangs
         self._counts: Counter[str] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self._counts)
 
     def count(self, died: Died) -> None:
         """Take down a hang; other deaths are none."""

@@ -93,7 +93,7 @@ def _performed(
     values: list[Value] = [rounds]
     for program in programs:
         values.append(len(program.steps))
-        values += [wire.encode((step.op.encode(), *step.arguments))[wire.LENGTH_BYTES :] for step in program.steps]
+        values += [wire.values_of(step.op, step.arguments) for step in program.steps]
     try:
         answer = raw.call(command, *values, ops=[step.op for program in programs for step in program.steps])
     except Died as died:
@@ -114,7 +114,7 @@ def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deat
     """What one thread did. Ops that did not return are added to `deaths` instead."""
     for step in steps:
         start, end = answer.take_number(), answer.take_number()
-        reply = Reply(wire.decode(answer.take_bytes()))
+        reply = Reply(answer.take_bytes())
         match reply.take_bytes():
             case b"done":
                 outcome = raw.answered(step.op, step.arguments, reply, step.take, step.empty)

@@ -69,7 +69,7 @@ class RawFilesystem:
         """The outcome of an op that came back with `reply`."""
         if reply is None:
             return Outcome(op, Code.UNIMPLEMENTED, f"the plugin does not provide {op}", empty, source=Source.ABSENT)
-        code, message, watch = reply.take_number(), reply.take_text(), reply.take_number()
+        code, message, watch = reply.take_status()
         # Enumerations are slow to make, and nearly every call is the plain one.
         outcome = Outcome(
             op,
@@ -166,7 +166,7 @@ class RawFilesystem:
         return self.perform(
             op,
             (self.filesystem, os.fsencode(path)),
-            lambda r: Entries(r.take_number(), tuple(r.take_text() for _ in range(len(r)))),
+            lambda r: Entries(r.take_number(), tuple(r.take_texts())),
             Entries(-1, ()),
         )
 

@@ -11,8 +11,8 @@ from tffs_conformance.harness import host_limits
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import Registration
 from tffs_conformance.harness.shipped import plugin_path
@@ -33,12 +33,7 @@ def configuration(store: str, proxy: str, **more: Any) -> dict[str, Any]:
 def registered(path: Path | str | None, environment: Mapping[str, str] | None = None) -> Registration:
     """What comes of registering the plugin with the configuration in this file."""
     given = {} if path is None else {"DRAGONFLY_CONFIG_PATH": str(path)}
-    loader = Loader(
-        [str(native_directory() / "tffs-host")],
-        plugin_path("dragonfly"),
-        {**given, **(environment or {})},
-        60,
-    )
+    loader = Loader(Local({**given, **(environment or {})}), plugin_path("dragonfly"), 60)
     loaded = loader.load()
     loaded.host.close()
     loader.close()
@@ -59,12 +54,8 @@ def filesystem(
     """
     path = folder / "dragonfly.json"
     path.write_text(json.dumps(config), encoding="utf-8")
-    loader = Loader(
-        [str(native_directory() / "tffs-host")],
-        plugin_path("dragonfly"),
-        {"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})},
-        60,
-    )
+    local = Local({"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})})
+    loader = Loader(local, plugin_path("dragonfly"), 60)
     loaded = loader.load()
     entry = loaded.registration.registered["dragonfly"]
     assert entry.filesystem is not None, entry.message

@@ -31,7 +31,8 @@ class Command:
 class Block:
     """A fenced block. `line` is where it begins in its page, from 1.
 
-    `file` is the name under which its text is saved (` ```toml file=mine.toml `), `not_run` why its commands are not run.
+    `file` is the name under which its text is saved (` ```toml file=mine.toml `). `not_run` says why its commands are
+    not run.
     """
 
     line: int

@@ -19,6 +19,8 @@ from rich.text import Text
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "run.svg"
 COMMAND = ["pytest", "-q", "--plugin=fakes/faulty", "--env=TFFS_FAULT=flush.loses", "--tier=smoke"]
 COLUMNS = 100
+#: What every run of pytest is given here.
+ADDED = "--color=yes -p no:randomly -p no:cacheprovider"
 #: rich's picture, without the fonts that it has loaded from elsewhere: a viewer's own monospaced font will do.
 FORMAT = re.sub(r"@font-face \{\{.*?\}\}|<!--.*?-->", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
 
@@ -29,7 +31,7 @@ def run() -> str:
         ran = subprocess.run(
             [sys.executable, "-m", *COMMAND],
             cwd=directory,
-            env=os.environ | {"COLUMNS": str(COLUMNS), "PYTEST_ADDOPTS": "--color=yes -p no:randomly -p no:cacheprovider"},
+            env=os.environ | {"COLUMNS": str(COLUMNS), "PYTEST_ADDOPTS": ADDED},
             text=True,
             capture_output=True,
             check=False,

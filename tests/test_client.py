@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from tffs_conformance.harness import host_limits
-from tffs_conformance.harness.client import OUTPUT_KEPT, Host, Output
+from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.launchers.output import OUTPUT_KEPT, Output
 from tffs_conformance.harness.loader import MAX_HANGS, Blocked, Loaded, Loader
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw, Watch
@@ -27,8 +29,7 @@ from tffs_conformance.harness.state import State
 
 def loader(fault: str | None = None, timeout: float = 10) -> Loader:
     environment = {"TFFS_FAULT": fault} if fault else {}
-    command = [str(native_directory() / "tffs-host")]
-    return Loader(command, plugin_path("fakes/faulty"), environment, timeout)
+    return Loader(Local(environment), plugin_path("fakes/faulty"), timeout)
 
 
 def filesystem(loaded: Loaded, root: str) -> HostFilesystem:
@@ -99,7 +100,7 @@ def test_output_is_bounded() -> None:
 
 
 def test_a_file_that_is_no_plugin() -> None:
-    hosts = Loader([str(native_directory() / "tffs-host")], Path(__file__), {}, 10)
+    hosts = Loader(Local(), Path(__file__), 10)
     loaded = hosts.load()
     assert loaded.registration.error is not None
     loaded.host.close()
@@ -107,8 +108,7 @@ def test_a_file_that_is_no_plugin() -> None:
 
 
 def test_missing_symbols_are_named() -> None:
-    command = [str(native_directory() / "tffs-host")]
-    hosts = Loader(command, plugin_path("fakes/unresolved"), {}, 10)
+    hosts = Loader(Local(), plugin_path("fakes/unresolved"), 10)
     registration = hosts.load().registration
     assert {symbol.demangled: symbol.is_cplusplus for symbol in registration.missing} == {
         "TF_CreateDir": False,
@@ -149,8 +149,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("fault", "code"), MALFORMED.items())
 def test_registration_as_core_does_it(fault: str, code: Code) -> None:
-    command = [str(native_directory() / "tffs-host")]
-    hosts = Loader(command, plugin_path("fakes/malformed"), {"TFFS_FAULT": fault}, 10)
+    hosts = Loader(Local({"TFFS_FAULT": fault}), plugin_path("fakes/malformed"), 10)
     loaded = hosts.load()
     assert loaded.registration.code is code, loaded.registration.message
     loaded.host.close()
@@ -159,8 +158,7 @@ def test_registration_as_core_does_it(fault: str, code: Code) -> None:
 
 def test_what_was_described_outlives_a_death() -> None:
     """Two schemes have one table: it is gone when the second is registered."""
-    command = [str(native_directory() / "tffs-host")]
-    hosts = Loader(command, plugin_path("fakes/malformed"), {"TFFS_FAULT": "shared-table"}, 10)
+    hosts = Loader(Local({"TFFS_FAULT": "shared-table"}), plugin_path("fakes/malformed"), 10)
     with pytest.raises(DiedRegistering) as caught:
         hosts.load()
     assert [entry.scheme for entry in caught.value.schemes] == ["malformed", "malformed2"]
@@ -170,8 +168,7 @@ def test_what_was_described_outlives_a_death() -> None:
 
 @contextmanager
 def opened(plugin: str, fault: str = "") -> Iterator[tuple[Host, RawFilesystem]]:
-    command = [str(native_directory() / "tffs-host")]
-    hosts = Loader(command, plugin_path(plugin), {"TFFS_FAULT": fault} if fault else {}, 10)
+    hosts = Loader(Local({"TFFS_FAULT": fault} if fault else {}), plugin_path(plugin), 10)
     loaded = hosts.load()
     (entry,) = loaded.registration.registered.values()
     assert entry.filesystem is not None
@@ -235,7 +232,7 @@ def test_nothing_is_left_when_the_client_is_killed(root: str) -> None:
 from tests.test_client import filesystem, loader
 hosts = loader("hang:stat", 60)
 loaded = hosts.load()
-print(loaded.host.pid, flush=True)
+print(loaded.host.process.facts.pid, flush=True)
 filesystem(loaded, {root!r}).stat({root!r})
 """
     here = Path(__file__).parent.parent
@@ -261,8 +258,10 @@ def alive(pid: int) -> bool:
 
 
 def test_a_host_that_was_closed_is_gone() -> None:
-    host = Host([str(native_directory() / "tffs-host")], {}, 10)
+    launcher = Local()
+    host = Host(launcher, 10)
     host.close()
     with pytest.raises(ProcessLookupError):
-        os.kill(host.pid, 0)
-    assert host.usage is not None
+        os.kill(host.process.facts.pid, 0)
+    assert host.process.facts.usage is not None
+    launcher.close()

@@ -1,7 +1,7 @@
 """The documents: every command that a page shows is run and answers as shown, and every link leads somewhere.
 
-The commands of a page run in one shell, in an empty directory, from top to bottom, between the files that the page shows.
-A command succeeds, unless the page asks `echo $?` right behind it.
+The commands of a page run in one shell, in an empty directory, from top to bottom, between the files that the page
+shows. A command succeeds, unless the page asks `echo $?` right behind it.
 """
 
 import os
@@ -96,5 +96,6 @@ def test_an_output_is_compared(shown: list[str], got: str, same: bool) -> None:
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# A heading, with a comma\n[a](#a-heading-with-a-comma) [b](#nowhere) [c](gone.md) ![d](page.md)\n")
+    links_of_all_kinds = "[a](#a-heading-with-a-comma) [b](#nowhere) [c](gone.md) ![d](page.md)"
+    page.write_text(f"# A heading, with a comma\n{links_of_all_kinds}\n")
     assert [link for link in links(page) if not leads_somewhere(page, link)] == ["#nowhere", "gone.md"]

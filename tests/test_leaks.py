@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from tffs_conformance.harness import leaks, programs
-from tffs_conformance.harness.client import ALLOCATOR, Host
+from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.launchers.launcher import ALLOCATOR
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.programs import Program
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.shipped import plugin_path
@@ -23,7 +24,7 @@ from tffs_conformance.harness.state import State
 
 @contextmanager
 def filesystem(plugin: str, environment: dict[str, str]) -> Iterator[tuple[Host, RawFilesystem]]:
-    loader = Loader([str(native_directory() / "tffs-host")], plugin_path(plugin), environment, 20)
+    loader = Loader(Local(environment), plugin_path(plugin), 20)
     loaded = loader.load()
     (entry,) = loaded.registration.registered.values()
     assert entry.filesystem is not None

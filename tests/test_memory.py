@@ -8,8 +8,8 @@ from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.filesystem import MemoryRegion
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Option
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.shipped import plugin_path
@@ -20,7 +20,7 @@ INT, REAL, BUFFER = 0, 1, 2
 
 @pytest.fixture
 def fs() -> Iterator[HostFilesystem]:
-    loader = Loader([str(native_directory() / "tffs-host")], plugin_path("memory"), {}, 20)
+    loader = Loader(Local(), plugin_path("memory"), 20)
     loaded = loader.load()
     entry = loaded.registration.registered["memory"]
     assert entry.filesystem is not None

@@ -8,6 +8,7 @@ from tests.faults.driven import judge, of_clause
 from tests.test_suite import run
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.registration import register
 from tffs_conformance.reports import document
@@ -55,7 +56,7 @@ RIGHT = {"size:176": 1, "size:224": 1, "size:longer": 1, "two-schemes": 2}
 @pytest.mark.parametrize(("fault", "code"), [(fault, code) for fault, (code, _) in ROWS.items() if code is not None])
 def test_core_gives_the_code(fault: str, code: Code) -> None:
     native = native_directory()
-    host = Host([str(native / "tffs-host")], {"TFFS_FAULT": fault}, 10)
+    host = Host(Local({"TFFS_FAULT": fault}), 10)
     assert register(host, native / "plugins" / "fakes" / "libmalformed.so").code is code
     host.close()
 

@@ -15,6 +15,7 @@ from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Died
@@ -166,7 +167,7 @@ def test_what_goes_wrong_is_a_line_each_and_the_process_goes_on(tmp_path: Path) 
 def test_inside_tensorflow_dragonfly_runs_on_the_curl_it_was_tested_with(filled: Filled) -> None:
     inside = filled.target.agents()
     # Our host has no curl of its own: there the plugin can run on no other than the system's.
-    loader = Loader([str(HOST)], filled.target.plugin, filled.target.environment, 60)
+    loader = Loader(Local(filled.target.environment), filled.target.plugin, 60)
     loaded = loader.load()
     entry = loaded.registration.registered["dragonfly"]
     assert entry.filesystem is not None
@@ -189,7 +190,7 @@ WITH_ARGUMENT = ["size:0", "size:8", "size:64", "size:176", "scheme:weird+scheme
 
 
 def by_our_host(plugin: Path, fault: str) -> tuple[str, str]:
-    host = Host([str(HOST)], {"TFFS_FAULT": fault} if fault else {}, 30)
+    host = Host(Local({"TFFS_FAULT": fault} if fault else {}), 30)
     try:
         registration = register(host, plugin)
     except Died as died:

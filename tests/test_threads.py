@@ -9,8 +9,8 @@ import pytest
 from tffs_conformance.harness import programs
 from tffs_conformance.harness.client import HostFault
 from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import MAX_HANGS, Blocked, Loader
-from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
 from tffs_conformance.harness.programs import Program
 from tffs_conformance.harness.raw import Call, RawFilesystem
@@ -27,12 +27,7 @@ CLEANUP = "random_access_file.cleanup"
 
 @contextmanager
 def filesystem(plugin: str, fault: str = "", timeout: float = 20) -> Iterator[tuple[RawFilesystem, list[Call]]]:
-    loader = Loader(
-        [str(native_directory() / "tffs-host")],
-        plugin_path(plugin),
-        {"TFFS_FAULT": fault} if fault else {},
-        timeout,
-    )
+    loader = Loader(Local({"TFFS_FAULT": fault} if fault else {}), plugin_path(plugin), timeout)
     loaded = loader.load()
     (entry,) = loaded.registration.registered.values()
     assert entry.filesystem is not None
@@ -173,8 +168,7 @@ def test_a_hang_names_its_op(file: str) -> None:
 
 
 def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
-    loader = Loader([str(native_directory() / "tffs-host")], plugin_path("fakes/faulty"),
-                    {"TFFS_FAULT": "hang:read"}, 2)  # fmt: skip
+    loader = Loader(Local({"TFFS_FAULT": "hang:read"}), plugin_path("fakes/faulty"), 2)
     endings: list[type[Exception]] = []
     for _ in range(MAX_HANGS + 1):
         loaded = loader.load()

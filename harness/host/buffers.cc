@@ -10,6 +10,7 @@ namespace tffs {
 namespace {
 
 constexpr size_t kCanary = 64;
+constexpr size_t kLarge = size_t{4} << 20;
 constexpr unsigned char kCanaryByte = 0xC3;
 constexpr unsigned char kSpoilt = 0xDD;
 
@@ -42,6 +43,8 @@ char* GuardedBuffer::Prepare(size_t size) {
       Release();
       return nullptr;
     }
+    // To touch pages first costs as much as to copy them, unless they are large.
+    if (inside >= kLarge) madvise(mapping_ + page, inside, MADV_HUGEPAGE);
   }
   size_ = size;
   char* start = mapping_ + page;

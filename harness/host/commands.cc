@@ -9,6 +9,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
   using File = TF_WritableFileOps;
   static const std::map<std::string_view, Command> commands = {
       {"load", &Host::Load},
+      {"file", &Host::File},
       {"init_plugin", &Host::InitPlugin},
       {"describe", &Host::Describe},
       {"register", &Host::Register},

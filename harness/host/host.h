@@ -19,7 +19,7 @@
 
 namespace tffs {
 
-constexpr int kWireVersion = 2;
+constexpr int kWireVersion = 3;
 
 // What the host saw besides the answer; the bits stand in docs/wire.md.
 constexpr int64_t kWrapperChanged = 1;
@@ -79,6 +79,7 @@ class Host {
 
   // load.cc, registration.cc, state.cc, limits.cc, threads.cc
   Reply Load(Request&);
+  Reply File(Request&);
   Reply InitPlugin(Request&);
   Reply Describe(Request&);
   Reply Register(Request&);

@@ -1,10 +1,12 @@
 // Loading: dlopen as core does it, and the names of all symbols that nobody provides.
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <set>
@@ -15,6 +17,8 @@
 
 namespace tffs {
 namespace {
+
+constexpr uint64_t kLargestPiece = uint64_t{64} << 20;
 
 // The environment of this process with the dynamic loader told to list, and not to run, what it was
 // given.
@@ -102,6 +106,24 @@ Reply Host::Load(Request& request) {
   if (symbol == nullptr) return NotLoaded(path + " does not export TF_InitPlugin", {});
   init_plugin_ = reinterpret_cast<void (*)(TF_FilesystemPluginInfo*)>(symbol);
   return Reply("done").Integer(kWireVersion).Integer(1).Bytes("").Integer(0);
+}
+
+Reply Host::File(Request& request) {
+  const std::string path(request.TakeBytes());
+  const auto offset = static_cast<off_t>(request.TakeInteger());
+  const uint64_t length = request.TakeUnsigned();
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string content(std::min(length, kLargestPiece), '\0');
+  size_t filled = 0;
+  ssize_t got = file < 0 ? -1 : 1;
+  while (got > 0 && filled < content.size()) {
+    got = pread(file, content.data() + filled, content.size() - filled,
+                offset + static_cast<off_t>(filled));
+    if (got > 0) filled += static_cast<size_t>(got);
+  }
+  if (file >= 0) close(file);
+  content.resize(filled);
+  return std::move(Reply("done").Integer(got >= 0).Bytes(content));
 }
 
 }  // namespace tffs

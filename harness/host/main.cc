@@ -4,11 +4,16 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "crash.h"
 #include "host.h"
 #include "limits.h"
+#include "relay.h"
+#include "server.h"
 #include "watchdog.h"
 #include "wire.h"
 
@@ -18,34 +23,32 @@ namespace {
 // High enough that a plugin which counts its descriptors from below meets none of ours.
 constexpr int kWireDescriptor = 240;
 
+int Moved(int descriptor) {
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, kWireDescriptor);
+  if (descriptor > STDERR_FILENO) close(descriptor);
+  return moved;
+}
+
 // The wire moves out of the plugin's reach: it finds an empty standard input, and what it prints
 // goes to standard error.
-Wire MoveWire() {
-  const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kWireDescriptor);
-  const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kWireDescriptor);
+Ends MoveWire(const Ends& given) {
+  const Ends moved = {Moved(given.in), Moved(given.out), STDERR_FILENO};
+  if (given.error != STDERR_FILENO) {
+    dup2(given.error, STDERR_FILENO);
+    close(given.error);
+  }
   const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (in < 0 || out < 0 || empty < 0 || dup2(empty, STDIN_FILENO) < 0 ||
+  if (moved.in < 0 || moved.out < 0 || empty < 0 || dup2(empty, STDIN_FILENO) < 0 ||
       dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     std::perror("tffs-host: the wire cannot be set up");
     std::exit(EXIT_FAILURE);
   }
-  close(empty);
-  StartWatchdog(in);
-  return Wire(in, out);
+  if (empty != STDIN_FILENO) close(empty);
+  return moved;
 }
 
-int Main(int argc) {
-  if (argc > 1 || isatty(STDIN_FILENO) != 0) {
-    std::fputs(
-        "tffs-host performs filesystem ops of one plugin for a client that speaks to its standard "
-        "input.\n"
-        "It is started by the suite: pytest --plugin=...\n",
-        stderr);
-    return 2;
-  }
-  Wire wire = MoveWire();
-  ReportCrashes();
-  IgnoreFileSizeSignal();
+int Perform(int in, Wire& wire) {
+  StartWatchdog(in);
   Host host;
   std::string_view body;
   while (wire.Receive(&body)) {
@@ -58,7 +61,42 @@ int Main(int argc) {
   _exit(EXIT_SUCCESS);
 }
 
+// What a process does that was forked with ends of its own, if any.
+int PerformAt(const std::optional<Ends>& given) {
+  if (!given) _exit(EXIT_SUCCESS);
+  const Ends ends = MoveWire(*given);
+  Wire wire(ends.in, ends.out);
+  return Perform(ends.in, wire);
+}
+
+// A host, or a relay of hosts where the first request asks for that.
+int Begin() {
+  const Ends ends = MoveWire({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
+  Wire wire(ends.in, ends.out);
+  std::string_view body;
+  if (!wire.Receive(&body)) return EXIT_SUCCESS;
+  const bool relays = Request(body).TakeBytes() == kStart;
+  wire.PutBack(body);
+  if (!relays) return Perform(ends.in, wire);
+  return PerformAt(Relay(ends.in, ends.out, wire.Unread()));
+}
+
+int Main(int argc, char** argv) {
+  const bool serves = argc == 2 && std::strcmp(argv[1], "serve") == 0;
+  if ((argc > 1 && !serves) || isatty(STDIN_FILENO) != 0) {
+    std::fputs(
+        "tffs-host performs filesystem ops of one plugin for a client that speaks to its standard "
+        "input.\n"
+        "It is started by the suite: pytest --plugin=...\n",
+        stderr);
+    return 2;
+  }
+  ReportCrashes();
+  IgnoreFileSizeSignal();
+  return serves ? PerformAt(Serve()) : Begin();
+}
+
 }  // namespace
 }  // namespace tffs
 
-int main(int argc, char**) { return tffs::Main(argc); }
+int main(int argc, char** argv) { return tffs::Main(argc, argv); }

@@ -1,5 +1,6 @@
 #include "wire.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,6 +71,7 @@ bool Wire::Fill(size_t needed) {
   start_ = 0;
   // It never shrinks: to clear a large buffer for every request costs more than most ops.
   if (buffer_.size() < std::max(needed, kChunk)) buffer_.resize(std::max(needed, kChunk));
+  StayAwake();
   while (end_ < needed) {
     const ssize_t got = read(in_, buffer_.data() + end_, buffer_.size() - end_);
     if (got < 0 && errno == EINTR) continue;
@@ -88,6 +90,19 @@ bool Wire::Receive(std::string_view* body) {
   start_ += sizeof length + length;
   return true;
 }
+
+void Wire::StayAwake() {
+  const int patience = ++requests_ % kTryAgain == 0 ? kPatience : patience_;
+  pollfd there = {in_, POLLIN, 0};
+  for (int k = 0; k < patience; ++k) {
+    if (poll(&there, 1, 0) == 0) continue;
+    patience_ = kPatience;
+    return;
+  }
+  patience_ = patience / 2;
+}
+
+void Wire::PutBack(std::string_view body) { start_ -= sizeof(uint32_t) + body.size(); }
 
 bool Wire::Send(Reply reply) {
   std::string_view rest = reply.Frame();

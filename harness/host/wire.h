@@ -55,11 +55,24 @@ class Wire {
 
   // The body of the next request, valid until the next call; false at the end of the input.
   bool Receive(std::string_view* body);
+  // Hands the request out again: it is the last one that was received.
+  void PutBack(std::string_view body);
+  // All that was read and not handed out, frame by frame.
+  std::string Unread() const { return buffer_.substr(start_, end_ - start_); }
   // False where the client is gone.
   bool Send(Reply reply);
 
  private:
   bool Fill(size_t needed);
+  // To be woken takes longer than most ops, so the host waits awake for the moment in which the
+  // next request usually comes, as long as that was of use lately: where the processors are busy it
+  // would only keep the client from running.
+  void StayAwake();
+
+  static constexpr int kPatience = 100;       // looks for a request: some twenty microseconds
+  static constexpr unsigned kTryAgain = 256;  // requests
+  int patience_ = kPatience;
+  unsigned requests_ = 0;
 
   const int in_;
   const int out_;

@@ -12,6 +12,7 @@ from ...harness.codes import Code
 from ...harness.filesystem import Filesystem, WritableFile
 from ...harness.guard import Guard, Refused
 from ...harness.host_filesystem import HostFilesystem
+from ...harness.launchers.launcher import Lost
 from ...harness.loader import Blocked, Loaded
 from ...harness.outcomes import Died, Outcome, Source
 from ...harness.raw import Call, RawFilesystem
@@ -287,7 +288,7 @@ class Case(Checks):
                     self.bench.remove_with(self._filesystem, self.directory)
                 else:
                     self.bench.remove(self.directory)
-        except (Died, Blocked, Refused):
+        except (Died, Blocked, Lost, Refused):
             self.bench.left_behind.append(self.directory)
         finally:
             if self._spent:

@@ -21,7 +21,8 @@ class Target:
     environment variables in `secrets` are told to nobody. `missing` says why its services are not there.
 
     Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
-    `replay`, the path of a trace, they try that one only. `command` is the line that judges this target again.
+    `replay`, the path of a trace, they try that one only. `host_command` runs hosts somewhere else, where `plugin` is a
+    path; it is empty for this machine. `command` is the line that judges this target again.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Target:
     seed: int = 0
     traces: str | None = None
     replay: str | None = None
+    host_command: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
 
     def to_wire(self) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from ...harness.defaults import answer
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard, Refused
 from ...harness.host_filesystem import HostFilesystem
+from ...harness.launchers.choice import launcher
+from ...harness.launchers.launcher import Lost
 from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
-from ...harness.native import native_directory
 from ...harness.outcomes import Died, Outcome
 from ...harness.raw import Call, RawFilesystem
 from ...harness.registration import Scheme
@@ -30,8 +31,8 @@ class Workbench:
         self.target = target
         self.knowledge = knowledge
         self.claims = Claims.of(target.claims, target.limits)
-        command = [str(native_directory() / "tffs-host")]
-        self.loader = Loader(command, target.plugin, target.environment, target.timeout, max_hangs)
+        starts = launcher(target.host_command, target.environment)
+        self.loader = Loader(starts, target.plugin, target.timeout, max_hangs)
         self.left_behind: list[str] = []
         self.root_made = knowledge.root_made
         self.hosts_differ = knowledge.hosts_differ
@@ -196,6 +197,8 @@ class Workbench:
             raise Blocked(died.death.op, str(died)) from died
         except Refused as refused:
             raise Blocked("guard", str(refused)) from refused
+        except Lost as lost:
+            raise Blocked("host", str(lost)) from lost
 
 
 def _removed(filesystem: Filesystem, directory: str) -> bool:

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from .. import __version__
+from ..harness.launchers.local import Local
 from ..harness.loader import Blocked, Loader
 from ..harness.native import NativePartsMissing, native_directory
 from ..harness.outcomes import Died
@@ -49,7 +50,7 @@ def findings() -> Iterator[Finding]:
 def _host() -> Finding:
     try:
         directory = native_directory()
-        loader = Loader([str(directory / "tffs-host")], plugin_path("posix"), {}, 10)
+        loader = Loader(Local(), plugin_path("posix"), 10)
         try:
             loader.load().host.close()
         finally:

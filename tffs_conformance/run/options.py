@@ -103,6 +103,15 @@ def add(parser: pytest.Parser) -> None:
     )
     option("--keep", dest="tffs_keep", action="store_true", help="keep the files that cases make")
     option(
+        "--host-command",
+        dest="tffs_host_command",
+        default="",
+        metavar="COMMAND",
+        help="run the plugin's process with this command, which speaks over its standard input and output, e.g."
+        " 'docker exec -i serving /tffs-host' or 'valgrind -q {host}', where {host} is the host of this package;"
+        " the plugin's path is one there",
+    )
+    option(
         "--host-scope",
         dest="tffs_host_scope",
         choices=("case", "module", "session"),

@@ -2,10 +2,14 @@
 
 import hashlib
 import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from ..harness import remote_file
+from ..harness.client import Host
+from ..harness.launchers.choice import launcher
 from ..harness.loader import Blocked, Loader
-from ..harness.native import native_directory
 from ..harness.outcomes import Died
 from ..harness.registration import Registration
 from ..harness.tables import DEFAULT_NEEDS, OPS, available
@@ -13,32 +17,55 @@ from ..reports.header import TargetFacts
 from ..suite.engine.target import Target
 
 
-def registration_of(plugin: Path, environment: dict[str, str], timeout: float) -> Registration | None:
-    """What the plugin registers; None where it does not survive that, which the cases will show."""
-    loader = Loader([str(native_directory() / "tffs-host")], plugin, environment, timeout)
+@dataclass(frozen=True, slots=True)
+class PluginSeen:
+    """A plugin at first sight; `registration` is None where it does not survive that, which the cases will show."""
+
+    registration: Registration | None
+    sha256: str
+    size: int
+
+
+def see(plugin: Path, host_command: Sequence[str], environment: dict[str, str], timeout: float) -> PluginSeen:
+    """Look at a plugin where its hosts run. Raises FileNotFoundError where it is not there, Lost."""
+    starts = launcher(host_command, environment)
+    loader = Loader(starts, plugin, timeout)
     try:
-        loaded = loader.load()
-        loaded.host.close()
-        return loaded.registration
-    except (Died, Blocked):
-        return None
+        content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()
+        return PluginSeen(_registration(loader), hashlib.sha256(content).hexdigest(), len(content))
     finally:
         loader.close()
 
 
-def facts(target: Target, registration: Registration | None, profile: str | None) -> TargetFacts:
+def _content(host: Host, plugin: Path) -> bytes:
+    try:
+        return remote_file.read(host, plugin)
+    finally:
+        host.close()
+
+
+def _registration(loader: Loader) -> Registration | None:
+    try:
+        loaded = loader.load()
+    except (Died, Blocked):
+        return None
+    loaded.host.close()
+    return loaded.registration
+
+
+def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
     """What the report says of a target; `profile` is the name of its profile."""
-    content = target.plugin.read_bytes()
-    entry = registration.registered.get(target.scheme or "") if registration else None
+    entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
     present = entry.present if entry else frozenset()
+    machine = f"behind {target.host_command[0]}" if target.host_command else f"on {platform.system()}"
     return TargetFacts(
         plugin=str(target.plugin),
         name=target.name,
-        sha256=hashlib.sha256(content).hexdigest(),
-        size=len(content),
+        sha256=seen.sha256,
+        size=seen.size,
         scheme=target.scheme,
         root=target.root,
-        runtime=f"stand-in on {platform.system()} {platform.machine()}",
+        runtime=f"stand-in {machine} {platform.machine()}",
         profile=profile,
         environment=tuple(target.environment),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},

@@ -1,11 +1,13 @@
 """What a user asked for in a run, read off pytest's options once and checked."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from ..harness.native import NativePartsMissing, native_directory
 from ..suite.properties.traces import NotATrace, Trace
 from .options import FAILABLE
 
@@ -38,6 +40,7 @@ class RunOptions:
     seed: int
     replay: str | None
     keep: bool
+    host_command: tuple[str, ...]
     host_scope: str
     timeout: float
     reports: Path
@@ -69,6 +72,7 @@ class RunOptions:
             seed=option.tffs_seed,
             replay=replay,
             keep=option.tffs_keep,
+            host_command=_host_command(option.tffs_host_command),
             host_scope=option.tffs_host_scope,
             timeout=option.tffs_call_timeout,
             reports=Path(os.path.abspath(option.tffs_report_dir)),
@@ -78,6 +82,16 @@ class RunOptions:
     def report_directory(self, target: str, several: bool) -> Path:
         """Where the report of the target of this name goes: a folder of its own where there are several."""
         return self.reports / target if several else self.reports
+
+
+def _host_command(given: str) -> tuple[str, ...]:
+    """The words of a command, as a shell has them; `{host}` is the host that was built with this package."""
+    try:
+        return tuple(word.replace("{host}", str(native_directory() / "tffs-host")) for word in shlex.split(given))
+    except ValueError as error:
+        raise BadUsage(f"--host-command={given}: {error}") from error
+    except NativePartsMissing as error:
+        raise BadUsage(str(error)) from error
 
 
 def _environment(entries: Sequence[str]) -> dict[str, str]:

@@ -102,11 +102,14 @@ class Session(ABC):
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Turn what a case gave into pytest's outcomes."""
-        report = yield
         case = item.stash.get(_CASE, None)
         if case is None or call.when != "call":
-            return report
-        record = conclude(case, call.excinfo.value if call.excinfo else None)
+            return (yield)
+        # What is said of a case comes from its record; to write down where it ended costs more than most cases.
+        raised, call.excinfo = call.excinfo, None
+        report = yield
+        call.excinfo = raised
+        record = conclude(case, raised.value if raised else None)
         record = waived(record, self.waivers[case.target_name])
         report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
         self.hand_over(case.target_name, record, report)

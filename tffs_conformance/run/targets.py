@@ -1,21 +1,22 @@
 """The targets of a run, from what a user typed and from profiles; what can be seen to be wrong is a usage error."""
 
 import secrets
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..harness import paths, profile
+from ..harness.launchers.launcher import Lost
 from ..harness.native import NativePartsMissing, native_directory
 from ..harness.profile import Profile, ProfileError
-from ..harness.registration import Registration
 from ..harness.shipped import built, plugin_path, shipped
 from ..reports.header import TargetFacts
 from ..suite.contract.claims import UnknownClaim, stated
 from ..suite.engine.target import EXAMPLES, Target
 from .options import TRACES
-from .plugin_facts import facts, registration_of
+from .plugin_facts import PluginSeen, facts, see
 from .run_options import BadUsage, RunOptions
 from .services import Given
 
@@ -114,7 +115,7 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
     if root is None and _at(options.schemes, k) is None:
         root = claimed.root
     environment = {**services.environment, **claimed.environment, **options.environment}
-    plugin, registration, known = _registered(given, scheme, environment, options.timeout)
+    plugin, seen, known = _registered(given, scheme, options.host_command, environment, options.timeout)
     if scheme == EVERY and root is not None:
         raise BadUsage(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
@@ -134,6 +135,7 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
             root=base,
             environment=environment,
             timeout=options.timeout,
+            host_command=options.host_command,
             host_scope=options.host_scope,
             keep=options.keep,
             backing=theirs,
@@ -148,14 +150,30 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
         )
         target = replace(target, command=_command(options, target, k))
         measured = services.running if services.serves(base) else None
-        found.append(PreparedTarget(target, facts(target, registration, claimed.name or None), measured))
+        found.append(PreparedTarget(target, facts(target, seen, claimed.name or None), measured))
     return found
 
 
 def _registered(
-    given: str, scheme: str | None, environment: dict[str, str], timeout: float
-) -> tuple[Path, Registration | None, list[str]]:
-    """The plugin, what it registers, and its schemes. Raises BadUsage where `scheme` is none of them."""
+    given: str, scheme: str | None, host_command: Sequence[str], environment: dict[str, str], timeout: float
+) -> tuple[Path, PluginSeen, list[str]]:
+    """The plugin, what was seen of it, and its schemes. Raises BadUsage where `scheme` is none of them."""
+    plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
+    try:
+        seen = see(plugin, host_command, environment, timeout)
+    except Lost as lost:
+        raise BadUsage(f"--host-command: {lost}" if host_command else str(lost)) from lost
+    except FileNotFoundError:
+        raise BadUsage(f"--plugin={given}: there is no such file where the host runs") from None
+    known = list(seen.registration.registered) if seen.registration else []
+    if scheme is None and len(known) > 1:
+        raise BadUsage(f"--plugin={given} has several schemes, choose one with --scheme: {', '.join(known)}")
+    if scheme not in (None, EVERY) and known and scheme not in known:
+        raise BadUsage(f"--scheme={scheme}: {given} has {', '.join(known)}")
+    return plugin, seen, known
+
+
+def _found(given: str) -> Path:
     plugin = plugin_path(given)
     if not plugin.is_file():
         if given in shipped():
@@ -163,20 +181,14 @@ def _registered(
             raise BadUsage(f"--plugin={given}: it was not built, for want of libraries; {advice}")
         names = ", ".join(built())
         raise BadUsage(f"--plugin={given}: there is no such file, nor a plugin of that name ({names})")
-    registration = registration_of(plugin, environment, timeout)
-    known = list(registration.registered) if registration else []
-    if scheme is None and len(known) > 1:
-        raise BadUsage(f"--plugin={given} has several schemes, choose one with --scheme: {', '.join(known)}")
-    if scheme not in (None, EVERY) and known and scheme not in known:
-        raise BadUsage(f"--scheme={scheme}: {given} has {', '.join(known)}")
-    return plugin, registration, known
+    return plugin
 
 
 def only_target(
     given: str, scheme: str | None, root: str | None, environment: dict[str, str], timeout: float
 ) -> Target:
     """One scheme of one plugin, without a profile. Raises BadUsage."""
-    plugin, _, known = _registered(given, scheme, environment, timeout)
+    plugin, _, known = _registered(given, scheme, (), environment, timeout)
     one = scheme if scheme is not None else known[0] if known else None
     name = plugin.stem.removeprefix("lib")
     return Target(name, plugin, one, _root(given, one, root), environment, timeout=timeout)
@@ -195,6 +207,8 @@ def _command(options: RunOptions, target: Target, k: int) -> tuple[str, ...]:
         command.append(f"--root={options.roots[k]}")
     if target.backing and options.backings:
         command.append(f"--backing={target.backing}")
+    if options.host_command:
+        command.append(f"--host-command={shlex.join(options.host_command)}")
     command += ["--services"] * options.services
     command += ["--undefined"] * options.undefined
     command += [f"--seed={target.seed}"] * bool(target.seed)

@@ -1,0 +1,1 @@
+"""The ways to start a host: one file each, and the Protocol that they keep."""

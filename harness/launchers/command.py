@@ -1,0 +1,211 @@
+"""Hosts behind a command that runs one elsewhere, such as `docker exec -i serving /tffs-host` or `valgrind tffs-host`.
+
+The wire is the command's standard input and output. What runs there is a relay (docs/wire.md): it starts one host after
+the other, so that the command itself is started once or twice only, and tells how each of them ended.
+"""
+
+import contextlib
+import os
+import select
+import subprocess
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+
+from ..wire import CHUNK, Frames, Reply, encode
+from .launcher import ALLOCATOR, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
+from .output import Output
+
+#: Seconds in which a host that was killed is expected to be gone.
+KILL_PATIENCE = 10.0
+#: How much of what a command said last is told when it ends too early.
+LAST_SAID = 500
+
+
+class Command:
+    """Starts hosts with a command. `environment` is set for the hosts; the command has this process's own."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        self._command = command
+        self._environment = {**ALLOCATOR, **(environment or {})}
+        self._idle: list[_Connection] = []
+
+    def start(self) -> "CommandProcess":
+        """A fresh host, in a connection that has none. Raises Lost."""
+        connection = self._idle.pop() if self._idle else _Connection(self._command)
+        values = [os.fsencode(text) for pair in self._environment.items() for text in pair]
+        return CommandProcess(connection, encode("start", values), self._idle)
+
+    def close(self) -> None:
+        """End the connections that have no host."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+class CommandProcess:
+    """One host behind a connection, which goes to `idle` when the host has ended."""
+
+    def __init__(self, connection: "_Connection", start: bytes, idle: "list[_Connection]") -> None:
+        self.alive = True
+        self._connection = connection
+        self._idle = idle
+        self._output = connection.output = Output()
+        self._how: str | None = None
+        connection.send(start)
+
+    @property
+    def facts(self) -> LocalFacts | None:
+        """A process elsewhere has no number here."""
+        return None
+
+    @property
+    def output(self) -> str:
+        """What the host printed so far."""
+        return self._output.text
+
+    def send(self, frame: bytes) -> None:
+        """Hand over a frame."""
+        self._connection.send(frame)
+
+    def receive(self, timeout: float) -> Reply:
+        """The next reply. Raises Ended, Silent, Lost."""
+        deadline = time.monotonic() + timeout
+        while True:
+            reply = self._received(deadline)
+            if reply.is_a(b"output"):
+                reply.take_bytes()
+                self._output.add(reply.take_bytes())
+            elif reply.is_a(b"ended"):
+                reply.take_bytes()
+                self._how = how(reply.take_number(), reply.take_number())
+                raise Ended
+            else:
+                return reply
+
+    def _received(self, deadline: float) -> Reply:
+        try:
+            return self._connection.receive(deadline)
+        except Lost:
+            self.alive = False
+            self._connection.close()
+            raise
+
+    def abort(self) -> None:
+        """SIGABRT, and some time for a backtrace."""
+        self.send(encode("abort"))
+        self.wait(LAST_WORDS)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the host ended in time, of which no reply is awaited any more."""
+        deadline = time.monotonic() + seconds
+        while self._how is None:
+            try:
+                self.receive(deadline - time.monotonic())
+            except Ended:
+                break
+            except Silent:
+                return False
+        return True
+
+    def end(self) -> str:
+        """End the host and all it started. How it ended, where it was not killed here."""
+        ended = self._how
+        if ended is None:
+            self.send(encode("kill"))
+            with contextlib.suppress(Lost):
+                self.wait(KILL_PATIENCE)
+        if self.alive and self._how is not None:
+            self._idle.append(self._connection)
+        else:
+            self._connection.close()
+        self.alive = False
+        return ended or WIRE_CLOSED
+
+
+class _Connection:
+    """A command that runs a relay. `output` takes what the command prints by itself."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.output = Output()
+        self._command = command
+        self._frames = Frames()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                # Ctrl-C reaches pytest only.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Lost(f"{command[0]} cannot be started: {error.strerror}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._stdin = self._process.stdin
+        self._stdout = self._process.stdout.fileno()
+        self._stderr = self._process.stderr.fileno()
+        os.set_blocking(self._stderr, False)
+        self._poll = select.poll()
+        self._poll.register(self._stdout, select.POLLIN)
+        self._poll.register(self._stderr, select.POLLIN)
+        self._end = weakref.finalize(self, _end, self._process)
+        # Where this process ends first, the relay ends with its standard input.
+        self._end.atexit = False
+
+    def send(self, frame: bytes) -> None:
+        """Hand over a frame. Where the connection is lost, who waits for the reply finds out."""
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            rest = memoryview(frame)
+            while rest:
+                rest = rest[self._stdin.write(rest) or 0 :]
+
+    def receive(self, deadline: float) -> Reply:
+        """The next frame. Raises Silent after `deadline` (of the monotonic clock), Lost."""
+        reply = self._frames.take()
+        while reply is None:
+            ready = [descriptor for descriptor, _ in self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000)]
+            if self._stderr in ready:
+                self._drain()
+            if self._stdout in ready:
+                if not self._frames.read(self._stdout):
+                    raise self._lost()
+                reply = self._frames.take()
+            elif time.monotonic() >= deadline:
+                raise Silent
+        return reply
+
+    def _drain(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self._stderr, CHUNK):
+                self.output.add(data)
+            self._poll.unregister(self._stderr)
+
+    def _lost(self) -> Lost:
+        self._process.stdin = None  # is closed below, and needs no flush
+        self._stdin.close()
+        try:
+            ended = f"it ended with exit status {self._process.wait(LAST_WORDS)}"
+        except subprocess.TimeoutExpired:
+            ended = "it closed its standard output"
+        with contextlib.suppress(KeyError):
+            self._drain()
+        said = self.output.text.strip()[-LAST_SAID:]
+        return Lost(f"the connection to the host was lost: {' '.join(self._command)}: {ended}{said and ': ' + said}")
+
+    def close(self) -> None:
+        """End the command: its relay ends with the wire."""
+        self._end()
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+    try:
+        process.wait(KILL_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,94 @@
+"""What a launcher can do: start hosts, and tell how each of them ended.
+
+A `Host` (harness/client.py) speaks to a `Process`, whatever started it.
+"""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from resource import struct_rusage
+from typing import Protocol
+
+from ..wire import Reply
+
+#: glibc's allocator overwrites what is freed, fills what it hands out, and keeps no lists of its own: who uses freed
+#: memory meets junk, who frees twice is caught, and the bytes in use are exact. What the user sets goes before.
+ALLOCATOR: Mapping[str, str] = {
+    "MALLOC_PERTURB_": "165",
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0",
+}
+#: Seconds a hung host gets to print a backtrace (on SIGABRT) before it is killed.
+LAST_WORDS = 1.0
+#: How a process ended that lives on without its wire.
+WIRE_CLOSED = "the wire to the host was closed"
+
+
+class Lost(Exception):
+    """A host cannot be started or reached any more. The environment is broken: it says nothing about the plugin."""
+
+
+class Ended(Exception):
+    """No more replies will come: the process ended, or closed the wire."""
+
+
+class Silent(Exception):
+    """No reply came in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFacts:
+    """What only a process on this machine can tell; `usage` is known once it has ended."""
+
+    pid: int
+    usage: struct_rusage | None
+
+
+class Process(Protocol):
+    """One host, from its start to its end."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether `end` was not called yet."""
+
+    @property
+    def output(self) -> str:
+        """What the host printed so far (log lines of the runtime included); stays readable after the end."""
+
+    @property
+    def facts(self) -> LocalFacts | None:
+        """What a process on this machine tells; None for a host elsewhere."""
+
+    def send(self, frame: bytes) -> None:
+        """Hand over a frame. Where the host is gone nothing happens: who waits for the reply finds out."""
+
+    def receive(self, timeout: float) -> Reply:
+        """The next reply, waited for at most `timeout` seconds. Raises Ended, Silent, Lost."""
+
+    def abort(self) -> None:
+        """Make the host say where it is (SIGABRT), and wait some time for its end."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the host ended by itself in so many seconds."""
+
+    def end(self) -> str:
+        """End the host and all it started. How it ended: `exit status N`, `signal SIGNAME`. Raises Lost."""
+
+
+class Launcher(Protocol):
+    """Starts hosts for one target, all with the same environment."""
+
+    def start(self) -> Process:
+        """A fresh host. Raises Lost."""
+
+    def close(self) -> None:
+        """End what the launcher keeps to start hosts faster; hosts that were started live on."""
+
+
+def how(number: int, exit_status: int) -> str:
+    """How a process ended, in the words that reports use: by the signal of this number, 0 for none."""
+    if not number:
+        return f"exit status {exit_status}"
+    try:
+        return f"signal {signal.Signals(number).name}"
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,284 @@
+"""Hosts that are processes of this machine."""
+
+import atexit
+import contextlib
+import os
+import select
+import signal
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from resource import struct_rusage
+
+from ..native import native_directory
+from ..wire import CHUNK, Frames, Reply
+from .fork_server import CannotFork, ForkServer
+from .launcher import ALLOCATOR, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
+from .output import Output
+
+#: How often a client looks for a reply before it sleeps: some twenty microseconds.
+PATIENCE = 30
+#: After so many calls it tries again whether to stay awake is of use.
+TRY_AGAIN = 256
+
+_living: weakref.WeakSet["LocalProcess"] = weakref.WeakSet()
+
+
+class Local:
+    """Starts the host that was built with this package. `environment` is added to this process's own.
+
+    One server forks the hosts. It has the environment, the working directory and the limits that this process had when
+    the first host was started.
+    """
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._host = str(native_directory() / "tffs-host")
+        self._environment = {**ALLOCATOR, **os.environ, **(environment or {})}
+        self._server: ForkServer | None = None
+        self._forks = True
+
+    def start(self) -> "LocalProcess":
+        """A fresh host. Raises Lost."""
+        try:
+            return LocalProcess(self._begin)
+        except OSError as error:
+            raise Lost(f"{self._host} cannot be started: {error}") from error
+
+    def close(self) -> None:
+        """End the server."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def _begin(self, request: int, reply: int, error: int) -> Callable[[], int]:
+        """Start a process on these descriptors; what gives its number."""
+        try:
+            return self._started(request, reply, error)
+        except Lost:
+            # The server can be ended by whoever ends processes; one more is as good.
+            self.close()
+            return self._started(request, reply, error)
+
+    def _started(self, request: int, reply: int, error: int) -> Callable[[], int]:
+        server = self._forking()
+        if server is not None:
+            return server.fork(request, reply, error)
+        pid = self._spawned(request, reply, error)
+        return lambda: pid
+
+    def _forking(self) -> ForkServer | None:
+        if self._server is None and self._forks:
+            try:
+                self._server = ForkServer(self._host, self._environment)
+            except CannotFork:
+                self._forks = False
+        return self._server
+
+    def _spawned(self, request: int, reply: int, error: int) -> int:
+        return os.posix_spawn(
+            self._host,
+            [self._host],
+            self._environment,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, request, 0),
+                (os.POSIX_SPAWN_DUP2, reply, 1),
+                (os.POSIX_SPAWN_DUP2, error, 2),
+            ],
+            # A session of its own: Ctrl-C reaches pytest only, and what the plugin starts can be ended with it.
+            setsid=True,
+            # Python ignores SIGPIPE; a plugin must meet the disposition that a fresh process has.
+            setsigdef=[signal.SIGPIPE],
+        )
+
+
+class LocalProcess:
+    """One host. `begin` starts a process on the descriptors of its wire and error stream, and gives what tells its pid.
+
+    The process is a child of this one.
+    """
+
+    def __init__(self, begin: Callable[[int, int, int], Callable[[], int]]) -> None:
+        self.alive = True
+        self._pid: int | None = None
+        self._usage: struct_rusage | None = None
+        self._frames = Frames()
+        self._output = Output()
+        self._stderr_open = True
+        self._exit: int | None = None
+        self._poll: select.poll | None = None
+        self._calls = 0
+        self._patience = PATIENCE
+        request_read, self._request = os.pipe()
+        self._reply, reply_write = os.pipe()
+        self._stderr, stderr_write = os.pipe()
+        try:
+            self._tell_pid = begin(request_read, reply_write, stderr_write)
+        except BaseException:
+            for descriptor in (self._request, self._reply, self._stderr):
+                os.close(descriptor)
+            raise
+        finally:
+            for descriptor in (request_read, reply_write, stderr_write):
+                os.close(descriptor)
+        os.set_blocking(self._stderr, False)
+        _living.add(self)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        if self._pid is None:
+            self._pid = self._tell_pid()
+        return self._pid
+
+    @property
+    def facts(self) -> LocalFacts:
+        """The number, and once the process has ended, what it used."""
+        return LocalFacts(self.pid, self._usage)
+
+    @property
+    def output(self) -> str:
+        """What the process printed so far."""
+        if self.alive:
+            self._drain()
+        return self._output.text
+
+    def send(self, frame: bytes) -> None:
+        """Hand over a frame."""
+        try:
+            put = os.write(self._request, frame)
+            if put < len(frame):
+                rest = memoryview(frame)[put:]
+                while rest:
+                    rest = rest[os.write(self._request, rest) :]
+        except BrokenPipeError:
+            return
+
+    def receive(self, timeout: float) -> Reply:
+        """The next reply. Raises Ended, Silent."""
+        frames = self._frames
+        reply = frames.take()
+        if reply is not None:
+            return reply
+        poll = self._poll or self._watch()
+        ready = self._awake(poll)
+        deadline = 0.0
+        while True:
+            if not ready:
+                deadline = deadline or time.monotonic() + timeout
+                ready = poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
+            # What is printed is read meanwhile, so that the process cannot block on it.
+            if len(ready) > 1 or (ready and ready[0][0] == self._stderr):
+                self._drain()
+            if ready and ready[0][0] == self._reply:
+                if not frames.read(self._reply):
+                    raise Ended
+                reply = frames.take()
+                if reply is not None:
+                    return reply
+            elif ready and ready[-1][0] == self._exit:
+                raise Ended
+            elif deadline and time.monotonic() >= deadline:
+                raise Silent
+            ready = []
+
+    def _awake(self, poll: select.poll) -> list[tuple[int, int]]:
+        """What there is to read within a moment.
+
+        To be woken takes longer than most ops, so the client stays awake as long as that was of use lately: where the
+        processors are busy, it would only keep the host from running.
+        """
+        self._calls += 1
+        patience = self._patience if self._calls % TRY_AGAIN else PATIENCE
+        for _ in range(patience):
+            ready = poll.poll(0)
+            if ready:
+                self._patience = PATIENCE
+                return ready
+        self._patience = patience // 2
+        return []
+
+    def abort(self) -> None:
+        """SIGABRT, and some time for a backtrace."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGABRT)
+        self.wait(LAST_WORDS)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the process ended in time, which no reply is awaited of any more.
+
+        Its output is read meanwhile, so that it cannot block on it.
+        """
+        deadline = time.monotonic() + seconds
+        poll = self._poll or self._watch()
+        # A wire that was closed is always ready.
+        with contextlib.suppress(KeyError):
+            poll.unregister(self._reply)
+        while True:
+            ready = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+            if self._stderr in ready:
+                self._drain()
+            if self._exit in ready:
+                return True
+            if time.monotonic() >= deadline:
+                return False
+
+    def end(self) -> str:
+        """Kill the process and everything it started. How it ended, where it was not killed here."""
+        exited = self._exited()
+        if not exited:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        ending = self._reap()
+        return ending if exited else WIRE_CLOSED
+
+    def _exited(self) -> bool:
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def _reap(self) -> str:
+        """Wait for the end, release what the client holds, and say how the process ended."""
+        pid = self.pid
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        # What the plugin started is in the same group and must not outlive the host. The process is not reaped yet, so
+        # the number of the group cannot belong to somebody else.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        _, status, self._usage = os.wait4(pid, 0)
+        self._drain()
+        self.alive = False
+        for descriptor in (self._request, self._reply, self._stderr, self._exit):
+            if descriptor is not None:
+                os.close(descriptor)
+        _living.discard(self)
+        return how(os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, os.waitstatus_to_exitcode(status))
+
+    def _watch(self) -> select.poll:
+        """What the end of the process and a reply are awaited with; `receive` relies on the order.
+
+        It is made late, for at first the server may still be about to fork the process.
+        """
+        self._exit = os.pidfd_open(self.pid)
+        self._poll = select.poll()
+        for descriptor in (self._reply, self._stderr, self._exit):
+            self._poll.register(descriptor, select.POLLIN)
+        return self._poll
+
+    def _drain(self) -> None:
+        """Read what is there on standard error."""
+        while self._stderr_open:
+            try:
+                data = os.read(self._stderr, CHUNK)
+            except BlockingIOError:
+                return
+            if not data:
+                self._stderr_open = False
+                if self._poll is not None:
+                    self._poll.unregister(self._stderr)
+            self._output.add(data)
+
+
+@atexit.register
+def _end_all() -> None:
+    for process in list(_living):
+        process.end()
