@@ -1,12 +1,13 @@
 """Claims: what a profile said of a target, and what the run says of that. Checked both ways."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from .records import CaseRecord
-from .verdicts import Verdict
+from .verdicts import Verdict, no_counts
 
 
 class ClaimState(StrEnum):
@@ -18,37 +19,32 @@ class ClaimState(StrEnum):
     UNCHECKED = "unchecked"
 
 
-@dataclass(frozen=True, slots=True)
-class StatedClaim:
-    """A claim and its value. `clauses` are those that it is about.
+class StatedClaim(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A claim of the profile, and its value."""
 
-    `supported` says that they bind, or that they are declared unsupported, or is None where the claim only decides
-    between readings.
-    """
-
-    name: str
-    value: str | bool
-    text: str
-    supported: bool | None
-    clauses: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object of a journal's header."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "text": self.text,
-            "supported": self.supported,
-            "clauses": list(self.clauses),
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """The claim an object stands for; TypeError or KeyError where it is none."""
-        return cls(**(dict(document) | {"clauses": tuple(document["clauses"])}))
+    name: Annotated[str, Meta(description="As the profile has it under `[claims]`.")]
+    value: Annotated[str | bool, Meta(description="The value that the profile gives it.")]
+    text: Annotated[str, Meta(description="What the value means.")]
+    supported: Annotated[
+        bool | None,
+        Meta(
+            description="Whether its clauses bind or are declared unsupported; null where it only decides between "
+            "readings."
+        ),
+    ]
+    clauses: Annotated[tuple[str, ...], Meta(description="The clauses it is about.")]
 
 
-def accounts(claims: Iterable[StatedClaim], cases: Iterable[CaseRecord]) -> list[dict[str, Any]]:
+class ClaimAccount(StatedClaim, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the profile claims, and what the run says of that."""
+
+    state: Annotated[ClaimState, Meta(description="Under-declared: declared unsupported, and every check conforms.")]
+    checks: Annotated[
+        Mapping[Verdict, Annotated[int, Meta(ge=1)]], Meta(description="The checks of its clauses by verdict.")
+    ]
+
+
+def accounts(claims: Iterable[StatedClaim], cases: Iterable[CaseRecord]) -> tuple[ClaimAccount, ...]:
     """What a report says of each claim: its state, and the checks of its clauses by verdict."""
     by_clause: dict[str, dict[Verdict, int]] = {}
     for case in cases:
@@ -57,13 +53,22 @@ def accounts(claims: Iterable[StatedClaim], cases: Iterable[CaseRecord]) -> list
             counts[check.verdict] = counts.get(check.verdict, 0) + 1
     found = []
     for claim in claims:
-        counts = dict.fromkeys(Verdict, 0)
+        counts = no_counts()
         for clause in claim.clauses:
             for verdict, count in by_clause.get(clause, {}).items():
                 counts[verdict] += count
-        seen = {verdict.value: count for verdict, count in counts.items() if count}
-        found.append(claim.to_json() | {"state": _state(claim, counts).value, "checks": seen})
-    return found
+        found.append(
+            ClaimAccount(
+                name=claim.name,
+                value=claim.value,
+                text=claim.text,
+                supported=claim.supported,
+                clauses=claim.clauses,
+                state=_state(claim, counts),
+                checks={verdict: count for verdict, count in counts.items() if count},
+            )
+        )
+    return tuple(found)
 
 
 def _state(claim: StatedClaim, counts: Mapping[Verdict, int]) -> ClaimState:

@@ -1,154 +1,124 @@
 """What is known about a run before its first case: the contract, the suite, the target and the clauses."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
 
 from .claims import StatedClaim
+from .plain import digest_of
 from .waivers import Waiver
 
+#: What a run says that does not know which commit its suite was built from.
+UNKNOWN = "unknown"
 
-@dataclass(frozen=True, slots=True)
-class ReadingFacts:
-    """One accepted reading of a disputed clause, and what TensorFlow makes of a plugin that follows it."""
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
-    name: str
-    text: str
-    tensorflow: str = ""
+#: What makes a clause the demand that it is. `check` and `untested` advise a reader and demand nothing.
+DEMANDS = ("level", "class", "op", "rule", "source", "disputed", "readings")
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseFacts:
-    """A clause of the catalogue as a report carries it, so that a renderer needs no catalogue.
+def digest(clauses: Mapping[str, Mapping[str, Any]]) -> str:
+    """SHA-256 (64 hexadecimal digits) of a catalogue: the ids of the clauses and what they demand.
 
-    `conformance_class` is the clause's class; `op` is None for a rule with no single op; `source` names where the rule
-    comes from, `check` what to look at when it is not kept; `untested` says why no case checks it; `disputed` is the
-    topic its sources contradict each other on, with `readings`.
+    `clauses` are plain values as a report has them, by id, in any order; keys beyond DEMANDS do not count.
     """
-
-    id: str
-    level: str
-    conformance_class: str
-    rule: str
-    source: tuple[str, ...]
-    check: str
-    op: str | None = None
-    untested: str | None = None
-    disputed: str | None = None
-    readings: tuple[ReadingFacts, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object of a report, without the id, which is its key; facts that say nothing are left out."""
-        document: dict[str, Any] = {
-            "level": self.level,
-            "class": self.conformance_class,
-            "op": self.op,
-            "rule": self.rule,
-            "source": list(self.source),
-            "check": self.check,
-        }
-        if self.untested is not None:
-            document["untested"] = self.untested
-        if self.disputed is not None:
-            document["disputed"] = self.disputed
-            document["readings"] = [
-                {"name": reading.name, "text": reading.text, "tensorflow": reading.tensorflow}
-                for reading in self.readings
-            ]
-        return document
+    return digest_of({name: {key: facts.get(key) for key in DEMANDS} for name, facts in clauses.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteFacts:
-    """What ran, and how.
+class ReadingFacts(Struct, frozen=True, forbid_unknown_fields=True):
+    """One accepted reading of a disputed clause."""
 
-    `selection` holds the options that left something out (`--clause=read.*`), empty for a whole run; `options` the
-    other options that shape a result, by name. `started` is an ISO 8601 time with its zone. `command` is what a person
-    types to run on the same target again, one argument an item, without the selection: a re-run line is this and
-    `--case=<id>`. It must not hold the value of a secret.
-    """
-
-    version: str
-    tier: str
-    seed: int
-    python: str
-    platform: str
-    started: str
-    command: tuple[str, ...]
-    selection: tuple[str, ...] = ()
-    options: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object of a report; its duration, in seconds, is known at the end."""
-        return {
-            "version": self.version,
-            "tier": self.tier,
-            "seed": self.seed,
-            "selection": list(self.selection),
-            "options": dict(sorted(self.options.items())),
-            "python": self.python,
-            "platform": self.platform,
-            "started": self.started,
-            "duration": None,
-            "command": list(self.command),
-        }
+    name: Annotated[str, Meta(description="What a check's `reading` calls it.")]
+    text: Annotated[str, Meta(description="What the clause demands, read this way.")]
+    tensorflow: Annotated[str, Meta(description="What TensorFlow makes of a plugin that follows it.")]
 
 
-@dataclass(frozen=True, slots=True)
-class TargetFacts:
-    """What is judged.
+class ClauseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A clause of the catalogue as a report carries it, so that a renderer needs no catalogue."""
 
-    `plugin` is the path, `name` what a person calls it, `sha256` and `size` (bytes) those of the file, None where it
-    cannot be read. `scheme` and `root` are None where the plugin did not get as far. `runtime` and `profile` say what
-    stood in for TensorFlow and which profile was used. `environment` holds names of variables, never values.
-    `tables` says for each op who answers it: "plugin", "default" or "absent".
-    """
+    level: Literal["MUST", "SHOULD", "MAY"]
+    conformance_class: Annotated[str, Meta(description="The conformance class it belongs to.")] = field(name="class")
+    op: Annotated[str | None, Meta(description="The op it is about; null for a rule with no single op.")]
+    rule: Annotated[str, Meta(description="What it demands.")]
+    source: Annotated[tuple[str, ...], Meta(min_length=1, description="Where the rule comes from.")]
+    check: Annotated[str, Meta(description="What to look at when it is not kept.")]
+    untested: Annotated[str | None, Meta(description="Why no case checks it.")] = None
+    disputed: Annotated[str | None, Meta(description="The topic on which its sources contradict each other.")] = None
+    readings: Annotated[tuple[ReadingFacts, ...] | None, Meta(description="The readings that are accepted.")] = None
 
-    plugin: str
-    name: str
-    sha256: str | None
-    size: int | None
-    scheme: str | None
-    root: str | None
-    runtime: str
-    profile: str | None = None
-    environment: tuple[str, ...] = ()
-    tables: Mapping[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object of a report."""
-        return {
-            "plugin": self.plugin,
-            "name": self.name,
-            "sha256": self.sha256,
-            "size": self.size,
-            "scheme": self.scheme,
-            "root": self.root,
-            "runtime": self.runtime,
-            "profile": self.profile,
-            "environment": sorted(self.environment),
-            "tables": dict(self.tables),
-        }
+    def __post_init__(self) -> None:
+        if (self.disputed is None) != (self.readings is None):
+            raise ValueError("`disputed` and `readings` stand together or not at all")
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """`contract` is the version of the interface and of the catalogue; clauses keep the catalogue's order."""
+class SuiteFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What ran, and how."""
+
+    version: Annotated[str, Meta(description="The version of the suite.")]
+    commit: Annotated[
+        str,
+        Meta(
+            pattern="^([0-9a-f]{40}(-dirty)?|unknown)$",
+            description="The git commit of the suite, with `-dirty` where files differed from it, or `unknown`.",
+        ),
+    ]
+    catalogue: Annotated[
+        str, Meta(pattern="^[0-9a-f]{64}$", description="SHA-256 of the ids of all clauses and of what they demand.")
+    ]
+    tier: Annotated[Literal["smoke", "must", "full"], Meta(description="How much of the suite was to run.")]
+    seed: Annotated[int, Meta(description="The seed of everything random.")]
+    selection: Annotated[
+        tuple[str, ...], Meta(description="The options that left something out; empty for a whole run.")
+    ]
+    options: Annotated[
+        Mapping[str, str | int | float | bool | None], Meta(description="Other options that shape a result, by name.")
+    ]
+    python: Annotated[str, Meta(description="The version of Python.")]
+    platform: Annotated[str, Meta(description="The operating system and machine.")]
+    started: Annotated[str, Meta(description="When the run began: ISO 8601 with a zone.")]
+    duration: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="Seconds; null where the run was killed.")
+    ]
+    command: Annotated[
+        tuple[str, ...],
+        Meta(
+            min_length=1,
+            description="What a person types to run on this target again, one argument an item, without the selection "
+            "and without the value of a secret; add `--case=<id>` for one case.",
+        ),
+    ]
+
+
+class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is judged."""
+
+    plugin: Annotated[str, Meta(description="The path of the plugin.")]
+    name: Annotated[str, Meta(description="What a person calls it.")]
+    sha256: Annotated[Sha256 | None, Meta(description="Of the plugin's file; null where it cannot be read.")]
+    size: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="Of the plugin's file, in bytes; null where it cannot be read."),
+    ]
+    scheme: Annotated[str | None, Meta(description="Null where the plugin did not get as far.")]
+    root: Annotated[str | None, Meta(description="The URI under which the cases work; null as for `scheme`.")]
+    runtime: Annotated[str, Meta(description="What gave the plugin its TF_* symbols.")]
+    profile: Annotated[str | None, Meta(description="The profile used, if any.")]
+    environment: Annotated[
+        tuple[str, ...], Meta(description="Names of the variables set for the plugin; never their values.")
+    ]
+    tables: Annotated[
+        Mapping[str, Literal["plugin", "default", "absent"]],
+        Meta(description="For each op who answers it: the plugin, a default of core, or nobody."),
+    ]
+
+
+class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a journal begins with. `contract` is the version of the contract; clauses keep the catalogue's order."""
 
     contract: str
     suite: SuiteFacts
     target: TargetFacts
-    clauses: tuple[ClauseFacts, ...]
+    clauses: Mapping[str, ClauseFacts]
     claims: tuple[StatedClaim, ...] = ()
     waivers: tuple[Waiver, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object a journal begins with."""
-        return {
-            "contract": self.contract,
-            "suite": self.suite.to_json(),
-            "target": self.target.to_json(),
-            "clauses": {clause.id: clause.to_json() for clause in self.clauses},
-            "claims": [claim.to_json() for claim in self.claims],
-            "waivers": [waiver.to_json() for waiver in self.waivers],
-        }

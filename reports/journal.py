@@ -4,18 +4,24 @@ One JSON object a line: the header, then a case as each ends, then a footer. A r
 after a run that ended well as after one that did not.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from .document import REPORT_NAME, Document, Roll, build, write
+from msgspec import Struct
+
+from .document import write
 from .errors import EmptyReport, NotAReport, TruncatedReport
+from .escape import printable
 from .header import Header
+from .plain import dumps, parse, plain, typed
 from .records import CaseRecord
+from .report import REPORT_NAME, Report
 from .services import Figures
+from .tally import Roll, build
 
-FORMAT = "tffs-conformance/journal/1"
+Format = Literal["tffs-conformance/journal/2"]
+FORMAT: Format = "tffs-conformance/journal/2"
 
 #: The file name of a journal in the directory of a run.
 JOURNAL_NAME = "journal.jsonl"
@@ -25,6 +31,34 @@ KILLED = "the run was killed"
 
 #: A secret shorter than this is not looked for: it would be found in half of all words.
 _SHORTEST_SECRET = 4
+
+
+class HeaderLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The first line."""
+
+    journal: Format = FORMAT
+    header: Header
+
+
+class CaseLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A line for each case that ended, in the order in which they ended."""
+
+    case: CaseRecord
+
+
+class Footer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a run ended that was not killed: `cases` counts the lines of cases, `duration` is in seconds."""
+
+    cases: int
+    duration: float | None
+    left_out: str | None
+    services: Figures | None
+
+
+class FooterLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The last line."""
+
+    footer: Footer
 
 
 class Journal:
@@ -48,8 +82,8 @@ class Journal:
         """
         directory.mkdir(parents=True, exist_ok=True)
         (directory / REPORT_NAME).unlink(missing_ok=True)
-        journal = cls(directory / JOURNAL_NAME, (clause.id for clause in header.clauses), secrets or {})
-        journal._line({"journal": FORMAT, "header": header.to_json()})
+        journal = cls(directory / JOURNAL_NAME, header.clauses, secrets or {})
+        journal._line(HeaderLine(header=header))
         return journal
 
     def case(self, record: CaseRecord) -> None:
@@ -58,23 +92,23 @@ class Journal:
         Raises DuplicateCase and UnknownClause, both defects of the suite, before anything is written.
         """
         self._roll.enter(record)
-        self._line({"case": record.to_json()})
+        self._line(CaseLine(case=record))
 
-    def close(self, *, duration: float, left_out: str | None, services: Figures | None = None) -> Document:
+    def close(self, *, duration: float, left_out: str | None, services: Figures | None = None) -> Report:
         """Write the footer and report.json beside the journal; the report. `duration` is in seconds.
 
         `left_out` says what kept the run from being whole, or is None; `services` what was measured of them. Raises
         OSError.
         """
-        footer = {"cases": len(self._roll), "duration": round(duration, 3), "left_out": left_out}
-        self._line({"footer": footer | {"services": services.to_json() if services else None}})
+        footer = Footer(cases=len(self._roll), duration=round(duration, 3), left_out=left_out, services=services)
+        self._line(FooterLine(footer=footer))
         self._file.close()
-        document = recover(self.path)
-        write(document, self.path.parent)
-        return document
+        report = recover(self.path)
+        write(report, self.path.parent)
+        return report
 
-    def _line(self, value: Mapping[str, Any]) -> None:
-        line = memoryview(json.dumps(self._without_secrets(value), allow_nan=False).encode("ascii") + b"\n")
+    def _line(self, record: Struct) -> None:
+        line = memoryview(dumps(self._without_secrets(plain(record))).encode("ascii") + b"\n")
         while line:
             line = line[self._file.write(line) :]
 
@@ -92,37 +126,28 @@ class Journal:
         return value
 
 
-def recover(path: Path) -> Document:
+def recover(path: Path) -> Report:
     """The report of a journal. One without a footer, its last line torn perhaps, gives a report marked incomplete.
 
     Raises EmptyReport, NotAReport, TruncatedReport (nothing can be known: the header is torn, or lines are missing
-    before the footer), DuplicateCase, or OSError.
+    before the footer), DuplicateCase, UnknownClause, or OSError.
     """
-    lines = list(_objects(path))
-    match lines[0]:
-        case {"journal": str(form), "header": dict(header)} if form == FORMAT:
-            pass
-        case {"journal": other}:
-            raise NotAReport(path, f"the journal follows {other!r}, this version reads {FORMAT!r}")
-        case _:
-            raise NotAReport(path, "this is not a journal: its first line is no header")
-    footer: Mapping[str, Any] = {"duration": None, "left_out": KILLED}
-    rest = lines[1:]
+    first, *rest = _objects(path)
+    if "journal" not in first:
+        raise NotAReport(path, "this is not a journal: its first line is no header")
+    if first["journal"] != FORMAT:
+        raise NotAReport(path, f"the journal follows {first['journal']!r}, this version reads {FORMAT!r}")
     try:
-        if rest and "footer" in rest[-1]:
-            footer = rest.pop()["footer"]
-            if footer["cases"] != len(rest):
-                raise TruncatedReport(path, f"the footer counts {footer['cases']} cases, the journal has {len(rest)}")
-        cases = [CaseRecord.from_json(line["case"]) for line in rest]
-        return build(
-            header,
-            cases,
-            duration=footer["duration"],
-            left_out=footer["left_out"],
-            services=footer.get("services"),
-        )
-    except (KeyError, ValueError, TypeError) as error:
-        raise NotAReport(path, f"a line of the journal does not say what it should: {error!r}") from error
+        header = typed(first, HeaderLine).header
+        footer = typed(rest.pop(), FooterLine).footer if rest and "footer" in rest[-1] else None
+        cases = [typed(line, CaseLine).case for line in rest]
+    except ValueError as error:
+        raise NotAReport(path, f"a line of the journal does not say what it should: {printable(str(error))}") from error
+    if footer is None:
+        footer = Footer(cases=len(cases), duration=None, left_out=KILLED, services=None)
+    if footer.cases != len(cases):
+        raise TruncatedReport(path, f"the footer counts {footer.cases} cases, the journal has {len(cases)}")
+    return build(header, cases, duration=footer.duration, left_out=footer.left_out, services=footer.services)
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
@@ -134,7 +159,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
         if not line and number == len(lines):
             return
         try:
-            value = json.loads(line)
+            value = parse(line)
         except ValueError:
             if number < len(lines):
                 raise NotAReport(path, f"line {number} of the journal is not JSON") from None

@@ -1,28 +1,21 @@
 """What the services behind a target were, and what they say of a read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """A file of `size` bytes was read by the target, then by the same plugin on another node of the services.
+class Figure(Struct, frozen=True, forbid_unknown_fields=True):
+    """One counter of the services, and by how much it grew."""
 
-    `images` are those of the services. `figures` says what was counted, and by how many bytes it grew meanwhile;
-    `failure` says why there are none.
-    """
+    what: Annotated[str, Meta(description="What the services count.")]
+    bytes: Annotated[int, Meta(description="By how many bytes it grew.")]
 
-    images: tuple[str, ...]
-    size: int
-    figures: Mapping[str, int] = field(default_factory=dict)
-    failure: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object of a report."""
-        return {
-            "images": list(self.images),
-            "size": self.size,
-            "figures": [{"what": what, "bytes": count} for what, count in self.figures.items()],
-            "failure": self.failure,
-        }
+class Figures(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file was read by the target, then by the same plugin on another node of the services: what they counted."""
+
+    images: Annotated[tuple[str, ...], Meta(description="The images of the services.")]
+    size: Annotated[int, Meta(ge=0, description="Of the file that was read, in bytes.")]
+    figures: Annotated[tuple[Figure, ...], Meta(description="What the services counted meanwhile.")]
+    failure: Annotated[str | None, Meta(description="Why there are no figures; null where there are.")]

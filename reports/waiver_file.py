@@ -3,13 +3,14 @@
 import datetime
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import tomlkit
+from msgspec.structs import replace
 
-from .document import Document
-from .records import CaseRecord, CheckRecord
+from .records import CaseRecord
+from .report import Report
 from .verdicts import Verdict
 from .waivers import State, Waiver, WaiverError, accounts, fingerprint
 
@@ -31,7 +32,7 @@ class Changes:
 def update(
     path: Path,
     waivers: Sequence[Waiver],
-    report: Document,
+    report: Report,
     *,
     reason: str,
     owner: str,
@@ -48,10 +49,9 @@ def update(
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     preamble, blocks = _blocks(path, text, len(waivers))
     left = _breaches(report)
-    cases = [CaseRecord.from_json(case) for case in report["cases"]]
     # As if nothing was waived and nothing expired: what is unneeded then is not needed at all.
     bare = [replace(waiver, expired=False) for waiver in waivers]
-    states = [account["state"] for account in accounts(bare, map(_unwaived, cases))]
+    states = [account.state for account in accounts(bare, map(_unwaived, report.cases))]
     # First come the entries that are right as they are, so that no other takes what they are about.
     claims = [_claim(left, waiver) for waiver in waivers]
     changes, kept = Changes(), [preamble]
@@ -63,7 +63,7 @@ def update(
             # The clause is still broken there, in another way.
             edits["fingerprint"] = fingerprint(others[0][2])
             claimed = _claim(left, replace(waiver, fingerprint=others[0][2]))  # noqa: PLW2901
-        if waiver.clause not in report["clauses"] or (not claimed and state != State.NOT_JUDGED):
+        if waiver.clause not in report.clauses or (not claimed and state is not State.NOT_JUDGED):
             changes.dropped.append(named)
             continue
         if waiver.expired and claimed:
@@ -105,23 +105,22 @@ def _claim(left: dict[Breach, None], waiver: Waiver) -> list[Breach]:
     return claimed
 
 
-def _breaches(report: Document) -> dict[Breach, None]:
+def _breaches(report: Report) -> dict[Breach, None]:
     """The violations, waived or not, as clause, case and `got`."""
     return {
-        (check["clause"], case["id"], check["got"]): None
-        for case in report["cases"]
-        for check in case["checks"]
-        if check["verdict"] in (Verdict.VIOLATION, Verdict.WAIVED)
+        (check.clause, case.id, check.got): None
+        for case in report.cases
+        for check in case.checks
+        if check.verdict in (Verdict.VIOLATION, Verdict.WAIVED)
     }
 
 
 def _unwaived(case: CaseRecord) -> CaseRecord:
     """The case as it would have ended without waivers."""
     checks = tuple(
-        CheckRecord(c.clause, Verdict.VIOLATION, c.expected, c.got) if c.verdict is Verdict.WAIVED else c
-        for c in case.checks
+        replace(check, verdict=Verdict.VIOLATION) if check.verdict is Verdict.WAIVED else check for check in case.checks
     )
-    return CaseRecord(case.id, case.clauses, case.verdict, checks)
+    return replace(case, checks=checks)
 
 
 def _grouped(left: Mapping[Breach, None]) -> list[tuple[str, str, str]]:

@@ -8,10 +8,12 @@ import datetime
 import fnmatch
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from .escape import printable
 from .records import CaseRecord, CheckRecord
@@ -43,23 +45,16 @@ REMEDIES: Mapping[State, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
-    """One entry. `case` is a case id or a shell pattern, `fingerprint` the `got` of the checks that are waived.
+class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person wrote into the file of waivers."""
 
-    `expires` is the last day on which the entry waives anything; `expired` says that it is over. `cases` counts the
-    cases of the suite that fit: an entry that waived nothing is unneeded only where all of them ended.
-    """
-
-    clause: str
-    fingerprint: str
-    reason: str
-    owner: str
-    case: str = "*"
-    issue: str | None = None
-    expires: datetime.date | None = None
-    expired: bool = False
-    cases: int = 0
+    clause: Annotated[str, Meta(description="The id of the clause whose violations it accepts.")]
+    case: Annotated[str, Meta(description="A case id or a shell pattern.")]
+    fingerprint: Annotated[str, Meta(description="What the waived checks got.")]
+    reason: Annotated[str, Meta(description="Why they are accepted.")]
+    owner: Annotated[str, Meta(description="Who answers for it.")]
+    issue: Annotated[str | None, Meta(description="Where it is discussed.")]
+    expires: Annotated[datetime.date | None, Meta(description="The last day on which it waives anything.")]
 
     def fits(self, clause: str, case: str) -> bool:
         """Whether the entry is about this clause in this case. A case id stands for itself, brackets and all."""
@@ -73,25 +68,32 @@ class Waiver:
         """Whether the fingerprint is this one, as the report has it or as a terminal shows it."""
         return self.fingerprint in (got, fingerprint(got))
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON object of a journal's header."""
-        return {
-            "clause": self.clause,
-            "case": self.case,
-            "fingerprint": self.fingerprint,
-            "reason": self.reason,
-            "owner": self.owner,
-            "issue": self.issue,
-            "expires": self.expires.isoformat() if self.expires else None,
-            "expired": self.expired,
-            "cases": self.cases,
-        }
 
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """The entry an object stands for; TypeError or ValueError where it is none."""
-        expires = document["expires"]
-        return cls(**(dict(document) | {"expires": datetime.date.fromisoformat(expires) if expires else None}))
+class Waiver(Entry, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An entry in a run: `expired` says that it is over.
+
+    `cases` counts the cases of the suite that fit: an entry that waived nothing is unneeded only where all of them
+    ended.
+    """
+
+    expired: bool = False
+    cases: int = 0
+
+
+class WaiverAccount(Entry, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An entry of the file of waivers, and what the run says of it."""
+
+    state: Annotated[
+        State,
+        Meta(
+            description="Unneeded, changed and expired entries fail the run. Not judged: not all of its cases were run."
+        ),
+    ]
+    waived: Annotated[int, Meta(ge=0, description="How many checks it waived.")]
+    got_instead: Annotated[
+        tuple[str, ...],
+        Meta(description="What violations of the clause in its cases got that are not waived."),
+    ]
 
 
 def fingerprint(got: str) -> str:
@@ -131,8 +133,9 @@ def _entry(where: str, entry: Mapping[str, Any], today: datetime.date) -> Waiver
                 raise WaiverError(f"{where}: expires is a date without quotes, such as 2027-03-01")
         elif not isinstance(value, str) or not value.strip():
             raise WaiverError(f"{where}: {key} is a text that says something")
-    waiver = Waiver(**entry)
-    return replace(waiver, expired=waiver.expires is not None and waiver.expires < today)
+    expires = entry.get("expires")
+    defaults = {"case": "*", "issue": None, "expires": None}
+    return Waiver(**{**defaults, **entry}, expired=expires is not None and expires < today)
 
 
 def counted(waivers: Iterable[Waiver], cases: Sequence[str], rare: Sequence[str]) -> list[Waiver]:
@@ -174,7 +177,7 @@ def waived(record: CaseRecord, waivers: Sequence[Waiver]) -> CaseRecord:
     return replace(record, checks=checks, verdict=worst(check.verdict for check in checks))
 
 
-def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> list[dict[str, Any]]:
+def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[WaiverAccount, ...]:
     """What a report says of each entry: its state, how many checks it waived, and what else its violations gave."""
     counts = [0] * len(waivers)
     others: list[dict[str, None]] = [{} for _ in waivers]
@@ -193,26 +196,26 @@ def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> list[dic
                 for k, waiver in enumerate(waivers):
                     if waiver.fits(check.clause, case.id):
                         others[k][check.got] = None
-    return [
-        {name: value for name, value in waiver.to_json().items() if name not in ("expired", "cases")}
-        | {
-            "state": _state(waiver, counts[k], bool(others[k]), ended[k] >= waiver.cases and not unsure[k]).value,
-            "waived": counts[k],
-            "got_instead": list(others[k]),
-        }
+    return tuple(
+        WaiverAccount(
+            **{key: getattr(waiver, key) for key in Entry.__struct_fields__},
+            state=_state(waiver, counts[k], bool(others[k]), ended[k] >= waiver.cases and not unsure[k]),
+            waived=counts[k],
+            got_instead=tuple(others[k]),
+        )
         for k, waiver in enumerate(waivers)
-    ]
+    )
 
 
-def stale(reports: Iterable[Sequence[Mapping[str, Any]]]) -> list[Mapping[str, Any]]:
+def stale(reports: Iterable[Sequence[WaiverAccount]]) -> list[WaiverAccount]:
     """The entries that fail the run. Where several targets share a file, one that needs an entry is enough."""
     entries = [entry for report in reports for entry in report]
-    used = {(e["clause"], e["case"], e["fingerprint"]) for e in entries if e["state"] in (State.USED, State.NOT_JUDGED)}
+    used = {(e.clause, e.case, e.fingerprint) for e in entries if e.state in (State.USED, State.NOT_JUDGED)}
     return [
         entry
         for entry in entries
-        if State(entry["state"]) in REMEDIES
-        and not (entry["state"] == State.UNNEEDED and (entry["clause"], entry["case"], entry["fingerprint"]) in used)
+        if entry.state in REMEDIES
+        and not (entry.state is State.UNNEEDED and (entry.clause, entry.case, entry.fingerprint) in used)
     ]
 
 

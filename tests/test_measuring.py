@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tffs_conformance.harness.services import Measure
-from tffs_conformance.reports.services import Figures
+from tffs_conformance.reports.services import Figure, Figures
 from tffs_conformance.run import measuring
 from tffs_conformance.run.targets import only_target
 
@@ -33,7 +33,7 @@ def measured(folder: Path, figures: Callable[[], dict[str, int]], plugin: str, *
 def test_by_how_much_figures_grew(tmp_path: Path) -> None:
     served: Iterator[int] = iter([5, 25, 30, 30, 30])
     got = measured(tmp_path, lambda: {"served": next(served)}, "posix")
-    assert got == Figures(("store:1",), SIZE, {"served": 25})
+    assert got == Figures(("store:1",), SIZE, (Figure("served", 25),), None)
 
 
 def test_a_node_that_reads_something_else_is_named(tmp_path: Path) -> None:
@@ -51,4 +51,4 @@ def test_services_that_are_gone_cost_no_report(tmp_path: Path) -> None:
 def test_figures_that_never_settle_are_waited_for_so_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "_PATIENCE", 0.1)
     growing = count()
-    assert measured(tmp_path, lambda: {"served": next(growing)}, "posix").figures["served"] > 0
+    assert measured(tmp_path, lambda: {"served": next(growing)}, "posix").figures[0].bytes > 0

@@ -10,6 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from ...reports.header import ClauseFacts, ReadingFacts
+
 #: The version of TensorFlow's interface, a slash, and the version of this catalogue.
 CONTRACT_VERSION = "tensorflow-2.21/1"
 
@@ -149,3 +151,21 @@ def clause(name: str) -> Clause:
 def matching(pattern: str) -> list[Clause]:
     """The clauses whose id matches a shell pattern such as `read.*`."""
     return [entry for name, entry in catalogue().items() if fnmatch.fnmatchcase(name, pattern)]
+
+
+def for_report() -> dict[str, ClauseFacts]:
+    """The clauses as a report carries them, by id."""
+    return {
+        entry.id: ClauseFacts(
+            level=entry.level.value,
+            conformance_class=entry.conformance_class,
+            op=entry.op or None,
+            rule=entry.rule,
+            source=entry.source,
+            check=entry.check,
+            untested=entry.untested,
+            disputed=entry.disputed,
+            readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow) for r in entry.readings) or None,
+        )
+        for entry in catalogue().values()
+    }

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ...harness.backing import Unable
 from ...harness.guard import Refused
@@ -32,8 +33,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     """The record of a case; `error` is what ended it early, or None."""
     if case.adopted is not None and error is None:
         record, note = case.adopted
-        took = time.perf_counter() - case.started
-        return replace(record, id=case.id, reason=note or record.reason, duration=took)
+        return replace(record, id=case.id, reason=note or record.reason, duration=_took(case))
     verdict, reason = _of_error(case, error)
     _hold_to_laws(case)
     verdicts = [check.verdict for check in case.made] + ([verdict] if verdict else [])
@@ -54,9 +54,14 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         stimulus=case.stimulus,
         ops=ops,
         executed=bool(case.trace),
-        duration=time.perf_counter() - case.started,
+        duration=_took(case),
         output=case.without_directory(case.output),
     )
+
+
+def _took(case: Case) -> float:
+    """Seconds since the case began, in microseconds' precision: more digits are noise in a report."""
+    return round(time.perf_counter() - case.started, 6)
 
 
 def _of_error(case: Case, error: BaseException | None) -> tuple[Verdict | None, str | None]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from ..reports.verdicts import Verdict
 from ..suite.contract.catalogue import Clause, matching
 from ..suite.engine import collect
 from .report import load
@@ -47,9 +48,9 @@ def list_(pattern: str, what: str | None, uncovered: Path | None, as_json: bool)
 def _uncovered(path: Path, clauses: list[Clause]) -> list[Clause]:
     report = load(path)
     executed = {
-        check["clause"]
-        for case in report["cases"]
-        for check in case["checks"]
-        if check["verdict"] not in ("absent", "not run", "error")
+        check.clause
+        for case in report.cases
+        for check in case.checks
+        if check.verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR)
     }
     return [entry for entry in clauses if entry.id not in executed]

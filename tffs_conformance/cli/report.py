@@ -7,6 +7,7 @@ import click
 from ..reports import document, terminal
 from ..reports.errors import ReportError
 from ..reports.journal import recover
+from ..reports.report import Report
 
 
 @click.command()
@@ -26,7 +27,7 @@ def report(path: Path) -> None:
         click.secho(text, bold=markup.get("bold"), fg=colour)
 
 
-def load(path: Path) -> document.Document:
+def load(path: Path) -> Report:
     """A report that is in this file. What is wrong with it is told in one sentence."""
     try:
         return document.load(path)

@@ -1,6 +1,5 @@
 """The controller of a run: it prepares the targets, writes their journals, and turns verdicts into the exit code."""
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -8,11 +7,12 @@ from typing import Any, Self
 
 import pytest
 
-from ..reports import terminal
+from ..reports import plain, terminal
 from ..reports.journal import Journal
 from ..reports.records import CaseRecord
+from ..reports.report import Report
 from ..reports.services import Figures
-from ..reports.verdicts import TargetVerdict
+from ..reports.verdicts import TargetVerdict, Verdict
 from ..reports.waivers import Waiver, stale
 from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import Knowledge
@@ -44,7 +44,7 @@ class Controller(Session):
         self._interrupted = False
         self._started = time.monotonic()
         self._knowledge: dict[str, Knowledge] = {}
-        self._documents: dict[str, Any] = {}
+        self._reports: dict[str, Report] = {}
 
     @classmethod
     def begin(cls, config: pytest.Config) -> Self:
@@ -69,9 +69,7 @@ class Controller(Session):
         """Send a worker of pytest-xdist what must be the same for all."""
         node.workerinput["tffs_targets"] = [target.to_wire() for target in self.targets.values()]
         node.workerinput["tffs_knowledge"] = {name: self.knowledge(name).to_wire() for name in self.targets}
-        node.workerinput["tffs_waivers"] = {
-            name: [entry.to_json() for entry in entries] for name, entries in self.waivers.items()
-        }
+        node.workerinput["tffs_waivers"] = {name: plain.text(entries) for name, entries in self.waivers.items()}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Know what is to come, so that a run that was cut short is not taken for a whole one."""
@@ -93,7 +91,7 @@ class Controller(Session):
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Write down what workers report."""
         if hasattr(report, "tffs_case"):
-            self.hand_over(report.tffs_target, CaseRecord.from_json(json.loads(report.tffs_case)), report)
+            self.hand_over(report.tffs_target, plain.read(report.tffs_case, CaseRecord), report)
 
     def pytest_keyboard_interrupt(self) -> None:
         """Remember that the user stopped the run."""
@@ -115,7 +113,7 @@ class Controller(Session):
         if self.config.option.collectonly:
             return
         for name, journal in self._journals.items():
-            self._documents[name] = journal.close(
+            self._reports[name] = journal.close(
                 duration=time.monotonic() - self._started, left_out=missing, services=measured.get(name)
             )
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
@@ -143,14 +141,14 @@ class Controller(Session):
             )
             return pytest.ExitCode.USAGE_ERROR
         bad = any(
-            document["verdict"] == TargetVerdict.NOT_CONFORMANT
+            report.verdict is TargetVerdict.NOT_CONFORMANT
             # A whole run after which nothing is known of a class that the plugin has ops of.
-            or (document["verdict"] == TargetVerdict.INCOMPLETE and document["left_out"] is None)
-            or any(document["counts"][kind] for kind in ("error", *self.options.fail_on))
-            or (document["services"] is not None and document["services"]["failure"] is not None)
-            for document in self._documents.values()
+            or (report.verdict is TargetVerdict.INCOMPLETE and report.left_out is None)
+            or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *self.options.fail_on))
+            or (report.services is not None and report.services.failure is not None)
+            for report in self._reports.values()
         )
-        bad = bad or bool(stale(document["waivers"] for document in self._documents.values()))
+        bad = bad or bool(stale(report.waivers for report in self._reports.values()))
         return pytest.ExitCode.TESTS_FAILED if bad or exitstatus == pytest.ExitCode.TESTS_FAILED else pytest.ExitCode.OK
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -159,9 +157,9 @@ class Controller(Session):
         if self.config.option.reportchars == "fE":
             terminalreporter.reportchars = ""
         writer = terminalreporter._tw
-        for name, document in self._documents.items():
-            directory = self.options.report_directory(name, len(self._documents) > 1)
-            for text, markup in terminal.summary(document, width=writer.fullwidth, directory=directory):
+        for name, report in self._reports.items():
+            directory = self.options.report_directory(name, len(self._reports) > 1)
+            for text, markup in terminal.summary(report, width=writer.fullwidth, directory=directory):
                 writer.line(text, **markup)
             if name in self.benches and (left := self.benches[name].left_behind):
                 writer.line(f"Left behind, because the plugin could not delete it: {', '.join(sorted(set(left))[:3])}")

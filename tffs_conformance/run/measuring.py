@@ -10,7 +10,7 @@ from ..harness import paths
 from ..harness.guard import Guard
 from ..harness.loader import Blocked
 from ..harness.services import Measure, Running
-from ..reports.services import Figures
+from ..reports.services import Figure, Figures
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
 
@@ -42,10 +42,11 @@ def measure(target: Target, running: Running, what: Measure) -> Figures:
         bench.backing.delete(name)
     except Exception as error:
         # A store, an engine or a plugin that fails in a way nobody foresaw must not cost the report of the run.
-        return Figures(images, what.size, {}, f"{type(error).__name__}: {error}")
+        return Figures(images, what.size, (), f"{type(error).__name__}: {error}")
     finally:
         bench.close()
-    return Figures(images, what.size, {figure: after[figure] - count for figure, count in before.items()})
+    grown = tuple(Figure(figure, after[figure] - count) for figure, count in before.items())
+    return Figures(images, what.size, grown, None)
 
 
 def _elsewhere(target: Target, what: Measure) -> Target:

@@ -5,6 +5,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ..harness import remote_file
 from ..harness.client import Host
@@ -67,12 +68,12 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
         root=target.root,
         runtime=f"stand-in {machine} {platform.machine()}",
         profile=profile,
-        environment=tuple(target.environment),
+        environment=tuple(sorted(target.environment)),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},
     )
 
 
-def _answered_by(op: str, present: frozenset[str]) -> str:
+def _answered_by(op: str, present: frozenset[str]) -> Literal["plugin", "default", "absent"]:
     if op in present:
         return "plugin"
     return "default" if op in DEFAULT_NEEDS and available(op, present) else "absent"

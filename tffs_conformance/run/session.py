@@ -4,7 +4,6 @@ pytest itself is the controller, and with pytest-xdist it has workers. The contr
 sends it to the workers, and writes down what they report.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ..reports import plain
 from ..reports.records import CaseRecord
 from ..reports.verdicts import Verdict
 from ..reports.waivers import Waiver, waived
@@ -130,11 +130,11 @@ class Worker(Session):
     """The part of a run in a worker of pytest-xdist: it judges what the controller sent, and reports to it."""
 
     def __init__(self, config: pytest.Config, sent: Mapping[str, Any]) -> None:
-        waivers = {name: [*map(Waiver.from_json, plain)] for name, plain in sent["tffs_waivers"].items()}
+        waivers = {name: plain.read(text, list[Waiver]) for name, text in sent["tffs_waivers"].items()}
         super().__init__(
-            config, RunOptions.of(config.option), [Target.from_wire(plain) for plain in sent["tffs_targets"]], waivers
+            config, RunOptions.of(config.option), [Target.from_wire(values) for values in sent["tffs_targets"]], waivers
         )
-        self._knowledge = {name: Knowledge.from_wire(plain) for name, plain in sent["tffs_knowledge"].items()}
+        self._knowledge = {name: Knowledge.from_wire(values) for name, values in sent["tffs_knowledge"].items()}
 
     def knowledge(self, target: str) -> Knowledge:
         """What the controller found out."""
@@ -144,7 +144,7 @@ class Worker(Session):
         """Send the record to the controller with pytest's report."""
         report.tffs_target = target  # type: ignore[attr-defined]
         # As JSON: what a plugin said need not be text that goes over the wire of pytest-xdist.
-        report.tffs_case = json.dumps(record.to_json())  # type: ignore[attr-defined]
+        report.tffs_case = plain.text(record)  # type: ignore[attr-defined]
 
     def pytest_sessionfinish(self) -> None:
         """End the hosts of this worker."""

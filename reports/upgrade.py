@@ -1,0 +1,26 @@
+"""Reports of earlier versions, as this version reads them: one step from each version to the next."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .header import UNKNOWN, digest
+from .report import SCHEMA
+
+
+def _from_1(document: dict[str, Any]) -> dict[str, Any]:
+    """Reports of 0.1.0 named neither the suite's commit nor the digest of the clauses they carry."""
+    suite, clauses = document.get("suite"), document.get("clauses")
+    if isinstance(suite, dict) and isinstance(clauses, dict) and all(isinstance(c, dict) for c in clauses.values()):
+        suite = suite | {"commit": UNKNOWN, "catalogue": digest(clauses)}
+    return document | {"schema": SCHEMA, "suite": suite}
+
+
+#: For each earlier schema the step to the one after it.
+STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"tffs-conformance/report/1": _from_1}
+
+
+def upgraded(document: dict[str, Any]) -> dict[str, Any]:
+    """The plain values of a report as its newest version has them. What no step is known for stays as it is."""
+    while (schema := document["schema"]) in STEPS:
+        document = STEPS[schema](document)
+    return document
