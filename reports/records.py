@@ -24,7 +24,7 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     plugin_said: Annotated[str | None, Meta(description="The plugin's own words: the message of its status.")] = None
 
 
-class CaseRecord(Struct, frozen=True, forbid_unknown_fields=True):
+class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One case as it ended.
 
     Its verdict is the worst of its checks. It is worse where the case itself ended badly (an error), and stands alone
@@ -34,16 +34,16 @@ class CaseRecord(Struct, frozen=True, forbid_unknown_fields=True):
     id: Annotated[str, Meta(description="Such as `read/short-read[0]`; `--case` takes it.")]
     clauses: Annotated[tuple[str, ...], Meta(description="The clauses that the case is there to check.")]
     verdict: Verdict
-    reason: Annotated[str | None, Meta(description="Why the case is absent, not run or an error.")] = None
-    stimulus: Annotated[str, Meta(description="What was set up and called, in one sentence.")] = ""
-    checks: Annotated[tuple[CheckRecord, ...], Meta(description="The checks made, in their order.")] = ()
+    reason: Annotated[str | None, Meta(description="Why the case is absent, not run or an error.")]
+    stimulus: Annotated[str, Meta(description="What was set up and called, in one sentence.")]
+    checks: Annotated[tuple[CheckRecord, ...], Meta(description="The checks made, in their order.")]
     ops: Annotated[
         tuple[str, ...],
         Meta(description="The trace: one op call an item; empty where nothing is wrong with the case."),
-    ] = ()
-    executed: Annotated[bool, Meta(description="Whether an op of the plugin beyond registration ran.")] = False
-    duration: Annotated[float, Meta(ge=0, description="Seconds, rounded to microseconds.")] = 0.0
-    output: Annotated[str, Meta(description="What the plugin wrote or logged.")] = ""
+    ]
+    executed: Annotated[bool, Meta(description="Whether an op of the plugin beyond registration ran.")]
+    duration: Annotated[float, Meta(ge=0, description="Seconds, rounded to microseconds.")]
+    output: Annotated[str, Meta(description="What the plugin wrote or logged.")]
 
     def counts(self) -> dict[Verdict, int]:
         """The checks by verdict; the case's own verdict counts once where no check has it."""

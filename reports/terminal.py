@@ -13,7 +13,7 @@ from .records import CaseRecord, CheckRecord
 from .report import REPORT_NAME, Report
 from .services import Figures
 from .verdicts import TargetVerdict, Verdict
-from .waivers import REMEDIES, State, fingerprint
+from .waivers import REMEDIES, WaiverState, fingerprint
 
 #: A line and how pytest's terminal writer is to show it.
 Line = tuple[str, Mapping[str, bool]]
@@ -137,7 +137,7 @@ def _waived(report: Report, columns: int) -> Iterator[Line]:
         yield f"  waiver {number} ({printable(entry.clause)}, {printable(entry.case)})", red
         if entry.state in REMEDIES:
             said = f"{entry.state}: {REMEDIES[entry.state]} (owner: {entry.owner}, fingerprint: {entry.fingerprint})"
-        elif entry.state is State.USED:
+        elif entry.state is WaiverState.USED:
             said = f"{entry.waived} × {entry.fingerprint}: {entry.reason} (owner: {entry.owner})"
         else:
             said = f"{entry.state}: not all of its cases were run"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from .records import CaseRecord
 from .report import Report
 from .verdicts import Verdict
-from .waivers import State, Waiver, WaiverError, accounts, fingerprint
+from .waivers import WaiverState, Waiver, WaiverError, accounts, fingerprint
 
 #: A violation, waived or not: its clause, its case, and what the check got.
 Breach = tuple[str, str, str]
@@ -63,7 +63,7 @@ def update(
             # The clause is still broken there, in another way.
             edits["fingerprint"] = fingerprint(others[0][2])
             claimed = _claim(left, replace(waiver, fingerprint=others[0][2]))  # noqa: PLW2901
-        if waiver.clause not in report.clauses or (not claimed and state is not State.NOT_JUDGED):
+        if waiver.clause not in report.clauses or (not claimed and state is not WaiverState.NOT_JUDGED):
             changes.dropped.append(named)
             continue
         if waiver.expired and claimed:

@@ -27,7 +27,7 @@ class WaiverError(Exception):
     """A waiver is not as it should be; the text is one sentence that names the entry."""
 
 
-class State(StrEnum):
+class WaiverState(StrEnum):
     """What a run says of an entry."""
 
     USED = "used"
@@ -38,10 +38,12 @@ class State(StrEnum):
 
 
 #: What fails the run, and what a person is to do about it.
-REMEDIES: Mapping[State, str] = {
-    State.UNNEEDED: "its cases ran and there was nothing to waive: remove it",
-    State.CHANGED: "the fingerprint changed: look at the violation, which is another one now, and fix or waive that",
-    State.EXPIRED: "it expired: fix the violation, or agree on a new date",
+REMEDIES: Mapping[WaiverState, str] = {
+    WaiverState.UNNEEDED: "its cases ran and there was nothing to waive: remove it",
+    WaiverState.CHANGED: (
+        "the fingerprint changed: look at the violation, which is another one now, and fix or waive that"
+    ),
+    WaiverState.EXPIRED: "it expired: fix the violation, or agree on a new date",
 }
 
 
@@ -84,7 +86,7 @@ class WaiverAccount(Entry, frozen=True, kw_only=True, forbid_unknown_fields=True
     """An entry of the file of waivers, and what the run says of it."""
 
     state: Annotated[
-        State,
+        WaiverState,
         Meta(
             description="Unneeded, changed and expired entries fail the run. Not judged: not all of its cases were run."
         ),
@@ -210,20 +212,20 @@ def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[Wa
 def stale(reports: Iterable[Sequence[WaiverAccount]]) -> list[WaiverAccount]:
     """The entries that fail the run. Where several targets share a file, one that needs an entry is enough."""
     entries = [entry for report in reports for entry in report]
-    used = {(e.clause, e.case, e.fingerprint) for e in entries if e.state in (State.USED, State.NOT_JUDGED)}
+    used = {(e.clause, e.case, e.fingerprint) for e in entries if e.state in (WaiverState.USED, WaiverState.NOT_JUDGED)}
     return [
         entry
         for entry in entries
         if entry.state in REMEDIES
-        and not (entry.state is State.UNNEEDED and (entry.clause, entry.case, entry.fingerprint) in used)
+        and not (entry.state is WaiverState.UNNEEDED and (entry.clause, entry.case, entry.fingerprint) in used)
     ]
 
 
-def _state(waiver: Waiver, count: int, others: bool, complete: bool) -> State:
+def _state(waiver: Waiver, count: int, others: bool, complete: bool) -> WaiverState:
     if waiver.expired:
-        return State.EXPIRED
+        return WaiverState.EXPIRED
     if count:
-        return State.USED
+        return WaiverState.USED
     if others:
-        return State.CHANGED
-    return State.UNNEEDED if complete else State.NOT_JUDGED
+        return WaiverState.CHANGED
+    return WaiverState.UNNEEDED if complete else WaiverState.NOT_JUDGED

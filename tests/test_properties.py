@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.records import record
 from tests.test_suite import command, environment, report, run
-from tffs_conformance.reports.records import CaseRecord
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.suite.properties.search import Search
 from tffs_conformance.suite.properties.tried import Tried
@@ -135,7 +135,7 @@ def test_of_histories_that_broke_nothing_the_one_that_tells_most_stands(monkeypa
     verdicts = iter([Verdict.NOT_RUN, Verdict.CONFORM, Verdict.WARNING, Verdict.CONFORM, Verdict.NOT_RUN])
     case: Any = SimpleNamespace(bench=None)
     found = Search(case)
-    monkeypatch.setattr(found, "_try", lambda steps: Tried(steps, CaseRecord("c", (), next(verdicts)), (), {}))
+    monkeypatch.setattr(found, "_try", lambda steps: Tried(steps, record("c", next(verdicts)), (), {}))
     stands = []
     for _ in range(5):
         found.attempt(())

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tffs_conformance.reports import document as documents
-from tffs_conformance.reports.document import Document, build, load, render, validate, write
+from tests.records import CLAUSES, GOOD, HEADER, case, record
+from tffs_conformance.reports.document import load, render, validate, write
 from tffs_conformance.reports.errors import (
     AlteredReport,
     DuplicateCase,
@@ -20,125 +20,83 @@ from tffs_conformance.reports.errors import (
     UnknownClause,
     WrongSchema,
 )
-from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts
+from tffs_conformance.reports.plain import digest_of
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
-
-CLAUSES = (
-    ClauseFacts("read.succeeds", "MUST", "read", "A read gives bytes.", ("interface",), "The offset.", op="read"),
-    ClauseFacts("read.hint", "SHOULD", "read", "A read may hint.", ("interface",), "The hint.", op="read"),
-    ClauseFacts("init.once", "MUST", "registration", "It is called once.", ("interface",), "The caller.", op="init"),
-    ClauseFacts(
-        "stat.odd",
-        "MUST",
-        "paths",
-        "Two sources disagree.",
-        ("interface", "host"),
-        "Nothing.",
-        op="stat",
-        disputed="A1",
-        readings=(ReadingFacts("header", "this"), ReadingFacts("host", "that", "it copes")),
-    ),
-    ClauseFacts("sync.durable", "MUST", "write", "It lasts.", ("interface",), "fsync.", untested="needs a power cut"),
-)
-HEADER = Header(
-    contract="test/1",
-    suite=SuiteFacts(
-        version="0",
-        tier="full",
-        seed=7,
-        python="3.11",
-        platform="linux",
-        started="2026-01-01T00:00:00+00:00",
-        command=("pytest", "--plugin=mine.so"),
-        options={"call_timeout": 10.0},
-    ),
-    target=TargetFacts(
-        plugin="/tmp/mine.so",
-        name="mine.so",
-        sha256="0" * 64,
-        size=10,
-        scheme="mine",
-        root="mine:///tmp/x",
-        runtime="stand-in",
-        environment=("B", "A"),
-        tables={"read": "plugin", "copy_file": "default", "stat": "absent"},
-    ),
-    clauses=CLAUSES,
-).to_json()
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict, worst
 
 
-def case(name: str, *checks: tuple[str, str], executed: bool = True, **more: Any) -> CaseRecord:
-    """A case with these checks, as (clause, verdict)."""
-    records = tuple(CheckRecord(clause, Verdict(verdict), "code=OK", "code=OK") for clause, verdict in checks)
-    verdict = more.pop("verdict", None) or Verdict(checks[0][1])
-    clauses = more.pop("clauses", tuple(clause for clause, _ in checks))
-    return CaseRecord(name, clauses, verdict, records, executed=executed, **more)
-
-
-def report(*cases: CaseRecord, left_out: str | None = None) -> Document:
+def report(*cases: CaseRecord, left_out: str | None = None) -> Report:
     """The report of these cases."""
     return build(HEADER, cases, duration=1.5, left_out=left_out)
 
 
-GOOD = (case("read/a", ("read.succeeds", "conform")), case("init/a", ("init.once", "conform"), executed=False))
+def document(*cases: CaseRecord, left_out: str | None = None) -> dict[str, Any]:
+    """Their report as JSON has it, held to its types and to itself."""
+    found: dict[str, Any] = json.loads(render(report(*cases, left_out=left_out)))
+    assert validate(found) == report(*cases, left_out=left_out)
+    return found
 
 
 def test_the_keys_stand_in_their_order() -> None:
-    document = report(*GOOD)
-    validate(document)
-    assert list(document)[:4] == ["schema", "contract", "suite", "target"]
-    assert list(document)[-1] == "end"
-    assert list(json.loads(render(document))) == list(document)
-    assert document["target"]["environment"] == ["A", "B"]
+    found = document(*GOOD)
+    assert list(found) == [
+        *("schema", "contract", "suite", "target", "verdict", "reason", "left_out", "counts", "executed", "classes"),
+        *("clauses", "claims", "waivers", "services", "cases", "end"),
+    ]
+    assert list(found["counts"]) == [verdict.value for verdict in Verdict]
+    assert list(found["clauses"]) == list(CLAUSES)
+    assert list(found["cases"][0]) == [
+        *("id", "clauses", "verdict", "reason", "stimulus", "checks", "ops", "executed", "duration", "output"),
+    ]
 
 
 def test_the_same_records_give_the_same_bytes_in_any_order() -> None:
     assert render(report(*GOOD)) == render(report(*reversed(GOOD)))
-    assert [each["id"] for each in report(*GOOD)["cases"]] == ["init/a", "read/a"]
+    assert [each.id for each in report(*GOOD).cases] == ["init/a", "read/a"]
 
 
 def test_counts_verdicts_and_classes() -> None:
-    document = report(
+    found = document(
         *GOOD,
         case("read/b", ("read.succeeds", "violation"), ("read.hint", "warning")),
         case("stat/a", clauses=("stat.odd",), verdict=Verdict.ABSENT, executed=False),
         case("read/c", ("read.succeeds", "conform"), verdict=Verdict.ERROR),
     )
-    validate(document)
-    assert (document["verdict"], document["reason"]) == ("not conformant", "1 violation")
+    assert (found["verdict"], found["reason"]) == ("not conformant", "1 violation")
     expected = {"conform": 3, "violation": 1, "warning": 1, "absent": 1, "error": 1}
-    assert document["counts"] == dict.fromkeys((verdict.value for verdict in Verdict), 0) | expected
-    assert {name: each["verdict"] for name, each in document["classes"].items()} == {
+    assert found["counts"] == dict.fromkeys((verdict.value for verdict in Verdict), 0) | expected
+    assert {name: each["verdict"] for name, each in found["classes"].items()} == {
         "read": "not conformant",
         "registration": "conformant",
         "paths": "not claimed",
         "write": "incomplete",
     }
-    assert {name: each["verdict"] for name, each in document["clauses"].items()} == {
+    assert {name: each["verdict"] for name, each in found["clauses"].items()} == {
         "read.succeeds": "error",
         "read.hint": "warning",
         "init.once": "conform",
         "stat.odd": "absent",
         "sync.durable": "unchecked",
     }
-    assert document["executed"] == {"cases": 3, "must": 3}
+    assert found["executed"] == {"cases": 3, "must": 3}
 
 
 def test_registration_alone_executes_nothing() -> None:
-    document = report(case("init/a", ("init.once", "conform")), case("read/a", ("read.hint", "conform")))
-    assert (document["verdict"], document["reason"]) == ("not conformant", "nothing executed")
+    found = document(case("init/a", ("init.once", "conform")), case("read/a", ("read.hint", "conform")))
+    assert (found["verdict"], found["reason"]) == ("not conformant", "nothing executed")
 
 
 def test_a_check_through_a_default_that_reached_no_op_executes_nothing() -> None:
-    assert report(case("read/a", ("read.succeeds", "conform"), executed=False))["reason"] == "nothing executed"
+    assert report(case("read/a", ("read.succeeds", "conform"), executed=False)).reason == "nothing executed"
 
 
 def test_the_readings_seen_are_counted() -> None:
     seen = CheckRecord("stat.odd", Verdict.TOLERATED, "code=OK", "code=OK", reading="host")
-    document = report(*GOOD, CaseRecord("stat/a", ("stat.odd",), Verdict.TOLERATED, (seen,), executed=True))
-    validate(document)
-    assert document["clauses"]["stat.odd"]["readings_seen"] == {"host": 1}
+    found = document(*GOOD, record("stat/a", Verdict.TOLERATED, seen))
+    assert found["clauses"]["stat.odd"]["readings_seen"] == {"host": 1}
+    assert "readings_seen" not in found["clauses"]["read.succeeds"]
 
 
 def test_a_case_twice_and_a_clause_nobody_knows_are_refused() -> None:
@@ -149,9 +107,10 @@ def test_a_case_twice_and_a_clause_nobody_knows_are_refused() -> None:
 
 
 def test_a_report_survives_the_disk(tmp_path: Path) -> None:
-    document = report(*GOOD, case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff \u202e"))
-    path = write(document, tmp_path)
-    assert load(path) == document
+    found = report(*GOOD, case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff \u202e"))
+    path = write(found, tmp_path)
+    assert path.read_bytes().isascii()
+    assert load(path) == found
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -177,7 +136,9 @@ def test_a_report_cut_anywhere_says_so(tmp_path: Path) -> None:
             load(path)
 
 
-@pytest.mark.parametrize("text", ["\xff\xfe", "hello", "[]", "3", "{}", '{"schema": 3}', "<html>", "{" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["\xff\xfe", "hello", "[]", "3", "{}", '{"schema": 3}', "<html>", "{" * 100_000, "[" * 100_000]
+)
 def test_something_else_is_not_a_report(tmp_path: Path, text: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(text.encode("latin-1"))
@@ -185,24 +146,26 @@ def test_something_else_is_not_a_report(tmp_path: Path, text: str) -> None:
         load(path)
 
 
-def changed(change: str, value: Any) -> Document:
+def changed(change: str, value: Any) -> dict[str, Any]:
     """A good report with the thing at the dotted path replaced, or removed where `value` is None."""
-    document: Any = json.loads(render(report(*GOOD)))
+    found: dict[str, Any] = document(*GOOD)
     *parents, last = [int(part) if part.isdigit() else part for part in change.split(".")]
-    place = document
+    place: Any = found
     for part in parents:
         place = place[part]
     if value is None:
         del place[last]
     else:
         place[last] = value
-    return document  # type: ignore[no-any-return]
+    return found
 
 
 @pytest.mark.parametrize(
     ("change", "value", "error"),
     [
-        ("schema", "tffs-conformance/report/2", WrongSchema),
+        ("schema", "tffs-conformance/report/3.0", WrongSchema),
+        ("schema", "tffs-conformance/report/2.1", WrongSchema),
+        ("schema", "another", WrongSchema),
         ("verdict", "fine", WrongSchema),
         ("surprise", 1, WrongSchema),
         ("target", None, WrongSchema),
@@ -213,6 +176,22 @@ def changed(change: str, value: Any) -> Document:
         ("target.tables.read", "maybe", WrongSchema),
         ("cases.0.checks.0.verdict", "passed", WrongSchema),
         ("cases.0.extra", "x", WrongSchema),
+        ("cases.0.\udcff", "x", WrongSchema),
+        ("cases.0.verdict", "\udcff", WrongSchema),
+        ("cases.0.output", None, WrongSchema),
+        ("clauses.stat\udcff", 1, WrongSchema),
+        ("suite.commit", "HEAD", WrongSchema),
+        ("suite.duration", "long", WrongSchema),
+        ("suite.catalogue", "0" * 64, AlteredReport),
+        ("counts.conform", 3, AlteredReport),
+        ("counts.violation", 1, AlteredReport),
+        ("executed.must", 2, AlteredReport),
+        ("executed.cases", 2, AlteredReport),
+        ("verdict", "conformant with waivers", AlteredReport),
+        ("left_out", "something", AlteredReport),
+        ("classes.read", None, AlteredReport),
+        ("classes.read.counts.conform", 2, AlteredReport),
+        ("classes.write.verdict", "conformant with waivers", AlteredReport),
         ("end", None, TruncatedReport),
         ("end.cases", 3, TruncatedReport),
         ("cases.0", None, TruncatedReport),
@@ -230,20 +209,77 @@ def test_a_damaged_report_is_named(tmp_path: Path, change: str, value: Any, erro
     assert "\n" not in str(raised.value)
 
 
-def test_the_schema_is_one() -> None:
-    validator = documents._validator()
-    type(validator).check_schema(validator.schema)
+@pytest.mark.parametrize(
+    ("clause", "key", "value"),
+    [
+        ("read.succeeds", "verdict", "violation"),
+        ("read.succeeds", "rule", "Something else."),
+        ("sync.durable", "verdict", "conform"),
+        ("stat.odd", "readings_seen", {"host": 1}),
+    ],
+)
+def test_a_clause_that_says_what_no_check_says_is_named(clause: str, key: str, value: Any) -> None:
+    found = document(*GOOD)
+    found["clauses"][clause][key] = value
+    with pytest.raises(AlteredReport, match="clause"):
+        validate(found)
+
+
+@pytest.mark.parametrize("key", ["readings", "readings_seen", "disputed"])
+def test_what_is_said_of_a_dispute_is_said_whole(key: str) -> None:
+    found = document(*GOOD)
+    del found["clauses"]["stat.odd"][key]
+    with pytest.raises(WrongSchema, match="stand together"):
+        validate(found)
+
+
+def forged(*cases: CaseRecord, change: dict[str, Any]) -> dict[str, Any]:
+    """A report whose cases were changed by somebody who knows of the end marker."""
+    found = document(*cases)
+    found["cases"][0] |= change
+    found["end"]["sha256"] = digest_of(found["cases"])
+    return found
+
+
+def test_a_case_better_than_its_checks_is_named() -> None:
+    broken = case("read/b", ("read.succeeds", "violation"))
+    with pytest.raises(AlteredReport, match="'read/b' is better than that of its checks"):
+        validate(forged(broken, change={"verdict": "conform"}))
+
+
+def test_cases_that_are_other_than_what_is_counted_are_named() -> None:
+    with pytest.raises(AlteredReport, match="counts"):
+        validate(forged(*GOOD, change={"executed": True}))
+    with pytest.raises(UnknownClause, match=r"'read\.magic'"):
+        validate(forged(*GOOD, change={"clauses": ["read.magic"]}))
+
+
+def test_a_verdict_better_than_the_counts_is_named() -> None:
+    found = document(case("read/b", ("read.succeeds", "violation")))
+    with pytest.raises(AlteredReport, match="the target is called conformant, and its checks have violations"):
+        validate(found | {"verdict": "conformant"})
+    found["classes"]["read"]["verdict"] = "incomplete"
+    with pytest.raises(AlteredReport, match="the class 'read' is called incomplete, and its checks have violations"):
+        validate(found)
+
+
+CHECKS = st.lists(st.tuples(st.sampled_from(list(CLAUSES)), st.sampled_from(Verdict)), max_size=3)
+
+
+def cases_of(name: str, checks: list[tuple[str, Verdict]], own: Verdict, **more: Any) -> CaseRecord:
+    """A case that ended as its worst check did, or worse."""
+    return case(name, *checks, verdict=worst([own, *(verdict for _, verdict in checks)]), **more)
 
 
 RECORDS = st.lists(
     st.builds(
-        case,
+        cases_of,
         st.text(st.characters()),
-        st.tuples(st.sampled_from([clause.id for clause in CLAUSES]), st.sampled_from([*Verdict])),
+        CHECKS,
+        st.sampled_from(Verdict),
         executed=st.booleans(),
         reason=st.none() | st.text(st.characters()),
         stimulus=st.text(st.characters()),
-        verdict=st.sampled_from(Verdict),
     ),
     max_size=4,
     unique_by=lambda record: record.id,
@@ -252,8 +288,7 @@ RECORDS = st.lists(
 
 @given(RECORDS, st.none() | st.text(st.characters(), min_size=1))
 def test_any_records_give_a_valid_report(records: list[CaseRecord], left_out: str | None) -> None:
-    document = report(*records, left_out=left_out)
-    validate(json.loads(render(document)))
-    assert sum(document["counts"].values()) >= len(records)
+    found = document(*records, left_out=left_out)
+    assert sum(found["counts"].values()) >= len(records)
     if left_out is not None:
-        assert document["verdict"] in {"incomplete", "not conformant"}
+        assert found["verdict"] in {"incomplete", "not conformant"}

@@ -1,10 +1,13 @@
 """Records survive JSON unchanged, whatever a plugin said."""
 
-import json
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.records import record
+from tffs_conformance.reports import plain
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.verdicts import Verdict
 
@@ -36,7 +39,10 @@ CASES = st.builds(
 
 @given(CASES)
 def test_a_case_survives_json(case: CaseRecord) -> None:
-    assert CaseRecord.from_json(json.loads(json.dumps(case.to_json()))) == case
+    line = plain.text(case)
+    assert line.isascii()
+    assert "\n" not in line
+    assert plain.read(line, CaseRecord) == case
 
 
 @given(CASES)
@@ -48,12 +54,67 @@ def test_counts_have_all_keys_and_see_the_case_itself(case: CaseRecord) -> None:
 
 
 def test_a_case_that_made_no_check_counts_once() -> None:
-    case = CaseRecord("a/b", ("read.x", "read.y"), Verdict.ABSENT, reason="read is absent")
+    case = record("a/b", Verdict.ABSENT, clauses=("read.x", "read.y"))
     assert case.counts()[Verdict.ABSENT] == 1
     assert sum(case.counts().values()) == 1
 
 
 def test_an_error_after_good_checks_is_counted() -> None:
-    case = CaseRecord("a/b", ("read.x",), Verdict.ERROR, (CheckRecord("read.x", Verdict.CONFORM, "a", "a"),))
+    case = record("a/b", Verdict.ERROR, CheckRecord("read.x", Verdict.CONFORM, "a", "a"))
     assert case.counts()[Verdict.ERROR] == 1
     assert case.counts()[Verdict.CONFORM] == 1
+
+
+def test_what_a_plugin_said_in_bytes_that_are_no_text_is_kept() -> None:
+    said = b"\xff\x00\xed\xa0\x80".decode("utf-8", "surrogateescape")
+    line = plain.text(CheckRecord("read.x", Verdict.CONFORM, "a", "a", plugin_said=said))
+    assert "\\udcff\\u0000" in line
+    assert plain.read(line, CheckRecord).plugin_said == said
+
+
+def test_a_check_says_nothing_of_what_there_is_not() -> None:
+    assert list(plain.plain(CheckRecord("read.x", Verdict.CONFORM, "a", "a"))) == [
+        "clause",
+        "verdict",
+        "expected",
+        "got",
+    ]
+
+
+GOOD: dict[str, Any] = plain.plain(record("a/b", Verdict.CONFORM))
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"verdict": "fine"}, "Invalid enum value 'fine'"),
+        ({"verdict": "\udcff"}, "surrogates"),
+        ({"\udcff": 1}, "surrogates"),
+        ({"surprise": 1}, "unknown field `surprise`"),
+        ({"duration": -1.0}, ">= 0"),
+        ({"executed": 1}, "Expected `bool`"),
+        ({"checks": [{}]}, "missing required field `clause`"),
+        ({"clauses": "read.x"}, "Expected `array`"),
+        ({"id": None}, "Expected `str`"),
+    ],
+)
+def test_another_value_is_no_record(change: dict[str, Any], error: str) -> None:
+    with pytest.raises(ValueError, match=error):
+        plain.typed(GOOD | change, CaseRecord)
+
+
+@pytest.mark.parametrize("key", list(GOOD))
+def test_no_key_of_a_case_can_be_missing(key: str) -> None:
+    with pytest.raises(ValueError, match=f"missing required field `{key}`"):
+        plain.typed({name: value for name, value in GOOD.items() if name != key}, CaseRecord)
+
+
+@pytest.mark.parametrize("text", ["NaN", "[Infinity]", "{", "", "[" * 100_000])
+def test_what_json_lacks_is_not_read(text: str) -> None:
+    with pytest.raises(ValueError, match="JSON|Expecting|nested"):
+        plain.parse(text)
+
+
+def test_what_json_lacks_is_not_written() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        plain.dumps(float("nan"))

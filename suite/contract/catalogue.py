@@ -10,10 +10,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ...reports.header import ClauseFacts, ReadingFacts
+from ...reports.header import ClauseFacts, ReadingFacts, digest
+from ...reports.plain import plain
 
-#: The version of TensorFlow's interface, a slash, and the version of this catalogue.
-CONTRACT_VERSION = "tensorflow-2.21/1"
+#: The version of the contract: the release of TensorFlow whose interface it is about, a slash, and major.minor of what
+#: the clauses demand. `versions.toml` has the digest of each version; docs/versioning.md says which number moves.
+CONTRACT_VERSION = "tensorflow-2.21/1.0"
 
 CLASSES = (
     "read",
@@ -169,3 +171,8 @@ def for_report() -> dict[str, ClauseFacts]:
         )
         for entry in catalogue().values()
     }
+
+
+def current_digest() -> str:
+    """SHA-256 of this catalogue, as `reports.header.digest` has it."""
+    return digest(plain(for_report()))

@@ -1,0 +1,88 @@
+"""Records that tests of the reports are made of: a header with a clause of each kind, and cases that name them."""
+
+from typing import Any
+
+from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
+from tffs_conformance.reports.plain import plain
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.verdicts import Verdict
+
+
+def clause(level: Any, conformance_class: str, op: str, **more: Any) -> ClauseFacts:
+    return ClauseFacts(
+        level=level,
+        conformance_class=conformance_class,
+        op=op,
+        rule=more.pop("rule", "It is so."),
+        source=("interface", "host"),
+        check=f"The {op}.",
+        **more,
+    )
+
+
+CLAUSES = {
+    "read.succeeds": clause("MUST", "read", "read"),
+    "read.hint": clause("SHOULD", "read", "read"),
+    "init.once": clause("MUST", "registration", "init"),
+    "stat.odd": clause(
+        "MUST",
+        "paths",
+        "stat",
+        disputed="A1",
+        readings=(ReadingFacts("header", "this", ""), ReadingFacts("host", "that", "it copes")),
+    ),
+    "sync.durable": clause("MUST", "write", "sync", untested="needs a power cut"),
+}
+HEADER = Header(
+    contract="test/1",
+    suite=SuiteFacts(
+        version="0",
+        commit="unknown",
+        catalogue=digest(plain(CLAUSES)),
+        tier="full",
+        seed=7,
+        selection=(),
+        options={"call_timeout": 10.0},
+        python="3.11",
+        platform="linux",
+        started="2026-01-01T00:00:00+00:00",
+        duration=None,
+        command=("pytest", "--plugin=mine.so"),
+    ),
+    target=TargetFacts(
+        plugin="/tmp/mine.so",
+        name="mine.so",
+        sha256="0" * 64,
+        size=10,
+        scheme="mine",
+        root="mine:///tmp/x",
+        runtime="stand-in",
+        profile=None,
+        environment=("A", "B"),
+        tables={"read": "plugin", "copy_file": "default", "stat": "absent"},
+    ),
+    clauses=CLAUSES,
+)
+
+
+def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> CaseRecord:
+    """A case with these checks; `more` are its other fields."""
+    given: dict[str, Any] = {
+        "clauses": tuple(check.clause for check in checks),
+        "reason": None,
+        "stimulus": "",
+        "ops": (),
+        "executed": True,
+        "duration": 0.5,
+        "output": "",
+    }
+    return CaseRecord(**(given | more), id=name, verdict=verdict, checks=checks)
+
+
+def case(name: str, *checks: tuple[str, str], **more: Any) -> CaseRecord:
+    """A case with these checks, as (clause, verdict); without a `verdict` it has that of the first."""
+    records = [CheckRecord(clause, Verdict(verdict), "code=OK", "code=OK") for clause, verdict in checks]
+    return record(name, more.pop("verdict", None) or Verdict(checks[0][1]), *records, **more)
+
+
+GOOD = (case("read/a", ("read.succeeds", "conform")), case("init/a", ("init.once", "conform"), executed=False))

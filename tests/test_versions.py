@@ -1,0 +1,115 @@
+"""The contract's version follows its clauses, and a report says which suite wrote it."""
+
+import itertools
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance import version
+from tffs_conformance.reports.header import digest
+from tffs_conformance.reports.plain import plain
+from tffs_conformance.suite.contract import catalogue
+
+CLAUSES = plain(catalogue.for_report())
+VERSIONS: dict[str, str] = {
+    entry["name"]: entry["digest"]
+    for entry in tomllib.loads((Path(catalogue.__file__).parent / "versions.toml").read_text())["version"]
+}
+NAME = re.compile(r"tensorflow-\d+\.\d+/(\d+)\.(\d+)")
+
+
+def test_the_contract_has_the_version_of_its_clauses() -> None:
+    current = catalogue.current_digest()
+    assert VERSIONS.get(catalogue.CONTRACT_VERSION) == current, (
+        f"the clauses are not those of {catalogue.CONTRACT_VERSION}: decide by docs/versioning.md whether this is a "
+        "minor or a major step, set CONTRACT_VERSION in suite/contract/catalogue.py to the new version, and add it to "
+        f"suite/contract/versions.toml with digest = {current!r}"
+    )
+
+
+def test_the_current_version_is_the_last_one_and_no_step_is_left_out() -> None:
+    names = list(VERSIONS)
+    assert names[-1] == catalogue.CONTRACT_VERSION
+    matches = [NAME.fullmatch(name) for name in names]
+    numbers = [(int(match[1]), int(match[2])) for match in matches if match]
+    assert len(numbers) == len(names)
+    for (major, minor), after in itertools.pairwise(numbers):
+        assert after in {(major, minor + 1), (major + 1, 0)}
+    assert len(set(VERSIONS.values())) == len(names)
+
+
+@pytest.mark.parametrize("key", ["level", "class", "op", "rule", "source", "disputed", "readings"])
+def test_what_a_clause_demands_moves_the_digest(key: str) -> None:
+    name = next(name for name, facts in CLAUSES.items() if facts.get(key) is not None)
+    other = CLAUSES | {name: CLAUSES[name] | {key: "other"}}
+    assert digest(other) != digest(CLAUSES)
+
+
+def test_a_clause_more_or_less_or_renamed_moves_the_digest() -> None:
+    name, *others = CLAUSES
+    facts = CLAUSES[name]
+    without = {other: CLAUSES[other] for other in others}
+    found = {digest(clauses) for clauses in (CLAUSES, without, without | {"other": facts}, CLAUSES | {"other": facts})}
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("key", ["check", "untested"])
+def test_advice_does_not_move_the_digest(key: str) -> None:
+    name = next(iter(CLAUSES))
+    assert digest(CLAUSES | {name: CLAUSES[name] | {key: "other"}}) == digest(CLAUSES)
+    assert digest(dict(reversed(CLAUSES.items()))) == digest(CLAUSES)
+
+
+def git(*arguments: str, cwd: Path) -> str:
+    who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", *who, *arguments], cwd=cwd, text=True, capture_output=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that stands for the package, in a folder that may become a clone."""
+    folder = tmp_path / "clone" / "package"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(version, "_PACKAGE", folder)
+    monkeypatch.setattr(version, "COMMIT_FILE", folder / "commit.txt")
+    return folder
+
+
+def commit() -> str:
+    return version.commit.__wrapped__()
+
+
+def test_a_clone_names_its_commit_and_whether_files_differ(package: Path) -> None:
+    clone = package.parent
+    git("init", "-q", cwd=clone)
+    (clone / "file").write_text("a")
+    git("add", ".", cwd=clone)
+    git("commit", "-qm", "one", cwd=clone)
+    git("tag", "v1", cwd=clone)
+    head = git("rev-parse", "HEAD", cwd=clone)
+    (package / "commit.txt").write_text("f" * 40)  # of an earlier build
+    assert commit() == head
+    (clone / "file").write_text("b")
+    assert commit() == f"{head}-dirty"
+
+
+def test_a_clone_without_a_commit_is_unknown(package: Path) -> None:
+    git("init", "-q", cwd=package.parent)
+    assert commit() == "unknown"
+
+
+def test_an_installed_package_names_the_commit_of_its_build(package: Path) -> None:
+    assert commit() == "unknown"
+    (package / "commit.txt").write_text(f"{'a' * 40}\n")
+    assert commit() == "a" * 40
+    (package / "commit.txt").write_text("no commit\n")
+    assert commit() == "unknown"
+
+
+def test_where_there_is_no_git_the_commit_is_unknown(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("init", "-q", cwd=package.parent)
+    monkeypatch.setenv("PATH", str(package))
+    assert commit() == "unknown"
