@@ -62,16 +62,16 @@ def load(path: Path) -> Report:
         if source.startswith(_OPENING) or _OPENING.startswith(source):
             raise TruncatedReport(path, "the report breaks off: the run that wrote it was cut short") from None
         raise NotAReport(path, "this is not a report: it is not JSON") from None
-    if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
-        raise NotAReport(path, "this is not a report: it names no schema")
     return validate(document, path)
 
 
-def validate(document: dict[str, Any], path: Path | None = None) -> Report:
+def validate(document: object, path: Path | None = None) -> Report:
     """The report that plain values stand for, held to its types, its end marker and its own cases.
 
     `path` is for the error. Raises a ReportError.
     """
+    if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
+        raise NotAReport(path, "this is not a report: it names no schema")
     named = document["schema"]
     document = upgraded(document)
     if document["schema"] != SCHEMA:

@@ -121,7 +121,7 @@ class Journal:
             return value
         if isinstance(value, Mapping):
             return {key: self._without_secrets(item) for key, item in value.items()}
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             return [self._without_secrets(item) for item in value]
         return value
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def plain(value: object) -> Any:
-    """A record as dictionaries, lists, texts and numbers: what JSON can hold."""
+    """A record as dictionaries, lists or tuples, texts and numbers: what JSON can hold."""
     return msgspec.to_builtins(value)
 
 

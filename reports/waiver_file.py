@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from .records import CaseRecord
 from .report import Report
 from .verdicts import Verdict
-from .waivers import WaiverState, Waiver, WaiverError, accounts, fingerprint
+from .waivers import Waiver, WaiverError, WaiverState, accounts, fingerprint
 
 #: A violation, waived or not: its clause, its case, and what the check got.
 Breach = tuple[str, str, str]

@@ -1,1 +1,187 @@
 """A journal gives its report back, whole or marked incomplete, however it ended."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.records import GOOD, HEADER, case
+from tffs_conformance.reports.document import load, render, write
+from tffs_conformance.reports.errors import (
+    DuplicateCase,
+    EmptyReport,
+    NotAReport,
+    ReportError,
+    TruncatedReport,
+    UnknownClause,
+)
+from tffs_conformance.reports.journal import FORMAT, JOURNAL_NAME, KILLED, Journal, recover
+from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.report import REPORT_NAME
+from tffs_conformance.reports.services import Figure, Figures
+from tffs_conformance.reports.tally import build
+
+HOSTILE = case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff\n{")
+
+
+def journal(directory: Path, *cases: CaseRecord, **secrets: str) -> Path:
+    """The journal of a run that was killed after these cases."""
+    written = Journal.open(directory, HEADER, secrets)
+    for each in cases:
+        written.case(each)
+    return written.path
+
+
+def ended(directory: Path, *cases: CaseRecord, left_out: str | None = None) -> Path:
+    """The journal of a run that ended well."""
+    written = Journal.open(directory, HEADER)
+    for each in cases:
+        written.case(each)
+    written.close(duration=1.23456, left_out=left_out)
+    return written.path
+
+
+def test_a_run_that_ended_gives_the_report_of_its_cases(tmp_path: Path) -> None:
+    path = ended(tmp_path, *GOOD, HOSTILE)
+    expected = build(HEADER, [*GOOD, HOSTILE], duration=1.235, left_out=None)
+    assert recover(path) == expected
+    assert load(tmp_path / REPORT_NAME) == expected
+    assert expected.verdict == "conformant"
+
+
+def test_what_was_left_out_and_measured_stands_in_the_report(tmp_path: Path) -> None:
+    figures = Figures(("store:1",), 10, (Figure("served", 20),), None)
+    written = Journal.open(tmp_path, HEADER)
+    written.case(GOOD[0])
+    found = written.close(duration=2.0, left_out="--clause=a*", services=figures)
+    assert (found.left_out, found.services, found.suite.duration) == ("--clause=a*", figures, 2.0)
+    assert load(tmp_path / REPORT_NAME) == recover(written.path) == found
+
+
+def test_each_line_is_on_the_disk_when_its_case_has_ended(tmp_path: Path) -> None:
+    written = Journal.open(tmp_path, HEADER)
+    for count, each in enumerate(GOOD, start=1):
+        written.case(each)
+        assert len(recover(written.path).cases) == count
+
+
+def test_a_killed_run_is_incomplete_with_all_cases_that_ended(tmp_path: Path) -> None:
+    found = recover(journal(tmp_path, *GOOD))
+    assert [each.id for each in found.cases] == ["init/a", "read/a"]
+    assert (found.verdict, found.left_out, found.suite.duration) == ("incomplete", KILLED, None)
+    assert load(write(found, tmp_path)) == found
+
+
+def test_a_violation_of_a_killed_run_stands(tmp_path: Path) -> None:
+    assert recover(journal(tmp_path, case("read/b", ("read.succeeds", "violation")))).verdict == "not conformant"
+
+
+def test_a_journal_cut_anywhere_gives_the_cases_before_the_cut(tmp_path: Path) -> None:
+    whole = ended(tmp_path, *GOOD, HOSTILE).read_bytes()
+    ends = [position + 1 for position, byte in enumerate(whole) if byte == ord("\n")]
+    path = tmp_path / "cut.jsonl"
+    for length in range(1, len(whole)):
+        path.write_bytes(whole[:length])
+        if length < ends[0] - 1:
+            with pytest.raises(TruncatedReport, match="nothing is known of the run"):
+                recover(path)
+            continue
+        found = recover(path)
+        # A line that lacks nothing but the end of its line is whole.
+        assert len(found.cases) == sum(length >= end - 1 for end in ends[1:4])
+        assert (found.left_out == KILLED) == (length < len(whole) - 1)
+
+
+def test_the_header_alone_is_a_run_of_zero_cases(tmp_path: Path) -> None:
+    found = recover(journal(tmp_path))
+    assert (found.verdict, found.reason) == ("incomplete", f"zero cases; {KILLED}")
+
+
+def test_an_empty_file_is_no_journal(tmp_path: Path) -> None:
+    (tmp_path / JOURNAL_NAME).write_bytes(b"")
+    with pytest.raises(EmptyReport):
+        recover(tmp_path / JOURNAL_NAME)
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+@pytest.mark.parametrize("missing", [1, 2, 3])
+def test_a_footer_that_counts_other_cases_is_named(tmp_path: Path, missing: int) -> None:
+    path = ended(tmp_path, *GOOD, HOSTILE)
+    kept = [line for number, line in enumerate(lines(path)) if number != missing]
+    path.write_text("\n".join(kept) + "\n")
+    with pytest.raises(TruncatedReport, match="the footer counts 3 cases, the journal has 2"):
+        recover(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "error", "sentence"),
+    [
+        (0, "hello", NotAReport, "line 1 of the journal is not JSON"),
+        (0, "{}", NotAReport, "its first line is no header"),
+        (0, '{"journal": "tffs-conformance/journal/1"}', NotAReport, "this version reads"),
+        (0, f'{{"journal": "{FORMAT}", "header": {{}}}}', NotAReport, "missing required field"),
+        (1, "{", NotAReport, "line 2 of the journal is not JSON"),
+        (1, "[]", NotAReport, "line 2 of the journal is no object"),
+        (1, '{"case": {"id": "a"}}', NotAReport, "missing required field"),
+        (1, '{"footer": {"cases": 1}}', NotAReport, "does not say what it should"),
+        (3, '{"footer": {"cases": 2}}', NotAReport, "missing required field `duration`"),
+    ],
+)
+def test_a_damaged_line_is_named(
+    tmp_path: Path, number: int, text: str, error: type[ReportError], sentence: str
+) -> None:
+    path = ended(tmp_path, *GOOD)
+    changed = lines(path)
+    changed[number] = text
+    path.write_text("\n".join(changed) + "\n")
+    with pytest.raises(error, match=sentence) as raised:
+        recover(path)
+    assert str(raised.value).startswith(str(path))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_case_twice_and_a_clause_nobody_knows_are_not_written(tmp_path: Path) -> None:
+    written = Journal.open(tmp_path, HEADER)
+    written.case(GOOD[0])
+    before = written.path.read_bytes()
+    with pytest.raises(DuplicateCase, match="'read/a' stands in it twice"):
+        written.case(GOOD[0])
+    with pytest.raises(UnknownClause, match=r"unknown clause 'read\.magic'"):
+        written.case(case("read/b", ("read.magic", "conform")))
+    assert written.path.read_bytes() == before
+
+
+def test_a_case_that_a_journal_has_twice_is_named(tmp_path: Path) -> None:
+    path = journal(tmp_path, *GOOD)
+    path.write_text("\n".join([*lines(path), lines(path)[1]]) + "\n")
+    with pytest.raises(DuplicateCase, match="'read/a'"):
+        recover(path)
+
+
+def test_the_report_of_an_earlier_run_is_gone_when_a_run_begins(tmp_path: Path) -> None:
+    ended(tmp_path / "made" / "here", *GOOD)
+    journal(tmp_path / "made" / "here")
+    assert [entry.name for entry in (tmp_path / "made" / "here").iterdir()] == [JOURNAL_NAME]
+
+
+def test_no_secret_is_written_wherever_it_stands(tmp_path: Path) -> None:
+    told = case("read/a", ("read.succeeds", "conform"), output="a hunter22 b", ops=("open hunter22hunter22",),
+                reason="hunter22")  # fmt: skip
+    path = journal(tmp_path, told, PASSWORD="hunter22", LONGER="hunter22hunter22", SHORT="it")
+    assert "hunter22" not in path.read_text()
+    (found,) = recover(path).cases
+    assert (found.output, found.ops, found.reason) == ("a <PASSWORD> b", ("open <LONGER>",), "<PASSWORD>")
+    # A secret of a few letters would be found in half of all words.
+    assert "It is so." in path.read_text()
+
+
+def test_lines_are_ascii_whatever_a_plugin_said(tmp_path: Path) -> None:
+    path = journal(tmp_path, HOSTILE)
+    assert path.read_bytes().isascii()
+    assert len(lines(path)) == 2
+    assert recover(path).cases == (HOSTILE,)
+    assert json.loads(lines(path)[1])["case"]["output"] == HOSTILE.output
+    assert "\\udcff" in render(recover(path))

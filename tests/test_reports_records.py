@@ -111,7 +111,7 @@ def test_no_key_of_a_case_can_be_missing(key: str) -> None:
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", "{", "", "[" * 100_000])
 def test_what_json_lacks_is_not_read(text: str) -> None:
-    with pytest.raises(ValueError, match="JSON|Expecting|nested"):
+    with pytest.raises(ValueError, match=r"JSON|Expecting|nested"):
         plain.parse(text)
 
 
