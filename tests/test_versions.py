@@ -1,6 +1,7 @@
 """The contract's version follows its clauses, and a report says which suite wrote it."""
 
 import itertools
+import os
 import re
 import subprocess
 import tomllib
@@ -113,3 +114,32 @@ def test_where_there_is_no_git_the_commit_is_unknown(package: Path, monkeypatch:
     git("init", "-q", cwd=package.parent)
     monkeypatch.setenv("PATH", str(package))
     assert commit() == "unknown"
+
+
+def built(clone: Path, **environment: str) -> str:
+    """What a build in this folder writes for the package."""
+    script = Path(__file__).parent.parent / "cmake" / "commit.cmake"
+    (clone / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.20)\nproject(x NONE)\ninclude({script})\n", encoding="utf-8"
+    )
+    target = clone.parent / "out"
+    build = clone.parent / "build"
+    for step in (["-S", clone, "-B", build], ["--install", build, "--prefix", target]):
+        subprocess.run(["cmake", *step], env=os.environ | environment, capture_output=True, check=True)
+    return (target / "tffs_conformance" / "commit.txt").read_text().strip()
+
+
+def test_a_build_writes_down_its_commit(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    assert built(clone) == "unknown"
+    assert built(clone, TFFS_COMMIT="b" * 40) == "b" * 40
+    git("init", "-q", cwd=clone)
+    assert built(clone) == "unknown"
+    git("add", ".", cwd=clone)
+    git("commit", "-qm", "one", cwd=clone)
+    head = git("rev-parse", "HEAD", cwd=clone)
+    assert built(clone) == head
+    (clone / "other").write_text("")
+    git("add", "other", cwd=clone)
+    assert built(clone) == f"{head}-dirty"
