@@ -159,7 +159,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
         if not line and number == len(lines):
             return
         try:
-            value = parse(line)
+            value = parse(line.decode("utf-8", errors="replace"))
         except ValueError:
             if number < len(lines):
                 raise NotAReport(path, f"line {number} of the journal is not JSON") from None

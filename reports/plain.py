@@ -15,6 +15,16 @@ import msgspec
 T = TypeVar("T")
 
 
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"JSON has no {constant}")
+
+
+# Made once: json.dumps and json.loads make one for each call that asks for more than their defaults.
+_ENCODER = json.JSONEncoder(allow_nan=False)
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
 def plain(value: object) -> Any:
     """A record as dictionaries, lists or tuples, texts and numbers: what JSON can hold."""
     return msgspec.to_builtins(value)
@@ -22,7 +32,7 @@ def plain(value: object) -> Any:
 
 def dumps(value: object) -> str:
     """Plain values as JSON on one line, in ASCII. Raises ValueError for a number that JSON lacks (NaN)."""
-    return json.dumps(value, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def text(value: object) -> str:
@@ -30,10 +40,10 @@ def text(value: object) -> str:
     return dumps(plain(value))
 
 
-def parse(source: str | bytes) -> Any:
+def parse(source: str) -> Any:
     """The plain values of a JSON text. Raises ValueError where it is not JSON."""
     try:
-        return json.loads(source, parse_constant=_refuse)
+        return _DECODER.decode(source)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -43,16 +53,11 @@ def typed(value: object, kind: type[T]) -> T:
     return msgspec.convert(value, kind)
 
 
-def read(source: str | bytes, kind: type[T]) -> T:
+def read(source: str, kind: type[T]) -> T:
     """The record of this type that a JSON text stands for. Raises ValueError."""
     return typed(parse(source), kind)
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"JSON has no {constant}")
-
-
 def digest_of(value: object) -> str:
     """SHA-256 (64 hexadecimal digits) over plain values as compact ASCII JSON with sorted keys. Raises ValueError."""
-    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+    return hashlib.sha256(_CANONICAL.encode(value).encode("ascii")).hexdigest()
