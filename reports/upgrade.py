@@ -1,4 +1,4 @@
-"""Reports of earlier versions, as this version reads them: one step from each version to the next."""
+"""Reports of earlier schemas, as this version reads them: one step from each schema to the next."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,11 +8,15 @@ from .report import SCHEMA
 
 
 def _from_1(document: dict[str, Any]) -> dict[str, Any]:
-    """Reports of 0.1.0 named neither the suite's commit nor the digest of the clauses they carry."""
+    """Reports of version 1 name neither the suite's commit nor the digest of the clauses that they carry.
+
+    While that version was the only one it gained `claims`, `waivers` and `services`: its first reports lack them.
+    """
     suite, clauses = document.get("suite"), document.get("clauses")
     if isinstance(suite, dict) and isinstance(clauses, dict) and all(isinstance(c, dict) for c in clauses.values()):
         suite = suite | {"commit": UNKNOWN, "catalogue": digest(clauses)}
-    return document | {"schema": SCHEMA, "suite": suite}
+    gained = {"claims": [], "waivers": [], "services": None}
+    return gained | document | {"schema": SCHEMA, "suite": suite}
 
 
 #: For each earlier schema the step to the one after it.

@@ -50,6 +50,13 @@ def test_nothing_that_it_says_is_lost() -> None:
     assert now == before
 
 
+@pytest.mark.parametrize("key", ["claims", "waivers", "services"])
+def test_the_first_reports_of_its_version_lacked_keys(key: str) -> None:
+    before = old()
+    del before[key]
+    assert not getattr(validate(before), key)
+
+
 def test_it_can_be_written_again_as_what_it_is_now(tmp_path: Path) -> None:
     found = load(OLD)
     path = write(found, tmp_path)
