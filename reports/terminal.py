@@ -36,7 +36,7 @@ def summary(report: Report, *, width: int, directory: Path) -> Iterator[Line]:
     target = report.target
     scheme = f" ({target.scheme}://)" if target.scheme else ""
     yield _rule(f" conformance of {printable(target.name)}{printable(scheme)} ", columns), {"bold": True}
-    yield f"{report.verdict}: {report.reason}", {"bold": True, _COLOUR[report.verdict]: True}
+    yield f"{report.verdict}: {printable(report.reason)}", {"bold": True, _COLOUR[report.verdict]: True}
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
     yield f"{len(report.cases)} cases; checks: {counts or 'none'}", {}
     yield from _classes(report)
@@ -58,7 +58,7 @@ def _rule(title: str, columns: int) -> str:
 
 def _classes(report: Report) -> Iterator[Line]:
     for name, account in report.classes.items():
-        yield f"  {name:<14} {account.verdict}", {_COLOUR[account.verdict]: True}
+        yield f"  {printable(name):<14} {account.verdict}", {_COLOUR[account.verdict]: True}
 
 
 def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
@@ -84,7 +84,7 @@ def _violations(report: Report, columns: int) -> Iterator[Line]:
     for name, failed in _checks(report, Verdict.VIOLATION):
         clause = report.clauses[name]
         yield "", {}
-        yield f"VIOLATION {name}", {"bold": True, "red": True}
+        yield f"VIOLATION {printable(name)}", {"bold": True, "red": True}
         yield from _wrapped("  rule      ", clause.rule, columns)
         yield from _wrapped("  source    ", "; ".join(clause.source), columns)
         for case, check in failed[:CASES_SHOWN]:
@@ -115,8 +115,8 @@ def _waiver(name: str, case: str, got: str) -> Iterator[Line]:
     """The entry to paste into a file of waivers: valid TOML, in which only the dots wait for a person."""
     yield "[[waiver]]", {"light": True}
     for key, value in (
-        ("clause", name),
-        ("case", case),
+        ("clause", printable(name)),
+        ("case", printable(case)),
         ("fingerprint", fingerprint(got)),
         ("reason", "…"),
         ("owner", "…"),
@@ -150,7 +150,7 @@ def _waived(report: Report, columns: int) -> Iterator[Line]:
 def _warnings(report: Report, columns: int) -> Iterator[Line]:
     for name, checks in _checks(report, Verdict.WARNING):
         yield "", {}
-        yield f"WARNING {name} ({len(checks)} cases)", {"yellow": True}
+        yield f"WARNING {printable(name)} ({len(checks)} cases)", {"yellow": True}
         yield from _wrapped("  rule      ", report.clauses[name].rule, columns)
         case, check = checks[0]
         yield from _wrapped("  e.g.      ", f"{case.id}: expected {check.expected}, got {check.got}", columns)
@@ -168,7 +168,7 @@ def _readings(report: Report, columns: int) -> Iterator[Line]:
     for name, counter in readings.items():
         made = {reading.name: reading.tensorflow for reading in report.clauses[name].readings or ()}
         said = " | ".join(f"{reading}: {made[reading]}" if reading in made else reading for reading in counter)
-        yield from _wrapped(f"  {name}: ", said, columns)
+        yield from _wrapped(f"  {printable(name)}: ", said, columns)
 
 
 def _not_run(report: Report, columns: int) -> Iterator[Line]:
