@@ -1,4 +1,4 @@
-# The commit that this is built from, for the reports of the installed package (tffs_conformance/version.py). Where the
+# The commit that this is built from, for the reports of the installed package (tffs_conformance/run/commit.py). Where the
 # sources are no clone, as in an sdist, the variable TFFS_COMMIT of the environment may name it.
 set(commit unknown)
 if(DEFINED ENV{TFFS_COMMIT})

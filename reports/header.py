@@ -14,6 +14,9 @@ UNKNOWN = "unknown"
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
+#: How much of the suite runs.
+Tier = Literal["smoke", "must", "full"]
+
 #: What makes a clause the demand that it is. `check` and `untested` advise a reader and demand nothing.
 DEMANDS = ("level", "class", "op", "rule", "source", "disputed", "readings")
 
@@ -66,7 +69,7 @@ class SuiteFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     catalogue: Annotated[
         str, Meta(pattern="^[0-9a-f]{64}$", description="SHA-256 of the ids of all clauses and of what they demand.")
     ]
-    tier: Annotated[Literal["smoke", "must", "full"], Meta(description="How much of the suite was to run.")]
+    tier: Annotated[Tier, Meta(description="How much of the suite was to run.")]
     seed: Annotated[int, Meta(description="The seed of everything random.")]
     selection: Annotated[
         tuple[str, ...], Meta(description="The options that left something out; empty for a whole run.")

@@ -15,7 +15,7 @@ def _from_1(document: dict[str, Any]) -> dict[str, Any]:
     suite, clauses = document.get("suite"), document.get("clauses")
     if isinstance(suite, dict) and isinstance(clauses, dict) and all(isinstance(c, dict) for c in clauses.values()):
         suite = suite | {"commit": UNKNOWN, "catalogue": digest(clauses)}
-    gained = {"claims": [], "waivers": [], "services": None}
+    gained: dict[str, Any] = {"claims": [], "waivers": [], "services": None}
     return gained | document | {"schema": SCHEMA, "suite": suite}
 
 

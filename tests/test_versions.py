@@ -3,15 +3,16 @@
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from tffs_conformance import version
 from tffs_conformance.reports.header import digest
 from tffs_conformance.reports.plain import plain
+from tffs_conformance.run import commit as built_from
 from tffs_conformance.suite.contract import catalogue
 
 CLAUSES = plain(catalogue.for_report())
@@ -74,13 +75,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands for the package, in a folder that may become a clone."""
     folder = tmp_path / "clone" / "package"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(version, "_PACKAGE", folder)
-    monkeypatch.setattr(version, "COMMIT_FILE", folder / "commit.txt")
+    monkeypatch.setattr(built_from, "_PACKAGE", folder)
+    monkeypatch.setattr(built_from, "COMMIT_FILE", folder / "commit.txt")
     return folder
 
 
 def commit() -> str:
-    return version.commit.__wrapped__()
+    return built_from.commit.__wrapped__()
 
 
 def test_a_clone_names_its_commit_and_whether_files_differ(package: Path) -> None:
@@ -124,6 +125,7 @@ def built(clone: Path, **environment: str) -> str:
     )
     target = clone.parent / "out"
     build = clone.parent / "build"
+    shutil.rmtree(target, ignore_errors=True)  # CMake does not install again what is less than a second newer
     for step in (["-S", clone, "-B", build], ["--install", build, "--prefix", target]):
         subprocess.run(["cmake", *step], env=os.environ | environment, capture_output=True, check=True)
     return (target / "tffs_conformance" / "commit.txt").read_text().strip()

@@ -9,7 +9,7 @@ from ..reports.header import Header, SuiteFacts
 from ..reports.journal import Journal
 from ..reports.waivers import Waiver
 from ..suite.contract import catalogue, claims
-from ..version import commit
+from .commit import commit
 from .run_options import BadUsage, RunOptions
 from .targets import PreparedTarget
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..harness.native import NativePartsMissing, native_directory
+from ..reports.header import Tier
 from ..suite.properties.traces import NotATrace, Trace
 from .options import FAILABLE
 
@@ -32,7 +33,7 @@ class RunOptions:
     waivers: tuple[str, ...]
     environment: Mapping[str, str]
     services: bool
-    tier: str
+    tier: Tier
     undefined: bool
     clause: str | None
     case: str | None

@@ -5,9 +5,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from .reports.header import UNKNOWN
+from ..reports.header import UNKNOWN
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parent.parent
 
 #: Where the build writes the commit.
 COMMIT_FILE = _PACKAGE / "commit.txt"
