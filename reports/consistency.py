@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from .claims import accounts
+from .counts import Counts
 from .errors import AlteredReport, TruncatedReport
 from .header import digest
 from .plain import plain
 from .report import Report
 from .tally import Tally
-from .verdicts import Counts, TargetVerdict, Verdict, worst
+from .verdicts import TargetVerdict, Verdict, worst
 
 _GOOD = (TargetVerdict.CONFORMANT, TargetVerdict.WITH_WAIVERS)
 

@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from .claims import ClaimAccount
+from .counts import Counts
 from .header import ClauseFacts, Sha256, SuiteFacts, TargetFacts
 from .records import CaseRecord
 from .services import Figures
-from .verdicts import ClauseVerdict, Counts, TargetVerdict
+from .verdicts import ClauseVerdict, TargetVerdict
 from .waivers import WaiverAccount
 
 #: The version of the document: docs/versioning.md says when which number moves.

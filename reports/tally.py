@@ -6,13 +6,14 @@ from pathlib import Path
 from msgspec.structs import fields, replace
 
 from . import claims, waivers
+from .counts import Counts
 from .errors import DuplicateCase, UnknownClause
 from .header import ClauseFacts, Header
 from .plain import digest_of, plain
 from .records import CaseRecord
 from .report import SCHEMA, ClassAccount, ClauseAccount, End, Executed, Report
 from .services import Figures
-from .verdicts import JUDGED, ClauseVerdict, Counts, TargetVerdict, Verdict, judge_class, judge_target, no_counts, worst
+from .verdicts import JUDGED, ClauseVerdict, TargetVerdict, Verdict, judge_class, judge_target, no_counts, worst
 
 #: The class whose checks need no op of the plugin: keeping them alone makes nobody conformant.
 REGISTRATION = "registration"

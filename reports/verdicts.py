@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Self
-
-from msgspec import Meta, Struct, field
 
 
 class Verdict(StrEnum):
@@ -75,36 +72,6 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 def no_counts() -> dict[Verdict, int]:
     """All nine counts, at zero, in the order of `Verdict`."""
     return dict.fromkeys(Verdict, 0)
-
-
-Count = Annotated[int, Meta(ge=0)]
-
-
-class Counts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Checks by verdict. A case that ended in a way none of its checks shows counts once more."""
-
-    conform: Count
-    tolerated: Count
-    informational: Count
-    warning: Count
-    violation: Count
-    absent: Count
-    waived: Count
-    not_run: Count = field(name="not run")
-    error: Count
-
-    @classmethod
-    def of(cls, counts: Mapping[Verdict, int]) -> Self:
-        """The counts of a mapping that has all nine."""
-        return cls(**{verdict.name.lower(): count for verdict, count in counts.items()})
-
-    def __getitem__(self, verdict: Verdict) -> int:
-        count: int = getattr(self, verdict.name.lower())
-        return count
-
-    def by_verdict(self) -> dict[Verdict, int]:
-        """The counts as a mapping, in the order of `Verdict`."""
-        return {verdict: self[verdict] for verdict in Verdict}
 
 
 class TargetVerdict(StrEnum):

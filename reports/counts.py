@@ -1,0 +1,37 @@
+"""Checks counted by verdict."""
+
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from msgspec import Meta, Struct, field
+
+from .verdicts import Verdict
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Counts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Checks by verdict. A case that ended in a way none of its checks shows counts once more."""
+
+    conform: Count
+    tolerated: Count
+    informational: Count
+    warning: Count
+    violation: Count
+    absent: Count
+    waived: Count
+    not_run: Count = field(name="not run")
+    error: Count
+
+    @classmethod
+    def of(cls, counts: Mapping[Verdict, int]) -> Self:
+        """The counts of a mapping that has all nine."""
+        return cls(**{verdict.name.lower(): count for verdict, count in counts.items()})
+
+    def __getitem__(self, verdict: Verdict) -> int:
+        count: int = getattr(self, verdict.name.lower())
+        return count
+
+    def by_verdict(self) -> dict[Verdict, int]:
+        """The counts as a mapping, in the order of `Verdict`."""
+        return {verdict: self[verdict] for verdict in Verdict}
