@@ -233,7 +233,7 @@ def test_the_shipped_plugins_are_found() -> None:
 
 
 def test_a_run_of_pytest_without_us_does_not_wait_for_our_libraries() -> None:
-    slow = ["docker", "fsspec", "jsonschema", "yaml", "rich"]
+    slow = ["docker", "fsspec", "jsonschema", "msgspec", "yaml", "rich"]
     found = f"import sys, tffs_conformance.pytest_plugin; print([name for name in {slow} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", found], text=True, capture_output=True, check=True, env=environment())
     assert done.stdout.strip() == "[]"
