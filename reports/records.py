@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from .verdicts import Verdict, no_counts
+from .verdicts import Verdict
 
 
 class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -44,12 +44,3 @@ class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     executed: Annotated[bool, Meta(description="Whether an op of the plugin beyond registration ran.")]
     duration: Annotated[float, Meta(ge=0, description="Seconds, rounded to microseconds.")]
     output: Annotated[str, Meta(description="What the plugin wrote or logged.")]
-
-    def counts(self) -> dict[Verdict, int]:
-        """The checks by verdict; the case's own verdict counts once where no check has it."""
-        counts = no_counts()
-        for check in self.checks:
-            counts[check.verdict] += 1
-        if not counts[self.verdict]:
-            counts[self.verdict] = 1
-        return counts

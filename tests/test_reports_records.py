@@ -45,26 +45,6 @@ def test_a_case_survives_json(case: CaseRecord) -> None:
     assert plain.read(line, CaseRecord) == case
 
 
-@given(CASES)
-def test_counts_have_all_keys_and_see_the_case_itself(case: CaseRecord) -> None:
-    counts = case.counts()
-    assert set(counts) == set(Verdict)
-    assert counts[case.verdict] >= 1
-    assert len(case.checks) <= sum(counts.values()) <= len(case.checks) + 1
-
-
-def test_a_case_that_made_no_check_counts_once() -> None:
-    case = record("a/b", Verdict.ABSENT, clauses=("read.x", "read.y"))
-    assert case.counts()[Verdict.ABSENT] == 1
-    assert sum(case.counts().values()) == 1
-
-
-def test_an_error_after_good_checks_is_counted() -> None:
-    case = record("a/b", Verdict.ERROR, CheckRecord("read.x", Verdict.CONFORM, "a", "a"))
-    assert case.counts()[Verdict.ERROR] == 1
-    assert case.counts()[Verdict.CONFORM] == 1
-
-
 def test_what_a_plugin_said_in_bytes_that_are_no_text_is_kept() -> None:
     said = b"\xff\x00\xed\xa0\x80".decode("utf-8", "surrogateescape")
     line = plain.text(CheckRecord("read.x", Verdict.CONFORM, "a", "a", plugin_said=said))
