@@ -38,7 +38,11 @@ def schema() -> dict[str, Any]:
 
 
 def _plainly(said: dict[str, Any]) -> dict[str, Any]:
-    """One key: what has a default is left out where it has it, so that it is never null; a choice of one is that."""
+    """What is said of one key.
+
+    A key with a default is left out where it has that, so that null is never written, though it is read. A choice of
+    one is a constant.
+    """
     if "default" in said:
         kinds = [kind for kind in said["anyOf"] if kind != {"type": "null"}]
         said = {key: value for key, value in said.items() if key not in ("anyOf", "default")} | kinds[0]

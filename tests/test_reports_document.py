@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.records import CLAUSES, GOOD, HEADER, case, record
@@ -286,6 +286,7 @@ RECORDS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(RECORDS, st.none() | st.text(st.characters(), min_size=1))
 def test_any_records_give_a_valid_report(records: list[CaseRecord], left_out: str | None) -> None:
     found = document(*records, left_out=left_out)

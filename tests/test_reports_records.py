@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.records import record
@@ -37,6 +37,7 @@ CASES = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(CASES)
 def test_a_case_survives_json(case: CaseRecord) -> None:
     line = plain.text(case)

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -104,6 +104,15 @@ PLACES = places(json.loads(full()))
 VALUES = st.sampled_from([None, True, -1, 7, 0.5, "", "x", "MUST", "conform", "\udcff", [], ["x"], {}, {"x": 1}])
 
 
+#: Keys that are left out where there is nothing to say. Null is never written for them, and read as nothing to say.
+LEFT_OUT = {
+    key
+    for definition in json_schema.schema()["$defs"].values()
+    for key in definition.get("properties", {}).keys() - definition.get("required", ())
+}
+
+
+@settings(deadline=None)
 @given(st.sampled_from(PLACES), VALUES, st.sampled_from(["replace", "remove", "add"]))
 def test_what_the_schema_refuses_is_refused(place: tuple[Any, ...], value: Any, how: str) -> None:
     found = json.loads(full())
@@ -118,8 +127,8 @@ def test_what_the_schema_refuses_is_refused(place: tuple[Any, ...], value: Any, 
         holder.append(value)
     if "cases" in found and "end" in found and isinstance(found["end"], dict) and "sha256" in found["end"]:
         found["end"]["sha256"] = digest_of(found["cases"])
-    if validator().is_valid(found):
-        return
+    assume(not validator().is_valid(found))
+    assume(how != "replace" or value is not None or place[-1] not in LEFT_OUT)
     with pytest.raises(ReportError):
         validate(found)
 
