@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tffs_conformance.reports.document import load
-from tffs_conformance.suite.contract.catalogue import CONTRACT_VERSION, catalogue
+from tffs_conformance.suite.contract.catalogue import catalogue
 
 PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 REPORTS = sorted(PUBLISHED.glob("*/report.json"))
