@@ -27,7 +27,7 @@ class WrongSchema(ReportError):
 
 
 class AlteredReport(ReportError):
-    """The cases are not those the end marker was written for."""
+    """The report does not agree with its end marker or with itself: its cases, counts, verdicts or clauses changed."""
 
 
 class DuplicateCase(ReportError):

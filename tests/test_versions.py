@@ -98,6 +98,18 @@ def test_a_clone_names_its_commit_and_whether_files_differ(package: Path) -> Non
     assert commit() == f"{head}-dirty"
 
 
+def test_a_hook_of_another_repository_changes_nothing(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = package.parent.parent / "other"
+    other.mkdir()
+    git("init", "-q", cwd=other)
+    git("commit", "-qm", "other", "--allow-empty", cwd=other)
+    git("init", "-q", cwd=package.parent)
+    git("commit", "-qm", "not the same", "--allow-empty", cwd=package.parent)
+    head = git("rev-parse", "HEAD", cwd=package.parent)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert commit() == head
+
+
 def test_a_clone_without_a_commit_is_unknown(package: Path) -> None:
     git("init", "-q", cwd=package.parent)
     assert commit() == "unknown"

@@ -1,6 +1,7 @@
 """Which suite this is, beyond its version: the commit that it was built from."""
 
 import functools
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -30,9 +31,12 @@ def commit() -> str:
 
 
 def _described(clone: Path) -> str:
+    # A hook of git sets variables that point to another repository; and nothing here is to write into the clone.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
     command = ["git", "-C", str(clone), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
