@@ -258,6 +258,9 @@ def test_a_verdict_better_than_the_counts_is_named() -> None:
     found = document(case("read/b", ("read.succeeds", "violation")))
     with pytest.raises(AlteredReport, match="the target is called conformant, and its checks have violations"):
         validate(found | {"verdict": "conformant"})
+    failed = document(*GOOD, case("read/c", ("read.succeeds", "conform"), verdict=Verdict.ERROR))
+    with pytest.raises(AlteredReport, match="the target is called conformant, and its checks have errors"):
+        validate(failed | {"verdict": "conformant"})
     found["classes"]["read"]["verdict"] = "incomplete"
     with pytest.raises(AlteredReport, match="the class 'read' is called incomplete, and its checks have violations"):
         validate(found)

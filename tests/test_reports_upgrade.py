@@ -88,6 +88,10 @@ def test_it_is_held_to_its_end_marker_and_to_itself() -> None:
     found["counts"]["conform"] += 1
     with pytest.raises(AlteredReport, match="counts"):
         validate(found)
+    found = old()
+    found["claims"][0]["checks"] = {"conform": 1}
+    with pytest.raises(AlteredReport, match="what it says of the claim 'append'"):
+        validate(found)
 
 
 @pytest.mark.parametrize("name", ["tffs-conformance/report/2.1", "tffs-conformance/report/3.0", "another/report/1"])
