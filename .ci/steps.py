@@ -63,7 +63,7 @@ class Step:
 
     name: str
     script: str
-    minutes: int
+    minutes: float
     after: tuple[str, ...] = ()
     cores: int = CORES
     yields: bool = False
@@ -79,6 +79,7 @@ def tox(name: str, arguments: str = "") -> str:
     parser = configparser.ConfigParser(interpolation=None)
     parser.read(PROJECT / "tox.ini")
     commands = parser[f"testenv:{name}"]["commands"]
+    commands = re.sub(r"\{\[(.+?)\](\w+)\}", lambda found: parser[found[1]][found[2]], commands)
     commands = re.sub(r"(?<!\\)\{posargs(?::(.*?[^\\]))?\}", lambda found: arguments or found[1] or "", commands)
     commands = re.sub(r"(?<!\\)\{env:(\w+):(.*?)\}", lambda found: ENVIRONMENT.get(found[1], found[2]), commands)
     if left := re.search(r"(?<!\\)\{.*", commands):
@@ -142,7 +143,7 @@ STEPS = (
         cores=1,
     ),
     Step("lint", tox("lint"), minutes=10, after=("environment",), cores=1),
-    Step("tests", tox("tests"), minutes=30, after=("wheel",)),
+    Step("tests", tox("coverage"), minutes=30, after=("wheel",)),
     Step("faults", tox("faults"), minutes=15, after=("wheel",)),
     Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=1),
     Step(
@@ -201,7 +202,7 @@ class Running:
         self.cpu = used.ru_utime + used.ru_stime
         self.process.returncode = os.waitstatus_to_exitcode(status)
         code = self.process.returncode
-        self.result = f"over {self.step.minutes} min" if late and code else f"exit {code}" if code else "passed"
+        self.result = f"over {self.step.minutes * 60:g} s" if late and code else f"exit {code}" if code else "passed"
         return True
 
     def end(self) -> None:
@@ -227,6 +228,8 @@ class Running:
 def wanted(names: Sequence[str]) -> list[Step]:
     """The steps of these names and those that they need, or all."""
     by_name = {step.name: step for step in STEPS}
+    if unknown := {*names} - {*by_name}:
+        sys.exit(f"no such step: {', '.join(sorted(unknown))}; there are {', '.join(by_name)}")
     needed = {*names} if names else {*by_name}
     while more := {after for name in needed for after in by_name[name].after} - needed:
         needed |= more
@@ -279,7 +282,7 @@ def table(ended: Sequence[Running], seconds: float) -> str:
     """What came of each step."""
     rows = [f"{'step':<20}{'result':<14}{'wall, s':>8}{'CPU, s':>8}{'limit, s':>10}"]
     rows += [
-        f"{one.step.name:<20}{one.result:<14}{one.wall:>8.0f}{one.cpu:>8.0f}{one.step.minutes * 60:>10}"
+        f"{one.step.name:<20}{one.result:<14}{one.wall:>8.0f}{one.cpu:>8.0f}{one.step.minutes * 60:>10.0f}"
         for one in ended
     ]
     rows.append(f"{'all':<34}{seconds:>8.0f}{sum(one.cpu for one in ended):>8.0f}{MINUTES * 60:>10}")

@@ -6,11 +6,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from tffs_conformance.harness.launchers.local import Local
-
 from benchmarks.measured import Spread, in_turn, ratio, seconds
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loaded, Loader
 from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
 from tffs_conformance.harness.raw import RawFilesystem

@@ -261,7 +261,9 @@ def test_a_host_that_was_closed_is_gone() -> None:
     launcher = Local()
     host = Host(launcher, 10)
     host.close()
+    local = host.process.facts
+    assert local is not None
     with pytest.raises(ProcessLookupError):
-        os.kill(host.process.facts.pid, 0)
-    assert host.process.facts.usage is not None
+        os.kill(local.pid, 0)
+    assert local.usage is not None
     launcher.close()

@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,16 @@ class Filled:
     said: dict[str, Any]
 
 
-@pytest.fixture(scope="module", params=list(TARGETS))
+#: The targets of every change: files of this machine, and objects in Dragonfly. The others are between them.
+ALWAYS = ("posix", "dragonfly")
+
+
+def named(names: Iterable[str]) -> list[Any]:
+    """Targets as parameters, those between the others at night."""
+    return [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.nightly) for name in names]
+
+
+@pytest.fixture(scope="module", params=named(TARGETS))
 def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
     try:
         with TARGETS[request.param]() as target:
@@ -103,7 +112,7 @@ def test_a_saved_model_is_restored(filled: Filled) -> None:
 # Registered by the loader ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("filled", LASTING, indirect=True)
+@pytest.mark.parametrize("filled", named(LASTING), indirect=True)
 def test_a_script_that_was_told_nothing_serves_the_model(filled: Filled) -> None:
     lasting = filled.target
     serve = [PYTHON, str(SCRIPTS / "serve.py"), f"{lasting.folder}/model/1"]
@@ -136,7 +145,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {way: folder / way for way in ways}
 
 
-@pytest.mark.parametrize("filled", LASTING, indirect=True)
+@pytest.mark.parametrize("filled", named(LASTING), indirect=True)
 @pytest.mark.parametrize("way", ["preloaded", "linked"])
 def test_a_native_program_serves_the_model(filled: Filled, programs: dict[str, Path], way: str, tmp_path: Path) -> None:
     lasting = filled.target
