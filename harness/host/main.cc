@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,21 +68,31 @@ int PerformAt(const std::optional<Ends>& given) {
   return Perform(ends.in, wire);
 }
 
-// A host, or a relay of hosts where the first request asks for that.
-int Begin() {
+int PerformRelay() {
   const Ends ends = MoveWire({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
-  Wire wire(ends.in, ends.out);
+  return PerformAt(Relay(ends.in, ends.out));
+}
+
+// A host, or a relay of hosts where the first request asks for that.
+int PerformAlone() {
+  Wire first(STDIN_FILENO, STDOUT_FILENO);
   std::string_view body;
-  if (!wire.Receive(&body)) return EXIT_SUCCESS;
-  const bool relays = Request(body).TakeBytes() == kStart;
-  wire.PutBack(body);
-  if (!relays) return Perform(ends.in, wire);
-  return PerformAt(Relay(ends.in, ends.out, wire.Unread()));
+  if (!first.Receive(&body)) return EXIT_SUCCESS;
+  Request request(body);
+  if (request.TakeBytes() == kRelay) {
+    TakeEnvironment(request);
+    return PerformRelay();
+  }
+  first.PutBack(body);
+  const Ends ends = MoveWire({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
+  Wire wire(ends.in, ends.out, first.Unread());
+  return Perform(ends.in, wire);
 }
 
 int Main(int argc, char** argv) {
-  const bool serves = argc == 2 && std::strcmp(argv[1], "serve") == 0;
-  if ((argc > 1 && !serves) || isatty(STDIN_FILENO) != 0) {
+  const std::string_view how = argc == 2 ? argv[1] : "";
+  const bool known = argc == 1 || how == "serve" || how == kRelay;
+  if (!known || isatty(STDIN_FILENO) != 0) {
     std::fputs(
         "tffs-host performs filesystem ops of one plugin for a client that speaks to its standard "
         "input.\n"
@@ -93,7 +102,7 @@ int Main(int argc, char** argv) {
   }
   ReportCrashes();
   IgnoreFileSizeSignal();
-  return serves ? PerformAt(Serve()) : Begin();
+  return how == "serve" ? PerformAt(Serve()) : how == kRelay ? PerformRelay() : PerformAlone();
 }
 
 }  // namespace

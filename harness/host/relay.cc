@@ -1,7 +1,6 @@
 #include "relay.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -59,19 +58,9 @@ void BlockChildSignal(int how) {
   sigprocmask(how, &set, nullptr);
 }
 
-// glibc reads these variables when a program starts. A host of a relay does not start a program
-// (valgrind would not follow it there), so it sets what can be set later.
-void TuneAllocator() {
-  if (const char* byte = std::getenv("MALLOC_PERTURB_")) mallopt(M_PERTURB, std::atoi(byte));
-  const char* tunables = std::getenv("GLIBC_TUNABLES");
-  if (tunables != nullptr && std::strstr(tunables, "glibc.malloc.mxfast=0") != nullptr)
-    mallopt(M_MXFAST, 0);
-}
-
 class Relayed {
  public:
-  Relayed(int in, int out, std::string received)
-      : in_(in), out_(out), from_client_(std::move(received)) {}
+  Relayed(int in, int out) : in_(in), out_(out) { Tell(Reply("done")); }
 
   std::optional<Ends> Run() {
     BlockChildSignal(SIG_BLOCK);
@@ -85,6 +74,8 @@ class Relayed {
       if (!Step()) break;
     }
     Kill();
+    // Whoever would inherit it might never wait for it.
+    if (host_ > 0) waitpid(host_, nullptr, 0);
     return std::nullopt;
   }
 
@@ -101,8 +92,8 @@ class Relayed {
       const std::string_view frame = rest.substr(0, size);
       Request request(frame.substr(sizeof(uint32_t)));
       const std::string_view command = request.TakeBytes();
-      if (command == kStart) {
-        ends = Start(request);
+      if (command == "start") {
+        ends = Start();
       } else if (command == "abort") {
         if (host_ > 0) kill(host_, SIGABRT);
       } else if (command == "kill") {
@@ -116,7 +107,7 @@ class Relayed {
     return ends;
   }
 
-  std::optional<Ends> Start(Request& request) {
+  std::optional<Ends> Start() {
     int requests[2];
     int replies[2];
     int errors[2];
@@ -129,12 +120,6 @@ class Relayed {
       for (const int end : {requests[1], replies[0], errors[0], children_, in_, out_}) close(end);
       BlockChildSignal(SIG_UNBLOCK);
       setsid();
-      while (!request.AtEnd()) {
-        const std::string name(request.TakeBytes());
-        const std::string value(request.TakeBytes());
-        setenv(name.c_str(), value.c_str(), 1);
-      }
-      TuneAllocator();
       return Ends{requests[0], replies[1], errors[1]};
     }
     for (const int end : {requests[0], replies[1], errors[1]}) close(end);
@@ -240,8 +225,22 @@ class Relayed {
 
 }  // namespace
 
-std::optional<Ends> Relay(int in, int out, std::string received) {
-  return Relayed(in, out, std::move(received)).Run();
+void TakeEnvironment(Request& request) {
+  bool again = false;
+  while (!request.AtEnd()) {
+    const std::string name(request.TakeBytes());
+    const std::string value(request.TakeBytes());
+    const char* present = std::getenv(name.c_str());
+    const bool early = name == "MALLOC_PERTURB_" || name == "GLIBC_TUNABLES";
+    again = again || (early && (present == nullptr || value != present));
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  // valgrind does not follow a program that starts another, and has an allocator of its own.
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  const bool watched = preloaded != nullptr && std::strstr(preloaded, "vgpreload") != nullptr;
+  if (again && !watched) execl("/proc/self/exe", "tffs-host", kRelay, nullptr);
 }
+
+std::optional<Ends> Relay(int in, int out) { return Relayed(in, out).Run(); }
 
 }  // namespace tffs

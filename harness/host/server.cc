@@ -92,6 +92,8 @@ bool Tell(int32_t number) {
 std::optional<Ends> Serve() {
   ThreadRecords records;
   if (IsSanitized() || !HasOneThread() || !records.Find()) return std::nullopt;
+  // Whatever the client left open is nobody's business here.
+  syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
   Ends ends;
   if (!Tell(getpid())) return std::nullopt;
   while (Receive(&ends)) {

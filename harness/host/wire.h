@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tffs {
 
@@ -51,7 +52,9 @@ class Reply {
 // Reads requests from and writes replies to two descriptors.
 class Wire {
  public:
-  Wire(int in, int out) : in_(in), out_(out) {}
+  // `unread` was read from `in` before.
+  Wire(int in, int out, std::string unread = {})
+      : in_(in), out_(out), buffer_(std::move(unread)), end_(buffer_.size()) {}
 
   // The body of the next request, valid until the next call; false at the end of the input.
   bool Receive(std::string_view* body);
@@ -78,7 +81,7 @@ class Wire {
   const int out_;
   std::string buffer_;
   size_t start_ = 0;  // of what has not been handed out yet
-  size_t end_ = 0;    // of what has been read
+  size_t end_;        // of what has been read
 };
 
 }  // namespace tffs

@@ -18,6 +18,8 @@ from .output import Output
 
 #: Seconds in which a host that was killed is expected to be gone.
 KILL_PATIENCE = 10.0
+#: Seconds in which a command is expected to have a host that answers: a container, a far machine.
+CONNECT_PATIENCE = 60.0
 #: How much of what a command said last is told when it ends too early.
 LAST_SAID = 500
 
@@ -32,9 +34,8 @@ class Command:
 
     def start(self) -> "CommandProcess":
         """A fresh host, in a connection that has none. Raises Lost."""
-        connection = self._idle.pop() if self._idle else _Connection(self._command)
-        values = [os.fsencode(text) for pair in self._environment.items() for text in pair]
-        return CommandProcess(connection, encode("start", values), self._idle)
+        connection = self._idle.pop() if self._idle else _Connection(self._command, self._environment)
+        return CommandProcess(connection, self._idle)
 
     def close(self) -> None:
         """End the connections that have no host."""
@@ -45,13 +46,13 @@ class Command:
 class CommandProcess:
     """One host behind a connection, which goes to `idle` when the host has ended."""
 
-    def __init__(self, connection: "_Connection", start: bytes, idle: "list[_Connection]") -> None:
+    def __init__(self, connection: "_Connection", idle: "list[_Connection]") -> None:
         self.alive = True
         self._connection = connection
         self._idle = idle
         self._output = connection.output = Output()
         self._how: str | None = None
-        connection.send(start)
+        connection.send(encode("start"))
 
     @property
     def facts(self) -> LocalFacts | None:
@@ -125,7 +126,7 @@ class CommandProcess:
 class _Connection:
     """A command that runs a relay. `output` takes what the command prints by itself."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.output = Output()
         self._command = command
         self._frames = Frames()
@@ -154,6 +155,12 @@ class _Connection:
         self._end = weakref.finalize(self, _end, self._process)
         # Where this process ends first, the relay ends with its standard input.
         self._end.atexit = False
+        self.send(encode("relay", [os.fsencode(text) for pair in environment.items() for text in pair]))
+        try:
+            self.receive(time.monotonic() + CONNECT_PATIENCE)
+        except Silent:
+            self.close()
+            raise Lost(f"no host answered within {CONNECT_PATIENCE:g} s: {' '.join(command)}") from None
 
     def send(self, frame: bytes) -> None:
         """Hand over a frame. Where the connection is lost, who waits for the reply finds out."""
@@ -184,7 +191,6 @@ class _Connection:
             self._poll.unregister(self._stderr)
 
     def _lost(self) -> Lost:
-        self._process.stdin = None  # is closed below, and needs no flush
         self._stdin.close()
         try:
             ended = f"it ended with exit status {self._process.wait(LAST_WORDS)}"

@@ -26,7 +26,7 @@ class ForkServer:
     def __init__(self, host: str, environment: Mapping[str, str]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            server = os.posix_spawn(
+            self.process = os.posix_spawn(
                 host,
                 [host, "serve"],
                 environment,
@@ -43,7 +43,7 @@ class ForkServer:
         self._forked = 0
         self._answered = 0
         self._pids: dict[int, int] = {}
-        self._end = weakref.finalize(self, _end, self._socket, server)
+        self._end = weakref.finalize(self, _end, self._socket, self.process)
         # Where this process ends first, the server ends with its socket.
         self._end.atexit = False
         if not self._socket.recv(_NUMBER.size):

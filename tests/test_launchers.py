@@ -1,0 +1,286 @@
+"""Launchers: hosts that a server forks, hosts behind a command, and what is known of each."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.harness.client import Host, HostFault
+from tffs_conformance.harness.launchers import local as local_launcher
+from tffs_conformance.harness.launchers.command import Command
+from tffs_conformance.harness.launchers.launcher import ALLOCATOR, Launcher, LocalFacts, Lost
+from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.loader import SAME_FAILURES, Loader
+from tffs_conformance.harness.native import native_directory
+from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
+from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.state import State
+
+HOST = str(native_directory() / "tffs-host")
+
+
+def plain(environment: dict[str, str]) -> Launcher:
+    """Each host is started by itself."""
+    launcher = Local(environment)
+    launcher._forks = False
+    return launcher
+
+
+def behind_a_command(environment: dict[str, str]) -> Launcher:
+    return Command(["env", "-u", "NO_SUCH_VARIABLE", HOST], environment)
+
+
+LAUNCHERS = {"forked": Local, "plain": plain, "command": behind_a_command}
+FAULTS = {
+    "crash:stat": (Crashed, "signal SIGSEGV"),
+    "exit:stat": (Crashed, "exit status 0"),
+    "hang:stat": (Hung, ""),
+    "throw:stat": (Threw, ""),
+}
+
+
+@pytest.fixture(params=LAUNCHERS)
+def launchers(request: pytest.FixtureRequest) -> object:
+    return LAUNCHERS[request.param]
+
+
+@contextmanager
+def faulty(launcher: Launcher, timeout: float = 20) -> Iterator[tuple[Host, RawFilesystem]]:
+    loader = Loader(launcher, plugin_path("fakes/faulty"), timeout)
+    loaded = loader.load()
+    entry = loaded.registration.registered["faulty"]
+    assert entry.filesystem is not None
+    yield loaded.host, RawFilesystem(loaded.call, entry.filesystem, [])
+    loaded.host.close()
+    loader.close()
+
+
+def facts(host: Host) -> LocalFacts:
+    known = host.process.facts
+    assert known is not None
+    return known
+
+
+@pytest.mark.parametrize(("fault", "expected"), FAULTS.items())
+def test_every_launcher_tells_how_a_host_ended(
+    launchers: object, fault: str, expected: tuple[type[object], str], tmp_path: Path
+) -> None:
+    assert callable(launchers)
+    kind, how = expected
+    with faulty(launchers({"TFFS_FAULT": fault}), 0.5 if fault.startswith("hang") else 20) as (host, raw):
+        with pytest.raises(Died) as caught:
+            raw.stat(str(tmp_path))
+        assert isinstance(caught.value.death, kind)
+        assert how == "" or (isinstance(caught.value.death, Crashed) and caught.value.death.how == how)
+        assert ("backtrace" in caught.value.death.output) == (fault in ("crash:stat", "hang:stat"))
+        assert not host.alive
+        with pytest.raises(HostFault):
+            raw.stat(str(tmp_path))
+
+
+def test_hosts_of_every_launcher_meet_the_same_process(tmp_path: Path) -> None:
+    states: dict[str, State] = {}
+    for name, launcher in LAUNCHERS.items():
+        with faulty(launcher({})) as (host, _):
+            states[name] = State.of(host)
+    assert len({(state.threads, state.directory, state.handlers) for state in states.values()}) == 1, states
+    # What this process leaves open to others is handed on by neither.
+    if forks({}):
+        assert states["forked"].descriptors == states["command"].descriptors, states
+
+
+@pytest.mark.parametrize("perturbed", [True, False])
+def test_the_environment_reaches_the_plugin_and_the_allocator(
+    launchers: object, perturbed: bool, tmp_path: Path
+) -> None:
+    """A read that hands out freed memory gives junk where the allocator was told to overwrite it, and only there."""
+    assert callable(launchers)
+    content = b"content" * 10
+    (tmp_path / "file").write_bytes(content)
+    environment = {"TFFS_FAULT": "read.freed-block"} | ({} if perturbed else dict.fromkeys(ALLOCATOR, ""))
+    with faulty(launchers(environment)) as (host, raw):
+        if not State.of(host).heap:
+            pytest.skip("the allocator of a sanitizer is not glibc's")
+        reader = raw.open("new_random_access_file", str(tmp_path / "file")).value
+        assert (raw.read(reader, 0, len(content)).value.data != content) == perturbed
+
+
+def test_forked_hosts_are_children_of_the_client_in_sessions_of_their_own() -> None:
+    launcher = Local()
+    hosts = [Host(launcher, 20) for _ in range(3)]
+    for host in hosts:
+        host.call("state")
+    pids = [facts(host).pid for host in hosts]
+    assert len({*pids, os.getpid()}) == 4
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        assert (int(fields[1]), int(fields[3])) == (os.getpid(), pid)
+        assert "tffs-host" in Path(f"/proc/{pid}/cmdline").read_text()
+    for host in hosts:
+        host.close()
+        usage = facts(host).usage
+        assert usage is not None
+        assert usage.ru_maxrss > 0
+    launcher.close()
+
+
+def test_hosts_outlive_the_server_that_forked_them_and_are_told_apart() -> None:
+    launcher = Local()
+    host = Host(launcher, 20)
+    launcher.close()
+    assert host.call("state") is not None
+    host.close()
+
+
+def test_a_server_that_was_ended_is_replaced() -> None:
+    launcher = Local()
+    first = Host(launcher, 20)
+    first.call("state")
+    server = launcher._server
+    assert server is not None
+    os.kill(server.process, signal.SIGKILL)
+    while Path(f"/proc/{server.process}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.001)
+    second = Host(launcher, 20)
+    assert second.call("state") is not None
+    assert first.call("state") is not None
+    for host in (first, second):
+        host.close()
+    launcher.close()
+
+
+@pytest.mark.parametrize("symbol", ["__asan_init", "__nothing_special"])
+def test_a_sanitizer_is_not_forked(symbol: str, tmp_path: Path) -> None:
+    """A library with the name of one is preloaded, as those of instrumented plugins are: hosts start one by one."""
+    source, library = tmp_path / "preloaded.c", tmp_path / "preloaded.so"
+    source.write_text(f"void {symbol}(void) {{}}")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    # The host itself may have been built with one.
+    assert forks({"LD_PRELOAD": str(library)}) == (forks({}) and symbol != "__asan_init")
+
+
+def forks(environment: dict[str, str]) -> bool:
+    launcher = Local(environment)
+    host = Host(launcher, 20)
+    assert host.call("state") is not None
+    forked = launcher._server is not None
+    host.close()
+    launcher.close()
+    return forked
+
+
+def test_large_frames_come_whole(launchers: object, tmp_path: Path) -> None:
+    assert callable(launchers)
+    content = os.urandom(1 << 20) * 9 + b"end"
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    loader = Loader(launchers({}), plugin_path("posix"), 60)
+    loaded = loader.load()
+    raw = RawFilesystem(loaded.call, loaded.registration.registered["posix"].filesystem or 0, [])
+    reader = raw.open("new_random_access_file", str(file)).value
+    assert raw.read(reader, 0, len(content)).value.data == content
+    writer = raw.open("new_writable_file", str(tmp_path / "copy")).value
+    assert raw.append(writer, content).ok
+    assert raw.handle_op("close", writer).ok
+    assert (tmp_path / "copy").read_bytes() == content
+    loaded.host.close()
+    loader.close()
+
+
+@pytest.mark.parametrize("plugin", ["fakes/noinit", "fakes/unresolved"])
+def test_a_plugin_that_does_not_load_is_not_tried_again(plugin: str) -> None:
+    loader = Loader(Local(), plugin_path(plugin), 20)
+    loaded = [loader.load() for _ in range(SAME_FAILURES + 3)]
+    assert len({one.registration.error for one in loaded}) == 1
+    assert len({one.registration.missing for one in loaded}) == 1
+    later = loaded[SAME_FAILURES + 1 :]
+    assert len({facts(one.host).pid for one in later}) == 1
+    for one in loaded:
+        one.host.close()
+    # Whoever closed it has closed nothing: the next one may have it.
+    assert State.of(loader.load().host).threads
+    loader.close()
+    assert not later[0].host.alive
+
+
+# Connections ----------------------------------------------------------------------------------------------------------
+
+
+def test_one_connection_serves_many_hosts(tmp_path: Path) -> None:
+    count = tmp_path / "started"
+    command = ["sh", "-c", f'echo >> {count}; exec "$0"', HOST]
+    loader = Loader(Command(command), plugin_path("posix"), 20)
+    for _ in range(10):
+        loaded = loader.load()
+        loaded.host.close()
+    loader.close()
+    # One is in use while the next one is prepared.
+    assert count.read_text().count("\n") <= 2
+
+
+def test_a_command_that_cannot_be_started_is_no_death() -> None:
+    with pytest.raises(Lost, match="no-such-command"):
+        Loader(Command(["/no-such-command"]), plugin_path("posix"), 20).load()
+
+
+def test_a_command_that_ends_says_why() -> None:
+    launcher = Command([sys.executable, "-c", "import sys; sys.exit('no such container')"])
+    with pytest.raises(Lost, match=r"exit status 1: no such container"):
+        Loader(launcher, plugin_path("posix"), 20).load()
+
+
+def test_a_connection_that_is_lost_is_no_death_and_the_next_one_works(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    command = ["sh", "-c", f'echo $$ >> {pids}; exec "$0"', HOST]
+    loader = Loader(Command(command, {"TFFS_FAULT": "hang:stat"}), plugin_path("fakes/faulty"), 20)
+    loaded = loader.load()
+    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
+    for pid in pids.read_text().split():
+        os.kill(int(pid), signal.SIGKILL)
+    with pytest.raises(Lost, match="connection"):
+        raw.stat(str(tmp_path))
+    assert not loaded.host.alive
+    # That which was started ahead is lost, too.
+    with pytest.raises(Lost):
+        loader.load()
+    loaded = loader.load()
+    assert loaded.registration.registered
+    loaded.host.close()
+    loader.close()
+
+
+def test_nothing_is_left_of_a_host_whose_relay_is_gone(tmp_path: Path) -> None:
+    before = hosts_below(os.getpid())
+    with faulty(Command([HOST])) as (host, raw):
+        assert raw.stat(str(tmp_path)).ok
+        children = set(hosts_below(os.getpid())).difference(before)
+        assert children
+    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+    assert not host.alive
+
+
+def hosts_below(pid: int) -> list[int]:
+    """All processes that a process started, and those that these started."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *hosts_below(int(child))]
+    return found
+
+
+def test_who_waits_awake_gives_up_where_it_does_not_help() -> None:
+    launcher = Local()
+    host = Host(launcher, 20)
+    process = host.process
+    assert isinstance(process, local_launcher.LocalProcess)
+    for _ in range(local_launcher.TRY_AGAIN // 2):
+        process._awake(process._poll or process._watch())
+    assert process._patience == 0
+    host.close()
+    launcher.close()
