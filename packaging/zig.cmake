@@ -22,6 +22,8 @@ set(CMAKE_C_COMPILER_TARGET x86_64-linux-gnu.${TFFS_GLIBC})
 set(CMAKE_CXX_COMPILER_TARGET x86_64-linux-gnu.${TFFS_GLIBC})
 # zig has a cache of its own, and ccache takes `c++` for a source file.
 set(TFFS_CCACHE OFF CACHE BOOL "")
+unset(ENV{CMAKE_C_COMPILER_LAUNCHER})
+unset(ENV{CMAKE_CXX_COMPILER_LAUNCHER})
 
 # Headers and libraries of this machine are of its own glibc: nothing is looked for but in CMAKE_PREFIX_PATH.
 set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)

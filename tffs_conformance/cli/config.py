@@ -1,13 +1,10 @@
 """`tffs-conformance config`: where a build finds the header of the interface."""
 
 import shlex
-from pathlib import Path
 
 import click
 
-from .. import harness
-
-INCLUDES = Path(harness.__file__).resolve().parent / "include"
+from ..harness.native import include_directory
 
 
 @click.command()
@@ -18,9 +15,10 @@ def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool) -> None:
     """Say where a build finds tf_filesystem_plugin.h, the interface that plugins are compiled against."""
     if not (includes or cmakedir or pkgconfigdir):
         raise click.UsageError("say what is wanted: --includes, --cmakedir or --pkgconfigdir")
+    directory = include_directory()
     if includes:
-        click.echo(shlex.quote(f"-I{INCLUDES}"))
+        click.echo(shlex.quote(f"-I{directory}"))
     if cmakedir:
-        click.echo(INCLUDES / "cmake")
+        click.echo(directory / "cmake")
     if pkgconfigdir:
-        click.echo(INCLUDES / "pkgconfig")
+        click.echo(directory / "pkgconfig")
