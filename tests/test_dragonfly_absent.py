@@ -1,6 +1,7 @@
-"""A machine without the libraries of the dragonfly plugin: it is told what to install."""
+"""A machine where libraries of the dragonfly plugin are missing or too old: it is told what to install."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 
+CLONE = Path(__file__).parents[1]
 PACKAGES = "libcurl4-openssl-dev libssl-dev nlohmann-json3-dev libpugixml-dev"
 
 
@@ -34,3 +36,46 @@ def test_the_run_names_the_packages(without_dragonfly: dict[str, str]) -> None:
     command = [sys.executable, "-m", "pytest", "--plugin=dragonfly"]
     done = subprocess.run(command, env=without_dragonfly, capture_output=True, text=True, check=False)
     assert (done.returncode, PACKAGES in done.stderr) == (4, True)
+
+
+#: What the headers of the four libraries say of themselves, new enough.
+HEADERS = {
+    "curl/curl.h": "#define LIBCURL_VERSION_NUM 0x075500",
+    "openssl/evp.h": "#define OPENSSL_VERSION_NUMBER 0x30000000L",
+    "nlohmann/json.hpp": "#define NLOHMANN_JSON_VERSION_MAJOR 3\n#define NLOHMANN_JSON_VERSION_MINOR 6",
+    "pugixml.hpp": "namespace pugi { struct xml_document { bool load_string(const char*) { return true; } }; }",
+}
+VARIABLES = ("CURL_HEADERS", "OPENSSL_HEADERS", "JSON_HEADERS", "PUGIXML_HEADERS")
+
+
+def configured(directory: Path, headers: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A build is configured on a machine with these headers."""
+    for name, text in headers.items():
+        (directory / name).parent.mkdir(exist_ok=True)
+        (directory / name).write_text(f"{text}\n")
+    command = ["cmake", "-S", str(CLONE), "-B", str(directory / "build"), "-DPUGIXML_LIBRARY:STRING=m"]
+    command += [f"-D{variable}={directory}" for variable in VARIABLES]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake")
+@pytest.mark.parametrize(
+    ("header", "old", "reason"),
+    [
+        ("curl/curl.h", "#define LIBCURL_VERSION_NUM 0x075100", "it needs libcurl 7.85 or newer"),
+        ("openssl/evp.h", "#define OPENSSL_VERSION_NUMBER 0x1010117fL", "it needs OpenSSL 3.0 or newer"),
+        ("pugixml.hpp", "#error not for this compiler", "needs.cc beside its sources does not compile and link"),
+    ],
+)
+def test_a_build_leaves_it_out_and_says_why(tmp_path: Path, header: str, old: str, reason: str) -> None:
+    done = configured(tmp_path, HEADERS | {header: old})
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stdout.splitlines() if "dragonfly" in line]
+    assert told == [f"-- dragonfly is not built, {reason}: on Debian, apt-get install {PACKAGES}"]
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake")
+def test_a_build_takes_it_where_all_is_new_enough(tmp_path: Path) -> None:
+    done = configured(tmp_path, HEADERS)
+    assert done.returncode == 0, done.stderr
+    assert "dragonfly" not in done.stdout

@@ -14,6 +14,12 @@ def test_compiles(compiler: tuple[str, ...]) -> None:
     subprocess.run([*compiler, *STRICT, str(HEADER)], check=True)
 
 
+@pytest.mark.parametrize("compiler", [("cc", "-std=c11", "-xc"), ("c++", "-std=c++17", "-xc++")], ids=["c11", "c++17"])
+def test_may_be_included_twice(compiler: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "twice").write_text(f'#include "{HEADER}"\n#include "{HEADER}"\n')
+    subprocess.run([*compiler, *STRICT, str(tmp_path / "twice")], check=True)
+
+
 @pytest.mark.parametrize("field", ["int64_t other;\n  int64_t length;", "char length[16];"])
 def test_a_wrong_layout_does_not_compile(tmp_path: Path, field: str) -> None:
     """The assertions bite: with one field more in front, nothing fits."""

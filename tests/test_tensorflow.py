@@ -11,6 +11,7 @@ import pytest
 
 from tests.tensorflow.targets import LASTING, LOADER, PYTHON, TARGETS, Absent, Target, environment, shipped, tensorflow
 from tests.test_fakes import told
+from tests.test_header import HEADER
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.guard import Guard
@@ -75,6 +76,36 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
             yield Filled(target, said)
     except Absent as absent:
         pytest.skip(f"not run: {absent}")
+
+
+# The header -----------------------------------------------------------------------------------------------------------
+
+#: What of TensorFlow's headers may stand in a source of C, and of C++ only.
+OF_C = ("tensorflow/c/env.h", "tensorflow/c/tf_status.h")
+OF_CXX = ("tensorflow/c/experimental/filesystem/filesystem_interface.h", *OF_C)
+
+
+@pytest.mark.parametrize("compiler", [("cc", "-std=c11", "-xc"), ("c++", "-std=c++17", "-xc++")], ids=["c11", "c++17"])
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+def test_our_header_and_theirs_stand_in_one_source(compiler: tuple[str, ...], first: str, tmp_path: Path) -> None:
+    found = tensorflow()
+    assert found is not None
+    theirs = OF_C if "-xc" in compiler else OF_CXX
+    headers = [HEADER.name, *theirs] if first == "ours" else [*theirs, HEADER.name]
+    source = tmp_path / "both"
+    source.write_text(
+        "".join(f'#include "{header}"\n' for header in headers)
+        + """
+void Use(TF_Status* status, TF_RandomAccessFileOps* ops, TF_FileStatistics* facts);
+void Use(TF_Status* status, TF_RandomAccessFileOps* ops, TF_FileStatistics* facts) {
+  TF_SetStatus(status, TF_OK, "");
+  facts->length = ops->read(NULL, 0, 0, NULL, status);
+}
+"""
+    )
+    strict = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only")
+    at = ("-isystem", str(found[0] / "include"), f"-I{HEADER.parent}")
+    subprocess.run([*compiler, *strict, *at, str(source)], check=True)
 
 
 # Registered by hand ---------------------------------------------------------------------------------------------------

@@ -13,6 +13,9 @@
  *  - Paths are NUL-terminated and went through translate_name, except the pattern of
  * get_matching_paths.
  *  - "Invalid path": malformed, or with a parent that is a file.
+ *
+ * Where the compiler finds TensorFlow's own headers, those give the declarations, and this one
+ * asserts that the layout is the same. So a source may include both, in either order.
  */
 #ifndef TF_FILESYSTEM_PLUGIN_H_
 #define TF_FILESYSTEM_PLUGIN_H_
@@ -22,11 +25,35 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-extern "C" {
 #define TF_FS_STATIC_ASSERT static_assert
 #else
 #define TF_FS_STATIC_ASSERT _Static_assert
 #endif
+
+/* A compiler that lacks __has_include would not understand it in the same line. */
+#ifdef __has_include
+#if __has_include("tensorflow/c/env.h")
+#define TF_FS_ENVIRONMENT_OF_TENSORFLOW
+#include "tensorflow/c/env.h"
+#include "tensorflow/c/tf_status.h"
+#endif
+#if __has_include("tensorflow/c/logging.h")
+#define TF_FS_LOGGING_OF_TENSORFLOW
+#include "tensorflow/c/logging.h"
+#endif
+/* It cannot be read as C. */
+#if defined(__cplusplus) && \
+    __has_include("tensorflow/c/experimental/filesystem/filesystem_interface.h")
+#define TF_FS_TABLES_OF_TENSORFLOW
+#include "tensorflow/c/experimental/filesystem/filesystem_interface.h"
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef TF_FS_ENVIRONMENT_OF_TENSORFLOW
 
 /* ------------------------------------------------------------------------------------------------
  * Status */
@@ -91,8 +118,18 @@ TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* name, voi
 /* Waits for the end and frees the thread. */
 void TF_JoinThread(TF_Thread* thread);
 
+typedef struct TF_FileStatistics {
+  int64_t length;     /* bytes; of a directory: unspecified */
+  int64_t mtime_nsec; /* nanoseconds since the epoch */
+  bool is_directory;
+} TF_FileStatistics;
+
+#endif /* TF_FS_ENVIRONMENT_OF_TENSORFLOW */
+
 /* ------------------------------------------------------------------------------------------------
  * Logging */
+
+#ifndef TF_FS_LOGGING_OF_TENSORFLOW
 
 typedef enum TF_LogLevel { TF_INFO = 0, TF_WARNING = 1, TF_ERROR = 2, TF_FATAL = 3 } TF_LogLevel;
 
@@ -107,8 +144,12 @@ void TF_Log(TF_LogLevel level, const char* format, ...) TF_FS_PRINTF(2, 3);
 void TF_VLog(int level, const char* format, ...) TF_FS_PRINTF(2, 3);
 void TF_DVLog(int level, const char* format, ...) TF_FS_PRINTF(2, 3);
 
+#endif /* TF_FS_LOGGING_OF_TENSORFLOW */
+
 /* ------------------------------------------------------------------------------------------------
  * Wrappers */
+
+#ifndef TF_FS_TABLES_OF_TENSORFLOW
 
 typedef struct TF_RandomAccessFile {
   void* plugin_file;
@@ -131,12 +172,6 @@ typedef struct TF_TransactionToken {
   void* token;
   TF_Filesystem* owner;
 } TF_TransactionToken;
-
-typedef struct TF_FileStatistics {
-  int64_t length;     /* bytes; of a directory: unspecified */
-  int64_t mtime_nsec; /* nanoseconds since the epoch */
-  bool is_directory;
-} TF_FileStatistics;
 
 typedef enum TF_Filesystem_Option_Type {
   TF_Filesystem_Option_Type_Int = 0,
@@ -381,6 +416,8 @@ __attribute__((visibility("default")))
 #endif
 void TF_InitPlugin(TF_FilesystemPluginInfo* plugin_info);
 
+#endif /* TF_FS_TABLES_OF_TENSORFLOW */
+
 /* ------------------------------------------------------------------------------------------------
  * Layout (LP64) */
 
@@ -493,6 +530,9 @@ TF_FS_AT(TF_FilesystemPluginInfo, plugin_memory_free, 24);
 #undef TF_FS_AT
 #undef TF_FS_SIZE
 #undef TF_FS_STATIC_ASSERT
+#undef TF_FS_ENVIRONMENT_OF_TENSORFLOW
+#undef TF_FS_LOGGING_OF_TENSORFLOW
+#undef TF_FS_TABLES_OF_TENSORFLOW
 
 #ifdef __cplusplus
 } /* extern "C" */

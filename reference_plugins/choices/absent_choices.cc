@@ -5,7 +5,7 @@
 namespace choices {
 namespace {
 
-void NoOptionalOps(posix::Tables& tables) {
+void NoOptionalOps(support::Tables& tables) {
   auto& ops = tables.filesystem;
   ops.recursively_create_dir = nullptr;
   ops.delete_recursively = nullptr;
@@ -21,7 +21,7 @@ void NoOptionalOps(posix::Tables& tables) {
   tables.writable_file.sync = nullptr;
 }
 
-void NoTreeOps(posix::Tables& tables) {
+void NoTreeOps(support::Tables& tables) {
   auto& ops = tables.filesystem;
   ops.recursively_create_dir = nullptr;
   ops.delete_recursively = nullptr;
@@ -30,7 +30,7 @@ void NoTreeOps(posix::Tables& tables) {
   ops.get_matching_paths = nullptr;
 }
 
-void ReadOnly(posix::Tables& tables) {
+void ReadOnly(support::Tables& tables) {
   auto& ops = tables.filesystem;
   ops.new_writable_file = nullptr;
   ops.new_appendable_file = nullptr;
@@ -48,7 +48,7 @@ void ReadOnly(posix::Tables& tables) {
 std::vector<Choice> AbsentChoices() {
   return {
       {"no-sync", "what is done where sync is NULL (A22)", "sync is NULL",
-       [](posix::Tables& tables) { tables.writable_file.sync = nullptr; }, false},
+       [](support::Tables& tables) { tables.writable_file.sync = nullptr; }, false},
       {"no-tree-ops", "which ops have to be there", "none for which core asks is_directory",
        NoTreeOps, false},
       {"read-only", "which ops have to be there", "none that changes anything", ReadOnly, false},

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "tables.h"
+#include "posix/tables.h"
 #include "tf_filesystem_plugin.h"
 
 namespace choices {
@@ -22,7 +22,7 @@ struct Choice {
   std::string decision;  // and how it is decided here
   // Works the choice into the tables; ops that are there already are called from those that take
   // their place, so that choices add up.
-  void (*apply)(posix::Tables& tables);
+  void (*apply)(support::Tables& tables);
   // Whether "all" makes it, too: of those that exclude each other only one can.
   bool in_all = true;
 };

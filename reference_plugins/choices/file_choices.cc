@@ -10,15 +10,15 @@
 #include <utility>
 
 #include "choices.h"
-#include "paths.h"
-#include "status.h"
+#include "support/paths.h"
+#include "support/status.h"
 
 namespace choices {
 namespace {
 
-using posix::SetErrno;
-using posix::SetError;
-using posix::SetOk;
+using support::SetErrno;
+using support::SetError;
+using support::SetOk;
 
 // How files are written: these are set before the first op.
 struct Writing {
@@ -28,8 +28,8 @@ struct Writing {
 } writing;
 
 // The ops of posix, which do the work in the end.
-const posix::Tables& Posix() {
-  static const posix::Tables tables;
+const support::Tables& Posix() {
+  static const support::Tables tables = posix::AllTables();
   return tables;
 }
 
@@ -83,7 +83,7 @@ int64_t CheckOnly(const char* path, TF_Status* status) {
   }
   int error = errno;
   // What is missing can be made where its directory is.
-  if (error == ENOENT && *path != '\0' && stat(posix::ParentOf(path).c_str(), &facts) == 0) {
+  if (error == ENOENT && *path != '\0' && stat(support::ParentOf(path).c_str(), &facts) == 0) {
     error = S_ISDIR(facts.st_mode) ? 0 : ENOTDIR;
   }
   SetErrno(status, error, path);
@@ -91,7 +91,7 @@ int64_t CheckOnly(const char* path, TF_Status* status) {
 }
 
 void Open(const char* path, bool appends, TF_WritableFile* file, TF_Status* status) {
-  posix::Guarded(status, path, [&] {
+  support::Guarded(status, path, [&] {
     auto writer = std::make_unique<Writer>();
     writer->path = path;
     writer->appends = appends;
@@ -116,7 +116,7 @@ void NewAppendable(const TF_Filesystem*, const char* path, TF_WritableFile* file
 
 void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) noexcept {
   Writer* writer = Get(file);
-  posix::Guarded(status, writer->path.c_str(), [&] {
+  support::Guarded(status, writer->path.c_str(), [&] {
     writer->waiting.append(buffer, n);
     writer->position += static_cast<int64_t>(n);
     SetOk(status);
@@ -156,7 +156,7 @@ void Cleanup(TF_WritableFile* file) noexcept {
   file->plugin_file = nullptr;
 }
 
-void UseWriters(posix::Tables& tables) {
+void UseWriters(support::Tables& tables) {
   tables.filesystem.new_writable_file = NewWritable;
   tables.filesystem.new_appendable_file = NewAppendable;
   tables.writable_file.cleanup = Cleanup;
@@ -167,18 +167,18 @@ void UseWriters(posix::Tables& tables) {
   tables.writable_file.close = Close;
 }
 
-void LateVisibility(posix::Tables& tables) {
+void LateVisibility(support::Tables& tables) {
   writing.buffers = true;
   UseWriters(tables);
 }
 
-void LateCreation(posix::Tables& tables) {
+void LateCreation(support::Tables& tables) {
   writing.buffers = true;
   writing.creates_late = true;
   UseWriters(tables);
 }
 
-void TellFromHandle(posix::Tables& tables) {
+void TellFromHandle(support::Tables& tables) {
   writing.counts_from_handle = true;
   UseWriters(tables);
 }
@@ -213,13 +213,13 @@ std::vector<Choice> FileChoices() {
       {"tell-from-handle", "what tell counts on an appendable file (A7)",
        "the bytes of this handle", TellFromHandle},
       {"zero-read-out-of-range", "what reading 0 bytes at the end answers (A8)", "OUT_OF_RANGE",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          read_before_zero = Replace(tables.random_access_file, &TF_RandomAccessFileOps::read,
                                     ZeroReadIsOutOfRange);
        }},
       {"huge-offset-is-invalid", "what reading at 2^63 and behind answers",
        "INVALID_ARGUMENT and -1",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          read_before_huge =
              Replace(tables.random_access_file, &TF_RandomAccessFileOps::read, HugeOffsetIsInvalid);
        }},

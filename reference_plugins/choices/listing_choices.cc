@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "choices.h"
-#include "memory.h"
-#include "paths.h"
+#include "support/memory.h"
+#include "support/paths.h"
 
 namespace choices {
 namespace {
@@ -22,7 +22,7 @@ struct Before {
 };
 
 template <int number>
-void ReplaceBoth(posix::Tables& tables, ListOp children, ListOp matches) {
+void ReplaceBoth(support::Tables& tables, ListOp children, ListOp matches) {
   Before<number>::children = Replace(tables.filesystem, &TF_FilesystemOps::get_children, children);
   Before<number>::matches =
       Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, matches);
@@ -33,9 +33,9 @@ std::vector<std::string> Taken(int count, char** entries) {
   std::vector<std::string> names;
   for (int k = 0; k < count; ++k) {
     names.emplace_back(entries[k]);
-    posix::Free(entries[k]);
+    support::Free(entries[k]);
   }
-  posix::Free(entries);
+  support::Free(entries);
   return names;
 }
 
@@ -55,7 +55,7 @@ int BlockForNothing(const TF_Filesystem* filesystem, const char* path, char*** e
                     TF_Status* status) noexcept {
   const int count = (*before)(filesystem, path, entries, status);
   if (count <= 0 && *entries == nullptr) {
-    *entries = static_cast<char**>(posix::Allocate(sizeof(char*)));
+    *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
   }
   return count;
 }
@@ -72,7 +72,7 @@ int Translated(const TF_Filesystem* filesystem, const char* pattern, char*** ent
   const int count = matches_before_form(filesystem, pattern, entries, status);
   for (int k = 0; k < count; ++k) {
     char* whole = (*entries)[k];
-    const size_t prefix = posix::ParseUri(whole).prefix.size();
+    const size_t prefix = support::ParseUri(whole).prefix.size();
     std::memmove(whole, whole + prefix, std::strlen(whole + prefix) + 1);
   }
   return count;
@@ -80,8 +80,8 @@ int Translated(const TF_Filesystem* filesystem, const char* pattern, char*** ent
 
 // Whether a component of `match` begins with a dot where that of `pattern` does not write one.
 bool MatchesHidden(const std::string& match, const std::string& pattern) {
-  const auto names = posix::Components(posix::ParseUri(match).path);
-  const auto written = posix::Components(posix::ParseUri(pattern).path);
+  const auto names = support::Components(support::ParseUri(match).path);
+  const auto written = support::Components(support::ParseUri(pattern).path);
   for (size_t k = 0; k < names.size() && k < written.size(); ++k) {
     const char first = written[k].front();
     if (names[k].front() == '.' && (first == '*' || first == '?' || first == '[')) return true;
@@ -98,7 +98,7 @@ int HideDotFiles(const TF_Filesystem* filesystem, const char* pattern, char*** e
   for (const std::string& match : Taken(count, *entries)) {
     if (!MatchesHidden(match, pattern)) kept.push_back(match);
   }
-  return posix::CopyNames(kept, entries);
+  return support::CopyNames(kept, entries);
 }
 
 ListOp matches_before_bang;
@@ -121,32 +121,32 @@ int NoBangClass(const TF_Filesystem* filesystem, const char* pattern, char*** en
 std::vector<Choice> ListingChoices() {
   return {
       {"translated-matches", "the form of matches (A11)", "paths, without scheme and host",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          matches_before_form =
              Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, Translated);
        }},
       {"hide-dot-files", "whether a star matches a leading dot (A11)", "it has to be written",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          matches_before_hiding =
              Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, HideDotFiles);
        }},
       {"no-bang-class", "whether [!x] negates (A11)", "it holds ! and x",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          matches_before_bang =
              Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, NoBangClass);
        }},
       {"reverse-listing", "the order of entries and matches (A11)", "the reverse of their bytes",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          ReplaceBoth<1>(tables, Reversed<&Before<1>::children>, Reversed<&Before<1>::matches>);
        }},
       {"block-entries", "what stands for no entries, and after an error (A10)",
        "a block, which the host frees",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          ReplaceBoth<2>(tables, BlockForNothing<&Before<2>::children>,
                         BlockForNothing<&Before<2>::matches>);
        }},
       {"zero-on-error", "what listing returns with an error (A10)", "0",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          ReplaceBoth<3>(tables, ZeroOnError<&Before<3>::children>,
                         ZeroOnError<&Before<3>::matches>);
        }},

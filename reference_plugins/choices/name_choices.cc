@@ -7,14 +7,14 @@
 
 #include "choices.h"
 #include "path_ops.h"
-#include "paths.h"
-#include "status.h"
+#include "support/paths.h"
+#include "support/status.h"
 
 namespace choices {
 namespace {
 
-using posix::SetErrno;
-using posix::SetError;
+using support::SetErrno;
+using support::SetError;
 
 constexpr TF_Code kRefusal = TF_FAILED_PRECONDITION;
 
@@ -76,14 +76,14 @@ bool AllLegal(const TF_Filesystem* filesystem, char** paths, int count,
 }
 
 struct RefuseIllegal {
-  posix::Tables& tables;
+  support::Tables& tables;
   template <auto Entry>
   void Op() {
     OnPath<1, Entry>::before = Replace(tables.filesystem, Entry, LegalOnly<Entry>::Call);
   }
 };
 
-void IllegalNames(posix::Tables& tables) {
+void IllegalNames(support::Tables& tables) {
   ForEachPathOp(RefuseIllegal{tables});
   using Both = OnTwoPaths<1>;
   Both::rename =
@@ -96,7 +96,7 @@ void IllegalNames(posix::Tables& tables) {
 // Whether a file stands further up than right above `path`.
 bool IsFarBelowAFile(const char* path) {
   struct stat facts;
-  return stat(posix::ParentOf(path).c_str(), &facts) != 0 && errno == ENOTDIR;
+  return stat(support::ParentOf(path).c_str(), &facts) != 0 && errno == ENOTDIR;
 }
 
 template <auto Entry, typename Type = decltype(Entry)>
@@ -120,7 +120,7 @@ void NeitherFarBelow(const TF_Filesystem* filesystem, const char* source, const 
 }
 
 struct MissFarBelow {
-  posix::Tables& tables;
+  support::Tables& tables;
   template <auto Entry>
   void Op() {
     // The one op for which a parent that is missing is no reason to fail.
@@ -131,7 +131,7 @@ struct MissFarBelow {
   }
 };
 
-void FarBelowAFileIsNotFound(posix::Tables& tables) {
+void FarBelowAFileIsNotFound(support::Tables& tables) {
   ForEachPathOp(MissFarBelow{tables});
   using Both = OnTwoPaths<3>;
   Both::rename =

@@ -9,15 +9,15 @@
 
 #include "choices.h"
 #include "path_ops.h"
-#include "paths.h"
-#include "status.h"
+#include "support/paths.h"
+#include "support/status.h"
 
 namespace choices {
 namespace {
 
-using posix::SetErrno;
-using posix::SetError;
-using posix::SetOk;
+using support::SetErrno;
+using support::SetError;
+using support::SetOk;
 
 constexpr TF_Code kRefusal = TF_FAILED_PRECONDITION;
 
@@ -34,10 +34,10 @@ bool IsDirectory(const char* path) {
 TwoPathOp copy_before_inside;
 void CopyIntoDirectory(const TF_Filesystem* filesystem, const char* source, const char* target,
                        TF_Status* status) noexcept {
-  posix::Guarded(status, target, [&] {
+  support::Guarded(status, target, [&] {
     std::string inside = target;
     if (IsFile(source) && IsDirectory(target)) {
-      inside += "/" + std::string(posix::Components(source).back());
+      inside += "/" + std::string(support::Components(source).back());
     }
     copy_before_inside(filesystem, source, inside.c_str(), status);
   });
@@ -93,12 +93,12 @@ void StatWithTimes(const TF_Filesystem* filesystem, const char* path, TF_FileSta
 }
 
 template <int64_t granularity>
-void Times(posix::Tables& tables) {
+void Times(support::Tables& tables) {
   stat_before<granularity> =
       Replace(tables.filesystem, &TF_FilesystemOps::stat, StatWithTimes<granularity>);
 }
 
-void Unimplemented(posix::Tables& tables) {
+void Unimplemented(support::Tables& tables) {
   const TwoPathOp op = [](const TF_Filesystem*, const char* source, const char*,
                           TF_Status* status) {
     SetError(status, TF_UNIMPLEMENTED, source, "this plugin does not do that");
@@ -111,7 +111,7 @@ void Unimplemented(posix::Tables& tables) {
       };
 }
 
-void RefuseBothThemselves(posix::Tables& tables) {
+void RefuseBothThemselves(support::Tables& tables) {
   using Both = OnTwoPaths<2>;
   Both::rename =
       Replace(tables.filesystem, &TF_FilesystemOps::rename_file, RefuseItself<&Both::rename>);
@@ -123,24 +123,24 @@ void RefuseBothThemselves(posix::Tables& tables) {
 std::vector<Choice> PathChoices() {
   return {
       {"copy-into-directory", "what copying onto a directory does (A2)", "a file inside it",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          copy_before_inside =
              Replace(tables.filesystem, &TF_FilesystemOps::copy_file, CopyIntoDirectory);
        }},
       {"rename-directories", "whether directories are renamed (A3)", "they are",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          rename_before_directories =
              Replace(tables.filesystem, &TF_FilesystemOps::rename_file, RenameDirectories);
        }},
       {"refuse-itself", "what a file renamed or copied onto itself becomes (A13)",
        "FAILED_PRECONDITION", RefuseBothThemselves},
       {"header-is-directory", "what is_directory answers for a file (A1)", "OK and false",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          is_directory_before =
              Replace(tables.filesystem, &TF_FilesystemOps::is_directory, HeaderIsDirectory);
        }},
       {"refuse-tree-of-file", "what delete_recursively does to a file (A5)", "FAILED_PRECONDITION",
-       [](posix::Tables& tables) {
+       [](support::Tables& tables) {
          delete_tree_before =
              Replace(tables.filesystem, &TF_FilesystemOps::delete_recursively, RefuseTreeOfFile);
        }},

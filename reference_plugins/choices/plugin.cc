@@ -35,8 +35,8 @@ std::vector<Choice> All() {
   std::abort();
 }
 
-posix::Tables Chosen() {
-  posix::Tables tables;
+support::Tables Chosen() {
+  support::Tables tables = posix::AllTables();
   const std::vector<Choice> known = All();
   const char* value = std::getenv("TFFS_CHOICES");
   std::istringstream names(value == nullptr ? "" : value);
@@ -58,5 +58,5 @@ posix::Tables Chosen() {
 }  // namespace choices
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
-  posix::Register("posix", choices::Chosen(), info);
+  support::Register("posix", choices::Chosen(), info);
 }

@@ -27,7 +27,7 @@ void SlowDown(Ops& ops) {
 }
 
 struct SlowDownEach {
-  posix::Tables& tables;
+  support::Tables& tables;
   template <auto Entry>
   void Op() {
     SlowDown<Entry>(tables.filesystem);
@@ -35,7 +35,7 @@ struct SlowDownEach {
 };
 
 // What works without the store is as fast as ever: names, and bytes that wait to be written.
-void FarAway(posix::Tables& tables) {
+void FarAway(support::Tables& tables) {
   ForEachPathOp(SlowDownEach{tables});
   SlowDown<&TF_FilesystemOps::rename_file>(tables.filesystem);
   SlowDown<&TF_FilesystemOps::copy_file>(tables.filesystem);

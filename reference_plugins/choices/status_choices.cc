@@ -39,14 +39,14 @@ void Leave(Ops& ops) {
 }
 
 struct LeaveEach {
-  posix::Tables& tables;
+  support::Tables& tables;
   template <auto Entry>
   void Op() {
     Leave<Entry>(tables.filesystem);
   }
 };
 
-void LeaveStatusAlone(posix::Tables& tables) {
+void LeaveStatusAlone(support::Tables& tables) {
   ForEachPathOp(LeaveEach{tables});
   Leave<&TF_FilesystemOps::rename_file>(tables.filesystem);
   Leave<&TF_FilesystemOps::copy_file>(tables.filesystem);

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "directories.h"
 #include "failure.h"
 #include "filesystem.h"
 #include "ops.h"
+#include "posix/directories.h"
 
 namespace dragonfly {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "status.h"
+#include "support/status.h"
 #include "tf_filesystem_plugin.h"
 
 namespace dragonfly {
@@ -27,13 +27,13 @@ class Failure : public std::runtime_error {
 // it fails, gives `failed` and says "<path>; <reason>".
 template <typename Result, typename Op>
 Result Perform(TF_Status* status, const char* path, Result failed, Op op) noexcept {
-  return posix::Guarded(status, path, failed, [&] {
+  return support::Guarded(status, path, failed, [&] {
     try {
       Result result = op();
-      posix::SetOk(status);
+      support::SetOk(status);
       return result;
     } catch (const Failure& failure) {
-      posix::SetError(status, failure.code(), path, failure.what());
+      support::SetError(status, failure.code(), path, failure.what());
       return failed;
     }
   });

@@ -1,53 +1,39 @@
 // What a directory holds, and what a pattern matches.
 
-#include <fnmatch.h>
-
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "failure.h"
 #include "filesystem.h"
-#include "listing.h"
-#include "memory.h"
 #include "ops.h"
-#include "paths.h"
+#include "posix/listing.h"
+#include "support/glob.h"
+#include "support/memory.h"
+#include "support/paths.h"
 
 namespace dragonfly {
 namespace {
 
-constexpr char kGlobCharacters[] = "*?[\\";
-
-bool HasGlobCharacter(std::string_view text) {
-  return text.find_first_of(kGlobCharacters) != std::string_view::npos;
-}
-
-// The keys that match all of `components`, one level of the tree after the other. A level without
-// glob characters costs nothing until the last.
+// The paths in a bucket that match a pattern. A level without glob characters costs no request
+// until the last.
 std::vector<std::string> Matches(const Tree& tree, const std::string& bucket,
-                                 const std::vector<std::string_view>& components) {
-  std::vector<std::string> matches = {""};
-  for (size_t level = 0; level < components.size(); ++level) {
-    const std::string component(components[level]);
-    const bool last = level + 1 == components.size();
-    std::vector<std::string> below;
-    for (const std::string& match : matches) {
-      const std::string stem = match.empty() ? "" : match + "/";
-      if (!HasGlobCharacter(component)) {
-        const bool there = !last || tree.Look({bucket, stem + component}).kind != Kind::kNothing;
-        if (there) below.push_back(stem + component);
-        continue;
-      }
-      const std::string start = component.substr(0, component.find_first_of(kGlobCharacters));
-      for (const Child& child : tree.Children({bucket, match}, start)) {
-        const bool leads_on = last || child.kind == Kind::kDirectory;
-        if (leads_on && fnmatch(component.c_str(), child.name.c_str(), 0) == 0) {
-          below.push_back(stem + child.name);
-        }
-      }
+                                 const std::string& pattern) {
+  const auto name_of = [&](const std::string& path) { return Name{bucket, path.substr(1)}; };
+  support::GlobTree keys;
+  keys.look = [&](const std::string& path, bool last, bool* there) {
+    *there = !last || tree.Look(name_of(path)).kind != Kind::kNothing;
+    return 0;
+  };
+  keys.list = [&](const std::string& directory, const std::string& start, bool last,
+                  std::vector<std::string>* names) {
+    for (Child& child : tree.Children(name_of(directory), start)) {
+      if (last || child.kind == Kind::kDirectory) names->push_back(std::move(child.name));
     }
-    matches = std::move(below);
-  }
+    return 0;
+  };
+  std::vector<std::string> matches;
+  support::Glob(pattern, keys, &matches);
   return matches;
 }
 
@@ -69,7 +55,7 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
       if (kind == Kind::kNothing) throw Failure(TF_NOT_FOUND, "there is no such directory");
       if (kind == Kind::kFile) throw Failure(TF_FAILED_PRECONDITION, "this is a file");
     }
-    return posix::CopyNames(names, entries);
+    return support::CopyNames(names, entries);
   });
 }
 
@@ -82,26 +68,25 @@ int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*
   }
   return Perform(status, pattern, -1, [&] {
     const auto state = Get(filesystem);
-    const posix::Uri uri = posix::ParseUri(pattern);
+    const support::Uri uri = support::ParseUri(pattern);
     const std::string prefix(uri.prefix);
     const Name bucket = ObjectName(state->config, prefix.c_str());
-    const std::string path = posix::CleanPath(uri.path.empty() ? "/" : uri.path);
+    const std::string path = support::CleanPath(uri.path.empty() ? "/" : uri.path);
     std::vector<std::string> results;
     try {
-      if (!HasGlobCharacter(path)) {
+      if (!support::HasGlobCharacter(path)) {
         const Name name = ObjectName(state->config, (prefix + path).c_str());
         if (state->tree.Look(name).kind != Kind::kNothing) results.emplace_back(pattern);
       } else {
-        for (const std::string& key :
-             Matches(state->tree, bucket.bucket, posix::Components(path))) {
-          results.push_back(prefix + "/" + key);
+        for (const std::string& match : Matches(state->tree, bucket.bucket, path)) {
+          results.push_back(prefix + match);
         }
       }
     } catch (const Failure& failure) {
       // A bucket that is not there holds no matches; that is an answer, not a failure.
       if (failure.code() != TF_NOT_FOUND) throw;
     }
-    return posix::CopyNames(results, entries);
+    return support::CopyNames(results, entries);
   });
 }
 

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "failure.h"
-#include "files.h"
 #include "filesystem.h"
 #include "ops.h"
-#include "tables.h"
+#include "posix/files.h"
+#include "posix/tables.h"
 
 namespace dragonfly {
 namespace {

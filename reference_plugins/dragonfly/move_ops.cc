@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "directories.h"
 #include "failure.h"
-#include "files.h"
 #include "filesystem.h"
 #include "ops.h"
-#include "rename_copy.h"
-#include "tables.h"
+#include "posix/directories.h"
+#include "posix/files.h"
+#include "posix/rename_copy.h"
+#include "posix/tables.h"
 
 namespace dragonfly {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "failure.h"
-#include "memory.h"
-#include "paths.h"
+#include "support/memory.h"
+#include "support/paths.h"
 
 namespace dragonfly {
 namespace {
@@ -104,13 +104,13 @@ Name ParentOf(const Name& name) {
 
 char* TranslateName(const TF_Filesystem* filesystem, const char* uri) noexcept {
   try {
-    const posix::Uri parts = posix::ParseUri(uri);
+    const support::Uri parts = support::ParseUri(uri);
     if (parts.prefix.size() <= kScheme.size() ||
         parts.prefix.substr(0, kScheme.size()) != kScheme) {
-      return posix::TranslateName(filesystem, uri);
+      return support::TranslateName(filesystem, uri);
     }
-    return posix::CopyString(std::string(parts.prefix) +
-                             posix::CleanPath(parts.path.empty() ? "/" : parts.path));
+    return support::CopyString(std::string(parts.prefix) +
+                               support::CleanPath(parts.path.empty() ? "/" : parts.path));
   } catch (const std::exception&) {
     return nullptr;  // no memory, and the op has no status to say so
   }

@@ -1,13 +1,10 @@
 // The one symbol that a filesystem plugin exports.
 
 #include "ops.h"
-#include "tables.h"
+#include "support/registration.h"
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
-  posix::Tables tables;
-  tables.filesystem = dragonfly::FilesystemOps();
-  tables.random_access_file = dragonfly::RandomAccessFileOps();
-  tables.writable_file = dragonfly::WritableFileOps();
-  tables.memory_region = dragonfly::MemoryRegionOps();
-  posix::Register("dragonfly", tables, info);
+  const support::Tables tables = {dragonfly::FilesystemOps(), dragonfly::RandomAccessFileOps(),
+                                  dragonfly::WritableFileOps(), dragonfly::MemoryRegionOps()};
+  support::Register("dragonfly", tables, info);
 }

@@ -5,7 +5,7 @@
 #include "failure.h"
 #include "filesystem.h"
 #include "ops.h"
-#include "queries.h"
+#include "posix/queries.h"
 
 namespace dragonfly {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "failure.h"
-#include "files.h"
 #include "filesystem.h"
 #include "ops.h"
-#include "tables.h"
+#include "posix/files.h"
+#include "posix/tables.h"
 
 namespace dragonfly {
 namespace {
@@ -50,8 +50,8 @@ class ObjectReader : public Reader {
     // The end of the file is no failure: the bytes in front of it count, and the code tells the
     // reader to stop.
     if (done >= 0 && static_cast<uint64_t>(done) < n) {
-      posix::SetError(status, TF_OUT_OF_RANGE, path_.c_str(),
-                      "the file ends before the bytes asked for");
+      support::SetError(status, TF_OUT_OF_RANGE, path_.c_str(),
+                        "the file ends before the bytes asked for");
     }
     return done;
   }

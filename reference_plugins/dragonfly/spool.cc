@@ -21,15 +21,15 @@ namespace {
                 std::string(what) + ": " + std::strerror(error));
 }
 
-posix::Descriptor Unnamed(const std::string& directory) {
+support::Descriptor Unnamed(const std::string& directory) {
   const int number = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (number >= 0) return posix::Descriptor(number);
+  if (number >= 0) return support::Descriptor(number);
   // Not every filesystem has files without a name.
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
     Refuse("no temporary file in cache_dir", errno);
   }
   std::string name = directory + "/dragonfly-XXXXXX";
-  posix::Descriptor descriptor(mkostemp(name.data(), O_CLOEXEC));
+  support::Descriptor descriptor(mkostemp(name.data(), O_CLOEXEC));
   if (!descriptor.is_open()) Refuse("no temporary file in cache_dir", errno);
   unlink(name.c_str());
   return descriptor;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "descriptor.h"
+#include "support/descriptor.h"
 
 namespace dragonfly {
 
@@ -30,7 +30,7 @@ class Spool {
   int descriptor() const { return descriptor_.get(); }
 
  private:
-  posix::Descriptor descriptor_;
+  support::Descriptor descriptor_;
   uint64_t size_ = 0;
 };
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tables.h"
+#include "posix/tables.h"
 #include "tf_filesystem_plugin.h"
 
 namespace fakes {
@@ -26,11 +26,11 @@ struct FaultIn {
   std::function<void(Subject&)> apply;
 };
 
-using Fault = FaultIn<posix::Tables>;
+using Fault = FaultIn<support::Tables>;
 
 // The right ops, for faults that are wrong only now and then.
-inline const posix::Tables& Real() {
-  static const posix::Tables tables;
+inline const support::Tables& Real() {
+  static const support::Tables tables = posix::AllTables();
   return tables;
 }
 

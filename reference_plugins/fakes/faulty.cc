@@ -5,7 +5,7 @@
 
 #include "choice.h"
 #include "faults.h"
-#include "tables.h"
+#include "posix/tables.h"
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   std::vector<fakes::Fault> faults;
@@ -17,7 +17,7 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::HistoryFaults(), fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
-  posix::Tables tables;
+  support::Tables tables = posix::AllTables();
   fakes::ApplyChosen(faults, tables);
-  posix::Register("faulty", tables, info);
+  support::Register("faulty", tables, info);
 }

@@ -50,7 +50,7 @@ void StumblesOverTheDeleted(Filesystem filesystem, const char* path, TF_Status* 
 }
 
 template <void (*mishap)()>
-void AtTheThirdStep(posix::Tables& tables) {
+void AtTheThirdStep(support::Tables& tables) {
   tables.filesystem.delete_dir = Remembers;
   tables.filesystem.create_dir = StumblesOverTheDeleted<mishap>;
 }
@@ -75,7 +75,7 @@ std::vector<Fault> HistoryFaults() {
       {"history.copy-shares",
        "a copy and its original are one file: who writes to one changes both",
        "a copy is a file of its own",
-       [](posix::Tables& t) { t.filesystem.copy_file = CopiesByLink; }},
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesByLink; }},
   };
 }
 

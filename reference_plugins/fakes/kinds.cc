@@ -236,7 +236,7 @@ struct Faulty<Entry, Result (*Ops::*)(Object*, Arguments...)> {
 
 // Lets the ops of `tables` bear objects that carry the mark.
 struct BearMarks {
-  posix::Tables& tables;
+  support::Tables& tables;
 
   template <auto Entry>
   void Op(const char*) {
@@ -263,7 +263,7 @@ struct AddFaults {
     const Kind* fault = &kind;
     const bool is_null = std::string(kind.name) == "null";
     faults.push_back(
-        {std::string(kind.name) + ":" + op, kind.what, kind.breaks, [=](posix::Tables& tables) {
+        {std::string(kind.name) + ":" + op, kind.what, kind.breaks, [=](support::Tables& tables) {
            chosen = fault;
            BearMarks marks{tables};
            if (fault->changes_object) ForEachOp(marks);

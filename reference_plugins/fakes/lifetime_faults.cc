@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "faults.h"
-#include "memory.h"
+#include "support/memory.h"
 
 namespace fakes {
 namespace {
@@ -137,9 +137,9 @@ int Unterminated(Filesystem filesystem, const char* path, char*** entries, TF_St
   const int count = Right().get_children(filesystem, path, entries, status);
   for (int k = 0; k < count; ++k) {
     const size_t length = std::strlen((*entries)[k]);
-    auto* name = static_cast<char*>(posix::Allocate(length));
+    auto* name = static_cast<char*>(support::Allocate(length));
     std::memcpy(name, (*entries)[k], length);
-    posix::Free((*entries)[k]);
+    support::Free((*entries)[k]);
     (*entries)[k] = name;
   }
   return count;
@@ -171,32 +171,32 @@ std::vector<Fault> LifetimeFaults() {
   return {
       {"read.freed-block", "takes the bytes out of a block that it has freed",
        "a plugin touches only memory that is its own",
-       [](posix::Tables& t) { t.random_access_file.read = FreedBlock; }},
+       [](support::Tables& t) { t.random_access_file.read = FreedBlock; }},
       {"new_random_access_file.few-places", "the 33rd reader takes the place of the first", kOwn,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_random_access_file = TakesAPlace;
          t.random_access_file.read = ReadsItsPlace;
          t.random_access_file.cleanup = LeavesItsPlace;
        }},
       {"random_access_file.one-for-a-path", "the first cleanup ends all readers of the path", kOwn,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpenByPath;
          t.random_access_file.read = ReadUnlessEnded;
          t.random_access_file.cleanup = EndByPath;
        }},
       {"get_children.unterminated", "entries do not end in NUL", "result strings end in NUL",
-       [](posix::Tables& t) { t.filesystem.get_children = Unterminated; }},
+       [](support::Tables& t) { t.filesystem.get_children = Unterminated; }},
       {"sync.nothing-is-an-error", "a sync with nothing appended before is FAILED_PRECONDITION",
        "the ops of an object come in any order",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.writable_file.append = Counts;
          t.writable_file.sync = NothingToSync;
          t.writable_file.cleanup = ForgetsCount;
        }},
       {"new_random_access_file.leaks-descriptor-on-error", "a directory is opened and left open",
-       kState, [](posix::Tables& t) { t.filesystem.new_random_access_file = LeavesItOpen; }},
+       kState, [](support::Tables& t) { t.filesystem.new_random_access_file = LeavesItOpen; }},
       {"new_random_access_file.leaks-bytes-on-error", "a file that is missing costs 16 bytes",
-       kState, [](posix::Tables& t) { t.filesystem.new_random_access_file = LosesTheObject; }},
+       kState, [](support::Tables& t) { t.filesystem.new_random_access_file = LosesTheObject; }},
   };
 }
 

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "faults.h"
-#include "memory.h"
 #include "names.h"
-#include "paths.h"
+#include "support/glob.h"
+#include "support/memory.h"
+#include "support/paths.h"
 
 namespace fakes {
 namespace {
@@ -33,7 +34,7 @@ int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* 
   if (count < 0) return count;
   Names names = Taken(count, *entries);
   edit(filesystem, path, &names);
-  return posix::CopyNames(names, entries);
+  return support::CopyNames(names, entries);
 }
 
 void FullPaths(Filesystem, const std::string& path, Names* names) {
@@ -92,13 +93,13 @@ void Stale(Filesystem, const std::string& path, Names* names) {
 
 int CountOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
   const int count = Right().get_children(filesystem, path, entries, status);
-  return count < 0 ? posix::CopyNames({"stale"}, entries) : count;
+  return count < 0 ? support::CopyNames({"stale"}, entries) : count;
 }
 
 int SharedEntries(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 2) return count;
-  posix::Free((*entries)[1]);
+  support::Free((*entries)[1]);
   (*entries)[1] = (*entries)[0];
   return count;
 }
@@ -106,7 +107,7 @@ int SharedEntries(Filesystem filesystem, const char* path, char*** entries, TF_S
 int NullEntry(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 1) return count;
-  posix::Free((*entries)[0]);
+  support::Free((*entries)[0]);
   (*entries)[0] = nullptr;
   return count;
 }
@@ -116,8 +117,8 @@ int OneMore(Filesystem filesystem, const char* path, char*** entries, TF_Status*
   if (count < 0) return count;
   Names names = Taken(count, *entries);
   names.push_back("padding");
-  posix::CopyNames(names, entries);
-  posix::Free((*entries)[count]);
+  support::CopyNames(names, entries);
+  support::Free((*entries)[count]);
   (*entries)[count] = nullptr;
   return count + 1;
 }
@@ -136,7 +137,7 @@ int FileListsItself(Filesystem filesystem, const char* path, char*** entries, TF
   if (TF_GetCode(exists.status()) != TF_OK || IsDirectory(filesystem, path)) return count;
   TF_SetStatus(status, TF_OK, "");
   const std::string whole = path;
-  return posix::CopyNames({whole.substr(whole.find_last_of('/') + 1)}, entries);
+  return support::CopyNames({whole.substr(whole.find_last_of('/') + 1)}, entries);
 }
 
 // get_matching_paths
@@ -145,9 +146,9 @@ int FileListsItself(Filesystem filesystem, const char* path, char*** entries, TF
 // `deeper` levels below the pattern's own.
 template <bool (*matches)(const std::string& pattern, const std::string& path), int deeper = 0>
 int Walked(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
-  const posix::Uri uri = posix::ParseUri(pattern);
-  const std::string path = posix::CleanPath(uri.path.empty() ? "/" : uri.path);
-  const size_t glob = path.find_first_of("*?[\\");
+  const support::Uri uri = support::ParseUri(pattern);
+  const std::string path = support::CleanPath(uri.path.empty() ? "/" : uri.path);
+  const size_t glob = support::FindGlobCharacter(path);
   if (glob == std::string::npos) {
     return Right().get_matching_paths(filesystem, pattern, entries, status);
   }
@@ -167,7 +168,7 @@ int Walked(Filesystem filesystem, const char* pattern, char*** entries, TF_Statu
   }
   std::sort(results.begin(), results.end());
   TF_SetStatus(status, TF_OK, "");
-  return posix::CopyNames(results, entries);
+  return support::CopyNames(results, entries);
 }
 
 bool CrossesSlash(const std::string& pattern, const std::string& path) {
@@ -222,7 +223,7 @@ int OnlyNames(Filesystem filesystem, const char* pattern, char*** entries, TF_St
   if (count < 0) return count;
   Names names = Taken(count, *entries);
   for (std::string& name : names) name = name.substr(name.find_last_of('/') + 1);
-  return posix::CopyNames(names, entries);
+  return support::CopyNames(names, entries);
 }
 
 int SkipsMatchingDirectories(Filesystem filesystem, const char* pattern, char*** entries,
@@ -231,10 +232,10 @@ int SkipsMatchingDirectories(Filesystem filesystem, const char* pattern, char***
   if (count < 0) return count;
   Names kept;
   for (const std::string& name : Taken(count, *entries)) {
-    const std::string path(posix::ParseUri(name).path);
+    const std::string path(support::ParseUri(name).path);
     if (!Right().is_directory(filesystem, path.c_str(), Scratch().status())) kept.push_back(name);
   }
-  return posix::CopyNames(kept, entries);
+  return support::CopyNames(kept, entries);
 }
 
 int OkAndMinusOne(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
@@ -249,17 +250,17 @@ int ErrorAndOne(Filesystem filesystem, const char* pattern, char*** entries, TF_
   if (std::string(pattern).find('[') == std::string::npos) return count;
   Taken(count, *entries);
   TF_SetStatus(status, TF_INVALID_ARGUMENT, "the fault knows no classes");
-  return posix::CopyNames({pattern}, entries);
+  return support::CopyNames({pattern}, entries);
 }
 
 using Listing = int (*)(Filesystem, const char*, char***, TF_Status*);
 
 Fault Listed(const char* name, const char* what, const char* breaks, Listing op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.get_children = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.get_children = op; }};
 }
 
 Fault Matching(const char* name, const char* what, const char* breaks, Listing op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.get_matching_paths = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.get_matching_paths = op; }};
 }
 
 }  // namespace

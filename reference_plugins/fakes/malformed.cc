@@ -8,9 +8,9 @@
 
 #include "choice.h"
 #include "faults.h"
-#include "memory.h"
 #include "mishaps.h"
-#include "tables.h"
+#include "posix/tables.h"
+#include "support/memory.h"
 
 namespace fakes {
 namespace {
@@ -30,20 +30,20 @@ constexpr const char* kSize = "the size is that of the table";
 constexpr const char* kParser = "only letters, digits and dots are parsed as a scheme";
 
 void Replace(char*& text, const char* with) {
-  posix::Free(text);
-  text = with == nullptr ? nullptr : posix::CopyString(with);
+  support::Free(text);
+  text = with == nullptr ? nullptr : support::CopyString(with);
 }
 
 // Adds an entry for `scheme`.
 void AddEntry(Info& info, const char* scheme) {
   Info more = {};
-  posix::Register(scheme, posix::Tables(), &more);
+  support::Register(scheme, posix::AllTables(), &more);
   auto* both = static_cast<TF_FilesystemPluginOps*>(
-      posix::Allocate((info.num_schemes + 1) * sizeof(TF_FilesystemPluginOps)));
+      support::Allocate((info.num_schemes + 1) * sizeof(TF_FilesystemPluginOps)));
   std::memcpy(both, info.ops, info.num_schemes * sizeof(TF_FilesystemPluginOps));
   both[info.num_schemes] = more.ops[0];
-  posix::Free(info.ops);
-  posix::Free(more.ops);
+  support::Free(info.ops);
+  support::Free(more.ops);
   info.ops = both;
   ++info.num_schemes;
 }
@@ -51,7 +51,7 @@ void AddEntry(Info& info, const char* scheme) {
 // Drops a table. `Table` is the pointer to it in an entry.
 template <auto Table>
 void Drop(Info& info) {
-  posix::Free(info.ops[0].*Table);
+  support::Free(info.ops[0].*Table);
   info.ops[0].*Table = nullptr;
 }
 
@@ -146,17 +146,17 @@ void InitFails(TF_Filesystem*, TF_Status* status) {
 
 void FreeRejectsNull(void* block) {
   if (block == nullptr) std::abort();
-  posix::Free(block);
+  support::Free(block);
 }
 
 // The table moves to a block of `size` bytes more, all of them set.
 void Lengthen(Info& info, size_t size) {
   TF_FilesystemPluginOps& entry = info.ops[0];
   const size_t before = sizeof(TF_FilesystemOps);
-  char* block = static_cast<char*>(posix::Allocate(before + size));
+  char* block = static_cast<char*>(support::Allocate(before + size));
   std::memcpy(block, entry.filesystem_ops, before);
   std::memset(block + before, 0x7f, size);
-  posix::Free(entry.filesystem_ops);
+  support::Free(entry.filesystem_ops);
   entry.filesystem_ops = reinterpret_cast<TF_FilesystemOps*>(block);
   entry.filesystem_ops_size = before + size;
 }
@@ -168,20 +168,20 @@ std::vector<Malformation> Blocks() {
       {"shared-table", "two schemes, malformed and malformed2, with one filesystem table", kOwned,
        [](Info& info) {
          AddEntry(info, "malformed2");
-         posix::Free(info.ops[1].filesystem_ops);
+         support::Free(info.ops[1].filesystem_ops);
          info.ops[1].filesystem_ops = info.ops[0].filesystem_ops;
        }},
       {"static-table", "the filesystem table is static", kOwned,
        [](Info& info) {
          static TF_FilesystemOps ops;
          ops = *info.ops[0].filesystem_ops;
-         posix::Free(info.ops[0].filesystem_ops);
+         support::Free(info.ops[0].filesystem_ops);
          info.ops[0].filesystem_ops = &ops;
        }},
       {"static-scheme", "the scheme is static", kOwned,
        [](Info& info) {
          static char scheme[] = "malformed";
-         posix::Free(info.ops[0].scheme);
+         support::Free(info.ops[0].scheme);
          info.ops[0].scheme = scheme;
        }},
       {"free-rejects-null", "plugin_memory_free aborts on NULL, and there is no region table",
@@ -242,6 +242,6 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::WithArgument(chosen == nullptr ? "" : chosen), fakes::Mishaps()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
-  posix::Register(fakes::kScheme, posix::Tables(), info);
+  support::Register(fakes::kScheme, posix::AllTables(), info);
   if (info->ops != nullptr) fakes::ApplyChosen(all, *info);
 }

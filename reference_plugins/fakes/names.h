@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "faults.h"
-#include "memory.h"
+#include "support/memory.h"
 
 namespace fakes {
 
@@ -30,9 +30,9 @@ inline std::vector<std::string> Taken(int count, char** entries) {
   std::vector<std::string> names;
   for (int k = 0; k < count; ++k) {
     names.emplace_back(entries[k]);
-    posix::Free(entries[k]);
+    support::Free(entries[k]);
   }
-  posix::Free(entries);
+  support::Free(entries);
   return names;
 }
 

@@ -1,14 +1,14 @@
 // libnull.so: the smallest plugin that registers. Nothing but init and cleanup, which are required.
 
-#include "tables.h"
+#include "posix/tables.h"
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
-  posix::Tables tables;
+  support::Tables tables = posix::AllTables();
   const TF_FilesystemOps right = tables.filesystem;
   tables.filesystem = {};
   tables.filesystem.init = right.init;
   tables.filesystem.cleanup = right.cleanup;
-  posix::Register("null", tables, info);
+  support::Register("null", tables, info);
 
   // No op makes a file or a region, so there are no tables for them.
   if (info->ops == nullptr) return;

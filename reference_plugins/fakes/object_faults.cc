@@ -29,7 +29,7 @@ std::vector<Fault> ObjectFaults() {
   return {
       {"object.set-on-error", "every new_* op leaves a pointer in the object when it fails",
        "on an error the object stays as it came",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_random_access_file = SetOnError<&Ops::new_random_access_file, kReader>;
          t.filesystem.new_writable_file = SetOnError<&Ops::new_writable_file, kWriter>;
          t.filesystem.new_appendable_file = SetOnError<&Ops::new_appendable_file, kWriter>;

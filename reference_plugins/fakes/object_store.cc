@@ -18,19 +18,19 @@
 #include <string>
 #include <thread>
 
-#include "files.h"
-#include "memory.h"
 #include "object_store_bucket.h"
-#include "status.h"
-#include "tables.h"
+#include "posix/files.h"
+#include "posix/tables.h"
+#include "support/memory.h"
+#include "support/status.h"
 
 namespace object_store {
 namespace {
 
-using posix::Guarded;
-using posix::SetErrno;
-using posix::SetError;
-using posix::SetOk;
+using support::Guarded;
+using support::SetErrno;
+using support::SetError;
+using support::SetOk;
 
 enum class Kind { kNothing, kFile, kDirectory };
 
@@ -225,7 +225,7 @@ int GetChildren(const TF_Filesystem*, const char* path, char*** entries,
           inside.substr(marker.size(), inside.find('/', marker.size()) - marker.size());
       if (!name.empty()) names.insert(name);
     }
-    const int count = posix::CopyNames({names.begin(), names.end()}, entries);
+    const int count = support::CopyNames({names.begin(), names.end()}, entries);
     SetOk(status);
     return count;
   });
@@ -335,7 +335,7 @@ TF_FilesystemOps FilesystemOps() {
 }  // namespace object_store
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
-  posix::Tables tables;
+  support::Tables tables = posix::AllTables();
   tables.filesystem = object_store::FilesystemOps();
   tables.writable_file = object_store::UploadOps();
   const char* directories = std::getenv("TFFS_DIRECTORIES");
@@ -344,5 +344,5 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
     tables.filesystem.recursively_create_dir = nullptr;
     tables.filesystem.delete_dir = nullptr;
   }
-  posix::Register("objectstore", tables, info);
+  support::Register("objectstore", tables, info);
 }

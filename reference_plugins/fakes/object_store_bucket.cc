@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "descriptor.h"
+#include "support/descriptor.h"
 
 namespace object_store {
 namespace {
@@ -134,8 +134,8 @@ int Put(std::string_view key, std::string_view content) {
   // Somebody else may remove a directory before there is something in it.
   for (int attempt = 0;; ++attempt) {
     MakeDirectories(file);
-    const posix::Descriptor descriptor =
-        posix::Descriptor::Open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+    const support::Descriptor descriptor =
+        support::Descriptor::Open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
     int error = descriptor.is_open() ? Write(descriptor.get(), content) : errno;
     if (error == 0 && rename(draft.c_str(), file.c_str()) != 0) error = errno;
     if (error == 0) return 0;
@@ -146,7 +146,7 @@ int Put(std::string_view key, std::string_view content) {
 }
 
 int Get(std::string_view key, std::string* content) {
-  const posix::Descriptor descriptor = posix::Descriptor::Open(FileOf(key).c_str(), O_RDONLY);
+  const support::Descriptor descriptor = support::Descriptor::Open(FileOf(key).c_str(), O_RDONLY);
   struct stat facts;
   if (!descriptor.is_open() || fstat(descriptor.get(), &facts) != 0) return errno;
   content->resize(static_cast<size_t>(facts.st_size));

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "tables.h"
+#include "posix/tables.h"
 #include "tf_filesystem_plugin.h"
 
 namespace fakes {

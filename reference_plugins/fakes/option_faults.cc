@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "faults.h"
-#include "memory.h"
+#include "support/memory.h"
 
 namespace fakes {
 namespace {
@@ -49,13 +49,13 @@ Store& Now() {
 
 template <typename T>
 T* Blocks(size_t count) {
-  void* block = posix::Allocate(count * sizeof(T));
+  void* block = support::Allocate(count * sizeof(T));
   return static_cast<T*>(std::memset(block, 0, count * sizeof(T)));
 }
 
 void Fill(const Setting& setting, TF_Filesystem_Option* option) {
-  option->name = posix::CopyString(setting.name);
-  option->description = posix::CopyString("of no use");
+  option->name = support::CopyString(setting.name);
+  option->description = support::CopyString("of no use");
   option->value = Blocks<TF_Filesystem_Option_Value>(1);
   option->value->type_tag = setting.type;
   option->value->num_values = 1;
@@ -64,7 +64,7 @@ void Fill(const Setting& setting, TF_Filesystem_Option* option) {
   if (setting.type == TF_Filesystem_Option_Type_Int) value.int_val = setting.number;
   if (setting.type == TF_Filesystem_Option_Type_Real) value.real_val = setting.real;
   if (setting.type == TF_Filesystem_Option_Type_Buffer) {
-    value.buffer_val.buf = posix::CopyString(setting.bytes);
+    value.buffer_val.buf = support::CopyString(setting.bytes);
     value.buffer_val.buf_length = static_cast<int>(setting.bytes.size());
   }
 }
@@ -209,7 +209,7 @@ void GetLent(Filesystem filesystem, TF_Filesystem_Option** options, int* count, 
   GetAll(filesystem, options, count, status);
 }
 
-void Options(posix::Tables& t) {
+void Options(support::Tables& t) {
   t.filesystem.get_filesystem_configuration = GetAll;
   t.filesystem.set_filesystem_configuration = SetAll<Put>;
   t.filesystem.get_filesystem_configuration_option = GetOne;
@@ -218,14 +218,14 @@ void Options(posix::Tables& t) {
 
 // Options that are right but for one op.
 template <auto Entry, auto Function>
-void With(posix::Tables& t) {
+void With(support::Tables& t) {
   Options(t);
   t.filesystem.*Entry = Function;
 }
 
 // Options that are right but for how they are stored.
 template <TF_Code (*put)(const TF_Filesystem_Option&)>
-void Storing(posix::Tables& t) {
+void Storing(support::Tables& t) {
   Options(t);
   t.filesystem.set_filesystem_configuration = SetAll<put>;
   t.filesystem.set_filesystem_configuration_option = SetOne<put>;
@@ -263,7 +263,7 @@ std::vector<Fault> OptionFaults() {
        "what is refused changes nothing", Storing<StoresThenRefuses>},
       {"options.keeps-buffer", "the pointer to a buffer is kept, and read later",
        "the caller may overwrite arguments when the op is back",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          Storing<KeepsBuffer>(t);
          t.filesystem.get_filesystem_configuration = GetLent;
        }},

@@ -139,7 +139,7 @@ std::vector<Fault> OwnershipFaults() {
   constexpr const char* kThreads = "several threads may do that at once";
   return {
       {"writable.keeps-path", "the path's pointer is kept, and used by append", kArguments,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_writable_file = KeepsPath;
          t.writable_file.append = AppendByPath;
          t.writable_file.flush = NothingToDo;
@@ -148,7 +148,7 @@ std::vector<Fault> OwnershipFaults() {
          t.writable_file.cleanup = ForgetPath;
        }},
       {"append.keeps-buffer", "the buffer's pointer is kept until the next call", kArguments,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.writable_file.append = KeepsBuffer;
          t.writable_file.flush = AfterKept<&TF_WritableFileOps::flush>;
          t.writable_file.sync = AfterKept<&TF_WritableFileOps::sync>;
@@ -157,17 +157,17 @@ std::vector<Fault> OwnershipFaults() {
        }},
       {"path_exists.keeps-status", "the status of one call is written by the next",
        "a status is written during its call",
-       [](posix::Tables& t) { t.filesystem.path_exists = KeepsStatus; }},
+       [](support::Tables& t) { t.filesystem.path_exists = KeepsStatus; }},
       {"stat.adds-to-status", "a status that arrives with an error gets another one",
        "success is OK, or at most leaves the status alone",
-       [](posix::Tables& t) { t.filesystem.stat = AddsToOldStatus<TF_ABORTED>; }},
+       [](support::Tables& t) { t.filesystem.stat = AddsToOldStatus<TF_ABORTED>; }},
       {"stat.shared-path", "the path is copied into one buffer for all threads", kThreads,
-       [](posix::Tables& t) { t.filesystem.stat = SharedPath; }},
+       [](support::Tables& t) { t.filesystem.stat = SharedPath; }},
       {"region.fetches-again", "the address is kept in one place for all threads", kThreads,
-       [](posix::Tables& t) { t.memory_region.data = FetchesAgain; }},
+       [](support::Tables& t) { t.memory_region.data = FetchesAgain; }},
       {"rename_file.two-steps", "the target is deleted before the source takes its place",
        "the old or the new file is there at any time",
-       [](posix::Tables& t) { t.filesystem.rename_file = TwoSteps; }},
+       [](support::Tables& t) { t.filesystem.rename_file = TwoSteps; }},
   };
 }
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "faults.h"
-#include "memory.h"
 #include "names.h"
-#include "paths.h"
+#include "support/memory.h"
+#include "support/paths.h"
 
 namespace fakes {
 namespace {
@@ -28,7 +28,7 @@ void PrefixExists(Filesystem filesystem, const char* path, TF_Status* status) {
   if (TF_GetCode(status) != TF_NOT_FOUND) return;
   const std::string whole = path;
   const std::string name = whole.substr(whole.find_last_of('/') + 1);
-  for (const std::string& sibling : Children(filesystem, posix::ParentOf(whole))) {
+  for (const std::string& sibling : Children(filesystem, support::ParentOf(whole))) {
     if (sibling.compare(0, name.size(), name) == 0) return TF_SetStatus(status, TF_OK, "");
   }
 }
@@ -162,7 +162,7 @@ char* StaticName(Filesystem filesystem, const char* uri) {
   char* name = Right().translate_name(filesystem, uri);
   const std::lock_guard<std::mutex> lock(mutex);
   std::strncpy(buffer, name, sizeof(buffer) - 1);
-  posix::Free(name);
+  support::Free(name);
   return buffer;
 }
 
@@ -173,9 +173,9 @@ char* LowercaseName(Filesystem filesystem, const char* uri) {
 }
 
 char* UncleanName(Filesystem, const char* uri) {
-  const posix::Uri parts = posix::ParseUri(uri);
-  if (parts.path.empty()) return posix::CopyString(parts.prefix.empty() ? "" : "/");
-  return posix::CopyString(std::string(parts.path));
+  const support::Uri parts = support::ParseUri(uri);
+  if (parts.path.empty()) return support::CopyString(parts.prefix.empty() ? "" : "/");
+  return support::CopyString(std::string(parts.path));
 }
 
 // Another name every time.
@@ -184,8 +184,8 @@ char* CountingName(Filesystem filesystem, const char* uri) {
   char* name = Right().translate_name(filesystem, uri);
   if (name == nullptr || *name != '/' || ++calls % 2 == 1) return name;
   const std::string doubled = "/" + std::string(name);
-  posix::Free(name);
-  return posix::CopyString(doubled);
+  support::Free(name);
+  return support::CopyString(doubled);
 }
 
 void MtimeBackwards(TF_FileStatistics* facts) {
@@ -203,16 +203,16 @@ using PathsExist = bool (*)(Filesystem, char**, int, TF_Status**);
 using Stat = void (*)(Filesystem, const char*, TF_FileStatistics*, TF_Status*);
 
 Fault Existing(const char* name, const char* what, const char* breaks, PathsExist op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.paths_exist = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.paths_exist = op; }};
 }
 
 Fault Stating(const char* name, const char* what, const char* breaks, Stat op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.stat = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.stat = op; }};
 }
 
 template <auto Entry, typename Function>
 Fault On(const char* name, const char* what, const char* breaks, Function op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.*Entry = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.*Entry = op; }};
 }
 
 }  // namespace

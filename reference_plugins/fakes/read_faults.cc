@@ -145,7 +145,7 @@ void Directory(const TF_Filesystem* filesystem, const char* path, TF_RandomAcces
 using Read = int64_t (*)(File, uint64_t, size_t, char*, TF_Status*);
 
 Fault Reading(const char* name, const char* what, const char* breaks, Read read) {
-  return {name, what, breaks, [read](posix::Tables& t) { t.random_access_file.read = read; }};
+  return {name, what, breaks, [read](support::Tables& t) { t.random_access_file.read = read; }};
 }
 
 int64_t NothingIsInvalid(File file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
@@ -186,7 +186,7 @@ std::vector<Fault> ReadFaults() {
               EmptyIsOutOfRange),
       {"read.moves-cursor", "reads go on where the last one ended, whatever the offset says",
        kBytes,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.random_access_file.read = MovesCursor;
          t.random_access_file.cleanup = ForgetCursor;
        }},
@@ -205,7 +205,7 @@ std::vector<Fault> ReadFaults() {
               InvalidReturnsMore),
       {"new_random_access_file.opens-directory", "a directory opens as an empty file",
        "a directory is FAILED_PRECONDITION",
-       [](posix::Tables& t) { t.filesystem.new_random_access_file = Directory; }},
+       [](support::Tables& t) { t.filesystem.new_random_access_file = Directory; }},
   };
 }
 

@@ -108,24 +108,24 @@ std::vector<Fault> RegionFaults() {
   constexpr const char* kData = "data points at the bytes of the file, the same until cleanup";
   return {
       {"region.short-length", "one byte too few", kLength,
-       [](posix::Tables& t) { t.memory_region.length = ShortLength; }},
+       [](support::Tables& t) { t.memory_region.length = ShortLength; }},
       {"region.long-length", "one byte too many", kLength,
-       [](posix::Tables& t) { t.memory_region.length = LongLength; }},
+       [](support::Tables& t) { t.memory_region.length = LongLength; }},
       {"region.null-data", "NULL", kData,
-       [](posix::Tables& t) { t.memory_region.data = NullData; }},
+       [](support::Tables& t) { t.memory_region.data = NullData; }},
       {"region.moves-data", "another address at each call", kData,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.memory_region.data = MovesData;
          t.memory_region.cleanup = ForgetCopies;
        }},
       {"region.stale-data", "shows what the path held when a region was first made of it", kData,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = NewStale;
          t.memory_region = {ForgetShown, StaleData, StaleLength};
        }},
       {"region.empty-ok", "an empty file gives a region of length 0",
        "an empty file is INVALID_ARGUMENT",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = NewEmptyOk;
          t.memory_region = {CleanupOrNothing, DataOrNothing, LengthOrNothing};
        }},

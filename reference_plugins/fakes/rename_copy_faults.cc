@@ -12,7 +12,7 @@
 
 #include "faults.h"
 #include "names.h"
-#include "paths.h"
+#include "support/paths.h"
 
 namespace fakes {
 namespace {
@@ -84,7 +84,7 @@ void PrefixSiblings(Filesystem filesystem, const char* source, const char* targe
                     TF_Status* status) {
   Right().rename_file(filesystem, source, target, status);
   if (TF_GetCode(status) != TF_OK) return;
-  const std::string parent = posix::ParentOf(source);
+  const std::string parent = support::ParentOf(source);
   const std::string path = source;
   const std::string name = path.substr(path.find_last_of('/') + 1);
   for (const std::string& sibling : Children(filesystem, parent)) {
@@ -165,11 +165,11 @@ void LeavesTemporary(Filesystem filesystem, const char* source, const char* targ
 using TwoPaths = void (*)(Filesystem, const char*, const char*, TF_Status*);
 
 Fault Renaming(const char* name, const char* what, const char* breaks, TwoPaths op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.rename_file = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.rename_file = op; }};
 }
 
 Fault Copying(const char* name, const char* what, const char* breaks, TwoPaths op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.copy_file = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.copy_file = op; }};
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "faults.h"
-#include "memory.h"
 #include "names.h"
+#include "support/memory.h"
 
 namespace fakes {
 namespace {
@@ -114,7 +114,7 @@ int ListsTable(Filesystem filesystem, const char* path, char*** entries, TF_Stat
     return made.count(child) != 0 && known->count(child) == 0;
   };
   names.erase(std::remove_if(names.begin(), names.end(), lost), names.end());
-  return posix::CopyNames(names, entries);
+  return support::CopyNames(names, entries);
 }
 
 // The first half of a listing, and the second half of the next one.
@@ -130,7 +130,7 @@ int TwoPages(Filesystem filesystem, const char* path, char*** entries, TF_Status
   names.resize(page);
   if (again.size() > page)
     names.insert(names.end(), again.begin() + static_cast<std::ptrdiff_t>(page), again.end());
-  return posix::CopyNames(names, entries);
+  return support::CopyNames(names, entries);
 }
 
 // What vanishes between the match and a second look at it is an error.
@@ -187,31 +187,31 @@ std::vector<Fault> ThreadFaults() {
   return {
       {"read.seeks-first", "sets the position that all threads share, then reads from there",
        "read is thread safe",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpenShared;
          t.random_access_file.read = SeeksFirst;
          t.random_access_file.cleanup = CloseShared;
        }},
       {"create_dir.looks-first", "what another thread creates after the look counts as created",
-       kOnce, [](posix::Tables& t) { t.filesystem.create_dir = LooksFirst; }},
+       kOnce, [](support::Tables& t) { t.filesystem.create_dir = LooksFirst; }},
       {"delete_file.looks-first", "what another thread deletes after the look counts as deleted",
-       kOnce, [](posix::Tables& t) { t.filesystem.delete_file = LooksBeforeDeleting; }},
+       kOnce, [](support::Tables& t) { t.filesystem.delete_file = LooksBeforeDeleting; }},
       {"new_writable_file.loses-names",
        "files stand in a table that is copied, changed and put back without a lock",
        "what every thread has done is there afterwards",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_writable_file = LosesNames;
          t.filesystem.get_children = ListsTable;
        }},
       {"get_children.two-pages", "the second half is taken from another listing than the first",
        "what is there all the time is listed, and once",
-       [](posix::Tables& t) { t.filesystem.get_children = TwoPages; }},
+       [](support::Tables& t) { t.filesystem.get_children = TwoPages; }},
       {"get_matching_paths.looks-twice", "what vanishes after it was matched is an error",
        "what comes and goes is in the matches or not",
-       [](posix::Tables& t) { t.filesystem.get_matching_paths = LooksTwice; }},
+       [](support::Tables& t) { t.filesystem.get_matching_paths = LooksTwice; }},
       {"append.makes-room", "the file is as long as it will be before it has the bytes",
        "readers see a beginning of what was appended",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_writable_file = Remembers<&TF_FilesystemOps::new_writable_file>;
          t.filesystem.new_appendable_file = Remembers<&TF_FilesystemOps::new_appendable_file>;
          t.writable_file.append = MakesRoom;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faults.h"
-#include "memory.h"
+#include "support/memory.h"
 
 namespace fakes {
 namespace {
@@ -105,7 +105,7 @@ int GetOrStart(Filesystem, const char* path, TF_TransactionToken** token, TF_Sta
 }
 
 char* Decode(Filesystem, const TF_TransactionToken* token) {
-  return posix::CopyString(std::to_string(reinterpret_cast<uintptr_t>(token)));
+  return support::CopyString(std::to_string(reinterpret_cast<uintptr_t>(token)));
 }
 
 // The wrong ones --------------------------------------------------------------------------------
@@ -213,12 +213,12 @@ int ErrorReturnsZero(Filesystem filesystem, TF_TransactionToken* token, TF_Statu
 char* DecodesNothing(Filesystem, const TF_TransactionToken*) { return nullptr; }
 
 char* DecodesAlike(Filesystem, const TF_TransactionToken*) {
-  return posix::CopyString("a transaction");
+  return support::CopyString("a transaction");
 }
 
 // Transactions that are right but for one op.
 template <auto Entry, auto Function>
-void With(posix::Tables& t) {
+void With(support::Tables& t) {
   t.filesystem.start_transaction = Start;
   t.filesystem.end_transaction = End;
   t.filesystem.add_to_transaction = Add;

@@ -6,7 +6,7 @@
 
 #include "faults.h"
 #include "names.h"
-#include "paths.h"
+#include "support/paths.h"
 
 namespace fakes {
 namespace {
@@ -143,7 +143,7 @@ void FileIsError(Filesystem filesystem, const char* path, uint64_t* files, uint6
 
 void PrefixSiblings(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
                     TF_Status* status) {
-  const std::string parent = posix::ParentOf(path);
+  const std::string parent = support::ParentOf(path);
   const std::string name = std::string(path).substr(std::string(path).find_last_of('/') + 1);
   Right().delete_recursively(filesystem, path, files, dirs, status);
   if (TF_GetCode(status) != TF_OK || name.empty()) return;
@@ -161,11 +161,11 @@ using Recursive = void (*)(Filesystem, const char*, uint64_t*, uint64_t*, TF_Sta
 
 template <auto Entry>
 Fault On(const char* name, const char* what, const char* breaks, OnePath op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.*Entry = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.*Entry = op; }};
 }
 
 Fault Deleting(const char* name, const char* what, const char* breaks, Recursive op) {
-  return {name, what, breaks, [op](posix::Tables& t) { t.filesystem.delete_recursively = op; }};
+  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.delete_recursively = op; }};
 }
 
 }  // namespace

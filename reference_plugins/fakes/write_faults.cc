@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "faults.h"
-#include "paths.h"
+#include "support/paths.h"
 
 namespace fakes {
 namespace {
@@ -128,7 +128,7 @@ void ForgetHeld(TF_WritableFile* file) {
   Writer().cleanup(file);
 }
 
-void HoldBack(posix::Tables& t) {
+void HoldBack(support::Tables& t) {
   t.writable_file.append = Hold;
   t.writable_file.tell = TellHeld;
   t.writable_file.flush = BringHeld<&TF_WritableFileOps::flush>;
@@ -165,14 +165,14 @@ void MissingIsError(const TF_Filesystem* filesystem, const char* path, TF_Writab
 
 void MakesParents(const TF_Filesystem* filesystem, const char* path, TF_WritableFile* file,
                   TF_Status* status) {
-  Real().filesystem.recursively_create_dir(filesystem, posix::ParentOf(path).c_str(), status);
+  Real().filesystem.recursively_create_dir(filesystem, support::ParentOf(path).c_str(), status);
   Real().filesystem.new_writable_file(filesystem, path, file, status);
 }
 
 using Append = void (*)(File, const char*, size_t, TF_Status*);
 
 Fault Appending(const char* name, const char* what, const char* breaks, Append append) {
-  return {name, what, breaks, [append](posix::Tables& t) { t.writable_file.append = append; }};
+  return {name, what, breaks, [append](support::Tables& t) { t.writable_file.append = append; }};
 }
 
 }  // namespace
@@ -194,62 +194,62 @@ std::vector<Fault> WriteFaults() {
       Appending("append.writes-buffer", "flips a bit of the buffer it gets const",
                 "arguments belong to the caller", WritesBuffer),
       {"tell.stuck-at-zero", "always 0", kTell,
-       [](posix::Tables& t) { t.writable_file.tell = TellStuck; }},
+       [](support::Tables& t) { t.writable_file.tell = TellStuck; }},
       {"tell.from-handle", "an appendable file counts from where it was opened", kTell,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.writable_file.tell = TellFromHandle;
          t.writable_file.cleanup = ForgetTold;
          t.filesystem.new_appendable_file = NewAppendableFromHandle;
        }},
       {"tell.minus-one", "gives -1 with OK", kTell,
-       [](posix::Tables& t) { t.writable_file.tell = TellMinusOne; }},
+       [](support::Tables& t) { t.writable_file.tell = TellMinusOne; }},
       {"tell.advances", "each call gives one more than the last", kTell,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.writable_file.tell = TellAdvances;
          t.writable_file.cleanup = ForgetTold;
        }},
       {"flush.loses", "what was appended since the last flush is lost", kVisible,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          HoldBack(t);
          t.writable_file.flush = LoseHeld<&TF_WritableFileOps::flush>;
        }},
       {"flush.holds", "what was appended shows only after a close", kVisible,
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          HoldBack(t);
          t.writable_file.flush = Writer().flush;
        }},
       {"sync.holds", "what was appended shows only after a flush or a close",
        "sync brings the data to its storage",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          HoldBack(t);
          t.writable_file.sync = Writer().sync;
        }},
       {"close.loses", "what was appended since the last flush is lost", "close flushes everything",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          HoldBack(t);
          t.writable_file.close = LoseHeld<&TF_WritableFileOps::close>;
        }},
       {"close.cleans-up", "frees the object, which cleanup will free again",
        "close leaves the cleanup to cleanup",
-       [](posix::Tables& t) { t.writable_file.close = CloseCleansUp; }},
+       [](support::Tables& t) { t.writable_file.close = CloseCleansUp; }},
       {"writable.no-truncate", "an existing file keeps its bytes, new ones go behind them",
        "an existing file is deleted and created again",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_writable_file = Real().filesystem.new_appendable_file;
        }},
       {"writable.existing-is-error", "an existing file is ALREADY_EXISTS",
        "an existing file is deleted and created again",
-       [](posix::Tables& t) { t.filesystem.new_writable_file = ExistingIsError; }},
+       [](support::Tables& t) { t.filesystem.new_writable_file = ExistingIsError; }},
       {"writable.makes-parents", "creates the parents that are missing",
        "a missing parent is NOT_FOUND",
-       [](posix::Tables& t) { t.filesystem.new_writable_file = MakesParents; }},
+       [](support::Tables& t) { t.filesystem.new_writable_file = MakesParents; }},
       {"appendable.truncates", "an existing file is emptied", "an existing file keeps its bytes",
-       [](posix::Tables& t) {
+       [](support::Tables& t) {
          t.filesystem.new_appendable_file = Real().filesystem.new_writable_file;
        }},
       {"appendable.missing-is-error", "a missing file is NOT_FOUND",
        "a missing file is created empty",
-       [](posix::Tables& t) { t.filesystem.new_appendable_file = MissingIsError; }},
+       [](support::Tables& t) { t.filesystem.new_appendable_file = MissingIsError; }},
   };
 }
 

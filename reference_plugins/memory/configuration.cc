@@ -6,9 +6,9 @@
 #include <string>
 
 #include "filesystem.h"
-#include "memory.h"
 #include "ops.h"
 #include "settings.h"
+#include "support/memory.h"
 
 namespace memory {
 namespace {
@@ -16,13 +16,13 @@ namespace {
 // Blocks that the caller will free. Zeroed, so that what is half made can be freed.
 template <typename T>
 T* Make(size_t count) {
-  void* block = posix::Allocate(count * sizeof(T));
+  void* block = support::Allocate(count * sizeof(T));
   if (block == nullptr) throw std::bad_alloc();
   return static_cast<T*>(std::memset(block, 0, count * sizeof(T)));
 }
 
 char* MakeString(const char* text) {
-  char* copy = posix::CopyString(text);
+  char* copy = support::CopyString(text);
   if (copy == nullptr) throw std::bad_alloc();
   return copy;
 }
@@ -31,14 +31,14 @@ void Free(TF_Filesystem_Option* options, size_t count) {
   for (size_t k = 0; k < count; ++k) {
     if (options[k].value != nullptr && options[k].value->values != nullptr &&
         options[k].value->type_tag == TF_Filesystem_Option_Type_Buffer) {
-      posix::Free(options[k].value->values->buffer_val.buf);
+      support::Free(options[k].value->values->buffer_val.buf);
     }
-    if (options[k].value != nullptr) posix::Free(options[k].value->values);
-    posix::Free(options[k].value);
-    posix::Free(options[k].description);
-    posix::Free(options[k].name);
+    if (options[k].value != nullptr) support::Free(options[k].value->values);
+    support::Free(options[k].value);
+    support::Free(options[k].description);
+    support::Free(options[k].name);
   }
-  posix::Free(options);
+  support::Free(options);
 }
 
 void Fill(const Option& option, const Settings& settings, TF_Filesystem_Option* filled) {
@@ -73,28 +73,28 @@ TF_Filesystem_Option* Copies(const Option* options, size_t count, const Settings
 // Sets options, all or none.
 void Set(const TF_Filesystem* filesystem, const TF_Filesystem_Option* options, int count,
          TF_Status* status) noexcept {
-  posix::Guarded(status, kScheme, [&] {
+  support::Guarded(status, kScheme, [&] {
     Filesystem& state = Get(filesystem);
     const std::lock_guard<std::mutex> lock(state.mutex);
     Settings settings = state.settings;
     for (int k = 0; k < count; ++k) {
       const char* name = options[k].name != nullptr ? options[k].name : "";
       const Option* option = FindOption(name);
-      if (option == nullptr) return posix::SetError(status, TF_NOT_FOUND, name, "no such option");
+      if (option == nullptr) return support::SetError(status, TF_NOT_FOUND, name, "no such option");
       const TF_Filesystem_Option_Value* value = options[k].value;
       if (value == nullptr || value->num_values != 1 || value->values == nullptr) {
-        return posix::SetError(status, TF_INVALID_ARGUMENT, name, "the option has one value");
+        return support::SetError(status, TF_INVALID_ARGUMENT, name, "the option has one value");
       }
       if (value->type_tag != option->type) {
-        return posix::SetError(status, TF_INVALID_ARGUMENT, name, "the value is of another type");
+        return support::SetError(status, TF_INVALID_ARGUMENT, name, "the value is of another type");
       }
       if (!option->set(*value->values, &settings)) {
-        return posix::SetError(status, TF_INVALID_ARGUMENT, name, "the value is out of range");
+        return support::SetError(status, TF_INVALID_ARGUMENT, name, "the value is out of range");
       }
     }
     state.space->Limit(settings.capacity);
     state.settings = std::move(settings);
-    posix::SetOk(status);
+    support::SetOk(status);
   });
 }
 
@@ -102,12 +102,12 @@ void Set(const TF_Filesystem* filesystem, const TF_Filesystem_Option* options, i
 
 void GetConfiguration(const TF_Filesystem* filesystem, TF_Filesystem_Option** options,
                       int* num_options, TF_Status* status) noexcept {
-  posix::Guarded(status, kScheme, [&] {
+  support::Guarded(status, kScheme, [&] {
     Filesystem& state = Get(filesystem);
     const std::lock_guard<std::mutex> lock(state.mutex);
     *options = Copies(kOptions.data(), kOptions.size(), state.settings);
     *num_options = static_cast<int>(kOptions.size());
-    posix::SetOk(status);
+    support::SetOk(status);
   });
 }
 
@@ -118,13 +118,13 @@ void SetConfiguration(const TF_Filesystem* filesystem, const TF_Filesystem_Optio
 
 void GetOption(const TF_Filesystem* filesystem, const char* key, TF_Filesystem_Option** option,
                TF_Status* status) noexcept {
-  posix::Guarded(status, key, [&] {
+  support::Guarded(status, key, [&] {
     const Option* found = FindOption(key);
-    if (found == nullptr) return posix::SetError(status, TF_NOT_FOUND, key, "no such option");
+    if (found == nullptr) return support::SetError(status, TF_NOT_FOUND, key, "no such option");
     Filesystem& state = Get(filesystem);
     const std::lock_guard<std::mutex> lock(state.mutex);
     *option = Copies(found, 1, state.settings);
-    posix::SetOk(status);
+    support::SetOk(status);
   });
 }
 
@@ -138,14 +138,14 @@ void SetOption(const TF_Filesystem* filesystem, const TF_Filesystem_Option* opti
 // one behind the other. Who takes it for one string reads the first key; there is one block to
 // free.
 void GetKeys(const TF_Filesystem*, char** keys, int* num_keys, TF_Status* status) noexcept {
-  posix::Guarded(status, kScheme, [&] {
+  support::Guarded(status, kScheme, [&] {
     std::string all;
     for (const Option& option : kOptions) all.append(option.name).push_back('\0');
     char* block = Make<char>(all.size());
     std::memcpy(block, all.data(), all.size());
     *keys = block;
     *num_keys = static_cast<int>(kOptions.size());
-    posix::SetOk(status);
+    support::SetOk(status);
   });
 }
 

@@ -3,15 +3,15 @@
 #include "filesystem.h"
 
 #include "ops.h"
-#include "paths.h"
+#include "support/paths.h"
 
 namespace memory {
 namespace {
 
 void Init(TF_Filesystem* filesystem, TF_Status* status) noexcept {
-  posix::Guarded(status, kScheme, [&] {
+  support::Guarded(status, kScheme, [&] {
     filesystem->plugin_filesystem = new Filesystem;
-    posix::SetOk(status);
+    support::SetOk(status);
   });
 }
 
@@ -46,7 +46,7 @@ TF_FilesystemOps FilesystemOps() {
   ops.stat = Stat;
   ops.is_directory = IsDirectory;
   ops.get_file_size = GetFileSize;
-  ops.translate_name = posix::TranslateName;
+  ops.translate_name = support::TranslateName;
   ops.get_children = GetChildren;
   ops.get_matching_paths = GetMatchingPaths;
   ops.flush_caches = FlushCaches;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "settings.h"
-#include "status.h"
+#include "support/status.h"
 #include "tf_filesystem_plugin.h"
 #include "transactions.h"
 #include "tree.h"
@@ -39,7 +39,7 @@ inline Filesystem& Get(const TF_Filesystem* filesystem) {
 // its stored form and nobody else at the state; and answers accordingly.
 template <typename Op>
 void OnPath(const TF_Filesystem* filesystem, const char* path, TF_Status* status, Op op) noexcept {
-  posix::Guarded(status, path, [&] {
+  support::Guarded(status, path, [&] {
     std::string normal;
     int error = Normalize(path, &normal);
     if (error == 0) {
@@ -47,7 +47,7 @@ void OnPath(const TF_Filesystem* filesystem, const char* path, TF_Status* status
       const std::lock_guard<std::mutex> lock(state.mutex);
       error = op(state, normal);
     }
-    posix::SetErrno(status, error, path);
+    support::SetErrno(status, error, path);
   });
 }
 

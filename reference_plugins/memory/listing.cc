@@ -1,50 +1,38 @@
 // What a directory holds, and what a pattern matches.
 
-#include <fnmatch.h>
-
-#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "filesystem.h"
-#include "memory.h"
 #include "ops.h"
-#include "paths.h"
+#include "support/glob.h"
+#include "support/memory.h"
+#include "support/paths.h"
 #include "view.h"
 
 namespace memory {
 namespace {
 
-bool HasGlobCharacter(std::string_view text) {
-  return text.find_first_of("*?[\\") != std::string_view::npos;
-}
-
-// The paths that match a pattern, component by component.
-std::vector<std::string> Matches(const Tree& tree, std::string_view pattern) {
-  std::vector<std::string> found = {"/"};
-  for (const std::string_view part : posix::Components(pattern)) {
-    const std::string component(part);
-    std::vector<std::string> below;
-    for (const std::string& directory : found) {
-      const std::string stem = StemOf(directory);
-      if (!HasGlobCharacter(component)) {
-        if (tree.Find(stem + component) != nullptr) below.push_back(stem + component);
-        continue;
-      }
-      tree.EachChild(directory, [&](std::string_view name) {
-        if (fnmatch(component.c_str(), std::string(name).c_str(), 0) == 0) {
-          below.push_back(stem + std::string(name));
-        }
-        return true;
-      });
-    }
-    found = std::move(below);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+// The paths that match a pattern.
+std::vector<std::string> Matches(const Tree& tree, const std::string& pattern) {
+  support::GlobTree names;
+  names.look = [&](const std::string& path, bool, bool* there) {
+    *there = tree.Find(path) != nullptr;
+    return 0;
+  };
+  names.list = [&](const std::string& directory, const std::string&, bool,
+                   std::vector<std::string>* found) {
+    tree.EachChild(directory, [&](std::string_view name) {
+      found->emplace_back(name);
+      return true;
+    });
+    return 0;
+  };
+  std::vector<std::string> matches;
+  support::Glob(pattern, names, &matches);
+  return matches;
 }
 
 }  // namespace
@@ -62,7 +50,7 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
       names.emplace_back(name);
       return true;
     });
-    count = posix::CopyNames(names, entries);
+    count = support::CopyNames(names, entries);
     return 0;
   });
   return count;
@@ -72,8 +60,8 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
 // scheme and host, and relative where it is relative.
 int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
                      TF_Status* status) noexcept {
-  return posix::Guarded(status, pattern, -1, [&] {
-    const posix::Uri uri = posix::ParseUri(pattern);
+  return support::Guarded(status, pattern, -1, [&] {
+    const support::Uri uri = support::ParseUri(pattern);
     const std::string path = uri.path.empty() && !uri.prefix.empty() ? "/" : std::string(uri.path);
     std::vector<std::string> results;
     if (!path.empty()) {
@@ -86,9 +74,9 @@ int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*
       result.insert(0, uri.prefix);
     }
     // What has nothing to match is one name, and stays as it is spelt.
-    if (!results.empty() && !HasGlobCharacter(path)) results.front() = pattern;
-    const int count = posix::CopyNames(results, entries);
-    posix::SetOk(status);
+    if (!results.empty() && !support::HasGlobCharacter(path)) results.front() = pattern;
+    const int count = support::CopyNames(results, entries);
+    support::SetOk(status);
     return count;
   });
 }

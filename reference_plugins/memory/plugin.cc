@@ -2,10 +2,10 @@
 
 #include "filesystem.h"
 #include "ops.h"
-#include "tables.h"
+#include "support/registration.h"
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
-  const posix::Tables tables = {memory::FilesystemOps(), memory::RandomAccessFileOps(),
-                                memory::WritableFileOps(), memory::MemoryRegionOps()};
-  posix::Register(memory::kScheme, tables, info);
+  const support::Tables tables = {memory::FilesystemOps(), memory::RandomAccessFileOps(),
+                                  memory::WritableFileOps(), memory::MemoryRegionOps()};
+  support::Register(memory::kScheme, tables, info);
 }

@@ -50,10 +50,10 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
     done = Copy(self->content->bytes(), offset, n, buffer);
   }
   if (done < n) {
-    posix::SetError(status, TF_OUT_OF_RANGE, self->path.c_str(),
-                    "the file ends before the bytes asked for");
+    support::SetError(status, TF_OUT_OF_RANGE, self->path.c_str(),
+                      "the file ends before the bytes asked for");
   } else {
-    posix::SetOk(status);
+    support::SetOk(status);
   }
   return static_cast<int64_t>(done);
 }

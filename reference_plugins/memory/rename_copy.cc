@@ -16,7 +16,7 @@ namespace {
 template <typename Op>
 void OnPaths(const TF_Filesystem* filesystem, const char* source, const char* target,
              TF_Status* status, Op op) noexcept {
-  posix::Guarded(status, source, [&] {
+  support::Guarded(status, source, [&] {
     std::string from, to;
     bool at_target = false;
     int error = Normalize(source, &from);
@@ -29,7 +29,7 @@ void OnPaths(const TF_Filesystem* filesystem, const char* source, const char* ta
       const std::lock_guard<std::mutex> lock(state.mutex);
       error = op(state, from, to, &at_target);
     }
-    posix::SetErrno(status, error, at_target ? target : source);
+    support::SetErrno(status, error, at_target ? target : source);
   });
 }
 

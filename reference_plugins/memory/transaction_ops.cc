@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "filesystem.h"
-#include "memory.h"
 #include "ops.h"
-#include "paths.h"
+#include "support/memory.h"
+#include "support/paths.h"
 
 namespace memory {
 namespace {
@@ -17,7 +17,7 @@ constexpr int kDone = 0;
 constexpr int kFailed = -1;
 
 int Fail(TF_Status* status, TF_Code code, const char* about, const char* reason) {
-  posix::SetError(status, code, about, reason);
+  support::SetError(status, code, about, reason);
   return kFailed;
 }
 
@@ -25,13 +25,13 @@ int Fail(TF_Status* status, TF_Code code, const char* about, const char* reason)
 // one that has a scheme was left alone because it is nobody's here.
 bool IsForeign(const char* path) {
   constexpr std::string_view kMark = "://";
-  const std::string_view prefix = posix::ParseUri(path).prefix;
+  const std::string_view prefix = support::ParseUri(path).prefix;
   return !prefix.empty() && prefix.substr(0, prefix.find(kMark)) != kScheme;
 }
 
 // The stored form of a path that may still have its scheme.
 int NormalizeOwn(const char* path, std::string* normal) {
-  const posix::Uri uri = posix::ParseUri(path);
+  const support::Uri uri = support::ParseUri(path);
   return Normalize(uri.prefix.empty() ? path : ("/" + std::string(uri.path)).c_str(), normal);
 }
 
@@ -39,18 +39,18 @@ int NormalizeOwn(const char* path, std::string* normal) {
 
 int StartTransaction(const TF_Filesystem* filesystem, TF_TransactionToken** token,
                      TF_Status* status) noexcept {
-  return posix::Guarded(status, kScheme, kFailed, [&] {
+  return support::Guarded(status, kScheme, kFailed, [&] {
     Filesystem& state = Get(filesystem);
     const std::lock_guard<std::mutex> lock(state.mutex);
     *token = &state.transactions.Start(filesystem)->token;
-    posix::SetOk(status);
+    support::SetOk(status);
     return kDone;
   });
 }
 
 int EndTransaction(const TF_Filesystem* filesystem, TF_TransactionToken* token,
                    TF_Status* status) noexcept {
-  return posix::Guarded(status, kScheme, kFailed, [&] {
+  return support::Guarded(status, kScheme, kFailed, [&] {
     Filesystem& state = Get(filesystem);
     const std::lock_guard<std::mutex> lock(state.mutex);
     Transaction* transaction = state.transactions.Known(token);
@@ -58,14 +58,14 @@ int EndTransaction(const TF_Filesystem* filesystem, TF_TransactionToken* token,
       return Fail(status, TF_NOT_FOUND, kScheme, "no transaction has this token");
     }
     state.transactions.End(transaction, &state.tree);
-    posix::SetOk(status);
+    support::SetOk(status);
     return kDone;
   });
 }
 
 int AddToTransaction(const TF_Filesystem* filesystem, const char* path, TF_TransactionToken* token,
                      TF_Status* status) noexcept {
-  return posix::Guarded(status, path, kFailed, [&] {
+  return support::Guarded(status, path, kFailed, [&] {
     Filesystem& state = Get(filesystem);
     const std::lock_guard<std::mutex> lock(state.mutex);
     Transaction* transaction = state.transactions.Known(token);
@@ -78,7 +78,7 @@ int AddToTransaction(const TF_Filesystem* filesystem, const char* path, TF_Trans
     std::string normal;
     const int error = NormalizeOwn(path, &normal);
     if (error != 0) {
-      posix::SetErrno(status, error, path);
+      support::SetErrno(status, error, path);
       return kFailed;
     }
     const Transaction* holder = state.transactions.Of(normal);
@@ -86,14 +86,14 @@ int AddToTransaction(const TF_Filesystem* filesystem, const char* path, TF_Trans
       return Fail(status, TF_FAILED_PRECONDITION, path, "in another transaction");
     }
     if (holder == nullptr) state.transactions.Hold(normal, transaction);
-    posix::SetOk(status);
+    support::SetOk(status);
     return kDone;
   });
 }
 
 int GetTransactionForPath(const TF_Filesystem* filesystem, const char* path,
                           TF_TransactionToken** token, TF_Status* status) noexcept {
-  return posix::Guarded(status, path, kFailed, [&] {
+  return support::Guarded(status, path, kFailed, [&] {
     if (IsForeign(path)) {
       return Fail(status, TF_FAILED_PRECONDITION, path, "not a path of this filesystem");
     }
@@ -104,21 +104,21 @@ int GetTransactionForPath(const TF_Filesystem* filesystem, const char* path,
     Transaction* holder = error == 0 ? state.transactions.Of(normal) : nullptr;
     if (holder == nullptr) return Fail(status, TF_NOT_FOUND, path, "in no transaction");
     *token = &holder->token;
-    posix::SetOk(status);
+    support::SetOk(status);
     return kDone;
   });
 }
 
 int GetOrStartTransactionForPath(const TF_Filesystem* filesystem, const char* path,
                                  TF_TransactionToken** token, TF_Status* status) noexcept {
-  return posix::Guarded(status, path, kFailed, [&] {
+  return support::Guarded(status, path, kFailed, [&] {
     if (IsForeign(path)) {
       return Fail(status, TF_NOT_FOUND, path, "not a path of this filesystem");
     }
     std::string normal;
     const int error = NormalizeOwn(path, &normal);
     if (error != 0) {
-      posix::SetErrno(status, error, path);
+      support::SetErrno(status, error, path);
       return kFailed;
     }
     Filesystem& state = Get(filesystem);
@@ -134,7 +134,7 @@ int GetOrStartTransactionForPath(const TF_Filesystem* filesystem, const char* pa
       }
     }
     *token = &holder->token;
-    posix::SetOk(status);
+    support::SetOk(status);
     return kDone;
   });
 }
@@ -149,7 +149,7 @@ char* DecodeTransactionToken(const TF_Filesystem* filesystem,
     const std::string what = transaction == nullptr
                                  ? "no transaction"
                                  : "transaction " + std::to_string(transaction->number);
-    return posix::CopyString(what + " of " + state.settings.Name());
+    return support::CopyString(what + " of " + state.settings.Name());
   } catch (const std::exception&) {
     return nullptr;  // no memory, and the op has no status to say so
   }

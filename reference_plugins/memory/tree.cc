@@ -4,7 +4,7 @@
 #include <climits>
 #include <utility>
 
-#include "paths.h"
+#include "support/paths.h"
 
 namespace memory {
 namespace {
@@ -20,8 +20,8 @@ int Normalize(const char* path, std::string* normal) {
   const std::string_view given = path;
   if (given.empty()) return ENOENT;
   if (given.size() >= PATH_MAX) return ENAMETOOLONG;
-  *normal = posix::CleanPath("/" + std::string(given));
-  for (const std::string_view name : posix::Components(*normal)) {
+  *normal = support::CleanPath("/" + std::string(given));
+  for (const std::string_view name : support::Components(*normal)) {
     if (name.size() > NAME_MAX) return ENAMETOOLONG;
   }
   return 0;

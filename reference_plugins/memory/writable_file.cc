@@ -32,29 +32,29 @@ void Cleanup(TF_WritableFile* file) noexcept {
 
 void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) noexcept {
   WritableFile* self = Get(file);
-  posix::Guarded(status, self->path.c_str(), [&] {
+  support::Guarded(status, self->path.c_str(), [&] {
     const int error =
         self->content == nullptr ? EBADF : self->content->Append(buffer, n, &self->position);
-    posix::SetErrno(status, error, self->path.c_str());
+    support::SetErrno(status, error, self->path.c_str());
   });
 }
 
 int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
   const WritableFile* self = Get(file);
-  posix::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
+  support::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
   return self->content == nullptr ? -1 : static_cast<int64_t>(self->position);
 }
 
 // There is nothing behind memory: sync is no more than flush.
 void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
   const WritableFile* self = Get(file);
-  posix::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
+  support::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
 }
 
 // Lets go of the file, and keeps the object: TensorFlow calls cleanup too.
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
   WritableFile* self = Get(file);
-  posix::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
+  support::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
   self->content.reset();
 }
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "descriptor.h"
 #include "listing.h"
-#include "status.h"
+#include "support/descriptor.h"
+#include "support/status.h"
 
 namespace posix {
 namespace {
@@ -31,9 +31,10 @@ struct Leftovers {
 // Removes what `directory` holds apart from directories, whose paths it adds to `found`.
 void Empty(const std::string& directory, std::vector<std::string>* found, Leftovers* left) {
   // O_NOFOLLOW: a link that takes the place of a directory must not lead out of the tree.
-  Descriptor opened = Descriptor::Open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  support::Descriptor opened =
+      support::Descriptor::Open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!opened.is_open()) return left->Failed(errno);
-  const Descriptor base(fcntl(opened.get(), F_DUPFD_CLOEXEC, 0));
+  const support::Descriptor base(fcntl(opened.get(), F_DUPFD_CLOEXEC, 0));
   if (!base.is_open()) return left->Failed(errno);
   std::vector<Entry> entries;
   const int error = List(std::move(opened), &entries);
@@ -72,12 +73,12 @@ Leftovers DeleteTree(const char* root) {
 }  // namespace
 
 void CreateDir(const TF_Filesystem*, const char* path, TF_Status* status) noexcept {
-  if (mkdir(path, 0777) != 0) return SetErrno(status, errno, path);
-  SetOk(status);
+  if (mkdir(path, 0777) != 0) return support::SetErrno(status, errno, path);
+  support::SetOk(status);
 }
 
 void RecursivelyCreateDir(const TF_Filesystem*, const char* path, TF_Status* status) noexcept {
-  Guarded(status, path, [&] {
+  support::Guarded(status, path, [&] {
     const std::string whole = path;
     int error = 0;
     for (size_t end = 0; end < whole.size() && error == 0;) {
@@ -93,18 +94,18 @@ void RecursivelyCreateDir(const TF_Filesystem*, const char* path, TF_Status* sta
     // Every parent that can be made was made: a name that is still missing (empty, or a link to
     // nowhere) is no valid path.
     if (error == ENOENT) error = ENOTDIR;
-    SetErrno(status, error, path);
+    support::SetErrno(status, error, path);
   });
 }
 
 void DeleteFile(const TF_Filesystem*, const char* path, TF_Status* status) noexcept {
-  if (unlink(path) != 0) return SetErrno(status, errno, path);
-  SetOk(status);
+  if (unlink(path) != 0) return support::SetErrno(status, errno, path);
+  support::SetOk(status);
 }
 
 void DeleteDir(const TF_Filesystem*, const char* path, TF_Status* status) noexcept {
-  if (rmdir(path) != 0) return SetErrno(status, errno, path);
-  SetOk(status);
+  if (rmdir(path) != 0) return support::SetErrno(status, errno, path);
+  support::SetOk(status);
 }
 
 // The counters come uninitialised, and are read whatever the status says.
@@ -112,9 +113,9 @@ void DeleteRecursively(const TF_Filesystem*, const char* path, uint64_t* undelet
                        uint64_t* undeleted_dirs, TF_Status* status) noexcept {
   *undeleted_files = 0;
   *undeleted_dirs = 1;
-  Guarded(status, path, [&] {
+  support::Guarded(status, path, [&] {
     struct stat facts;
-    if (lstat(path, &facts) != 0) return SetErrno(status, errno, path);
+    if (lstat(path, &facts) != 0) return support::SetErrno(status, errno, path);
     Leftovers left;
     if (S_ISDIR(facts.st_mode)) {
       left = DeleteTree(path);
@@ -124,7 +125,7 @@ void DeleteRecursively(const TF_Filesystem*, const char* path, uint64_t* undelet
     }
     *undeleted_files = left.files;
     *undeleted_dirs = left.dirs;
-    SetErrno(status, left.files + left.dirs == 0 ? 0 : left.error, path);
+    support::SetErrno(status, left.files + left.dirs == 0 ? 0 : left.error, path);
   });
 }
 

@@ -4,10 +4,10 @@
 #include "directories.h"
 #include "files.h"
 #include "listing.h"
-#include "paths.h"
 #include "queries.h"
 #include "rename_copy.h"
-#include "status.h"
+#include "support/paths.h"
+#include "support/status.h"
 #include "tables.h"
 
 namespace posix {
@@ -15,7 +15,7 @@ namespace {
 
 void Init(TF_Filesystem* filesystem, TF_Status* status) noexcept {
   filesystem->plugin_filesystem = nullptr;
-  SetOk(status);
+  support::SetOk(status);
 }
 
 void Cleanup(TF_Filesystem*) noexcept {}
@@ -45,7 +45,7 @@ TF_FilesystemOps FilesystemOps() {
   ops.stat = Stat;
   ops.is_directory = IsDirectory;
   ops.get_file_size = GetFileSize;
-  ops.translate_name = TranslateName;
+  ops.translate_name = support::TranslateName;
   ops.get_children = GetChildren;
   ops.get_matching_paths = GetMatchingPaths;
   ops.flush_caches = FlushCaches;

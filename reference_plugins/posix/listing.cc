@@ -2,64 +2,44 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <string_view>
 #include <utility>
 
-#include "memory.h"
-#include "paths.h"
-#include "status.h"
+#include "support/glob.h"
+#include "support/memory.h"
+#include "support/paths.h"
+#include "support/status.h"
 
 namespace posix {
 namespace {
-
-bool HasGlobCharacter(std::string_view text) {
-  return text.find_first_of("*?[\\") != std::string_view::npos;
-}
 
 bool Exists(const std::string& path) {
   struct stat facts;
   return lstat(path.c_str(), &facts) == 0;
 }
 
-// Adds the children of `parents` that match one component of a pattern to `matches`. Gives 0 or an
-// errno value.
-int MatchLevel(const std::vector<std::string>& parents, const std::string& component,
-               std::vector<std::string>* matches) {
-  for (const std::string& parent : parents) {
-    const std::string stem = parent.empty() || parent.back() == '/' ? parent : parent + "/";
-    if (!HasGlobCharacter(component)) {
-      if (Exists(stem + component)) matches->push_back(stem + component);
-      continue;
-    }
-    Descriptor directory =
-        Descriptor::Open(stem.empty() ? "." : stem.c_str(), O_RDONLY | O_DIRECTORY);
-    if (!directory.is_open()) {
-      // What is missing, a file, or closed to us holds no matches; that is an answer, not a
-      // failure.
-      if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP) continue;
-      return errno;
-    }
-    std::vector<Entry> entries;
-    const int error = List(std::move(directory), &entries);
-    if (error != 0) return error;
-    for (const Entry& entry : entries) {
-      if (fnmatch(component.c_str(), entry.name.c_str(), 0) == 0) {
-        matches->push_back(stem + entry.name);
-      }
-    }
-  }
-  return 0;
+int NamesIn(const std::string& directory, std::vector<std::string>* names) {
+  support::Descriptor opened = support::Descriptor::Open(
+      directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!opened.is_open()) return errno;
+  std::vector<Entry> entries;
+  const int error = List(std::move(opened), &entries);
+  for (Entry& entry : entries) names->push_back(std::move(entry.name));
+  return error;
+}
+
+// What is missing, a file, or closed to us holds no matches; that is an answer, not a failure.
+bool HoldsNothing(int error) {
+  return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP;
 }
 
 }  // namespace
 
-int List(Descriptor directory, std::vector<Entry>* entries) {
+int List(support::Descriptor directory, std::vector<Entry>* entries) {
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(directory.get()), closedir);
   if (stream == nullptr) return errno;
   directory.Release();  // the stream closes it
@@ -74,18 +54,15 @@ int List(Descriptor directory, std::vector<Entry>* entries) {
 
 int GetChildren(const TF_Filesystem*, const char* path, char*** entries,
                 TF_Status* status) noexcept {
-  return Guarded(status, path, -1, [&] {
-    Descriptor directory = Descriptor::Open(path, O_RDONLY | O_DIRECTORY);
-    std::vector<Entry> listed;
-    const int error = directory.is_open() ? List(std::move(directory), &listed) : errno;
+  return support::Guarded(status, path, -1, [&] {
+    std::vector<std::string> names;
+    const int error = NamesIn(path, &names);
     if (error != 0) {
-      SetErrno(status, error, path);
+      support::SetErrno(status, error, path);
       return -1;
     }
-    std::vector<std::string> names;
-    for (Entry& entry : listed) names.push_back(std::move(entry.name));
-    const int count = CopyNames(names, entries);
-    SetOk(status);
+    const int count = support::CopyNames(names, entries);
+    support::SetOk(status);
     return count;
   });
 }
@@ -94,28 +71,33 @@ int GetChildren(const TF_Filesystem*, const char* path, char*** entries,
 // scheme and host.
 int GetMatchingPaths(const TF_Filesystem*, const char* pattern, char*** entries,
                      TF_Status* status) noexcept {
-  return Guarded(status, pattern, -1, [&] {
-    const Uri uri = ParseUri(pattern);
+  return support::Guarded(status, pattern, -1, [&] {
+    const support::Uri uri = support::ParseUri(pattern);
     const std::string path = uri.path.empty() && !uri.prefix.empty() ? "/" : std::string(uri.path);
     std::vector<std::string> results;
-    if (!HasGlobCharacter(path)) {
-      if (!path.empty() && Exists(CleanPath(path))) results.push_back(pattern);
+    if (!support::HasGlobCharacter(path)) {
+      if (!path.empty() && Exists(support::CleanPath(path))) results.push_back(pattern);
     } else {
-      std::vector<std::string> matches = {path.front() == '/' ? "/" : ""};
-      for (const std::string_view component : Components(path)) {
-        std::vector<std::string> below;
-        const int error = MatchLevel(matches, std::string(component), &below);
-        if (error != 0) {
-          SetErrno(status, error, pattern);
-          return -1;
-        }
-        matches = std::move(below);
+      support::GlobTree tree;
+      tree.look = [](const std::string& at, bool, bool* there) {
+        *there = Exists(at);
+        return 0;
+      };
+      tree.list = [](const std::string& directory, const std::string&, bool,
+                     std::vector<std::string>* names) {
+        const int error = NamesIn(directory, names);
+        return HoldsNothing(error) ? 0 : error;
+      };
+      std::vector<std::string> matches;
+      const int error = support::Glob(path, tree, &matches);
+      if (error != 0) {
+        support::SetErrno(status, error, pattern);
+        return -1;
       }
-      std::sort(matches.begin(), matches.end());
       for (const std::string& match : matches) results.push_back(std::string(uri.prefix) + match);
     }
-    const int count = CopyNames(results, entries);
-    SetOk(status);
+    const int count = support::CopyNames(results, entries);
+    support::SetOk(status);
     return count;
   });
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "descriptor.h"
+#include "support/descriptor.h"
 #include "tf_filesystem_plugin.h"
 
 namespace posix {
@@ -18,7 +18,7 @@ struct Entry {
 
 // Adds what `directory` holds, but "." and "..", to `entries`. Gives 0 or an errno value.
 // Throws std::bad_alloc.
-int List(Descriptor directory, std::vector<Entry>* entries);
+int List(support::Descriptor directory, std::vector<Entry>* entries);
 
 int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entries,
                 TF_Status* status) noexcept;

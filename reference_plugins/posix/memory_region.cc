@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "descriptor.h"
 #include "files.h"
-#include "status.h"
+#include "support/descriptor.h"
+#include "support/status.h"
 #include "tables.h"
 
 namespace posix {
@@ -42,21 +42,22 @@ uint64_t Length(const TF_ReadOnlyMemoryRegion* region) noexcept { return Get(reg
 
 void NewMemoryRegion(const TF_Filesystem*, const char* path, TF_ReadOnlyMemoryRegion* region,
                      TF_Status* status) noexcept {
-  Guarded(status, path, [&] {
-    const Descriptor descriptor = Descriptor::Open(path, O_RDONLY);
+  support::Guarded(status, path, [&] {
+    const support::Descriptor descriptor = support::Descriptor::Open(path, O_RDONLY);
     struct stat facts;
     if (!descriptor.is_open() || fstat(descriptor.get(), &facts) != 0) {
-      return SetErrno(status, errno, path);
+      return support::SetErrno(status, errno, path);
     }
-    if (S_ISDIR(facts.st_mode)) return SetErrno(status, EISDIR, path);
-    if (facts.st_size == 0) return SetError(status, TF_INVALID_ARGUMENT, path, "the file is empty");
+    if (S_ISDIR(facts.st_mode)) return support::SetErrno(status, EISDIR, path);
+    if (facts.st_size == 0)
+      return support::SetError(status, TF_INVALID_ARGUMENT, path, "the file is empty");
     auto made = std::make_unique<MemoryRegion>();
     made->length = static_cast<size_t>(facts.st_size);
     made->data = mmap(nullptr, made->length, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
-    if (made->data == MAP_FAILED) return SetErrno(status, errno, path);
+    if (made->data == MAP_FAILED) return support::SetErrno(status, errno, path);
     // The mapping keeps the file; the descriptor is not needed any more.
     region->plugin_memory_region = made.release();
-    SetOk(status);
+    support::SetOk(status);
   });
 }
 

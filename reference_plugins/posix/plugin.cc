@@ -4,5 +4,5 @@
 #include "tables.h"
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
-  posix::Register("posix", posix::Tables(), info);
+  support::Register("posix", posix::AllTables(), info);
 }

@@ -4,14 +4,14 @@
 
 #include <cerrno>
 
-#include "status.h"
+#include "support/status.h"
 
 namespace posix {
 
 void PathExists(const TF_Filesystem*, const char* path, TF_Status* status) noexcept {
   struct stat facts;
-  if (stat(path, &facts) != 0) return SetErrno(status, errno, path);
-  SetOk(status);
+  if (stat(path, &facts) != 0) return support::SetErrno(status, errno, path);
+  support::SetOk(status);
 }
 
 bool PathsExist(const TF_Filesystem* filesystem, char** paths, int num_files,
@@ -34,11 +34,11 @@ void Stat(const TF_Filesystem*, const char* path, TF_FileStatistics* statistics,
           TF_Status* status) noexcept {
   constexpr int64_t kNanosecondsInSecond = 1000000000;
   struct stat facts;
-  if (stat(path, &facts) != 0) return SetErrno(status, errno, path);
+  if (stat(path, &facts) != 0) return support::SetErrno(status, errno, path);
   statistics->length = facts.st_size;
   statistics->mtime_nsec = facts.st_mtim.tv_sec * kNanosecondsInSecond + facts.st_mtim.tv_nsec;
   statistics->is_directory = S_ISDIR(facts.st_mode);
-  SetOk(status);
+  support::SetOk(status);
 }
 
 // The header would have {false, OK} for a file. TensorFlow looks at the status only, so that
@@ -46,14 +46,14 @@ void Stat(const TF_Filesystem*, const char* path, TF_FileStatistics* statistics,
 bool IsDirectory(const TF_Filesystem*, const char* path, TF_Status* status) noexcept {
   struct stat facts;
   const int error = stat(path, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? 0 : ENOTDIR;
-  SetErrno(status, error, path);
+  support::SetErrno(status, error, path);
   return error == 0;
 }
 
 int64_t GetFileSize(const TF_Filesystem*, const char* path, TF_Status* status) noexcept {
   struct stat facts;
   const int error = stat(path, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? EISDIR : 0;
-  SetErrno(status, error, path);
+  support::SetErrno(status, error, path);
   return error == 0 ? facts.st_size : -1;
 }
 

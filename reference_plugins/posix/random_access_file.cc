@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "descriptor.h"
 #include "files.h"
-#include "status.h"
+#include "support/descriptor.h"
+#include "support/status.h"
 #include "tables.h"
 
 namespace posix {
@@ -22,7 +22,7 @@ namespace {
 
 struct RandomAccessFile {
   std::string path;  // for messages
-  Descriptor descriptor;
+  support::Descriptor descriptor;
 };
 
 RandomAccessFile* Get(const TF_RandomAccessFile* file) {
@@ -47,7 +47,7 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
         pread(self->descriptor.get(), buffer + done, wanted, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      SetErrno(status, errno, self->path.c_str());
+      support::SetErrno(status, errno, self->path.c_str());
       return -1;
     }
     if (got == 0) break;
@@ -56,10 +56,10 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
   // The end of the file is no failure: the bytes in front of it count, and the code tells the
   // reader to stop.
   if (done < n) {
-    SetError(status, TF_OUT_OF_RANGE, self->path.c_str(),
-             "the file ends before the bytes asked for");
+    support::SetError(status, TF_OUT_OF_RANGE, self->path.c_str(),
+                      "the file ends before the bytes asked for");
   } else {
-    SetOk(status);
+    support::SetOk(status);
   }
   return static_cast<int64_t>(done);
 }
@@ -68,16 +68,16 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
 
 void NewRandomAccessFile(const TF_Filesystem*, const char* path, TF_RandomAccessFile* file,
                          TF_Status* status) noexcept {
-  Guarded(status, path, [&] {
-    Descriptor descriptor = Descriptor::Open(path, O_RDONLY);
+  support::Guarded(status, path, [&] {
+    support::Descriptor descriptor = support::Descriptor::Open(path, O_RDONLY);
     struct stat facts;
     if (!descriptor.is_open() || fstat(descriptor.get(), &facts) != 0) {
-      return SetErrno(status, errno, path);
+      return support::SetErrno(status, errno, path);
     }
     // open(2) has nothing against a directory; the contract has.
-    if (S_ISDIR(facts.st_mode)) return SetErrno(status, EISDIR, path);
+    if (S_ISDIR(facts.st_mode)) return support::SetErrno(status, EISDIR, path);
     file->plugin_file = new RandomAccessFile{path, std::move(descriptor)};
-    SetOk(status);
+    support::SetOk(status);
   });
 }
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "descriptor.h"
-#include "paths.h"
-#include "status.h"
+#include "support/descriptor.h"
+#include "support/paths.h"
+#include "support/status.h"
 
 namespace posix {
 namespace {
@@ -42,8 +42,8 @@ int CopyBytes(int from, int to) {
 // an errno value.
 int CopyThenReplace(int from, mode_t mode, const char* target) {
   // A short name of its own: the target's may be as long as a name can be.
-  std::string sibling = ParentOf(target) + "/.copy-XXXXXX";
-  Descriptor to(mkostemp(sibling.data(), O_CLOEXEC));
+  std::string sibling = support::ParentOf(target) + "/.copy-XXXXXX";
+  support::Descriptor to(mkostemp(sibling.data(), O_CLOEXEC));
   if (!to.is_open()) return errno;
   int error = CopyBytes(from, to.get());
   if (error == 0 && fchmod(to.get(), mode & 07777) != 0) error = errno;
@@ -60,34 +60,37 @@ void RenameFile(const TF_Filesystem*, const char* source, const char* target,
                 TF_Status* status) noexcept {
   // rename(2) does most of it, in one step; but it would move directories too.
   struct stat facts;
-  if (stat(source, &facts) != 0) return SetErrno(status, errno, source);
-  if (S_ISDIR(facts.st_mode)) return SetErrno(status, EISDIR, source);
-  if (stat(target, &facts) == 0 && S_ISDIR(facts.st_mode)) return SetErrno(status, EISDIR, target);
+  if (stat(source, &facts) != 0) return support::SetErrno(status, errno, source);
+  if (S_ISDIR(facts.st_mode)) return support::SetErrno(status, EISDIR, source);
+  if (stat(target, &facts) == 0 && S_ISDIR(facts.st_mode))
+    return support::SetErrno(status, EISDIR, target);
   // The source was there a moment ago, so what rename(2) misses or refuses is the target.
-  if (rename(source, target) != 0) return SetErrno(status, errno, target);
-  SetOk(status);
+  if (rename(source, target) != 0) return support::SetErrno(status, errno, target);
+  support::SetOk(status);
 }
 
 void CopyFile(const TF_Filesystem*, const char* source, const char* target,
               TF_Status* status) noexcept {
-  Guarded(status, source, [&] {
-    const Descriptor from = Descriptor::Open(source, O_RDONLY);
+  support::Guarded(status, source, [&] {
+    const support::Descriptor from = support::Descriptor::Open(source, O_RDONLY);
     struct stat facts;
-    if (!from.is_open() || fstat(from.get(), &facts) != 0) return SetErrno(status, errno, source);
-    if (S_ISDIR(facts.st_mode)) return SetErrno(status, EISDIR, source);
+    if (!from.is_open() || fstat(from.get(), &facts) != 0)
+      return support::SetErrno(status, errno, source);
+    if (S_ISDIR(facts.st_mode)) return support::SetErrno(status, EISDIR, source);
     mode_t mode = facts.st_mode;
     struct stat present;
     if (stat(target, &present) == 0) {
-      if (S_ISDIR(present.st_mode)) return SetErrno(status, EISDIR, target);
+      if (S_ISDIR(present.st_mode)) return support::SetErrno(status, EISDIR, target);
       // Devices and pipes would be replaced by a file.
       if (!S_ISREG(present.st_mode)) {
-        return SetError(status, TF_FAILED_PRECONDITION, target, "not a regular file");
+        return support::SetError(status, TF_FAILED_PRECONDITION, target, "not a regular file");
       }
       // A file is its own copy.
-      if (present.st_dev == facts.st_dev && present.st_ino == facts.st_ino) return SetOk(status);
+      if (present.st_dev == facts.st_dev && present.st_ino == facts.st_ino)
+        return support::SetOk(status);
       mode = present.st_mode;
     }
-    SetErrno(status, CopyThenReplace(from.get(), mode, target), target);
+    support::SetErrno(status, CopyThenReplace(from.get(), mode, target), target);
   });
 }
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "descriptor.h"
 #include "files.h"
-#include "status.h"
+#include "support/descriptor.h"
+#include "support/status.h"
 #include "tables.h"
 
 namespace posix {
@@ -19,7 +19,7 @@ namespace {
 
 struct WritableFile {
   std::string path;  // for messages
-  Descriptor descriptor;
+  support::Descriptor descriptor;
 };
 
 WritableFile* Get(const TF_WritableFile* file) {
@@ -40,28 +40,28 @@ void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status
     if (taken < 0 && errno == EINTR) continue;
     if (taken < 0) {
       // A file that may not grow is a matter of space, as a full disk is.
-      return SetErrno(status, errno == EFBIG ? ENOSPC : errno, self->path.c_str());
+      return support::SetErrno(status, errno == EFBIG ? ENOSPC : errno, self->path.c_str());
     }
     done += static_cast<size_t>(taken);
   }
-  SetOk(status);
+  support::SetOk(status);
 }
 
 int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
   const WritableFile* self = Get(file);
   const off_t position = lseek(self->descriptor.get(), 0, SEEK_CUR);
   if (position < 0) {
-    SetErrno(status, errno, self->path.c_str());
+    support::SetErrno(status, errno, self->path.c_str());
     return -1;
   }
-  SetOk(status);
+  support::SetOk(status);
   return position;
 }
 
 void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
   const WritableFile* self = Get(file);
-  if (!self->descriptor.is_open()) return SetErrno(status, EBADF, self->path.c_str());
-  SetOk(status);
+  if (!self->descriptor.is_open()) return support::SetErrno(status, EBADF, self->path.c_str());
+  support::SetOk(status);
 }
 
 void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
@@ -69,30 +69,30 @@ void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
   while (fsync(self->descriptor.get()) != 0) {
     // Devices and pipes have nothing to persist.
     if (errno == EINVAL) break;
-    if (errno != EINTR) return SetErrno(status, errno, self->path.c_str());
+    if (errno != EINTR) return support::SetErrno(status, errno, self->path.c_str());
   }
-  SetOk(status);
+  support::SetOk(status);
 }
 
 // Gives the descriptor back, and keeps the object: TensorFlow calls cleanup too.
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
   WritableFile* self = Get(file);
   const int error = self->descriptor.Close();
-  if (error != 0) return SetErrno(status, error, self->path.c_str());
-  SetOk(status);
+  if (error != 0) return support::SetErrno(status, error, self->path.c_str());
+  support::SetOk(status);
 }
 
 void Open(const char* path, int flags, TF_WritableFile* file, TF_Status* status) noexcept {
-  Guarded(status, path, [&] {
-    Descriptor descriptor = Descriptor::Open(path, flags | O_WRONLY | O_CREAT);
-    if (!descriptor.is_open()) return SetErrno(status, errno, path);
+  support::Guarded(status, path, [&] {
+    support::Descriptor descriptor = support::Descriptor::Open(path, flags | O_WRONLY | O_CREAT);
+    if (!descriptor.is_open()) return support::SetErrno(status, errno, path);
     // A position before the first append counts from the start of the file; only what has no
     // positions has none.
     if ((flags & O_APPEND) != 0 && lseek(descriptor.get(), 0, SEEK_END) < 0 && errno != ESPIPE) {
-      return SetErrno(status, errno, path);
+      return support::SetErrno(status, errno, path);
     }
     file->plugin_file = new WritableFile{path, std::move(descriptor)};
-    SetOk(status);
+    support::SetOk(status);
   });
 }
 

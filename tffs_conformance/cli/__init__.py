@@ -3,6 +3,7 @@
 import click
 
 from .. import __version__
+from .config import config
 from .doctor import doctor
 from .explain import explain
 from .list import list_
@@ -27,5 +28,5 @@ def main() -> None:
     """
 
 
-for command in (list_, explain, report, doctor, probe, services, update_waivers):
+for command in (list_, explain, report, config, doctor, probe, services, update_waivers):
     main.add_command(command)

@@ -1,14 +1,14 @@
 // A file descriptor that closes itself.
 
-#ifndef TFFS_REFERENCE_PLUGINS_POSIX_DESCRIPTOR_H_
-#define TFFS_REFERENCE_PLUGINS_POSIX_DESCRIPTOR_H_
+#ifndef TFFS_REFERENCE_PLUGINS_SUPPORT_DESCRIPTOR_H_
+#define TFFS_REFERENCE_PLUGINS_SUPPORT_DESCRIPTOR_H_
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-namespace posix {
+namespace support {
 
 class Descriptor {
  public:
@@ -49,6 +49,6 @@ class Descriptor {
   int number_;
 };
 
-}  // namespace posix
+}  // namespace support
 
-#endif  // TFFS_REFERENCE_PLUGINS_POSIX_DESCRIPTOR_H_
+#endif  // TFFS_REFERENCE_PLUGINS_SUPPORT_DESCRIPTOR_H_

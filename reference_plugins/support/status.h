@@ -1,15 +1,15 @@
 // How an op answers. TensorFlow hands in a status; every path through an op sets it, the good one
 // included.
 
-#ifndef TFFS_REFERENCE_PLUGINS_POSIX_STATUS_H_
-#define TFFS_REFERENCE_PLUGINS_POSIX_STATUS_H_
+#ifndef TFFS_REFERENCE_PLUGINS_SUPPORT_STATUS_H_
+#define TFFS_REFERENCE_PLUGINS_SUPPORT_STATUS_H_
 
 #include <exception>
 #include <new>
 
 #include "tf_filesystem_plugin.h"
 
-namespace posix {
+namespace support {
 
 inline void SetOk(TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }
 
@@ -44,6 +44,6 @@ void Guarded(TF_Status* status, const char* path, Op op) noexcept {
   });
 }
 
-}  // namespace posix
+}  // namespace support
 
-#endif  // TFFS_REFERENCE_PLUGINS_POSIX_STATUS_H_
+#endif  // TFFS_REFERENCE_PLUGINS_SUPPORT_STATUS_H_

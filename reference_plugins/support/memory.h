@@ -1,14 +1,14 @@
 // Memory that changes hands. What TensorFlow will free must come from plugin_memory_allocate, and
 // nothing else may.
 
-#ifndef TFFS_REFERENCE_PLUGINS_POSIX_MEMORY_H_
-#define TFFS_REFERENCE_PLUGINS_POSIX_MEMORY_H_
+#ifndef TFFS_REFERENCE_PLUGINS_SUPPORT_MEMORY_H_
+#define TFFS_REFERENCE_PLUGINS_SUPPORT_MEMORY_H_
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-namespace posix {
+namespace support {
 
 // plugin_memory_allocate and plugin_memory_free.
 void* Allocate(size_t size) noexcept;
@@ -21,6 +21,6 @@ char* CopyString(const std::string& text) noexcept;
 // std::bad_alloc, and leaves nothing behind then. No names make no array.
 int CopyNames(const std::vector<std::string>& names, char*** entries);
 
-}  // namespace posix
+}  // namespace support
 
-#endif  // TFFS_REFERENCE_PLUGINS_POSIX_MEMORY_H_
+#endif  // TFFS_REFERENCE_PLUGINS_SUPPORT_MEMORY_H_

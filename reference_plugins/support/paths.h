@@ -1,7 +1,7 @@
 // Names: URIs, and paths cleaned by the letters.
 
-#ifndef TFFS_REFERENCE_PLUGINS_POSIX_PATHS_H_
-#define TFFS_REFERENCE_PLUGINS_POSIX_PATHS_H_
+#ifndef TFFS_REFERENCE_PLUGINS_SUPPORT_PATHS_H_
+#define TFFS_REFERENCE_PLUGINS_SUPPORT_PATHS_H_
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 #include "tf_filesystem_plugin.h"
 
-namespace posix {
+namespace support {
 
 // The parts of a name. One without a scheme is all path.
 struct Uri {
@@ -32,6 +32,6 @@ std::string ParentOf(const std::string& path);
 // The op. What a user writes becomes what every other op gets.
 char* TranslateName(const TF_Filesystem* filesystem, const char* uri) noexcept;
 
-}  // namespace posix
+}  // namespace support
 
-#endif  // TFFS_REFERENCE_PLUGINS_POSIX_PATHS_H_
+#endif  // TFFS_REFERENCE_PLUGINS_SUPPORT_PATHS_H_

@@ -1,10 +1,10 @@
-#include "paths.h"
+#include "support/paths.h"
 
 #include <exception>
 
-#include "memory.h"
+#include "support/memory.h"
 
-namespace posix {
+namespace support {
 namespace {
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -73,4 +73,4 @@ char* TranslateName(const TF_Filesystem*, const char* uri) noexcept {
   }
 }
 
-}  // namespace posix
+}  // namespace support

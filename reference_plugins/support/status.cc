@@ -1,8 +1,8 @@
-#include "status.h"
+#include "support/status.h"
 
 #include <string>
 
-namespace posix {
+namespace support {
 
 void SetError(TF_Status* status, TF_Code code, const char* path, const char* reason) noexcept {
   try {
@@ -12,4 +12,4 @@ void SetError(TF_Status* status, TF_Code code, const char* path, const char* rea
   }
 }
 
-}  // namespace posix
+}  // namespace support

@@ -1,11 +1,11 @@
-#include "memory.h"
+#include "support/memory.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
 
-namespace posix {
+namespace support {
 
 void* Allocate(size_t size) noexcept { return std::malloc(size); }
 
@@ -37,4 +37,4 @@ int CopyNames(const std::vector<std::string>& names, char*** entries) {
   return static_cast<int>(names.size());
 }
 
-}  // namespace posix
+}  // namespace support

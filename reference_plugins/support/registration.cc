@@ -1,11 +1,10 @@
-// Registration: what TF_InitPlugin leaves behind for TensorFlow.
+#include "support/registration.h"
 
 #include <new>
 
-#include "memory.h"
-#include "tables.h"
+#include "support/memory.h"
 
-namespace posix {
+namespace support {
 namespace {
 
 // TensorFlow frees every table, and the scheme, with plugin_memory_free once it has copied them. So
@@ -54,4 +53,4 @@ void Register(const char* scheme, const Tables& tables, TF_FilesystemPluginInfo*
   info->num_schemes = info->ops == nullptr ? 0 : 1;
 }
 
-}  // namespace posix
+}  // namespace support
