@@ -59,7 +59,10 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Step:
-    """`script` is for bash. One that yields takes no core: it gets what the others leave."""
+    """`script` is for bash. One that yields takes no core: it gets what the others leave.
+
+    `minutes` is its limit, `after` names what it needs.
+    """
 
     name: str
     script: str
@@ -157,7 +160,8 @@ STEPS = (
         ),
         minutes=3,
         after=("packages",),
-        yields=True,
+        # The containers are as nice as this step.
+        cores=0,
     ),
     Step("images", IMAGES, minutes=15, after=("docker", "binaries", "debian"), cores=1),
     Step("fresh", tox("fresh"), minutes=25, after=("debian",), cores=1),

@@ -1,8 +1,11 @@
 """The runner of CI's steps: limits, failures, what waits for what, and what is told at the end."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 CLONE = Path(__file__).parents[1]
 #: Runs steps of ours where the runner has its own.
@@ -64,3 +67,14 @@ def test_every_command_of_tox_is_understood() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     for name in ("lint-imports", "tests/faults", "repeat.py", "--backing='file://{path}'", "fresh_machine.py"):
         assert name in done.stdout
+
+
+@pytest.mark.parametrize(("required", "told"), [("", "1 skipped"), ("1", "1 error")])
+def test_where_all_is_required_a_skipped_test_has_failed(required: str, told: str) -> None:
+    # In this Python there is no TensorFlow.
+    environment = {**os.environ, "TFFS_ALL_REQUIRED": required, "TFFS_TENSORFLOW_PYTHON": sys.executable}
+    chosen = "tests/test_tensorflow.py::test_tensorflow_registers_what_our_host_registers"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", chosen]
+    done = subprocess.run(command, cwd=CLONE, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, told in done.stdout) == (int(bool(required)), True), done.stdout
+    assert ("nothing may be missing" in done.stdout) == bool(required)
