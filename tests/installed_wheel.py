@@ -1,7 +1,7 @@
 """The wheel of a release, installed where there is no compiler: on Debian 12 with CPython 3.11, on Debian 13 with 3.13.
 
-`tox run -e wheel` builds it and says which it is in TFFS_WHEEL. The machines are chroots made by debootstrap, which
-needs root.
+`tox run -e wheel` builds it and says which it is in TFFS_WHEEL. The machines are chroots from the cache of
+`build_images.py`; they need root.
 """
 
 import os
@@ -17,12 +17,10 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-from tests.fresh_machine import BORROWED, mirror
+from reference_plugins.dragonfly.services import build_images
 
 WHEEL = Path(os.environ["TFFS_WHEEL"])
 PACKAGES = "python3,python3-venv,ca-certificates"
-#: Made once and copied for every run.
-CACHE = Path(os.environ.get("TFFS_WHEEL_CACHE", "/var/tmp/tffs-wheel-debian"))
 MACHINES = {"bookworm": "Python 3.11", "trixie": "Python 3.13"}
 #: What a machine has that has glibc; libgcc_s is opened where something is thrown.
 LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2",
@@ -40,7 +38,7 @@ def needed(binary: ELFFile) -> set[tuple[str, str]]:
     section = binary.get_section_by_name(".gnu.version_r")
     if not isinstance(section, GNUVerNeedSection):
         return set()
-    return {(library.name, entry.name) for library, entries in section.iter_versions() for entry in entries}
+    return {(str(library.name), entry.name) for library, entries in section.iter_versions() for entry in entries}
 
 
 def test_the_wheel_is_whole() -> None:
@@ -55,7 +53,7 @@ def test_nothing_newer_than_glibc_2_28(name: str) -> None:
     assert [version for version in versions if tuple(int(part) for part in version.split(".")) > (2, 28)] == []
     dynamic = binary.get_section_by_name(".dynamic")
     assert isinstance(dynamic, DynamicSection)
-    assert {tag.needed for tag in dynamic.iter_tags("DT_NEEDED")} <= LIBRARIES
+    assert {tag.needed for tag in dynamic.iter_tags("DT_NEEDED")} <= LIBRARIES  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", sorted(binaries()))
@@ -75,20 +73,10 @@ def test_nothing_says_where_it_was_built() -> None:
 @pytest.fixture(params=MACHINES)
 def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """The root of a machine with Python, and which Python."""
-    if shutil.which("debootstrap") is None or os.geteuid() != 0:
-        pytest.skip("not run: needs debootstrap and root")
-    debian = CACHE / request.param
-    if not (debian / "usr/bin/python3").exists():
-        shutil.rmtree(debian, ignore_errors=True)
-        debian.parent.mkdir(parents=True, exist_ok=True)
-        command = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", request.param, str(debian), *mirror()]
-        subprocess.run(command, check=True)
+    if os.geteuid() != 0:
+        pytest.skip("not run: needs root")
     root = tmp_path / "debian"
-    subprocess.run(["cp", "-a", "--reflink=auto", str(debian), str(root)], check=True)
-    for name in BORROWED:
-        if Path("/", name).exists():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(Path("/", name), root / name)
+    build_images.unpack(build_images.system(build_images.System("python", PACKAGES, suite=request.param)), root)
     shutil.copy(WHEEL, root)
     mounts = ("proc", "dev")
     for name in mounts:

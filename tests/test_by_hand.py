@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.native import native_directory
 
 PLUGINS = Path(__file__).parents[1] / "reference_plugins"
 
@@ -20,7 +20,7 @@ def test_the_printed_command_builds_a_plugin_that_loads(name: str, tmp_path: Pat
     command = printed[1].replace(f"-o lib{name}.so", f"-o {plugin}")
     assert str(plugin) in command
     subprocess.run(["bash", "-c", command], cwd=PLUGINS / name, check=True)
-    loader = Loader([str(native_directory() / "tffs-host")], plugin, {}, 10)
+    loader = Loader(Local(), plugin, 10)
     try:
         loader.load().host.close()
     finally:

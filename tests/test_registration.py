@@ -74,4 +74,4 @@ def test_what_is_right_is_conformant(tmp_path: Path, fault: str) -> None:
     tier = "must" if fault == "size:176" else "smoke"
     run(tmp_path, "--plugin=fakes/malformed", f"--env=TFFS_FAULT={fault}", "--scheme=*", f"--tier={tier}")
     found = [document.load(path) for path in (tmp_path / "tffs-report").rglob("report.json")]
-    assert [one["verdict"] for one in found] == ["conformant"] * RIGHT[fault]
+    assert [one.verdict for one in found] == ["conformant"] * RIGHT[fault]

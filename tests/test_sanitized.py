@@ -35,7 +35,7 @@ def judged(directory: Path, native: Path, monkeypatch: pytest.MonkeyPatch, *argu
     done = run(directory, *PATIENT, *arguments)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     for plugin in ("posix", "memory"):
-        assert document.load(directory / "tffs-report" / plugin / "report.json")["verdict"] == "conformant"
+        assert document.load(directory / "tffs-report" / plugin / "report.json").verdict == "conformant"
 
 
 @pytest.mark.parametrize("sanitizers", ["address,undefined", "thread"])

@@ -116,16 +116,17 @@ class System:
     name: str
     packages: str
     above: "System | None" = None
+    suite: str = SUITE
 
     @property
     def key(self) -> str:
         """Tells apart what it is made of."""
-        return _digest([SUITE, self.packages, self.above.key if self.above else "", platform.machine()])
+        return _digest([self.suite, self.packages, self.above.key if self.above else "", platform.machine()])
 
     @property
     def tar(self) -> Path:
         """The file in the cache."""
-        return CACHE.parent / "debian" / f"{self.name}-{SUITE}-{self.key}.tar"
+        return CACHE.parent / "debian" / f"{self.name}-{self.suite}-{self.key}.tar"
 
 
 def _go(name: str, version: str, package: str) -> Program:
@@ -288,10 +289,10 @@ def system(wanted: System) -> Path:
         if wanted.tar.is_file():
             return wanted.tar
         root = Path(scratch) / "root"
-        with _timed(f"Debian {SUITE}, {wanted.name}"):
+        with _timed(f"Debian {wanted.suite}, {wanted.name}"):
             if below is None:
                 included = f"--include={wanted.packages}"
-                _run(["debootstrap", "--variant=minbase", included, SUITE, str(root), *_mirror()], {}, HERE, log)
+                _run(["debootstrap", "--variant=minbase", included, wanted.suite, str(root), *_mirror()], {}, HERE, log)
             else:
                 unpack(below, root)
                 inside = ["chroot", str(root), "apt-get", "-o", "APT::Sandbox::User=root"]
