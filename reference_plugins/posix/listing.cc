@@ -23,8 +23,8 @@ bool Exists(const std::string& path) {
 }
 
 int NamesIn(const std::string& directory, std::vector<std::string>* names) {
-  support::Descriptor opened = support::Descriptor::Open(
-      directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY);
+  support::Descriptor opened =
+      support::Descriptor::Open(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (!opened.is_open()) return errno;
   std::vector<Entry> entries;
   const int error = List(std::move(opened), &entries);
@@ -85,7 +85,8 @@ int GetMatchingPaths(const TF_Filesystem*, const char* pattern, char*** entries,
       };
       tree.list = [](const std::string& directory, const std::string&, bool,
                      std::vector<std::string>* names) {
-        const int error = NamesIn(directory, names);
+        // A pattern without a leading / begins in the working directory.
+        const int error = NamesIn(directory.empty() ? "." : directory, names);
         return HoldsNothing(error) ? 0 : error;
       };
       std::vector<std::string> matches;
