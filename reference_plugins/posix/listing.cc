@@ -23,8 +23,7 @@ bool Exists(const std::string& path) {
 }
 
 int NamesIn(const std::string& directory, std::vector<std::string>* names) {
-  support::Descriptor opened =
-      support::Descriptor::Open(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  support::Descriptor opened = support::Descriptor::Open(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (!opened.is_open()) return errno;
   std::vector<Entry> entries;
   const int error = List(std::move(opened), &entries);
