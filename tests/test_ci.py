@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_suite import command
+
 CLONE = Path(__file__).parents[1]
 #: Runs steps of ours where the runner has its own.
 WITH_OURS = """
@@ -29,8 +31,8 @@ sys.exit(runner["main"]())
 def ended(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
     script = WITH_OURS.format(runner=str(CLONE / ".ci" / "steps.py"), pid=str(folder / "pid"))
     environment = {"PATH": "/usr/bin:/bin", "TFFS_CI_ARTIFACTS": str(folder / "kept"), "XDG_CACHE_HOME": str(folder)}
-    command = [sys.executable, "-c", script, *names]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    line = [sys.executable, "-c", script, *names]
+    return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_what_came_of_each_step_is_told_and_kept(tmp_path: Path) -> None:
@@ -63,8 +65,8 @@ def test_steps_by_name_bring_what_they_need(tmp_path: Path) -> None:
 
 
 def test_every_command_of_tox_is_understood() -> None:
-    command = [sys.executable, "-c", f"import runpy; print(*runpy.run_path({str(CLONE / '.ci/steps.py')!r})['STEPS'])"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    line = [sys.executable, "-c", f"import runpy; print(*runpy.run_path({str(CLONE / '.ci/steps.py')!r})['STEPS'])"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
     for name in ("lint-imports", "tests/faults", "repeat.py", "--backing='file://{path}'", "fresh_machine.py"):
         assert name in done.stdout
 
@@ -74,7 +76,6 @@ def test_where_all_is_required_a_skipped_test_has_failed(required: str, told: st
     # In this Python there is no TensorFlow.
     environment = {**os.environ, "TFFS_ALL_REQUIRED": required, "TFFS_TENSORFLOW_PYTHON": sys.executable}
     chosen = "tests/test_tensorflow.py::test_tensorflow_registers_what_our_host_registers"
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", chosen]
-    done = subprocess.run(command, cwd=CLONE, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command(chosen), cwd=CLONE, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, told in done.stdout) == (int(bool(required)), True), done.stdout
     assert ("nothing may be missing" in done.stdout) == bool(required)
