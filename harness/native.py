@@ -26,6 +26,17 @@ def native_directory() -> Path:
     raise NativePartsMissing(f"the native parts are not built (no tffs-host in {looked}): run 'pip install .' first")
 
 
+def portable_host() -> Path:
+    """The host as one file that other machines run. Raises NativePartsMissing."""
+    program = native_directory() / "portable" / "tffs-host"
+    if not program.is_file():
+        raise NativePartsMissing(
+            f"the host for other machines is not built (no {program}): it takes the package ziglang when the native"
+            " parts are built"
+        )
+    return program
+
+
 def include_directory() -> Path:
     """The folder that holds the header of the interface."""
     return Path(__file__).parent / "include"

@@ -4,12 +4,17 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace tffs {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+constexpr struct {
+  int number;
+  const char* name;
+} kSignals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+                {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGSYS, "SIGSYS"}};
 constexpr int kFrames = 32;
 constexpr size_t kStack = 64 << 10;
 
@@ -33,14 +38,15 @@ void SayWhere() {
 
 void Report(int number) {
   pid_t nobody = 0;
-  const pid_t self = gettid();
+  const auto self = static_cast<pid_t>(syscall(SYS_gettid));
   const bool first = reporter.compare_exchange_strong(nobody, self);
   // Several threads crash at the same time where they do the same; one speaks for all.
   while (!first && nobody != self) pause();
   signal(number, SIG_DFL);
   if (first) {
-    Say("the host got SIG");
-    Say(sigabbrev_np(number));
+    Say("the host got ");
+    for (const auto& known : kSignals)
+      if (known.number == number) Say(known.name);
     Say(" in ");
     SayWhere();
     Say("; backtrace:\n");
@@ -78,7 +84,7 @@ void ReportCrashes() {
   backtrace(&frame, 1);
   alignas(16) static char main_stack[kStack];
   UseStack(main_stack);
-  for (const int number : kSignals) {
+  for (const auto& [number, name] : kSignals) {
     struct sigaction present;
     sigaction(number, nullptr, &present);
     // Sanitizers have handlers of their own, which say more.

@@ -36,7 +36,7 @@ Open<Object> Host::Take(std::map<int64_t, Open<Object>>& opened, Request& reques
 
 Reply Host::RandomAccessCleanup(Request& request) {
   auto file = Take(readers_, request);
-  file.filesystem->random_access.cleanup(&file.object);
+  Guarded(file.filesystem->random_access.cleanup)(&file.object);
   return Answer(nullptr);
 }
 
@@ -59,7 +59,7 @@ Reply Host::Read(Request& request) {
 
 Reply Host::WritableCleanup(Request& request) {
   auto file = Take(writers_, request);
-  file.filesystem->writable.cleanup(&file.object);
+  Guarded(file.filesystem->writable.cleanup)(&file.object);
   return Answer(nullptr);
 }
 
@@ -107,7 +107,7 @@ template Reply Host::OnWritable<&TF_WritableFileOps::close>(Request&);
 
 Reply Host::RegionCleanup(Request& request) {
   auto region = Take(regions_, request);
-  region.filesystem->region.cleanup(&region.object);
+  Guarded(region.filesystem->region.cleanup)(&region.object);
   return Answer(nullptr);
 }
 
@@ -116,7 +116,7 @@ Reply Host::Data(Request& request) {
   const uint64_t offset = request.TakeUnsigned();
   const size_t n = request.TakeUnsigned();
   const void* before = region.object.plugin_memory_region;
-  const auto* data = static_cast<const char*>(region.filesystem->region.data(&region.object));
+  const auto* data = static_cast<const char*>(Guarded(region.filesystem->region.data)(&region.object));
   const int64_t watch = region.object.plugin_memory_region != before ? kWrapperChanged : 0;
   Reply reply = Answer(nullptr, watch);
   reply.Unsigned(reinterpret_cast<uintptr_t>(data));
@@ -128,7 +128,7 @@ Reply Host::Data(Request& request) {
 Reply Host::Length(Request& request) {
   auto& region = Find(regions_, request);
   const void* before = region.object.plugin_memory_region;
-  const uint64_t length = region.filesystem->region.length(&region.object);
+  const uint64_t length = Guarded(region.filesystem->region.length)(&region.object);
   const int64_t watch = region.object.plugin_memory_region != before ? kWrapperChanged : 0;
   return std::move(Answer(nullptr, watch).Unsigned(length));
 }

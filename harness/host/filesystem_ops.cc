@@ -42,12 +42,12 @@ Filesystem& Host::TakeFilesystem(Request& request) {
 
 void Host::ReplyString(Reply& reply, char* text) {
   reply.Integer(text == nullptr).Bytes(text != nullptr ? text : "");
-  info_.plugin_memory_free(text);
+  Free(text);
 }
 
 Reply Host::Cleanup(Request& request) {
   Filesystem& filesystem = TakeFilesystem(request);
-  filesystem.ops.cleanup(&filesystem.object);
+  Guarded(filesystem.ops.cleanup)(&filesystem.object);
   return Answer(nullptr);
 }
 
@@ -244,7 +244,7 @@ Reply Host::Entries(Request& request) {
     if (!blocks.insert(entries[k]).second) watch |= kSharedEntries;
     names.emplace_back(entries[k]);
   }
-  for (void* block : blocks) info_.plugin_memory_free(block);
+  for (void* block : blocks) Free(block);
   Reply reply = Answer(status.get(), watch);
   reply.Integer(count);
   for (const std::string& name : names) reply.Bytes(name);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "buffers.h"
+#include "call.h"
 #include "statuses.h"
 #include "tf_filesystem_plugin.h"
 #include "wire.h"
@@ -54,10 +55,10 @@ struct Absent {};
 // answered with `skipped`.
 struct Skipped {};
 
-template <typename Op>
-Op Present(Op op) {
+template <typename Result, typename... Parameters>
+Guarded<Result, Parameters...> Present(Result (*op)(Parameters...)) {
   if (op == nullptr) throw Absent{};
-  return op;
+  return Guarded(op);
 }
 
 class Host {
@@ -160,6 +161,8 @@ class Host {
   void FreeOption(TF_Filesystem_Option* option, bool the_block_too);
 
   Filesystem& TakeFilesystem(Request& request);
+  // Frees a block with the function of the plugin.
+  void Free(void* block) const { Guarded(info_.plugin_memory_free)(block); }
   // A result string of the plugin, freed: i is NULL, s text.
   void ReplyString(Reply& reply, char* text);
 

@@ -14,11 +14,15 @@
 #include <vector>
 
 #include "host.h"
+#include "runtime.h"
 
 namespace tffs {
 namespace {
 
 constexpr uint64_t kLargestPiece = uint64_t{64} << 20;
+
+// Where a program that is only listed finds the runtime, whose file may have no other name.
+constexpr int kRuntimeDescriptor = 198;
 
 // The environment of this process with the dynamic loader told to list, and not to run, what it was
 // given.
@@ -28,7 +32,8 @@ std::vector<std::string> TracingEnvironment(const std::string& plugin) {
     const std::string_view text(*variable);
     if (text.substr(0, 11) != "LD_PRELOAD=") environment.emplace_back(text);
   }
-  environment.push_back("LD_PRELOAD=" + plugin);
+  environment.push_back("LD_PRELOAD=/proc/self/fd/" + std::to_string(kRuntimeDescriptor) + ":" +
+                        plugin);
   environment.push_back("LD_TRACE_LOADED_OBJECTS=1");
   environment.push_back("LD_BIND_NOW=1");
   environment.push_back("LD_WARN=1");
@@ -44,6 +49,8 @@ std::string TraceOfLoader(const std::string& plugin) {
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
+  const int runtime = open(RuntimePath().c_str(), O_RDONLY | O_CLOEXEC);
+  posix_spawn_file_actions_adddup2(&actions, runtime, kRuntimeDescriptor);
   std::vector<std::string> environment = TracingEnvironment(plugin);
   std::vector<char*> variables;
   for (std::string& variable : environment) variables.push_back(variable.data());
@@ -54,6 +61,7 @@ std::string TraceOfLoader(const std::string& plugin) {
   const int error = posix_spawn(&child, name, &actions, nullptr, arguments, variables.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
+  close(runtime);
   std::string output;
   if (error == 0) {
     char chunk[4096];
@@ -97,7 +105,7 @@ Reply NotLoaded(const std::string& error, const std::set<std::string>& missing) 
 
 Reply Host::Load(Request& request) {
   const std::string path(request.TakeBytes());
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = Guarded(dlopen)(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* error = dlerror();
     return NotLoaded(error != nullptr ? error : "dlopen failed", MissingSymbols(path));

@@ -12,6 +12,7 @@
 #include "host.h"
 #include "limits.h"
 #include "relay.h"
+#include "runtime.h"
 #include "server.h"
 #include "watchdog.h"
 #include "wire.h"
@@ -100,6 +101,7 @@ int Main(int argc, char** argv) {
         stderr);
     return 2;
   }
+  OpenRuntime();
   ReportCrashes();
   IgnoreFileSizeSignal();
   return how == "serve" ? PerformAt(Serve()) : how == kRelay ? PerformRelay() : PerformAlone();

@@ -164,16 +164,16 @@ Reply Host::DecodeToken(Request& request) {
 }
 
 void Host::FreeOption(TF_Filesystem_Option* option, bool the_block_too) {
-  info_.plugin_memory_free(option->name);
-  info_.plugin_memory_free(option->description);
+  Free(option->name);
+  Free(option->description);
   if (TF_Filesystem_Option_Value* value = option->value) {
     if (value->type_tag == TF_Filesystem_Option_Type_Buffer)
       for (int k = 0; k < value->num_values; ++k)
-        info_.plugin_memory_free(value->values[k].buffer_val.buf);
-    info_.plugin_memory_free(value->values);
-    info_.plugin_memory_free(value);
+        Free(value->values[k].buffer_val.buf);
+    Free(value->values);
+    Free(value);
   }
-  if (the_block_too) info_.plugin_memory_free(option);
+  if (the_block_too) Free(option);
 }
 
 Reply Host::GetConfiguration(Request& request) {
@@ -190,7 +190,7 @@ Reply Host::GetConfiguration(Request& request) {
     PutOption(reply, options[k]);
     FreeOption(&options[k], false);
   }
-  if (TF_GetCode(status.get()) == TF_OK) info_.plugin_memory_free(options);
+  if (TF_GetCode(status.get()) == TF_OK) Free(options);
   return reply;
 }
 

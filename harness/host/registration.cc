@@ -112,7 +112,8 @@ TF_FilesystemPluginOps& Host::Entry(int64_t index) {
 Reply Host::InitPlugin(Request&) {
   if (init_plugin_ == nullptr) throw BadRequest("no plugin is loaded");
   info_ = {};
-  init_plugin_(&info_);
+  const Guarded init_plugin(init_plugin_);
+  init_plugin(&info_);
   const char* problem =
       info_.plugin_memory_allocate == nullptr ? "TF_InitPlugin set no plugin_memory_allocate"
       : info_.plugin_memory_free == nullptr   ? "TF_InitPlugin set no plugin_memory_free"
@@ -164,7 +165,7 @@ Reply Host::Register(Request& request) {
             entry.read_only_memory_region_ops_size);
   const StatusPointer status = FreshStatus();
   // Core calls the copy, so that a size which leaves init out ends the process there too.
-  filesystem->ops.init(&filesystem->object, status.get());
+  Guarded(filesystem->ops.init)(&filesystem->object, status.get());
   const bool set = filesystem->object.plugin_filesystem != nullptr;
   if (TF_GetCode(status.get()) != TF_OK)
     return answer(TF_GetCode(status.get()), TF_Message(status.get()), true, set, -1);
@@ -182,18 +183,18 @@ Reply Host::Release(Request& request) {
   const int64_t index = request.TakeInteger();
   if (index < 0) {
     // Core frees tables that are NULL like others; a plugin that has all four is asked to, too.
-    info_.plugin_memory_free(nullptr);
-    info_.plugin_memory_free(info_.ops);
+    Free(nullptr);
+    Free(info_.ops);
     info_.ops = nullptr;
     info_.num_schemes = 0;
     return Reply("done");
   }
   const TF_FilesystemPluginOps entry = Entry(index);
-  info_.plugin_memory_free(entry.scheme);
-  info_.plugin_memory_free(entry.filesystem_ops);
-  info_.plugin_memory_free(entry.random_access_file_ops);
-  info_.plugin_memory_free(entry.writable_file_ops);
-  info_.plugin_memory_free(entry.read_only_memory_region_ops);
+  Free(entry.scheme);
+  Free(entry.filesystem_ops);
+  Free(entry.random_access_file_ops);
+  Free(entry.writable_file_ops);
+  Free(entry.read_only_memory_region_ops);
   return Reply("done");
 }
 

@@ -1,6 +1,6 @@
 // The state of the process that a plugin may not leave changed behind.
 #include <dirent.h>
-#include <malloc.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -39,13 +39,41 @@ struct Memory {
   size_t mapped;
 };
 
+// `struct mallinfo2` of glibc from 2.33 on, with `size_t`; what was there before counts in `int`.
+template <typename Count>
+struct Mallinfo {
+  Count arena;
+  Count ordblks;
+  Count smblks;
+  Count hblks;
+  Count hblkhd;
+  Count usmblks;
+  Count fsmblks;
+  Count uordblks;
+  Count fordblks;
+  Count keepcost;
+};
+
+Mallinfo<size_t> HeapNow() {
+  if (void* counts = dlsym(RTLD_DEFAULT, "mallinfo2"))
+    return reinterpret_cast<Mallinfo<size_t> (*)()>(counts)();
+  Mallinfo<size_t> heap{};
+  if (void* counts = dlsym(RTLD_DEFAULT, "mallinfo")) {
+    const auto old = reinterpret_cast<Mallinfo<unsigned> (*)()>(counts)();
+    heap.arena = old.arena;
+    heap.hblkhd = old.hblkhd;
+    heap.uordblks = old.uordblks;
+  }
+  return heap;
+}
+
 Memory MemoryNow() {
   size_t pages = 0;
   if (FILE* file = std::fopen("/proc/self/statm", "re")) {
     if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
     std::fclose(file);
   }
-  const auto heap = mallinfo2();
+  const Mallinfo<size_t> heap = HeapNow();
   // Large blocks have mappings of their own.
   return {heap.uordblks + heap.hblkhd, heap.arena + heap.hblkhd,
           pages * static_cast<size_t>(sysconf(_SC_PAGESIZE))};

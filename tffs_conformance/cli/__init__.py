@@ -6,6 +6,7 @@ from .. import __version__
 from .config import config
 from .doctor import doctor
 from .explain import explain
+from .host import host
 from .list import list_
 from .probe import probe
 from .report import report
@@ -28,5 +29,5 @@ def main() -> None:
     """
 
 
-for command in (list_, explain, report, config, doctor, probe, services, update_waivers):
+for command in (list_, explain, report, config, doctor, host, probe, services, update_waivers):
     main.add_command(command)

@@ -1,0 +1,63 @@
+#include "runtime.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tf_filesystem_plugin.h"
+
+namespace tffs {
+namespace {
+
+void* library = nullptr;
+
+// What the host calls itself.
+struct {
+  decltype(&TF_NewStatus) new_status;
+  decltype(&TF_DeleteStatus) delete_status;
+  decltype(&TF_SetStatus) set_status;
+  decltype(&TF_GetCode) get_code;
+  decltype(&TF_Message) message;
+} functions;
+
+[[noreturn]] void Fail() {
+  const char* error = dlerror();
+  std::fprintf(stderr, "tffs-host: %s\n", error != nullptr ? error : "the runtime cannot be opened");
+  std::exit(EXIT_FAILURE);
+}
+
+template <typename Function>
+void Find(Function*& function, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(library, name));
+  if (function == nullptr) Fail();
+}
+
+}  // namespace
+
+void OpenRuntime() {
+  library = dlopen(RuntimeName().c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) Fail();
+  Find(functions.new_status, "TF_NewStatus");
+  Find(functions.delete_status, "TF_DeleteStatus");
+  Find(functions.set_status, "TF_SetStatus");
+  Find(functions.get_code, "TF_GetCode");
+  Find(functions.message, "TF_Message");
+}
+
+std::string RuntimePath() {
+  link_map* map = nullptr;
+  return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
+}
+
+}  // namespace tffs
+
+// The host's own calls; the plugin finds the functions of the runtime, for the host exports none.
+TF_Status* TF_NewStatus(void) { return tffs::functions.new_status(); }
+void TF_DeleteStatus(TF_Status* status) { tffs::functions.delete_status(status); }
+void TF_SetStatus(TF_Status* status, TF_Code code, const char* message) {
+  tffs::functions.set_status(status, code, message);
+}
+TF_Code TF_GetCode(const TF_Status* status) { return tffs::functions.get_code(status); }
+const char* TF_Message(const TF_Status* status) { return tffs::functions.message(status); }

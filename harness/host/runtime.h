@@ -1,0 +1,21 @@
+// The library that gives the plugin its TF_* symbols.
+#ifndef TFFS_HOST_RUNTIME_H_
+#define TFFS_HOST_RUNTIME_H_
+
+#include <string>
+
+namespace tffs {
+
+// Opens the runtime for all that is loaded later, and finds the functions that the host itself
+// calls. Ends the process where that cannot be done.
+void OpenRuntime();
+
+// Where the runtime was opened, for the dynamic loader.
+std::string RuntimePath();
+
+// A name that dlopen takes for the runtime: `runtime_beside.cc` or `runtime_inside.cc` has it.
+std::string RuntimeName();
+
+}  // namespace tffs
+
+#endif  // TFFS_HOST_RUNTIME_H_

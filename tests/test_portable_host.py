@@ -1,0 +1,216 @@
+"""The host as one file: in an image that has nothing but a shell, and under valgrind."""
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tffs_conformance.harness import services
+from tffs_conformance.harness.launchers.command import Command
+from tffs_conformance.harness.loader import Loader
+from tffs_conformance.harness.native import NativePartsMissing, portable_host
+from tffs_conformance.harness.outcomes import Died, Threw
+from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.services import Missing
+from tffs_conformance.harness.shipped import plugin_path
+
+IMAGE = "tffs-conformance/bare:test"
+#: The oldest glibc that the host runs with.
+OLDEST_GLIBC = (2, 28)
+
+
+@pytest.fixture(scope="module")
+def host() -> Path:
+    try:
+        return portable_host()
+    except NativePartsMissing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def valgrind() -> str:
+    found = shutil.which("valgrind")
+    if found is None:
+        pytest.skip("there is no valgrind; on Debian: apt-get install valgrind")
+    return found
+
+
+def test_it_needs_an_old_c_library_and_no_other(host: Path) -> None:
+    content = host.read_bytes()
+    # Those of the runtime inside are among them.
+    versions = {(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)}
+    assert versions
+    assert max(versions) <= OLDEST_GLIBC
+    assert not [name for name in needed(host) if "stdc++" in name or "gcc_s" in name or "tensorflow" in name]
+
+
+def test_it_is_handed_out(host: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tffs_conformance", "host", "--export", str(tmp_path / "new")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    exported = Path(done.stdout.strip())
+    assert exported.read_bytes() == host.read_bytes()
+    assert exported.stat().st_mode & 0o111
+
+
+def test_exceptions_of_another_cpp_library_keep_type_and_text(host: Path, tmp_path: Path) -> None:
+    """The plugin has the system's C++ library, the host one of its own."""
+    loader = Loader(Command([str(host)], {"TFFS_FAULT": "throw:stat"}), plugin_path("fakes/faulty"), 20)
+    loaded = loader.load()
+    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
+    with pytest.raises(Died) as caught:
+        raw.stat(str(tmp_path))
+    loader.close()
+    death = caught.value.death
+    assert isinstance(death, Threw)
+    assert (death.type, death.what) == ("std::runtime_error", "the fault is an exception")
+
+
+@pytest.mark.parametrize("option", ["-static-libstdc++ -static-libgcc", ""])
+@pytest.mark.parametrize(
+    ("thrown", "type_", "what"),
+    [
+        ('std::out_of_range("far")', "std::out_of_range", "far"),
+        ("Several()", "Several", "several"),
+        ("7", "int", ""),
+    ],
+)
+def test_exceptions_of_all_kinds(host: Path, tmp_path: Path, option: str, thrown: str, type_: str, what: str) -> None:
+    source, plugin = tmp_path / "throws.cc", tmp_path / "libthrows.so"
+    source.write_text(f"""
+    #include <stdexcept>
+    #include <string>
+    struct First {{ virtual ~First() = default; std::string text = "first"; }};
+    struct Several : First, virtual std::exception {{
+      const char *what() const noexcept override {{ return "several"; }}
+    }};
+    extern "C" void TF_InitPlugin(void *) {{ throw {thrown}; }}
+    """)
+    subprocess.run(["c++", "-shared", "-fPIC", "-o", plugin, source, *option.split()], check=True)
+    loader = Loader(Command([str(host)]), plugin, 20)
+    with pytest.raises(Died) as caught:
+        loader.load()
+    loader.close()
+    death = caught.value.death
+    assert isinstance(death, Threw)
+    # The text takes the plugin's C++ library, which has no names where it is inside the plugin.
+    assert (death.type, death.what) == (type_, "" if option else what)
+
+
+def test_valgrind_sees_the_plugin(host: Path, valgrind: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content" * 10)
+    command = Command([valgrind, "-q", str(host)], {"TFFS_FAULT": "read.freed-block"})
+    loader = Loader(command, plugin_path("fakes/faulty"), 60)
+    loaded = loader.load()
+    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
+    reader = raw.open("new_random_access_file", str(tmp_path / "file")).value
+    raw.read(reader, 0, 70)
+    raw.stat(str(tmp_path))
+    assert "Invalid read" in loaded.host.output
+    loaded.host.close()
+    loader.close()
+
+
+def test_the_suite_runs_under_valgrind(host: Path, valgrind: str, tmp_path: Path) -> None:
+    report = judged(tmp_path, f"--host-command={valgrind} -q {host}", "--plugin=posix", "--call-timeout=60")
+    assert report["counts"]["violation"] == report["counts"]["error"] == 0
+    assert report["counts"]["conform"] > 20
+
+
+# An image that has nothing but a shell -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def container(host: Path) -> Iterator[str]:
+    try:
+        client = services.connect()
+    except Missing as missing:
+        pytest.skip(str(missing))
+    if shutil.which("docker") is None:
+        pytest.skip("there is no docker command, only its daemon")
+    files = {"/tffs-host": host, "/bin/sh": Path("/bin/sh")}
+    for name in ("posix", "fakes/faulty"):
+        files[f"/plugins/{Path(name).name}.so"] = plugin_path(name)
+    client.api.import_image_from_data(image(files), repository=IMAGE.partition(":")[0], tag=IMAGE.partition(":")[2])
+    # The shell waits for a line that does not come.
+    run: Any = client.containers.run(
+        IMAGE, ["/bin/sh", "-c", "read line"], stdin_open=True, detach=True, network_mode="none"
+    )
+    yield run.id
+    run.remove(force=True)
+    client.images.remove(IMAGE)
+
+
+def image(files: dict[str, Path]) -> bytes:
+    """A tar file with these files, the libraries that they need, and a folder for temporary files."""
+    libraries = {library: Path(library) for file in files.values() for library in needed(file)}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        folder = tarfile.TarInfo("tmp")
+        folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
+        tar.addfile(folder)
+        for name, path in {**libraries, **files}.items():
+            content = path.read_bytes()
+            entry = tarfile.TarInfo(name.lstrip("/"))
+            entry.size, entry.mode = len(content), 0o755
+            tar.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def needed(file: Path) -> Iterable[str]:
+    """The libraries that the dynamic loader loads for a file, itself included."""
+    done = subprocess.run(["ldd", file], capture_output=True, text=True, check=True)
+    found = re.findall(r"(?:=>\s*)?(/\S+) \(0x", done.stdout)
+    return [path for path in found if "libtensorflow_framework" not in path]
+
+
+def test_the_suite_runs_in_an_image_that_has_a_shell_only(container: str, tmp_path: Path) -> None:
+    command = f"--host-command=docker exec -i {container} /tffs-host"
+    report = judged(tmp_path / "there", command, "--plugin=/plugins/posix.so", "--scheme=posix")
+    here = judged(tmp_path / "here", "--plugin=posix")
+    assert report["counts"] == here["counts"]
+    assert report["target"]["sha256"] == here["target"]["sha256"]
+    assert report["counts"]["conform"] > 20
+
+
+def test_a_crash_in_a_container_is_told_by_its_signal(container: str) -> None:
+    command = ["docker", "exec", "-i", container, "/tffs-host"]
+    loader = Loader(Command(command, {"TFFS_FAULT": "crash:stat"}), Path("/plugins/faulty.so"), 20)
+    loaded = loader.load()
+    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
+    with pytest.raises(Died, match="signal SIGSEGV"):
+        raw.stat("/tmp")
+    loader.close()
+
+
+def test_a_plugin_that_is_not_there_is_a_usage_error(container: str, tmp_path: Path) -> None:
+    command = f"--host-command=docker exec -i {container} /tffs-host"
+    done = pytest_run(tmp_path, command, "--plugin=/plugins/missing.so")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "no such file where the host runs" in done.stderr + done.stdout
+
+
+def test_a_container_that_is_not_there_is_a_usage_error(host: Path, tmp_path: Path) -> None:
+    done = pytest_run(tmp_path, "--host-command=sh -c 'echo no such container >&2; exit 1'", "--plugin=/plugins/p.so")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "no such container" in done.stderr + done.stdout
+
+
+def judged(directory: Path, *arguments: str) -> dict[str, Any]:
+    directory.mkdir(exist_ok=True)
+    done = pytest_run(directory, "--tier=smoke", f"--report-dir={directory}", *arguments)
+    assert (directory / "report.json").is_file(), done.stdout[-3000:] + done.stderr[-3000:]
+    report: dict[str, Any] = json.loads((directory / "report.json").read_text())
+    return report
+
+
+def pytest_run(directory: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
