@@ -75,10 +75,10 @@ def built(sdist: Path, directory: Path, defines: list[str]) -> Path:
     (wheel,) = raw.glob("*.whl")
     # The stand-in for TensorFlow's library is in the wheel, and found by the host; nothing is to be grafted.
     subprocess.run(
-        [sys.executable, "-m", "auditwheel", "repair", f"--plat={PLATFORM}", f"--wheel-dir={repaired}",
+        [sys.executable, "-m", "auditwheel", "repair", f"--plat={PLATFORM}", "--only-plat", f"--wheel-dir={repaired}",
          "--exclude=libtensorflow_framework.so.2", str(wheel)], check=True,
     )  # fmt: skip
-    (wheel,) = repaired.glob(f"*-py3-none-*{PLATFORM}*.whl")
+    (wheel,) = repaired.glob(f"*-py3-none-{PLATFORM}.whl")
     return wheel
 
 
