@@ -1,4 +1,5 @@
-// The runtime is a file that the dynamic loader finds: this program's RUNPATH is the folder it is in.
+// The runtime is a file that the dynamic loader finds: this program's RUNPATH is the folder it is
+// in.
 #include "runtime.h"
 
 namespace tffs {
