@@ -148,9 +148,9 @@ void Drop(_Unwind_Exception* exception) {
 // Called by whatever unwinder the plugin has. In the first phase it promises a handler. In the
 // second, when all of the plugin's frames have been cleaned up, it leaves the unwinder for good, as
 // the C library does at the end of a thread that is cancelled.
-extern "C" __attribute__((used, visibility("hidden"))) _Unwind_Reason_Code tffs_personality(
-    int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception,
-    _Unwind_Context*) {
+extern "C" __attribute__((used, visibility("hidden"))) _Unwind_Reason_Code
+tffs_personality(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception,
+                 _Unwind_Context*) {
   // pthread_exit, or a cancellation: the thread ends here, before a frame of the host is met.
   if ((actions & _UA_FORCE_UNWIND) != 0) syscall(SYS_exit, 0);
   if ((actions & _UA_SEARCH_PHASE) != 0) return _URC_HANDLER_FOUND;

@@ -116,7 +116,8 @@ Reply Host::Data(Request& request) {
   const uint64_t offset = request.TakeUnsigned();
   const size_t n = request.TakeUnsigned();
   const void* before = region.object.plugin_memory_region;
-  const auto* data = static_cast<const char*>(Guarded(region.filesystem->region.data)(&region.object));
+  const auto* data =
+      static_cast<const char*>(Guarded(region.filesystem->region.data)(&region.object));
   const int64_t watch = region.object.plugin_memory_region != before ? kWrapperChanged : 0;
   Reply reply = Answer(nullptr, watch);
   reply.Unsigned(reinterpret_cast<uintptr_t>(data));

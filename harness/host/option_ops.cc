@@ -168,8 +168,7 @@ void Host::FreeOption(TF_Filesystem_Option* option, bool the_block_too) {
   Free(option->description);
   if (TF_Filesystem_Option_Value* value = option->value) {
     if (value->type_tag == TF_Filesystem_Option_Type_Buffer)
-      for (int k = 0; k < value->num_values; ++k)
-        Free(value->values[k].buffer_val.buf);
+      for (int k = 0; k < value->num_values; ++k) Free(value->values[k].buffer_val.buf);
     Free(value->values);
     Free(value);
   }

@@ -24,7 +24,8 @@ struct {
 
 [[noreturn]] void Fail() {
   const char* error = dlerror();
-  std::fprintf(stderr, "tffs-host: %s\n", error != nullptr ? error : "the runtime cannot be opened");
+  std::fprintf(stderr, "tffs-host: %s\n",
+               error != nullptr ? error : "the runtime cannot be opened");
   std::exit(EXIT_FAILURE);
 }
 
