@@ -107,8 +107,10 @@ Reply Host::Load(Request& request) {
   const std::string path(request.TakeBytes());
   void* library = Guarded(dlopen)(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* error = dlerror();
-    return NotLoaded(error != nullptr ? error : "dlopen failed", MissingSymbols(path));
+    const char* said = dlerror();
+    // What is asked of the dynamic loader next overwrites it.
+    const std::string error = said != nullptr ? said : "dlopen failed";
+    return NotLoaded(error, MissingSymbols(path));
   }
   void* symbol = dlsym(library, "TF_InitPlugin");
   if (symbol == nullptr) return NotLoaded(path + " does not export TF_InitPlugin", {});
