@@ -92,7 +92,7 @@ def differing(one: Path, other: Path) -> list[str]:
     """The names of the files in which two wheels differ."""
     with zipfile.ZipFile(one) as first, zipfile.ZipFile(other) as second:
         sums = [{info.filename: info.CRC for info in wheel.infolist()} for wheel in (first, second)]
-    return sorted(name for name, _ in sums[0].items() ^ sums[1].items())
+    return sorted({name for name, _ in sums[0].items() ^ sums[1].items()})
 
 
 def release(out: Path, times: int) -> None:
