@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 import ziglang
@@ -87,6 +88,13 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def differing(one: Path, other: Path) -> list[str]:
+    """The names of the files in which two wheels differ."""
+    with zipfile.ZipFile(one) as first, zipfile.ZipFile(other) as second:
+        sums = [{info.filename: info.CRC for info in wheel.infolist()} for wheel in (first, second)]
+    return sorted({name for name, _ in sums[0].items() ^ sums[1].items()})
+
+
 def release(out: Path, times: int) -> None:
     """Build, compare, and put what is fit for release into `out`. Raises `Refused` where it is not."""
     # The time of the last commit stands in the archives, whenever they are made.
@@ -110,9 +118,8 @@ def release(out: Path, times: int) -> None:
         for name in ("once", "and-again")[:times]:
             (at / name).mkdir()
             wheels.append(built(sdist, at / name, defines))
-        digests = {digest(wheel) for wheel in wheels}
-        if len(digests) != 1:
-            raise Refused(f"built {times} times, the wheels differ: {sorted(digests)}")
+        if len({digest(wheel) for wheel in wheels}) != 1:
+            raise Refused(f"built {times} times, the wheels differ in {differing(*wheels)}")
         for debug in wheels[0].parents[1].glob("*/build/*/debug"):
             shutil.copytree(debug, out / "debug", dirs_exist_ok=True)
         wheel = Path(shutil.copy(wheels[0], out))
