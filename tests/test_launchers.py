@@ -140,6 +140,8 @@ def test_hosts_outlive_the_server_that_forked_them_and_are_told_apart() -> None:
 
 
 def test_a_server_that_was_ended_is_replaced() -> None:
+    if not forks({}):
+        pytest.skip("a host with a sanitizer in it is not forked")
     launcher = Local()
     first = Host(launcher, 20)
     first.call("state")
@@ -162,8 +164,9 @@ def test_a_sanitizer_is_not_forked(symbol: str, tmp_path: Path) -> None:
     source, library = tmp_path / "preloaded.c", tmp_path / "preloaded.so"
     source.write_text(f"void {symbol}(void) {{}}")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-    # The host itself may have been built with one.
-    assert forks({"LD_PRELOAD": str(library)}) == (forks({}) and symbol != "__asan_init")
+    if not forks({}):
+        pytest.skip("a host with a sanitizer in it is not forked, whatever is preloaded")
+    assert forks({"LD_PRELOAD": str(library)}) == (symbol != "__asan_init")
 
 
 def forks(environment: dict[str, str]) -> bool:
