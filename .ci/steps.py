@@ -138,7 +138,7 @@ STEPS = (
         "wheel",
         lines(
             f"rm -rf {WHEELS}",
-            f"pip wheel -q --no-deps -w {WHEELS} .",
+            f"pip wheel -q --no-deps --no-build-isolation -w {WHEELS} .",
             f"pip install -q --no-deps --force-reinstall {WHEELS}/*.whl",
         ),
         minutes=15,
