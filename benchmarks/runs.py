@@ -3,7 +3,8 @@
 import json
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measured import Cost, Spread, cost, in_turn, ratio
@@ -80,16 +81,15 @@ def of_a_hang(python: str, folder: Path) -> tuple[str, Spread]:
 def before_and_after(python: str, other: str, folder: Path) -> Iterator[tuple[str, Spread]]:
     """How this version compares with another one that is installed for the interpreter `other`."""
     for tier in ("smoke", "must", "full"):
-        pairs = in_turn(
-            lambda tier=tier: cost(bare(python, "--plugin=posix", f"--tier={tier}"), folder).wall,  # type: ignore[misc]
-            lambda tier=tier: cost(bare(other, "--plugin=posix", f"--tier={tier}"), folder).wall,  # type: ignore[misc]
-        )
+        this, that = (bare(one, "--plugin=posix", f"--tier={tier}") for one in (python, other))
+        pairs = in_turn(partial(_wall, this, folder), partial(_wall, that, folder))
         yield f"{tier} tier on posix / the other version (time)", ratio(pairs)
     for name, fake in (("that does not load", "fakes/noinit"), ("without ops", "fakes/null")):
-        pairs = in_turn(
-            lambda fake=fake: cost(bare(python, f"--plugin={fake}"), folder, (1,)).wall,  # type: ignore[misc]
-            lambda fake=fake: cost(bare(other, f"--plugin={fake}"), folder, (1,)).wall,  # type: ignore[misc]
-            rounds=2,
-        )
+        this, that = (bare(one, f"--plugin={fake}") for one in (python, other))
+        pairs = in_turn(partial(_wall, this, folder, (1,)), partial(_wall, that, folder, (1,)), rounds=2)
         yield f"a plugin {name} / the other version (time)", ratio(pairs)
         yield f"seconds to the verdict of a plugin {name}", Spread.of([one for one, _ in pairs])
+
+
+def _wall(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,)) -> float:
+    return cost(command, folder, codes).wall

@@ -98,6 +98,9 @@ class Case(Checks):
     @property
     def fs(self) -> Filesystem:
         """The filesystem under test. Raises AbsentOp where the op of the first clause cannot be performed."""
+        return self._in_host()
+
+    def _in_host(self) -> HostFilesystem:
         if self._filesystem is None:
             self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
             op = clause(self.clauses[0]).op if self.clauses else ""
@@ -109,9 +112,7 @@ class Case(Checks):
     def tables(self) -> RawFilesystem:
         """The ops as the plugin's tables have them, for cases that are marked `over_tables`. No guard, no default."""
         self._is_over_tables()
-        filesystem = self.fs
-        assert isinstance(filesystem, HostFilesystem)
-        return filesystem.raw
+        return self._in_host().raw
 
     @property
     def present(self) -> frozenset[str]:
@@ -121,13 +122,13 @@ class Case(Checks):
     def uri(self, *names: str) -> str:
         """A path in the case's own directory, which is made at the first use."""
         if not self._directory_made:
-            self.fs  # noqa: B018 - a case whose op is absent makes no directory
+            # A case whose op is absent ends here, and makes no directory.
+            filesystem = self._in_host()
             with self.setup():
                 self.bench.make_root()
                 self._directory_made = True
                 if "create_dir" not in self.claims.ops_given_up:
-                    assert self._filesystem is not None
-                    self.require(self.bench.make(self._filesystem, self.directory))
+                    self.require(self.bench.make(filesystem, self.directory))
         uri = paths.join(self.directory, *names)
         if ILLEGAL not in self.clauses:
             self._within(self.claims.beyond(uri))
