@@ -147,7 +147,7 @@ STEPS = (
     ),
     Step("lint", tox("lint"), minutes=10, after=("environment",), cores=1),
     # The host for other machines is tried in a container.
-    Step("tests", tox("coverage"), minutes=30, after=("wheel", "docker")),
+    Step("tests", tox("tests"), minutes=30, after=("wheel", "docker")),
     Step("faults", tox("faults"), minutes=15, after=("wheel",)),
     Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=1),
     Step(
