@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -94,6 +95,8 @@ def builder() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Its dataclasses look up their module.
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 

@@ -68,7 +68,7 @@ class RunOptions:
             undefined=option.tffs_undefined,
             clause=option.tffs_clause,
             # Only the case that found a history can try it.
-            case=_case_of(replay) if replay else option.tffs_case,
+            case=_case_of(option.tffs_replay) if replay else option.tffs_case,
             examples=option.tffs_examples,
             seed=option.tffs_seed,
             replay=replay,
