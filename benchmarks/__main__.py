@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: what the suite costs. Machines are noisy: figures come with their spread, and none fails."""
+"""`python benchmarks`: what the suite costs. Machines are noisy: figures come with their spread, and none fails."""
 
 import argparse
 import json
@@ -11,12 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ops, runs
-from benchmarks.measured import Spread
+import ops
+import runs
+from measured import Spread
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    arguments = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
     arguments.add_argument("--quick", action="store_true", help="only ops, and the MUST tier against empty tests")
     arguments.add_argument("--against", metavar="PYTHON", help="an interpreter that has another version installed")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")

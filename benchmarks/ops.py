@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.measured import Spread, in_turn, ratio, seconds
+from measured import Spread, in_turn, ratio, seconds
+
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.launchers.local import Local

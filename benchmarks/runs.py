@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.measured import Cost, Spread, cost, in_turn, ratio
+from measured import Cost, Spread, cost, in_turn, ratio
 
 #: So often a run is repeated where it is not one of a pair.
 TIMES = 3
