@@ -16,8 +16,8 @@ from .fork_server import CannotFork, ForkServer
 from .launcher import ALLOCATOR, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
 from .output import Output
 
-#: How often a client looks for a reply before it sleeps: some twenty microseconds.
-PATIENCE = 30
+#: How often a client looks for a reply before it sleeps: some two hundred microseconds.
+PATIENCE = 300
 #: After so many calls it tries again whether to stay awake is of use.
 TRY_AGAIN = 256
 
