@@ -3,7 +3,8 @@
 It is any URL that fsspec takes, such as `file:///srv/data` or `s3://bucket/prefix`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from . import paths
@@ -17,7 +18,7 @@ class Backing:
     """Files below `url`, which is the same directory as the target's root.
 
     Names are relative to it, such as `case-1/file`. `options` are fsspec's options for this kind of storage, such as
-    `{"endpoint_url": "http://127.0.0.1:9000"}`.
+    `{"endpoint_url": "http://127.0.0.1:9000"}`. Each method raises Unable where the storage cannot do what is asked.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
@@ -32,41 +33,49 @@ class Backing:
 
     def read(self, name: str) -> bytes | None:
         """The content of a file, or None where there is no such file."""
-        try:
+        with self._able("read such a file"), suppress(FileNotFoundError):
             return bytes(self._filesystem.cat_file(self._at(name)))
-        except FileNotFoundError:
-            return None
+        return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Create or replace a file. Raise Unable where the storage cannot have this file."""
-        try:
+        """Create or replace a file."""
+        with self._able("write such a file"):
             self._filesystem.pipe_file(self._at(name), content)
-        except OSError as error:
-            raise Unable(f"the backing cannot write such a file: {error.strerror or error}") from error
 
     def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> None:
         """Create a sparse file that holds `pieces` at these offsets, in bytes, and NUL bytes between them.
 
-        Raise Unable where the storage has no sparse files: only `file://` has.
+        Only `file://` has sparse files.
         """
         if "file" not in self._filesystem.protocol:
             raise Unable("the backing has no sparse files")
-        with open(self._at(name), "wb") as file:
+        with self._able("write such a file"), open(self._at(name), "wb") as file:
             for offset, piece in pieces.items():
                 file.seek(offset)
                 file.write(piece)
 
     def make_directory(self, name: str) -> None:
         """Create a directory and its missing parents."""
-        self._filesystem.makedirs(self._at(name), exist_ok=True)
+        with self._able("make such a directory"):
+            self._filesystem.makedirs(self._at(name), exist_ok=True)
 
     def delete(self, name: str) -> None:
         """Delete a file."""
-        self._filesystem.rm_file(self._at(name))
+        with self._able("delete such a file"):
+            self._filesystem.rm_file(self._at(name))
 
     def delete_tree(self, name: str) -> None:
         """Delete a directory and everything in it."""
-        self._filesystem.rm(self._at(name), recursive=True)
+        with self._able("delete such a directory"):
+            self._filesystem.rm(self._at(name), recursive=True)
+
+    @contextmanager
+    def _able(self, what: str) -> Iterator[None]:
+        """Turn what storage and its client say into Unable."""
+        try:
+            yield
+        except OSError as error:
+            raise Unable(f"the backing cannot {what}: {error.strerror or error}") from error
 
     def _at(self, name: str) -> str:
         inside = paths.components(name)

@@ -11,17 +11,26 @@ from typing import TypeVar
 from . import glob, paths
 from .codes import Code
 from .filesystem import RandomAccessFile, WritableFile
-from .outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
+from .outcomes import Died, Endless, Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
 
 T = TypeVar("T")
 
 #: Bytes that core copies at a time.
 COPY_BYTES = 128 << 10
+#: So many entries one walk of a default looks at. A case makes fewer than half as many; core itself has no bound.
+MOST_ENTRIES = 5000
+#: So many bytes a copy makes before it looks how long its source is.
+MOST_BYTES = 64 << 20
 
 
 def answer(op: str, value: T, code: Code = Code.OK, message: str = "") -> Outcome[T]:
     """An outcome that core itself gives."""
     return Outcome(op, code, message, value, source=Source.DEFAULT)
+
+
+def passed_on(op: str, value: T, given: Outcome[object]) -> Outcome[T]:
+    """An outcome of core that gives back what an op of the plugin answered."""
+    return Outcome(op, given.code, given.message, value, source=Source.DEFAULT, passed_on=given.passed_on or given.op)
 
 
 class Defaults(ABC):
@@ -63,10 +72,10 @@ class Defaults(ABC):
         """Existence first, then the flag of stat."""
         exists = self.path_exists(uri)
         if not exists.ok:
-            return answer("is_directory", 0, exists.code, exists.message)
+            return passed_on("is_directory", 0, exists)
         statistics = self.stat(uri)
         if not statistics.ok:
-            return answer("is_directory", 0, statistics.code, statistics.message)
+            return passed_on("is_directory", 0, statistics)
         if statistics.value.is_directory:
             return answer("is_directory", 1)
         return answer("is_directory", 0, Code.FAILED_PRECONDITION, f"{uri} is not a directory")
@@ -75,7 +84,7 @@ class Defaults(ABC):
         """The length that stat gives, but not of a directory."""
         statistics = self.stat(uri)
         if not statistics.ok:
-            return answer("get_file_size", -1, statistics.code, statistics.message)
+            return passed_on("get_file_size", -1, statistics)
         if statistics.value.is_directory:
             return answer("get_file_size", -1, Code.FAILED_PRECONDITION, f"{uri} is a directory")
         return answer("get_file_size", statistics.value.length)
@@ -92,10 +101,10 @@ class Defaults(ABC):
                 if directory.ok:
                     break
                 if directory.code is Code.UNIMPLEMENTED:
-                    return answer(op, None, directory.code, directory.message)
+                    return passed_on(op, None, directory)
                 return answer(op, None, Code.FAILED_PRECONDITION, f"{at} is not a directory")
             if exists.code is not Code.NOT_FOUND:
-                return answer(op, None, exists.code, exists.message)
+                return passed_on(op, None, exists)
             missing.append(paths.basename(at))
             parent = paths.dirname(at)
             if parent == at:
@@ -105,7 +114,7 @@ class Defaults(ABC):
             at = paths.join(at, name)
             created = self.create_dir(at)
             if not created.ok and created.code is not Code.ALREADY_EXISTS:
-                return answer(op, None, created.code, created.message)
+                return passed_on(op, None, created)
         return answer(op, None)
 
     def default_delete_recursively(self, uri: str) -> Outcome[Undeleted]:
@@ -113,19 +122,23 @@ class Defaults(ABC):
         op = "delete_recursively"
         exists = self.path_exists(uri)
         if not exists.ok:
-            return answer(op, Undeleted(0, 1), exists.code, exists.message)
+            return passed_on(op, Undeleted(0, 1), exists)
         if not self.is_directory(uri).ok:
             deleted = self.delete_file(uri)
-            return answer(op, Undeleted(0 if deleted.ok else 1, 0), deleted.code, deleted.message)
+            return passed_on(op, Undeleted(0 if deleted.ok else 1, 0), deleted)
         files = dirs = 0
         first: Outcome[object] | None = None
         found = [uri]
+        entries = 0
         for directory in found:
             children = self.get_children(directory)
             if not children.ok:
                 dirs += 1
                 first = first or children
                 continue
+            entries += len(children.value.names)
+            if entries > MOST_ENTRIES:
+                raise _endless_listing(op)
             for name in children.value.names:
                 child = paths.join(directory, name)
                 if self.is_directory(child).ok:
@@ -140,59 +153,77 @@ class Defaults(ABC):
             if not deleted.ok:
                 dirs += 1
                 first = first or deleted
-        status = Status(first.code, first.message) if first else Status(Code.OK)
-        return answer(op, Undeleted(files, dirs), status.code, status.message)
+        left = Undeleted(files, dirs)
+        return passed_on(op, left, first) if first else answer(op, left)
 
     def default_copy_file(self, source: str, target: str) -> Outcome[None]:
         """Read and append in pieces; into a directory where the target is one. Not atomic."""
         op = "copy_file"
         opened = self.new_random_access_file(source)
         if opened.value is None:
-            return answer(op, None, opened.code, opened.message)
+            return passed_on(op, None, opened)
         with opened.value as reader:
             if self.is_directory(target).ok:
                 target = paths.join(target, paths.basename(source))
             created = self.new_writable_file(target)
             if created.value is None:
-                return answer(op, None, created.code, created.message)
+                return passed_on(op, None, created)
             with created.value as writer:
                 offset = 0
                 while True:
                     got = reader.read(offset, COPY_BYTES)
                     if got.code not in (Code.OK, Code.OUT_OF_RANGE):
-                        return answer(op, None, got.code, got.message)
+                        return passed_on(op, None, got)
                     if got.code is Code.OK and not got.value.data:
                         # Core asks again for ever.
-                        return answer(op, None, Code.INTERNAL, "read answers OK without a byte, so the copy never ends")
+                        raise Died(Endless("read", op, "answers OK without a byte"))
                     appended = writer.append(got.value.data)
                     if not appended.ok:
-                        return answer(op, None, appended.code, appended.message)
+                        return passed_on(op, None, appended)
                     offset += len(got.value.data)
                     if got.code is Code.OUT_OF_RANGE:
                         break
+                    if offset > MOST_BYTES and 0 <= self._length(source) < offset:
+                        raise Died(Endless("read", op, "answers OK behind the end of the file"))
                 closed = writer.close()
-                return answer(op, None, closed.code, closed.message)
+                return passed_on(op, None, closed)
 
     def default_rename_file(self, source: str, target: str) -> Outcome[None]:
         """Copy, then delete the source."""
         copied = self.copy_file(source, target)
         if copied.ok:
             copied = self.delete_file(source)
-        return answer("rename_file", None, copied.code, copied.message)
+        return passed_on("rename_file", None, copied)
 
     def default_get_matching_paths(self, pattern: str) -> Outcome[Entries]:
         """Walk from the last directory without glob characters; results keep the form of the pattern."""
-        matches = tuple(glob.walk(pattern, self._there, self._is_directory, self._listed))
+        entries = 0
+
+        def listed(uri: str) -> Sequence[str]:
+            nonlocal entries
+            names = self.get_children(uri).value.names
+            entries += len(names)
+            if entries > MOST_ENTRIES:
+                raise _endless_listing("get_matching_paths")
+            return names
+
+        matches = tuple(glob.walk(pattern, self._there, self._is_directory, listed))
         return answer("get_matching_paths", Entries(len(matches), matches))
 
     def _there(self, uri: str) -> bool:
         return self.path_exists(uri).ok
 
+    def _length(self, uri: str) -> int:
+        """In bytes, or -1 where the filesystem does not say."""
+        got = self.stat(uri)
+        return got.value.length if got.ok else -1
+
     def _is_directory(self, uri: str) -> bool:
         return self.is_directory(uri).ok
 
-    def _listed(self, uri: str) -> Sequence[str]:
-        return self.get_children(uri).value.names
+
+def _endless_listing(walk: str) -> Died:
+    return Died(Endless("get_children", walk, f"gives ever more entries, {MOST_ENTRIES} and no end"))
 
 
 def by_default(outcome: Outcome[T]) -> Outcome[T]:

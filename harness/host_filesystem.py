@@ -26,8 +26,9 @@ class HostFilesystem(Defaults):
 
     `translated` holds what ops got for each URI so far.
 
-    `present` holds the ops that are not NULL; `raw` performs ops without translation, guard or default, for cases about
-    the tables themselves. Paths handed to `raw` do not pass the guard.
+    `present` holds the ops that are not NULL, less those in `unimplemented`, which only say so; `raw` performs ops
+    without translation, guard or default, for cases about the tables themselves. Paths handed to `raw` do not pass the
+    guard.
 
     `is_directory_ok_for_files` says that the plugin's is_directory answers OK for a file, as the interface has it
     (disputed A1). Core takes that for a directory, so its defaults that ask is_directory go wrong, which is not the
@@ -35,21 +36,31 @@ class HostFilesystem(Defaults):
     """
 
     def __init__(
-        self, raw: RawFilesystem, present: frozenset[str], guard: Guard, *, is_directory_ok_for_files: bool = False
+        self,
+        raw: RawFilesystem,
+        present: frozenset[str],
+        guard: Guard,
+        *,
+        unimplemented: frozenset[str] = frozenset(),
+        is_directory_ok_for_files: bool = False,
     ) -> None:
         self.raw = raw
-        self.present = present
+        self.present = present - unimplemented
+        self._unimplemented = unimplemented & present
         self._guard = guard
         self._ok_for_files = is_directory_ok_for_files
         self.translated: dict[str, str] = {}
 
     def available(self, op: str) -> bool:
         """Whether `op` can be performed, by the plugin or by core's default."""
-        return available(op, self.present) and not (self._ok_for_files and asks_for_the_kind(op, self.present))
+        possible = available(op, self.present, self._unimplemented)
+        return possible and not (self._ok_for_files and asks_for_the_kind(op, self.present))
 
     def absence(self, op: str) -> str:
         """Why `op` cannot be performed, or is not performed by the plugin itself."""
-        if not available(op, self.present):
+        if op in self._unimplemented:
+            return f"{op} answers UNIMPLEMENTED"
+        if not available(op, self.present, self._unimplemented):
             return f"the plugin does not provide {op}"
         if not self.available(op):
             return f"core's default for {op} goes wrong where is_directory answers OK for a file"

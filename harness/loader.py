@@ -12,7 +12,7 @@ from pathlib import PurePath
 from .client import Host
 from .codes import Code
 from .launchers.launcher import Launcher, Lost
-from .outcomes import Died, Hung
+from .outcomes import Death, Died, Hung
 from .registration import Registration, complete, request
 from .wire import Reply, Value
 
@@ -25,14 +25,16 @@ SAME_FAILURES = 2
 class Blocked(Exception):
     """An op was not called, because something that it needs does not work; `op` is what does not.
 
-    `absent` says that the plugin does not provide `op`, which is no defect.
+    `absent` says that the plugin does not provide `op`, which is no defect; `death` is what became of its call where it
+    did not come back.
     """
 
-    def __init__(self, op: str, why: str, *, absent: bool = False) -> None:
+    def __init__(self, op: str, why: str, *, absent: bool = False, death: Death | None = None) -> None:
         super().__init__(f"blocked by {op}: {why}")
         self.op = op
         self.why = why
         self.absent = absent
+        self.death = death
 
 
 class Loaded:

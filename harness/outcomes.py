@@ -142,6 +142,8 @@ class Outcome(Generic[T_co]):
     value: T_co
     watch: Watch = Watch.NOTHING
     source: Source = Source.PLUGIN
+    #: The op whose answer core's default gives back as its own; empty where core answers by itself, or the op does.
+    passed_on: str = ""
 
     @property
     def ok(self) -> bool:
@@ -186,11 +188,24 @@ class Threw:
         return f"{self.op} let a C++ exception out: {self.type}({self.what})"
 
 
-Death = Crashed | Hung | Threw
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """What `op` answers keeps core's default `walk` going for ever. The host lives, and the walk was left."""
+
+    op: str
+    walk: str
+    how: str
+    output: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        return f"core's default {self.walk} does not end: {self.op} {self.how}"
+
+
+Death = Crashed | Hung | Threw | Endless
 
 
 class Died(Exception):
-    """An op did not return. The host process is gone, and so are all its open files."""
+    """An op did not return, or leads nowhere. But for `Endless`, the host process is gone with all its open files."""
 
     def __init__(self, death: Death) -> None:
         super().__init__(str(death))

@@ -11,7 +11,7 @@ WRITABLE_FILE = "writable_file"
 READ_ONLY_MEMORY_REGION = "read_only_memory_region"
 
 #: The ops of each table in the order of its entries. Files and regions have ops of the same name, so some are
-#: #: qualified: `writable_file.cleanup`.
+#: qualified: `writable_file.cleanup`.
 TABLES: Mapping[str, tuple[str, ...]] = {
     FILESYSTEM: (
         "init",
@@ -89,12 +89,17 @@ CHANGING: frozenset[str] = frozenset(
 )
 
 
-def available(op: str, present: frozenset[str]) -> bool:
-    """Whether `op` can be performed by the plugin or by core's default. `present` holds the ops that are not NULL."""
+def available(op: str, present: frozenset[str], unimplemented: frozenset[str] = frozenset()) -> bool:
+    """Whether `op` can be performed by the plugin or by core's default.
+
+    `present` holds the ops that are not NULL. Those in `unimplemented` only say so: core asks them and has no default.
+    """
+    if op in unimplemented:
+        return False
     if op in present:
         return True
     needs = DEFAULT_NEEDS.get(op)
-    return needs is not None and all(available(need, present) for need in needs)
+    return needs is not None and all(available(need, present, unimplemented) for need in needs)
 
 
 def asks_for_the_kind(op: str, present: frozenset[str]) -> bool:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
 from ...harness import paths
-from ...harness.backing import Backing
+from ...harness.backing import Backing, Unable
 from ...harness.client import Host
 from ...harness.codes import Code
 from ...harness.filesystem import Filesystem, WritableFile
@@ -21,7 +21,8 @@ from ...harness.tables import OPS
 from ...reports.records import CaseRecord
 from ..contract.catalogue import clause
 from .checks import AbsentOp, Checks, Misused
-from .workbench import Workbench
+from .witnesses import Prepared, flaw
+from .workbench import MOST_ENTRIES, Workbench
 
 T = TypeVar("T")
 #: What is in a case's directory: relative path to content, None for a directory.
@@ -54,6 +55,8 @@ class Case(Checks):
         self._filesystem: HostFilesystem | None = None
         #: All calls so far, as they went.
         self.trace: list[Call] = []
+        #: What was made through the plugin before the stimulus, in this order.
+        self.prepared: list[Prepared] = []
         #: Whether what is called prepares the stimulus.
         self.setting_up = False
         self._spent = False
@@ -129,6 +132,8 @@ class Case(Checks):
                 self._directory_made = True
                 if "create_dir" not in self.claims.ops_given_up:
                     self.require(self.bench.make(filesystem, self.directory))
+                    if not self.bench.seeds(filesystem, "create_dir"):
+                        self.prepared.append(Prepared("", None))
         uri = paths.join(self.directory, *names)
         if ILLEGAL not in self.clauses:
             self._within(self.claims.beyond(uri))
@@ -167,10 +172,27 @@ class Case(Checks):
             return outcome.value
         if self.unimplemented(outcome):
             raise Blocked(outcome.op, "it answers UNIMPLEMENTED", absent=True)
-        succeeds = f"{outcome.op}.succeeds"
-        if succeeds in self.clauses or outcome.op in self.bench.knowledge.works_plainly:
+        self.not_a_consequence(outcome)
+        if self.is_news(outcome.op):
+            succeeds = f"{outcome.op}.succeeds"
             self.record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
         raise Blocked(outcome.op, f"{outcome.code} {outcome.message}")
+
+    def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
+        """The code is one of these. Raises AbsentOp or Blocked where that is not for this case to say."""
+        if outcome.code not in codes:
+            self.not_a_consequence(outcome)
+        return super().status(name, outcome, *codes)
+
+    def is_news(self, op: str) -> bool:
+        """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""
+        return f"{op}.succeeds" in self.clauses or op not in self.bench.knowledge.fails_plainly
+
+    def not_a_consequence(self, outcome: Outcome[object]) -> None:
+        """Raise Blocked where core's default passes on what an op answered that goes wrong everywhere."""
+        cause = outcome.passed_on
+        if not outcome.ok and cause and not self.is_news(cause):
+            raise Blocked(cause, self.bench.knowledge.fails_plainly[cause])
 
     def blocked(self, op: str, why: str) -> NoReturn:
         """End the case: it cannot be run, because of `op`."""
@@ -196,6 +218,7 @@ class Case(Checks):
             if content:
                 self.require(file.append(content))
             self.require(file.close())
+        self.prepared.append(Prepared(name, content))
         return uri
 
     def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> str:
@@ -213,6 +236,7 @@ class Case(Checks):
             return uri
         with self.setup():
             self.require(self.fs.create_dir(uri))
+        self.prepared.append(Prepared(name, None))
         return uri
 
     def opened(self, outcome: Outcome[T | None]) -> T:
@@ -240,6 +264,8 @@ class Case(Checks):
         with self.setup():
             waiting = [""]
             for directory in waiting:
+                if len(found) > MOST_ENTRIES:
+                    raise Blocked("get_children", f"it lists more than {MOST_ENTRIES} entries, and no end")
                 got = self.fs.get_children(self.uri(directory) if directory else self.uri())
                 if got.code is Code.NOT_FOUND and "create_dir" in self.claims.ops_given_up:
                     # Where there are no directories there is none without anything in it.
@@ -275,6 +301,20 @@ class Case(Checks):
         trial.any_clause = True
         return trial
 
+    def flaw_of(self, prepared: Sequence[Prepared]) -> Blocked | None:
+        """Prepare the same here, and ask witnesses; what is wrong with it, or None."""
+        fs = self.fs
+        backing = self.bench.backing if self.bench.target.backing else None
+        for one in prepared:
+            if one.name:
+                uri = self.mkdir(one.name) if one.content is None else self.write(one.name, one.content)
+            else:
+                uri = self.uri()
+            found = flaw(fs, uri, one, backing, self.backing_name(one.name))
+            if found is not None:
+                return found
+        return None
+
     def adopt(self, record: CaseRecord, note: str | None = None) -> None:
         """What came of this case is what came of a trial; `note` tells more about it."""
         self.adopted = (record, note)
@@ -289,7 +329,7 @@ class Case(Checks):
                     self.bench.remove_with(self._filesystem, self.directory)
                 else:
                     self.bench.remove(self.directory)
-        except (Died, Blocked, Lost, Refused):
+        except (Died, Blocked, Lost, Refused, Unable, OSError):
             self.bench.left_behind.append(self.directory)
         finally:
             if self._spent:

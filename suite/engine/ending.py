@@ -7,18 +7,24 @@ from msgspec.structs import replace
 
 from ...harness.backing import Unable
 from ...harness.guard import Refused
+from ...harness.launchers.launcher import Lost
 from ...harness.loader import Blocked
-from ...harness.outcomes import Crashed, Death, Died, Hung
+from ...harness.outcomes import Crashed, Death, Died, Endless, Hung
 from ...reports.records import CaseRecord
 from ...reports.verdicts import Verdict, worst
 from ..contract import laws
+from ..contract.catalogue import clause
 from . import callformat
 from .case import Case, Limited
 from .checks import AbsentOp
 from .marks import SURVIVED
+from .workbench import WrongBacking
 
 #: The verdicts of cases with which nothing is wrong.
 UNREMARKABLE = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL, Verdict.ABSENT)
+
+#: The ops by which a file or a directory is made. A case about one of them judges what it prepares by itself.
+WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close", "create_dir"})
 
 #: The clause that says of a step of loading what `<op>.succeeds` says of an op.
 BLOCKING: Mapping[str, str] = {
@@ -35,6 +41,13 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         record, note = case.adopted
         return replace(record, id=case.id, reason=note or record.reason, duration=_took(case))
     verdict, reason = _of_error(case, error)
+    flaw = _flaw_of_setup(case, error)
+    if flaw is not None:
+        # What the case saw is a consequence; what a plugin may never do is not.
+        case.made = [check for check in case.made if check.clause.startswith("robustness.")]
+        if case.is_news(flaw.op):
+            case.record(f"{flaw.op}.succeeds", False, f"{flaw.op} works", flaw.why, declared=True)
+        verdict, reason = Verdict.NOT_RUN, f"blocked by {flaw.op}: {flaw.why}"
     _hold_to_laws(case)
     verdicts = [check.verdict for check in case.made] + ([verdict] if verdict else [])
     if not verdicts:
@@ -78,6 +91,8 @@ def _of_error(case: Case, error: BaseException | None) -> tuple[Verdict | None, 
         case Blocked():
             _record_block(case, error)
             return Verdict.NOT_RUN, f"blocked by {error.op}: {error.why}"
+        case WrongBacking():
+            return Verdict.ERROR, str(error)
         case Refused() | Unable():
             return Verdict.NOT_RUN, str(error)
         case Limited():
@@ -91,13 +106,31 @@ def _of_error(case: Case, error: BaseException | None) -> tuple[Verdict | None, 
             return Verdict.ERROR, f"{type(error).__name__}: {error}"
 
 
+def _flaw_of_setup(case: Case, error: BaseException | None) -> Blocked | None:
+    """What is wrong with what the case prepared, where something is wrong at all and the case is about something else.
+
+    The preparation is done once more, in a directory and a host of its own, and witnesses look at it.
+    """
+    wrong = isinstance(error, Blocked) or any(check.verdict is Verdict.VIOLATION for check in case.made)
+    if not wrong or not case.prepared or isinstance(error, Died):
+        return None
+    again = case.trial(case.bench, 0)
+    try:
+        found = again.flaw_of(case.prepared)
+    except (Died, Blocked, AbsentOp, Limited, Refused, Unable, Lost):
+        return None
+    finally:
+        again.clear()
+    about = {clause(name).op for name in case.clauses}
+    return None if found is None or about & WRITES else found
+
+
 def _record_death(case: Case, death: Death) -> str | None:
     """Record a death, or say by what the case is blocked."""
-    is_news = death.op in case.bench.knowledge.works_plainly or f"{death.op}.succeeds" in case.clauses
-    if case.setting_up and not is_news:
+    if case.setting_up and not case.is_news(death.op):
         return f"blocked by {death.op}: {death}"
     match death:
-        case Hung():
+        case Hung() | Endless():
             name = "robustness.no-hang"
         case Crashed(op="plugin_memory_free"):
             name = "registration.blocks-are-freeable"
@@ -118,6 +151,9 @@ def _record_death(case: Case, death: Death) -> str | None:
 def _record_block(case: Case, blocked: Blocked) -> None:
     """Where the case is about the op that blocks it, that is the violation which all others wait for."""
     name = BLOCKING.get(blocked.op, f"{blocked.op}.succeeds")
+    if blocked.death is not None and name in case.clauses:
+        _record_death(case, blocked.death)
+        return
     judged = any(check.clause == name and check.verdict is Verdict.VIOLATION for check in case.made)
     absent = blocked.absent and blocked.op not in case.claims.ops_promised
     if name in case.clauses and not absent and not judged:

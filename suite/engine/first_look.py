@@ -1,96 +1,224 @@
-"""The first look at a target: it finds out what every case has to know, in hosts of its own."""
+"""The first look at a target: each op once where nothing is special about it, in hosts of their own.
 
+What goes wrong here goes wrong everywhere, and one case that is about the op says so. All others can then tell a set-up
+that fails for that reason from one that is news.
+"""
+
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
 from ...harness import paths
 from ...harness.backing import Unable
+from ...harness.codes import Code
+from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard
 from ...harness.host_filesystem import HostFilesystem
 from ...harness.loader import Blocked
-from ...harness.raw import Call
+from ...harness.outcomes import Outcome, Source
 from ...harness.tables import DEFAULT_NEEDS, asks_for_the_kind
+from . import witnesses
 from .knowledge import NOTHING, Knowledge
 from .target import Target
 from .workbench import Workbench
 
+CONTENT = b"plain"
+
 
 def first_look(target: Target) -> Knowledge:
-    """Try each set-up op once where nothing is special about it. An op that hangs is not called again."""
+    """What there is to know of a target. An op that hangs is not called again."""
     bench = Workbench(target, NOTHING, max_hangs=1)
+    look = Look(bench)
     try:
-        bench.make_root()
-        bench.knowledge = replace(bench.knowledge, is_directory_ok_for_files=_is_directory_ok_for_files(bench))
-        works_plainly = _works_plainly(bench)
-        return replace(
-            bench.knowledge, works_plainly=works_plainly, root_made=bench.root_made, hosts_differ=bench.hosts_differ
-        )
-    except (Blocked, Unable):
-        return bench.knowledge
+        with suppress(Blocked, Unable):
+            bench.make_root()
+            for walk in WALKS:
+                look.take(walk)
+            bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
+        return replace(look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ)
     finally:
         bench.close()
 
 
-def _works_plainly(bench: Workbench) -> frozenset[str]:
-    """The ops of a way through files and directories that succeeded."""
-    directory = bench.directory("plain")
-    trace: list[Call] = []
+class Look:
+    """What was seen so far on walks through the filesystem of `bench`."""
 
-    def walk(filesystem: HostFilesystem) -> None:
-        bench.make(filesystem, directory)
-        if bench.seeds(filesystem, "new_writable_file"):
-            bench.backing.write(f"{paths.basename(directory)}/file", b"plain")
-        _walk(filesystem, directory)
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._fails: dict[str, str] = {}
+        self._unimplemented: set[str] = set()
+        self._ok_for_files = False
+        #: The ops of which others have seen that they do what they say.
+        self._proven: set[str] = set()
 
-    # What went well before something goes wrong is known all the same.
-    with suppress(Blocked, Unable):
-        bench.alone(Guard(directory), walk, trace)
-    bench.remove(directory)
-    return frozenset(op for op, _, outcome in trace if getattr(outcome, "ok", False))
+    def knowledge(self) -> Knowledge:
+        """What is known now."""
+        return replace(
+            self._bench.knowledge,
+            fails_plainly=dict(self._fails),
+            unimplemented=frozenset(self._unimplemented),
+            is_directory_ok_for_files=self._ok_for_files,
+        )
 
+    def take(self, walk: "Walk") -> None:
+        """Go one way, in a directory and a host of its own. Where it ends early, what was seen until then is known."""
+        bench = self._bench
+        directory = bench.directory(walk.__name__)
 
-def _walk(filesystem: HostFilesystem, directory: str) -> None:
-    file = paths.join(directory, "file")
-    filesystem.create_dir(paths.join(directory, "directory"))
-    written = filesystem.new_writable_file(file).value
-    if written is not None:
-        written.append(b"plain")
-        written.flush()
-        written.close()
-        written.cleanup()
-    opened = filesystem.new_random_access_file(file).value
-    if opened is not None:
-        opened.read(0, 5)
-        opened.cleanup()
-    region = filesystem.new_read_only_memory_region_from_file(file).value
-    if region is not None:
-        region.length()
-        region.data(0, 5)
-        region.cleanup()
-    filesystem.get_children(directory)
-    filesystem.stat(directory)
+        def go(filesystem: HostFilesystem) -> None:
+            if not self.went_well(bench.make(filesystem, directory)):
+                return
+            if "create_dir" in bench.claims.ops_given_up or self._proves("create_dir", filesystem, directory):
+                walk(self, filesystem, directory)
 
+        try:
+            bench.alone(Guard(directory), go)
+        except Blocked as blocked:
+            if not blocked.absent:
+                self._fails.setdefault(blocked.op, blocked.why)
+        except Unable:
+            pass
+        bench.remove(directory)
+        # What follows may need to know it: defaults of core depend on the kind that is_directory tells.
+        bench.knowledge = self.knowledge()
 
-def _is_directory_ok_for_files(bench: Workbench) -> bool:
-    """Asked only where a default of core depends on the answer."""
-    directory = bench.directory("kind")
-    answers: list[bool] = []
+    def went_well(self, outcome: Outcome[object], *codes: Code, holds: bool = True, got: object = "") -> bool:
+        """Whether an op gave one of these codes, OK where none is named, and what it gave `holds`; if not, note it."""
+        if outcome.source is Source.ABSENT:
+            return False
+        op = outcome.passed_on or outcome.op
+        if outcome.code is Code.UNIMPLEMENTED:
+            if outcome.source is Source.PLUGIN:
+                self._unimplemented.add(op)
+            return False
+        if outcome.code not in (codes or (Code.OK,)):
+            self._fails.setdefault(op, f"{outcome.code} {outcome.message}".strip())
+            return False
+        if not holds:
+            self._fails.setdefault(op, f"it gave {got!r:.100}")
+        return holds
 
-    def ask(filesystem: HostFilesystem) -> None:
+    def file(self, filesystem: Filesystem, directory: str, name: str = "file") -> str | None:
+        """A file of CONTENT, through the backing where the plugin writes none; None where that went wrong."""
+        uri = paths.join(directory, name)
+        if self._bench.seeds(filesystem, "new_writable_file"):
+            self._bench.backing.write(f"{paths.basename(directory)}/{name}", CONTENT)
+            return uri
+        written = filesystem.new_writable_file(uri)
+        if not self.went_well(written) or written.value is None:
+            return None
+        with written.value as file:
+            good = self.went_well(file.append(CONTENT)) & self.went_well(file.flush())
+            good &= self.went_well(file.close())
+        return uri if good and self._proves("new_writable_file", filesystem, uri) else None
+
+    def _proves(self, op: str, filesystem: Filesystem, uri: str) -> bool:
+        """Whether what `op` made is there; looked at once."""
+        if op not in self._proven:
+            if witnesses.nobody_finds(filesystem, uri, is_file=op != "create_dir"):
+                self._fails.setdefault(op, "all steps answered OK, and nobody finds anything afterwards")
+                return False
+            self._proven.add(op)
+        return True
+
+    def kind_of_a_file(self, filesystem: HostFilesystem, uri: str) -> None:
+        """Ask for the kind of a file, but only where a default of core depends on the answer."""
         present = filesystem.present
-        if "is_directory" not in present or not any(asks_for_the_kind(op, present) for op in DEFAULT_NEEDS):
-            return
-        bench.make(filesystem, directory)
-        file = paths.join(directory, "file")
-        written = filesystem.new_writable_file(file).value
-        if written is not None:
-            written.close()
-            written.cleanup()
-            answers.append(filesystem.is_directory(file).ok)
-        bench.remove_with(filesystem, directory)
+        if "is_directory" in present and any(asks_for_the_kind(op, present) for op in DEFAULT_NEEDS):
+            self._ok_for_files = filesystem.is_directory(uri).ok
 
-    try:
-        bench.alone(Guard(directory), ask)
-    except Blocked:
-        return False
-    return any(answers)
+
+#: One way through files and directories, in a directory of its own.
+Walk = Callable[[Look, HostFilesystem, str], None]
+
+
+def _questions(look: Look, fs: HostFilesystem, directory: str) -> None:
+    """What is there is asked for, and what is not."""
+    uri = look.file(fs, directory)
+    if uri is None:
+        return
+    look.kind_of_a_file(fs, uri)
+    missing = paths.join(directory, "missing")
+    look.went_well(fs.path_exists(uri))
+    look.went_well(fs.path_exists(missing), Code.NOT_FOUND)
+    looked = fs.stat(uri)
+    is_that_file = looked.value.length == len(CONTENT) and not looked.value.is_directory
+    look.went_well(looked, holds=is_that_file, got=looked.value)
+    looked = fs.stat(directory)
+    look.went_well(looked, holds=bool(looked.value.is_directory), got=looked.value)
+    size = fs.get_file_size(uri)
+    look.went_well(size, holds=size.value == len(CONTENT), got=size.value)
+    look.went_well(fs.is_directory(directory))
+    found = fs.paths_exist([uri])
+    look.went_well(found, holds=found.value.returned, got=found.value)
+    names = fs.get_children(directory)
+    look.went_well(names, holds=names.value.names == ("file",), got=names.value.names)
+    matched = fs.get_matching_paths(paths.join(directory, "*"))
+    look.went_well(matched, holds=len(matched.value.names) == 1, got=matched.value.names)
+
+
+def _reading(look: Look, fs: HostFilesystem, directory: str) -> None:
+    """A file is read, and mapped."""
+    uri = look.file(fs, directory)
+    if uri is None:
+        return
+    opened = fs.new_random_access_file(uri)
+    if look.went_well(opened) and opened.value is not None:
+        with opened.value as file:
+            got = file.read(0, len(CONTENT))
+            look.went_well(got, holds=got.value.data == CONTENT, got=got.value)
+    mapped = fs.new_read_only_memory_region_from_file(uri)
+    if look.went_well(mapped) and mapped.value is not None:
+        with mapped.value as region:
+            length = region.length()
+            look.went_well(length, holds=length.value == len(CONTENT), got=length.value)
+            look.went_well(region.data(0, len(CONTENT)))
+
+
+def _appending(look: Look, fs: HostFilesystem, directory: str) -> None:
+    """A file gets more."""
+    uri = look.file(fs, directory)
+    if uri is None:
+        return
+    opened = fs.new_appendable_file(uri)
+    if look.went_well(opened) and opened.value is not None:
+        with opened.value as file:
+            look.went_well(file.append(CONTENT))
+            look.went_well(file.tell())
+            look.went_well(file.sync())
+            look.went_well(file.close())
+
+
+def _moving(look: Look, fs: HostFilesystem, directory: str) -> None:
+    """A file is copied, and renamed."""
+    uri = look.file(fs, directory)
+    if uri is None:
+        return
+    look.went_well(fs.copy_file(uri, paths.join(directory, "copy")))
+    look.went_well(fs.rename_file(uri, paths.join(directory, "renamed")))
+
+
+def _directories(look: Look, fs: HostFilesystem, directory: str) -> None:
+    """Directories come and go."""
+    below = paths.join(directory, "below")
+    if look.went_well(fs.create_dir(below)):
+        look.went_well(fs.delete_dir(below))
+    look.went_well(fs.recursively_create_dir(paths.join(directory, "one", "two")))
+    look.went_well(fs.delete_recursively(paths.join(directory, "one")))
+
+
+def _deleting(look: Look, fs: HostFilesystem, directory: str) -> None:
+    """A file is deleted."""
+    uri = look.file(fs, directory)
+    if uri is not None:
+        look.went_well(fs.delete_file(uri))
+
+
+def _caches(look: Look, fs: HostFilesystem, directory: str) -> None:
+    """Caches are dropped."""
+    del directory
+    look.went_well(fs.flush_caches())
+
+
+#: The questions come first: what they find out decides how defaults of core are performed on the others.
+WALKS: tuple[Walk, ...] = (_questions, _reading, _appending, _moving, _directories, _deleting, _caches)

@@ -1,6 +1,7 @@
 """What is known of a target before its first case, so that all cases and all workers know the same."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 
@@ -8,24 +9,28 @@ from typing import Any, Self
 class Knowledge:
     """What one look at a target found out.
 
-    `works_plainly` holds the ops that work in the plainest situation: only of those a failed set-up step is news.
+    `fails_plainly` says of each op that goes wrong in the plainest situation what it does there: where it goes wrong
+    again in a set-up, that is no news. `unimplemented` holds the ops that are there and answer UNIMPLEMENTED.
     `is_directory_ok_for_files` says that is_directory answers OK for a file, on which defaults of core depend.
     `root_made` says that the root was made. `hosts_differ` says that files live and die with their host process.
+    `wrong_backing` says how the backing shows another storage than the plugin does, or is None.
     """
 
-    works_plainly: frozenset[str] = frozenset()
+    fails_plainly: Mapping[str, str] = field(default_factory=dict)
+    unimplemented: frozenset[str] = frozenset()
     is_directory_ok_for_files: bool = False
     root_made: bool = False
     hosts_differ: bool = False
+    wrong_backing: str | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """For a worker of pytest-xdist: values that its wire carries."""
-        return asdict(self) | {"works_plainly": sorted(self.works_plainly)}
+        return asdict(self) | {"unimplemented": sorted(self.unimplemented)}
 
     @classmethod
     def from_wire(cls, plain: dict[str, Any]) -> Self:
         """What a controller sent."""
-        return cls(**(plain | {"works_plainly": frozenset(plain["works_plainly"])}))
+        return cls(**(plain | {"unimplemented": frozenset(plain["unimplemented"])}))
 
 
 #: What is known before anybody looked.

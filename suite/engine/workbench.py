@@ -16,12 +16,20 @@ from ...harness.host_filesystem import HostFilesystem
 from ...harness.launchers.choice import launcher
 from ...harness.launchers.launcher import Lost
 from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
-from ...harness.outcomes import Died, Outcome
+from ...harness.outcomes import Died, Outcome, Source
 from ...harness.raw import Call, RawFilesystem
 from ...harness.registration import Scheme
 from ..contract.claims import Claims
 from .knowledge import NOTHING, Knowledge
 from .target import Target
+
+
+class WrongBacking(Exception):
+    """The backing shows another storage than the plugin: a mistake of whoever named it."""
+
+
+#: A removal by hand looks at so many entries at most, whatever a plugin lists.
+MOST_ENTRIES = 5000
 
 
 class Workbench:
@@ -37,6 +45,7 @@ class Workbench:
         self.root_made = knowledge.root_made
         self.hosts_differ = knowledge.hosts_differ
         self._kept: tuple[str, Loaded] | None = None
+        self._no_root: Blocked | None = None
 
     def with_timeout(self, timeout: float) -> "Workbench":
         """The same target with this time-out in seconds, for histories that hang: as often as they are tried."""
@@ -86,8 +95,14 @@ class Workbench:
         return self._over(raw, entry.present, guard)
 
     def _over(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> HostFilesystem:
-        literal = self.knowledge.is_directory_ok_for_files
-        return HostFilesystem(raw, present, guard, is_directory_ok_for_files=literal)
+        known = self.knowledge
+        return HostFilesystem(
+            raw,
+            present,
+            guard,
+            unimplemented=known.unimplemented,
+            is_directory_ok_for_files=known.is_directory_ok_for_files,
+        )
 
     def directory(self, case: str) -> str:
         """The URI of the directory that belongs to a case."""
@@ -100,6 +115,8 @@ class Workbench:
         """The other way to the storage. Raises Unable where none is known."""
         if self.target.backing is None or self.target.root is None:
             raise Unable("no backing is known: --backing=URL names another way to the same storage")
+        if self.knowledge.wrong_backing is not None:
+            raise WrongBacking(self.knowledge.wrong_backing)
         path = paths.parse(self.target.root).path
         return Backing(self.target.backing.replace("{path}", path), self.target.backing_options)
 
@@ -107,15 +124,28 @@ class Workbench:
         """Create the root through the plugin, once. Raises Blocked."""
         if self.root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
             return
+        if self._no_root is not None:
+            raise self._no_root
         root = self.target.root
-        self.alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
+        try:
+            self.alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
+        except Blocked as blocked:
+            # What is wrong with the op is the affair of its own cases. All others need a root, however it is made.
+            try:
+                self.alone(Guard(root, making=True), lambda fs: _made_by_steps(fs, root))
+            except Blocked:
+                self._no_root = blocked
+                raise blocked from None
         self.root_made = True
 
     def _make_root(self, filesystem: Filesystem, root: str) -> None:
         if self.seeds(filesystem, "create_dir"):
             self.backing.make_directory("")
-        else:
-            _made(filesystem, root)
+            return
+        got = filesystem.recursively_create_dir(root)
+        if not got.ok:
+            op = got.passed_on or got.op
+            raise Blocked(op, f"the root {root} cannot be made: {got.code} {got.message}", absent=_is_absent(got))
 
     def seeds(self, filesystem: Filesystem, op: str) -> bool:
         """Whether it takes the backing to prepare what a plugin without this op is then asked about.
@@ -194,7 +224,7 @@ class Workbench:
             finally:
                 loaded.host.close()
         except Died as died:
-            raise Blocked(died.death.op, str(died)) from died
+            raise Blocked(died.death.op, str(died), death=died.death) from died
         except Refused as refused:
             raise Blocked("guard", str(refused)) from refused
         except Lost as lost:
@@ -203,21 +233,33 @@ class Workbench:
 
 def _removed(filesystem: Filesystem, directory: str) -> bool:
     """Whether a directory could be deleted with what is in it; by hand, for core's default may be of no use."""
-    for name in filesystem.get_children(directory).value.names:
-        child = paths.join(directory, name)
-        if name in ("", ".", "..") or "/" in name:
+    found, seen = [directory], 0
+    for at in found:
+        names = filesystem.get_children(at).value.names
+        seen += len(names)
+        if seen > MOST_ENTRIES or any(name in ("", ".", "..") or "/" in name for name in names):
             return False
-        if filesystem.stat(child).value.is_directory == 1:
-            _removed(filesystem, child)
-        else:
-            filesystem.delete_file(child)
-    return filesystem.delete_dir(directory).ok
+        for child in (paths.join(at, name) for name in names):
+            if filesystem.stat(child).value.is_directory == 1:
+                found.append(child)
+            else:
+                filesystem.delete_file(child)
+    gone = [filesystem.delete_dir(at).ok for at in reversed(found)]
+    return gone[-1]
 
 
-def _made(filesystem: Filesystem, root: str) -> None:
-    got = filesystem.recursively_create_dir(root)
-    if not got.ok:
-        absent = not filesystem.available("recursively_create_dir")
-        raise Blocked(
-            "recursively_create_dir", f"the root {root} cannot be made: {got.code} {got.message}", absent=absent
-        )
+def _is_absent(outcome: Outcome[object]) -> bool:
+    """Whether the plugin does not provide what was asked of it."""
+    return outcome.source is Source.ABSENT or outcome.code is Code.UNIMPLEMENTED
+
+
+def _made_by_steps(filesystem: Filesystem, root: str) -> None:
+    """Create one directory after the other, from the top on; those that are there say so. Raises Blocked."""
+    above = [root]
+    while (parent := paths.dirname(above[-1])) != above[-1] and paths.parse(parent).path.strip("/"):
+        above.append(parent)
+    for directory in reversed(above):
+        filesystem.create_dir(directory)
+    if not filesystem.create_dir(paths.join(root, "reached")).ok:
+        raise Blocked("create_dir", f"the root {root} cannot be made")
+    filesystem.delete_dir(paths.join(root, "reached"))
