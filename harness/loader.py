@@ -141,6 +141,7 @@ class Hangs:
     def __init__(self, max_hangs: int | None) -> None:
         self._max_hangs = max_hangs
         self._counts: Counter[str] = Counter()
+        self._last: dict[str, Hung] = {}
 
     def __bool__(self) -> bool:
         return bool(self._counts)
@@ -149,9 +150,11 @@ class Hangs:
         """Take down a hang; other deaths are none."""
         if isinstance(died.death, Hung):
             self._counts[died.death.op] += 1
+            self._last[died.death.op] = died.death
 
     def endure(self, op: str) -> None:
         """Raise `Blocked` where the op hung too often."""
         # `get`: a Counter makes an effort of what it does not hold.
         if self._max_hangs is not None and self._counts.get(op, 0) >= self._max_hangs:
-            raise Blocked(op, f"it hung {self._max_hangs} times and is not called again")
+            why = f"it hung {self._max_hangs} times and is not called again"
+            raise Blocked(op, why, death=self._last[op])

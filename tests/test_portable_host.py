@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -25,7 +26,7 @@ from tffs_conformance.harness.shipped import plugin_path
 #: One worker has the container.
 pytestmark = pytest.mark.xdist_group("portable host")
 
-IMAGE = "tffs-conformance/bare:test"
+IMAGE = f"tffs-conformance/bare:test-{os.getpid()}"
 #: The oldest glibc that the host runs with.
 OLDEST_GLIBC = (2, 28)
 

@@ -33,7 +33,8 @@ INSIDE = clauses("read.succeeds", "read.ok-is-exactly-n", "read.returns-the-byte
 
 
 @smoke
-@clauses("read.succeeds", "read.ok-is-exactly-n", "read.returns-the-bytes", "random_access_file.cleanup.succeeds")
+@clauses("read.succeeds", "new_random_access_file.succeeds", "read.ok-is-exactly-n", "read.returns-the-bytes",
+         "random_access_file.cleanup.succeeds")  # fmt: skip
 def test_plain(case: Case) -> None:
     """A file is read from its start to its end."""
     with reader(case) as file:

@@ -14,7 +14,8 @@ def region(case: Case, content: bytes) -> MemoryRegion:
 
 
 @smoke
-@clauses("data.succeeds", "length.succeeds", "read_only_memory_region.cleanup.succeeds", "data.is-constant")
+@clauses("data.succeeds", "length.succeeds", "new_read_only_memory_region_from_file.succeeds",
+         "read_only_memory_region.cleanup.succeeds", "data.is-constant")  # fmt: skip
 def test_plain(case: Case) -> None:
     """A file is mapped, looked at twice, and unmapped."""
     mapped = region(case, b"plain")

@@ -83,7 +83,8 @@ def test_create_recursively_through_a_file(case: Case) -> None:
     case.unchanged("recursively_create_dir.error-changes-nothing", {"a": None, "a/b": b"file"})
 
 
-@clauses("delete_file.deletes", "new_random_access_file.missing-is-not-found")
+@smoke
+@clauses("delete_file.deletes", "delete_file.succeeds", "new_random_access_file.missing-is-not-found")
 def test_delete_file(case: Case) -> None:
     """A file is deleted, looked for, and written again."""
     uri = case.write("file", b"gone")
@@ -96,7 +97,9 @@ def test_delete_file(case: Case) -> None:
     case.equal("delete_file.deletes", "tree", {"file": b"new", "other": b"stays"}, case.tree())
 
 
-@clauses("delete_dir.deletes", "delete_dir.not-empty-is-failed-precondition", "delete_dir.error-changes-nothing")
+@smoke
+@clauses("delete_dir.deletes", "delete_dir.succeeds", "delete_dir.not-empty-is-failed-precondition",
+         "delete_dir.error-changes-nothing")  # fmt: skip
 def test_delete_dir(case: Case) -> None:
     """A directory is deleted as soon as it is empty, and not before."""
     uri = case.mkdir("directory")

@@ -32,7 +32,8 @@ def handed_over(case: Case, got: Outcome[None]) -> None:
 
 @smoke
 @clauses("append.succeeds", "tell.succeeds", "flush.succeeds", "sync.succeeds", "close.succeeds",
-         "writable_file.cleanup.succeeds", "close.then-cleanup", "append.writes-exactly-n")  # fmt: skip
+         "new_writable_file.succeeds", "writable_file.cleanup.succeeds", "close.then-cleanup",
+         "append.writes-exactly-n")  # fmt: skip
 def test_plain(case: Case) -> None:
     """A file is written, flushed, synced, closed and cleaned up."""
     file = writer(case)

@@ -169,6 +169,7 @@ class Case(Checks):
         if outcome.source is Source.ABSENT:
             raise Blocked(outcome.op, outcome.message, absent=True)
         if outcome.ok:
+            self._succeeded(outcome.op)
             return outcome.value
         if self.unimplemented(outcome):
             raise Blocked(outcome.op, "it answers UNIMPLEMENTED", absent=True)
@@ -181,18 +182,25 @@ class Case(Checks):
     def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
         """The code is one of these. Raises AbsentOp or Blocked where that is not for this case to say."""
         if outcome.code not in codes:
-            self.not_a_consequence(outcome)
+            self.not_a_consequence(outcome, clause(name).op)
         return super().status(name, outcome, *codes)
 
     def is_news(self, op: str) -> bool:
         """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""
         return f"{op}.succeeds" in self.clauses or op not in self.bench.knowledge.fails_plainly
 
-    def not_a_consequence(self, outcome: Outcome[object]) -> None:
-        """Raise Blocked where core's default passes on what an op answered that goes wrong everywhere."""
-        cause = outcome.passed_on
-        if not outcome.ok and cause and not self.is_news(cause):
+    def not_a_consequence(self, outcome: Outcome[object], of: str = "") -> None:
+        """Raise Blocked where an op that goes wrong everywhere was only asked by core, or for a clause of `of`."""
+        cause = outcome.passed_on or outcome.op
+        only_asked = outcome.passed_on or of not in ("", cause)
+        if not outcome.ok and only_asked and not self.is_news(cause):
             raise Blocked(cause, self.bench.knowledge.fails_plainly[cause])
+
+    def _succeeded(self, op: str) -> None:
+        """Record once that an op works, where the case is about that."""
+        name = f"{op}.succeeds"
+        if name in self.clauses and not any(check.clause == name for check in self.made):
+            self.record(name, True, "code=OK", "code=OK")
 
     def blocked(self, op: str, why: str) -> NoReturn:
         """End the case: it cannot be run, because of `op`."""

@@ -23,8 +23,8 @@ from .workbench import WrongBacking
 #: The verdicts of cases with which nothing is wrong.
 UNREMARKABLE = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL, Verdict.ABSENT)
 
-#: The ops by which a file or a directory is made. A case about one of them judges what it prepares by itself.
-WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close", "create_dir"})
+#: The ops by which a file is made. A case about one of them judges what it prepares by itself.
+WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close"})
 
 #: The clause that says of a step of loading what `<op>.succeeds` says of an op.
 BLOCKING: Mapping[str, str] = {
@@ -121,13 +121,16 @@ def _flaw_of_setup(case: Case, error: BaseException | None) -> Blocked | None:
         return None
     finally:
         again.clear()
-    about = {clause(name).op for name in case.clauses}
-    return None if found is None or about & WRITES else found
+    if found is None:
+        return None
+    judged = {"create_dir"} if found.op == "create_dir" else WRITES
+    return None if judged & {clause(name).op for name in case.clauses} else found
 
 
 def _record_death(case: Case, death: Death) -> str | None:
     """Record a death, or say by what the case is blocked."""
-    if case.setting_up and not case.is_news(death.op):
+    consequence = case.setting_up or isinstance(death, Endless)
+    if consequence and not case.is_news(death.op):
         return f"blocked by {death.op}: {death}"
     match death:
         case Hung() | Endless():

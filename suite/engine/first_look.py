@@ -31,7 +31,7 @@ def first_look(target: Target) -> Knowledge:
     look = Look(bench)
     try:
         with suppress(Blocked, Unable):
-            bench.make_root()
+            look.make_root()
             for walk in WALKS:
                 look.take(walk)
             bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
@@ -50,6 +50,17 @@ class Look:
         self._ok_for_files = False
         #: The ops of which others have seen that they do what they say.
         self._proven: set[str] = set()
+
+    def make_root(self) -> None:
+        """Make the root, through the backing where what the plugin has for it answers UNIMPLEMENTED. Raises Blocked."""
+        try:
+            self._bench.make_root()
+        except Blocked as blocked:
+            if not blocked.absent or blocked.op in self._unimplemented:
+                raise
+            self._unimplemented.add(blocked.op)
+            self._bench.knowledge = self.knowledge()
+            self.make_root()
 
     def knowledge(self) -> Knowledge:
         """What is known now."""

@@ -124,7 +124,7 @@ class Workbench:
         """Create the root through the plugin, once. Raises Blocked."""
         if self.root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
             return
-        if self._no_root is not None:
+        if self._no_root is not None and not self._no_root.absent:
             raise self._no_root
         root = self.target.root
         try:
@@ -133,9 +133,9 @@ class Workbench:
             # What is wrong with the op is the affair of its own cases. All others need a root, however it is made.
             try:
                 self.alone(Guard(root, making=True), lambda fs: _made_by_steps(fs, root))
-            except Blocked:
-                self._no_root = blocked
-                raise blocked from None
+            except Blocked as stepwise:
+                self._no_root = stepwise if blocked.absent else blocked
+                raise self._no_root from None
         self.root_made = True
 
     def _make_root(self, filesystem: Filesystem, root: str) -> None:
@@ -260,6 +260,8 @@ def _made_by_steps(filesystem: Filesystem, root: str) -> None:
         above.append(parent)
     for directory in reversed(above):
         filesystem.create_dir(directory)
-    if not filesystem.create_dir(paths.join(root, "reached")).ok:
-        raise Blocked("create_dir", f"the root {root} cannot be made")
+    reached = filesystem.create_dir(paths.join(root, "reached"))
+    if not reached.ok:
+        why = f"the root {root} cannot be made: {reached.code} {reached.message}"
+        raise Blocked("create_dir", why, absent=_is_absent(reached))
     filesystem.delete_dir(paths.join(root, "reached"))

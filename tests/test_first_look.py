@@ -1,0 +1,104 @@
+"""What is known of a target before its cases, and what a case makes of it: one cause, told where it is."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.faults.driven import Judged, all_cases, judge
+from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.run.targets import only_target
+from tffs_conformance.suite.engine.first_look import first_look
+from tffs_conformance.suite.engine.knowledge import Knowledge
+from tffs_conformance.suite.engine.target import Target
+
+
+def of(fault: str, *prefixes: str) -> Judged:
+    """The MUST tier's cases whose ids begin with one of these, on the fake with this fault."""
+    cases = [one for one in all_cases("must") if one.id.startswith(prefixes)]
+    assert cases
+    return judge("fakes/faulty", fault, cases)
+
+
+def violations(judged: Judged) -> Counter[str]:
+    return Counter(c.clause for one in judged.records for c in one.checks if c.verdict is Verdict.VIOLATION)
+
+
+def reasons(judged: Judged) -> str:
+    return "\n".join(one.reason or "" for one in judged.records if one.verdict is Verdict.NOT_RUN)
+
+
+@pytest.mark.parametrize("plugin", ["posix", "memory", "fakes/object_store"])
+def test_a_right_plugin_fails_at_nothing_plain(plugin: str) -> None:
+    known = first_look(only_target(plugin, None, None, {}, 20))
+    assert dict(known.fails_plainly) == {}
+    assert known.unimplemented == frozenset()
+    assert known.root_made
+
+
+def test_what_was_found_out_travels_to_workers(tmp_path: Path) -> None:
+    root = f"faulty://{tmp_path}/root"
+    target = Target("faulty", plugin_path("fakes/faulty"), "faulty", root, {"TFFS_FAULT": "fails:get_children"})
+    known = first_look(target)
+    assert list(known.fails_plainly) == ["get_children"]
+    assert Knowledge.from_wire(known.to_wire()) == known
+
+
+def test_an_op_that_fails_only_here_is_a_violation_also_where_it_prepares() -> None:
+    # The name has a '+' or is beyond ASCII: rename works plainly, and its own cases have plain names only.
+    found = violations(of("setup.renames-plain-names-only", "names/moved"))
+    assert found["rename_file.succeeds"] > 0
+
+
+def test_a_root_is_made_in_any_way_that_works() -> None:
+    judged = of("setup.missing-is-unknown", "status/one-path[path_exists", "tree/create-recursively", "read/plain")
+    assert set(violations(judged)) == {"path_exists.missing-is-not-found"}
+    assert "blocked by path_exists: UNKNOWN" in reasons(judged)
+
+
+def test_a_crash_while_the_root_is_made_has_its_own_clause() -> None:
+    judged = of("crash:recursively_create_dir", "tree/create-recursively", "read/plain")
+    assert violations(judged)["robustness.no-crash"] > 0
+    assert [one.verdict for one in judged.records if one.id == "read/plain"] == [Verdict.CONFORM]
+
+
+def test_a_directory_that_is_not_there_after_ok_is_the_fault_of_create_dir() -> None:
+    judged = of("create_dir.creates-nothing", "tree/create", "read/", "listing/")
+    broken = [[c.clause for c in one.checks if c.verdict is Verdict.VIOLATION] for one in judged.records]
+    assert {clauses[0] for clauses in broken if clauses} == {"create_dir.succeeds"}
+    assert "blocked by create_dir: all steps answered OK, and nobody finds" in reasons(judged)
+
+
+def test_an_empty_file_that_is_not_there_is_the_fault_of_its_making() -> None:
+    assert set(violations(of("setup.empty-file-is-not-there", "metadata/", "move/", "read/"))) == {
+        "new_writable_file.succeeds"
+    }
+
+
+def test_what_answers_unimplemented_counts_as_null() -> None:
+    judged = of("setup.stubs", "read/", "listing/", "robustness/present-op")
+    verdicts = Counter(one.verdict for one in judged.records)
+    assert verdicts[Verdict.VIOLATION] == 0
+    assert verdicts[Verdict.CONFORM] > len(judged.records) / 2
+    said = {c.reading for one in judged.records for c in one.checks if c.clause == "common.present-op-is-unimplemented"}
+    assert said == {"implemented", "unsupported"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "cases", "said"),
+    [
+        ("setup.lists-itself", "tree/delete-recursively", "get_children gives '.', which leads to where it was"),
+        ("setup.ends-never", "move/", "read answers OK behind the end of the file"),
+    ],
+)
+def test_a_default_of_core_that_would_never_end_has_a_bound(fault: str, cases: str, said: str) -> None:
+    judged = of(fault, cases)
+    texts = [c.got for one in judged.records for c in one.checks] + [one.reason or "" for one in judged.records]
+    assert any(said in text for text in texts)
+
+
+@pytest.mark.parametrize("op", ["create_dir", "new_writable_file", "read", "get_children", "stat", "close"])
+def test_a_hang_is_a_violation_in_the_smallest_tier(op: str) -> None:
+    judged = judge("fakes/faulty", f"hang:{op}", list(all_cases("smoke")), timeout=1)
+    assert violations(judged)["robustness.no-hang"] > 0
