@@ -79,8 +79,8 @@ class Workbench:
     def scheme(self, loaded: Loaded) -> Scheme:
         """The registered scheme that is judged. Raises Blocked where the plugin did not register it."""
         registration = loaded.registration
-        if registration.error is not None:
-            raise Blocked("dlopen", registration.error)
+        if registration.failure is not None:
+            raise Blocked("dlopen", registration.failure)
         entry = registration.registered.get(self.target.scheme or "")
         if entry is None:
             raise Blocked("registration", registration.message or "the plugin registered no scheme")
