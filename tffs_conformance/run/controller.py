@@ -1,5 +1,6 @@
 """The controller of a run: it prepares the targets, writes their journals, and turns verdicts into the exit code."""
 
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
@@ -166,7 +167,8 @@ class Controller(Session):
 
     def _write_down(self, target: str, record: CaseRecord) -> None:
         self._ended[target].add(record.id)
-        self._journals[target].case(record)
+        # Other plugins may repeat a case, and `--dist each` does.
+        self._journals[target].case_again(record)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Write down what workers report, and what went wrong beside the cases."""
@@ -234,7 +236,7 @@ class Controller(Session):
         """The exit code of a run that was not interrupted; docs/verdicts.md has the table."""
         if not self._collected:
             options = " ".join((f"--tier={self.options.tier}", *self.selected))
-            self.config.get_terminal_writer().line(f"ERROR: no case of the suite was selected: {options}")
+            self.config.get_terminal_writer().line(f"\nERROR: no case of the suite was selected: {options}", red=True)
             return pytest.ExitCode.USAGE_ERROR
         bad = any(map(self._fails, self._reports.values()))
         bad = bad or bool(stale(report.waivers for report in self._reports.values()))
@@ -263,7 +265,7 @@ class Controller(Session):
             for text, markup in terminal.summary(report, width=writer.fullwidth, directory=directory):
                 writer.line(text, **markup)
             for line in self._remarks(name):
-                writer.line(line)
+                writer.line(textwrap.fill(line, writer.fullwidth, break_long_words=False, break_on_hyphens=False))
         for trouble in self._troubles:
             writer.line(f"ERROR beside a case: {trouble}", red=True)
 

@@ -1,5 +1,6 @@
 """What a run leaves out of its tier, and what a report says of it."""
 
+import shlex
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -35,9 +36,10 @@ def stops(config: pytest.Config) -> tuple[str, ...]:
 
 
 def _shown(name: str | None, value: object) -> str:
-    if name is None:
-        return str(value)
-    return name if value is True else f"{name}={value}"
+    if value is True:
+        return str(name)
+    quoted = shlex.quote(str(value))
+    return quoted if name is None else f"{name} {quoted}" if len(name) == 2 else f"{name}={quoted}"
 
 
 @dataclass(frozen=True, slots=True)
