@@ -3,6 +3,7 @@
 import difflib
 import fnmatch
 import importlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,8 @@ class Wanted:
     def _why(self, pattern: str, known: list[str]) -> str:
         if any(_is_of(name, (pattern,)) for name in known):
             return f"no case of the tier {self.tier} fits"
-        near = difflib.get_close_matches(pattern, known, n=3)
+        groups = dict.fromkeys(re.sub(r"[./].*", lambda found: f"{found[0][0]}*", name) for name in known)
+        near = difflib.get_close_matches(pattern, [*known, *groups], n=3)
         meant = f", did you mean {' or '.join(near)}" if near else "; 'tffs-conformance list' names them"
         return f"no case of the tier {self.tier} fits{meant}"
 

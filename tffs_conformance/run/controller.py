@@ -184,9 +184,9 @@ class Controller(Session):
         for name, left in getattr(node, "workeroutput", {}).get("tffs_left_behind", {}).items():
             self._left_behind[name].update(left)
 
-    def pytest_keyboard_interrupt(self) -> None:
-        """Remember that somebody stopped the run."""
-        self._interrupted = True
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Remember that somebody stopped the run; pytest itself does so, too, for options such as --sw."""
+        self._interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
         self.interrupts.ending = True
 
     # The end ---------------------------------------------------------------------------------------------------------
@@ -249,7 +249,8 @@ class Controller(Session):
             report.verdict is TargetVerdict.NOT_CONFORMANT
             # A part of the suite is good enough only for who asked for just that part.
             or (report.verdict is TargetVerdict.INCOMPLETE and not (course.is_selection and course.is_done))
-            or not any(report.counts[verdict] for verdict in JUDGED)
+            # Nothing was executed: what remains are cases that were not run.
+            or not any(case.verdict in JUDGED for case in report.cases)
             or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *self.options.fail_on))
             or (report.services is not None and report.services.failure is not None)
         )
