@@ -20,6 +20,7 @@ from ..suite.engine import collect
 from ..suite.engine.ending import not_started
 from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import NOTHING, Knowledge
+from ..suite.engine.workbench import Workbench
 from . import collection, services, targets
 from .interrupts import Interrupts
 from .journals import open_journals
@@ -104,6 +105,7 @@ class Controller(Session):
         """Send a worker of pytest-xdist what must be the same for all."""
         node.workerinput["tffs_targets"] = [target.to_wire() for target in self.targets.values()]
         node.workerinput["tffs_knowledge"] = {name: self.knowledge(name).to_wire() for name in self.targets}
+        node.workerinput["tffs_apart"] = self.config.option.dist == "each"
         node.workerinput["tffs_waivers"] = {name: plain.text(entries) for name, entries in self.waivers.items()}
 
     # What is to be run -----------------------------------------------------------------------------------------------
@@ -211,14 +213,19 @@ class Controller(Session):
 
     def leave(self) -> None:
         """Remove the roots, and end the hosts. Nothing happens the second time."""
-        # The root of a target whose first look was taken was made, here or in a worker.
-        for name in [] if self._has_left else self._knowledge:
-            if not self._knowledge[name].unusable:
-                self.bench(name).remove_root()
-        self._has_left = True
+        # Hosts first: one that is in the middle of an op would go on in what is removed.
         for name, bench in self.benches.items():
-            self._left_behind[name].update(bench.left_behind)
             bench.close()
+            self._left_behind[name].update(bench.left_behind)
+        self.benches = {}
+        # The root of a target whose first look was taken was made, here or in a worker.
+        for name, known in [] if self._has_left else self._knowledge.items():
+            if not known.unusable:
+                bench = Workbench(self.targets[name], known)
+                bench.remove_root()
+                bench.close()
+                self._left_behind[name].update(bench.left_behind)
+        self._has_left = True
 
     def _measured(self) -> dict[str, Figures]:
         """What is measured of services when nobody else uses them, by target."""
@@ -266,7 +273,7 @@ class Controller(Session):
             for text, markup in terminal.summary(report, width=writer.fullwidth, directory=directory):
                 writer.line(text, **markup)
             for line in self._remarks(name):
-                writer.line(textwrap.fill(line, writer.fullwidth, break_long_words=False, break_on_hyphens=False))
+                writer.line(line)
         for trouble in self._troubles:
             writer.line(f"ERROR beside a case: {trouble}", red=True)
 
@@ -276,7 +283,7 @@ class Controller(Session):
         target, left = self.targets[name], sorted(self._left_behind[name])
         known = self._knowledge.get(name)
         if known is not None and known.unusable is not None and known.unusable.startswith("blocked by dlopen"):
-            remarks.append(WAY_OUT)
+            remarks += textwrap.wrap(WAY_OUT, 100, break_on_hyphens=False)
         if target.keep and target.root:
             remarks.append(f"kept, as --keep says: {printable(target.root)}")
         if left:

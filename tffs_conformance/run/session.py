@@ -6,6 +6,7 @@ sends it to the workers, and writes down what they report.
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,8 @@ class Worker(Session):
 
     def __init__(self, config: pytest.Config, sent: Mapping[str, Any]) -> None:
         waivers = {name: plain.read(text, list[Waiver]) for name, text in sent["tffs_waivers"].items()}
-        judged = [Target.from_wire(values) for values in sent["tffs_targets"]]
+        apart = str(sent["workerid"]) if sent["tffs_apart"] else ""
+        judged = [replace(Target.from_wire(values), apart=apart) for values in sent["tffs_targets"]]
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
         super().__init__(config, RunOptions.of(config.option), judged, waivers, interrupts)
