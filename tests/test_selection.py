@@ -5,13 +5,20 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.faults import driven
 from tests.test_suite import command, environment, report, run, run_beside
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.registration import MissingSymbol, Registration
+from tffs_conformance.harness.tables import OPS
 from tffs_conformance.reports import journal
+from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.run.selection import Course
+from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.engine import collect
 
 #: The way through every op once.
@@ -32,8 +39,6 @@ WHOLE = Course(
 
 
 def course(**different: object) -> Course:
-    from dataclasses import replace  # noqa: PLC0415
-
     return replace(WHOLE, **different)  # type: ignore[arg-type]
 
 
@@ -236,10 +241,7 @@ def test_beside_one_that_does_not_load_the_other_is_judged(tmp_path: Path) -> No
     assert verdicts == {"posix": "conformant", "unresolved": "not conformant"}
 
 
-def test_names_of_cplusplus_are_shown_as_people_write_them(tmp_path: Path) -> None:
-    from tffs_conformance.harness.codes import Code  # noqa: PLC0415
-    from tffs_conformance.harness.registration import MissingSymbol, Registration  # noqa: PLC0415
-
+def test_names_of_cplusplus_are_shown_as_people_write_them() -> None:
     missing = (MissingSymbol("_ZN3tsl5mutex6unlockEv", "tsl::mutex::unlock()"),)
     error = "x.so: undefined symbol: _ZN3tsl5mutex6unlockEv"
     found = Registration(error, missing, Code.NOT_FOUND, error, False, False, 0, ())
@@ -309,3 +311,23 @@ def test_a_folder_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> Non
     done = run(tmp_path, *SMOKE)
     assert done.returncode == 4
     assert "the report cannot be written" in done.stderr
+
+
+# The smallest tier ---------------------------------------------------------------------------------------------------
+
+
+def test_the_smallest_tier_tells_of_each_op_that_succeeds() -> None:
+    """An op that fails or hangs would else be nobody's violation there: it would only block cases about others."""
+    told = {name for case in collect.cases() if case.tier == "smoke" for name in case.clauses}
+    rare = ("transaction", "configuration")
+    ops = [op for op in OPS if f"{op}.succeeds" in catalogue() and not any(word in op for word in rare)]
+    assert len(ops) > 20
+    assert [op for op in ops if f"{op}.succeeds" not in told] == []
+
+
+@pytest.mark.parametrize("op", ["new_writable_file", "delete_dir", "create_dir", "read", "tell"])
+def test_a_hang_counts_in_the_smallest_tier(op: str) -> None:
+    judged = driven.judge("fakes/faulty", f"hang:{op}", list(driven.all_cases("smoke")), timeout=1)
+    assert {
+        check.clause for record in judged.records for check in record.checks if check.verdict is Verdict.VIOLATION
+    } & {"robustness.no-hang", f"{op}.succeeds"}
