@@ -79,6 +79,14 @@ class Registration:
     schemes: tuple[Scheme, ...]
 
     @property
+    def failure(self) -> str | None:
+        """The loader's sentence with C++ names as people read them, or None where the plugin loaded."""
+        sentence = self.error
+        for symbol in self.missing:
+            sentence = sentence.replace(symbol.name, symbol.demangled) if sentence else None
+        return sentence
+
+    @property
     def registered(self) -> dict[str, Scheme]:
         """The schemes that can be used, by name."""
         return {entry.scheme: entry for entry in self.schemes if entry.scheme is not None and entry.code is Code.OK}

@@ -75,7 +75,9 @@ def built() -> list[str]:
 def plugin_path(name_or_path: str) -> Path:
     """The shared object a user means by `--plugin`: the name of a plugin that ships with the package, or a path.
 
-    A name wins over a file of the same name; `./posix` is the file. The result need not exist.
+    A name wins over a file of the same name; `./posix` is the file. The result need not exist. A path has no `..` in
+    it, and keeps the last name, which may be that of a link.
     """
     plugin = shipped().get(name_or_path)
-    return plugin.library if plugin else Path(name_or_path).absolute()
+    path = Path(name_or_path)
+    return plugin.library if plugin else path.parent.resolve() / path.name

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 
 from .document import write
-from .errors import EmptyReport, NotAReport, TruncatedReport
+from .errors import DuplicateCase, EmptyReport, NotAReport, TruncatedReport
 from .escape import printable
 from .header import Header
 from .plain import dumps, parse, plain, typed
@@ -19,6 +19,7 @@ from .records import CaseRecord
 from .report import REPORT_NAME, Report
 from .services import Figures
 from .tally import Roll, build
+from .verdicts import Verdict, worst
 
 Format = Literal["tffs-conformance/journal/2"]
 FORMAT: Format = "tffs-conformance/journal/2"
@@ -40,10 +41,14 @@ class HeaderLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     header: Header
 
 
-class CaseLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A line for each case that ended, in the order in which they ended."""
+class CaseLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A line for each case that ended, in the order in which they ended.
+
+    One that ran `again` takes the place of the line that it has further up.
+    """
 
     case: CaseRecord
+    again: bool = False
 
 
 class Footer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,6 +73,7 @@ class Journal:
         self.path = path
         self._file = path.open("wb", buffering=0)
         self._roll = Roll(clauses, path)
+        self._verdicts: dict[str, Verdict] = {}
         self._secrets = {
             value: f"<{name}>"
             for name, value in sorted(secrets.items(), key=lambda item: -len(item[1]))
@@ -92,7 +98,21 @@ class Journal:
         Raises DuplicateCase and UnknownClause, both defects of the suite, before anything is written.
         """
         self._roll.enter(record)
+        self._verdicts[record.id] = record.verdict
         self._line(CaseLine(case=record))
+
+    def case_again(self, record: CaseRecord) -> None:
+        """Write down a case that ended, and that may have ended before: what counts is the worst that was seen.
+
+        Raises UnknownClause.
+        """
+        before = self._verdicts.get(record.id)
+        if before is None:
+            self.case(record)
+        elif worst((before, record.verdict)) is not before:
+            self._roll.known(record)
+            self._verdicts[record.id] = record.verdict
+            self._line(CaseLine(case=record, again=True))
 
     def close(self, *, duration: float, left_out: str | None, services: Figures | None = None) -> Report:
         """Write the footer and report.json beside the journal; the report. `duration` is in seconds.
@@ -140,7 +160,7 @@ def recover(path: Path) -> Report:
     try:
         header = typed(first, HeaderLine).header
         footer = typed(rest.pop(), FooterLine).footer if rest and "footer" in rest[-1] else None
-        cases = [typed(line, CaseLine).case for line in rest]
+        cases = _cases(path, [typed(line, CaseLine) for line in rest])
     except ValueError as error:
         raise NotAReport(path, f"a line of the journal does not say what it should: {printable(str(error))}") from error
     if footer is None:
@@ -148,6 +168,15 @@ def recover(path: Path) -> Report:
     if footer.cases != len(cases):
         raise TruncatedReport(path, f"the footer counts {footer.cases} cases, the journal has {len(cases)}")
     return build(header, cases, duration=footer.duration, left_out=footer.left_out, services=footer.services)
+
+
+def _cases(path: Path, lines: Iterable[CaseLine]) -> list[CaseRecord]:
+    cases: dict[str, CaseRecord] = {}
+    for line in lines:
+        if line.case.id in cases and not line.again:
+            raise DuplicateCase(path, f"the case {line.case.id!r} stands in it twice")
+        cases[line.case.id] = line.case
+    return list(cases.values())
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

@@ -80,10 +80,14 @@ class Roll:
         """Take a case. Raises DuplicateCase and UnknownClause, both defects of the suite."""
         if case.id in self._cases:
             raise DuplicateCase(self._path, f"the case {case.id!r} stands in it twice")
+        self.known(case)
+        self._cases.add(case.id)
+
+    def known(self, case: CaseRecord) -> None:
+        """Raise UnknownClause where a case names a clause that is none."""
         for clause in (*case.clauses, *(check.clause for check in case.checks)):
             if clause not in self._clauses:
                 raise UnknownClause(self._path, f"the case {case.id!r} names the unknown clause {clause!r}")
-        self._cases.add(case.id)
 
 
 class Tally:

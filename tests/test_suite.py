@@ -17,11 +17,22 @@ from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.marks import UNDEFINED
 
 
-def run(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Pytest in a directory of the user's, with what is installed."""
     return subprocess.run(
-        command(*arguments), cwd=directory, env=environment(), text=True, capture_output=True, check=False
+        command(*arguments),
+        cwd=directory,
+        env=environment() | variables,
+        text=True,
+        capture_output=True,
+        check=False,
     )
+
+
+def run_beside(directory: Path, other: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same beside another plugin of pytest, of which this is the source."""
+    (directory / "other.py").write_text(f"import pytest\n\n{other}")
+    return run(directory, "-p", "other", *arguments, PYTHONPATH=str(directory))
 
 
 def command(*arguments: str) -> list[str]:
@@ -169,7 +180,7 @@ def test_the_re_run_line_runs_one_case(tmp_path: Path) -> None:
 
 def test_a_second_witness_is_asked_for_by_name(tmp_path: Path) -> None:
     plugin = f"--plugin={plugin_path('posix')}"
-    assert run(tmp_path, plugin, "-k", "storage").returncode == 0
+    assert run(tmp_path, plugin, "-k", "storage").returncode == 1, "nothing was executed"
     reasons = {case["reason"] for case in report(tmp_path)["cases"] if case["verdict"] == "not run"}
     assert reasons == {"no backing is known: --backing=URL names another way to the same storage"}
     assert run(tmp_path, plugin, "--backing=file://{path}", "-k", "storage").returncode == 0

@@ -1,24 +1,56 @@
 """The door for pytest. With `--plugin` a run begins, which is in run/controller.py. Without, nothing happens."""
 
+import os
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from .run import options
+# Every run of pytest on the machine imports this module, and most are not ours: only a run of ours imports the rest.
+# ruff: noqa: PLC0415
 
 #: The name under which the installed package registers this module.
 ENTRY_POINT = "tffs"
 
+#: The options that make a run one of ours.
+_OURS = ("--plugin", "--plugin-profile")
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Teach pytest our options."""
-    options.add(parser)
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Teach pytest the two options that begin a run of ours, and in such a run all the others."""
+    group = parser.getgroup(
+        "tffs",
+        "conformance of TensorFlow filesystem plugins (`pytest --plugin=posix --help` shows all options of this)",
+    )
+    group.addoption(
+        "--plugin",
+        action="append",
+        dest="tffs_plugin",
+        metavar="NAME|PATH",
+        help="judge this plugin: the name of one that ships with the suite (posix) or the path of a shared object;"
+        " repeatable. Without paths on the command line the suite itself is run.",
+    )
+    group.addoption(
+        "--plugin-profile",
+        action="append",
+        dest="tffs_profile",
+        default=[],
+        metavar="FILE|NAME",
+        help="what the plugin claims, and how to reach it (TOML), or a kind of storage: posix-like, object-store;"
+        " one for each --plugin, or without --plugin where it names one",
+    )
+    config: Any = pluginmanager.get_plugin("pytestconfig")
+    if _is_asked_for_in(_arguments(config)):
+        from .run import options
+
+        options.add(group)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Keep the user's own conftest files, and with them their fixtures, away from our cases."""
-    if _asked_for(early_config.known_args_namespace):
+    if _is_asked_for(early_config.known_args_namespace):
         early_config.known_args_namespace.noconftest = True
 
 
@@ -27,11 +59,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tffs_clauses(*ids): the clauses a case of the conformance suite checks")
     config.addinivalue_line("markers", "tffs_over_tables: a case of the conformance suite that needs a host process")
     config.addinivalue_line("markers", "tffs_tier(name): the smallest tier a case of the conformance suite belongs to")
-    if _asked_for(config.option) and not config.option.help:
-        # It takes as long to import as the rest of pytest, and most runs of pytest are not ours.
-        from .run.controller import Controller  # noqa: PLC0415
-        from .run.run_options import BadUsage  # noqa: PLC0415
-        from .run.session import Worker  # noqa: PLC0415
+    if _is_asked_for(config.option) and not (config.option.help or config.option.markers):
+        from .run.controller import Controller
+        from .run.run_options import BadUsage
+        from .run.session import Worker
 
         sent = getattr(config, "workerinput", None)
         try:
@@ -41,6 +72,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(run, "tffs-run")
 
 
-def _asked_for(option: Any) -> bool:
+def _arguments(config: pytest.Config) -> list[str]:
+    """All that pytest is about to parse: the command line, its variable, and what the configuration adds."""
+    return [
+        *shlex.split(os.environ.get("PYTEST_ADDOPTS", "")),
+        *config.getini("addopts"),
+        *map(str, config.invocation_params.args),
+    ]
+
+
+def _is_asked_for_in(arguments: Sequence[str]) -> bool:
+    return any(argument.partition("=")[0] in _OURS for argument in arguments)
+
+
+def _is_asked_for(option: Any) -> bool:
     """Whether there is something to judge."""
     return bool(option.tffs_plugin or option.tffs_profile)

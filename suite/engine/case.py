@@ -344,6 +344,11 @@ class Case(Checks):
                 self._loaded.host.close()  # no other case can use what is in it
             self.bench.release(self._loaded)
 
+    def abandon(self) -> None:
+        """The run was interrupted: the host may be in the middle of an op, and cannot be used any more."""
+        if self._loaded is not None:
+            self._loaded.host.close()
+
     @property
     def output(self) -> str:
         """What the host printed; that of a host which died while it was loaded is in `died_with`."""

@@ -3,7 +3,7 @@
 import functools
 import importlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,32 +26,17 @@ def module_name(path: Path) -> str:
 
 def case_id(item: Any) -> str:
     """The id of a case, the same whatever the targets: `read/across-the-end` or `status/one-path[stat-missing]`."""
-    name = item.originalname.removeprefix("test_").replace("_", "-")
-    callspec = getattr(item, "callspec", None)
-    if callspec is not None:
-        target = callspec.params.get("case")
-        parts = callspec.id
-        if target is not None:
-            parts = parts.removeprefix(f"{target}-").removesuffix(f"-{target}") if parts != target else ""
-        if parts:
-            name += f"[{parts}]"
-    return f"{module_name(item.path)}/{name}"
+    return listed(item).id
 
 
-def clauses(item: pytest.Item) -> tuple[str, ...]:
+def clauses(item: Any) -> tuple[str, ...]:
     """The clauses a case declares: those of its parameters first, for they are what it is about."""
-    callspec = getattr(item, "callspec", None)
-    marks = [mark for mark in (callspec.marks if callspec else ()) if mark.name == "tffs_clauses"]
-    found: dict[str, None] = {}
-    for mark in [*marks, *item.iter_markers("tffs_clauses")]:
-        found.update(dict.fromkeys(mark.args))
-    return tuple(found)
+    return listed(item).clauses
 
 
-def tier(item: pytest.Item) -> str:
+def tier(item: Any) -> str:
     """The smallest tier a case belongs to."""
-    mark = item.get_closest_marker("tffs_tier")
-    return str(mark.args[0]) if mark else "must"
+    return listed(item).tier
 
 
 def is_over_tables(item: pytest.Item) -> bool:
@@ -67,18 +52,40 @@ class Listed:
     clauses: tuple[str, ...]
     tier: str
     doc: str
-    body: Callable[..., None] = field(compare=False, repr=False)
+    body: "functools.partial[None]" = field(compare=False, repr=False)
 
 
 def cases() -> list[Listed]:
     """All cases, read off the modules without running pytest."""
-    listed: list[Listed] = []
+    found: list[Listed] = []
     for path in modules():
         module = importlib.import_module(f"tffs_conformance.suite.cases.{path.stem}")
         for name, function in vars(module).items():
             if name.startswith("test_") and callable(function):
-                listed += _listed(module_name(path), name, function)
-    return listed
+                found += _by_values(module_name(path), name, function).values()
+    return found
+
+
+def listed(item: Any) -> Listed:
+    """The case that pytest collected as `item`.
+
+    It is found by the values of its own parameters. Targets and other plugins add parameters, and those change the id
+    that pytest gives to it.
+    """
+    found = _by_values(module_name(item.path), item.originalname, item.function)
+    own = next(iter(found.values())).body.keywords
+    given = item.callspec.params if own else {}
+    return found[_key({name: given[name] for name in own})]
+
+
+@functools.cache
+def _by_values(module: str, name: str, function: Any) -> dict[tuple[int, ...], Listed]:
+    """The cases of one function, by the identities of the values of their parameters."""
+    return {_key(case.body.keywords): case for case in _listed(module, name, function)}
+
+
+def _key(arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(id(value) for _, value in sorted(arguments.items(), key=lambda item: item[0]))
 
 
 def _listed(module: str, name: str, function: Any) -> list[Listed]:

@@ -17,6 +17,7 @@ from ..contract.catalogue import clause
 from . import callformat
 from .case import Case, Limited
 from .checks import AbsentOp
+from .collect import Listed
 from .marks import SURVIVED
 from .workbench import WrongBacking
 
@@ -69,6 +70,22 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         executed=bool(case.trace),
         duration=_took(case),
         output=case.without_directory(case.output),
+    )
+
+
+def not_started(case: Listed, reason: str) -> CaseRecord:
+    """The record of a case that was not started, because it is known why it could not be run."""
+    return CaseRecord(
+        id=case.id,
+        clauses=case.clauses,
+        verdict=Verdict.NOT_RUN,
+        checks=(),
+        reason=reason,
+        stimulus=case.doc,
+        ops=(),
+        executed=False,
+        duration=0.0,
+        output="",
     )
 
 

@@ -30,6 +30,8 @@ def first_look(target: Target) -> Knowledge:
     bench = Workbench(target, NOTHING, max_hangs=1)
     look = Look(bench)
     try:
+        if unusable := _unusable(bench):
+            return replace(NOTHING, unusable=unusable)
         with suppress(Blocked, Unable):
             look.make_root()
             for walk in WALKS:
@@ -38,6 +40,24 @@ def first_look(target: Target) -> Knowledge:
         return replace(look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ)
     finally:
         bench.close()
+
+
+def _unusable(bench: Workbench) -> str | None:
+    """Why the plugin does not load or register, in the words of the cases that are blocked by it.
+
+    It is tried twice: a plugin that comes up now and then is judged by all cases.
+    """
+    reasons: list[str] = []
+    for _ in range(2):
+        try:
+            bench.alone(Guard(bench.directory("plain")), lambda _: None)
+        except Blocked as blocked:
+            if blocked.op == "host":
+                return None
+            reasons.append(str(blocked))
+        else:
+            return None
+    return reasons[0]
 
 
 class Look:

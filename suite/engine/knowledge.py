@@ -14,6 +14,7 @@ class Knowledge:
     `is_directory_ok_for_files` says that is_directory answers OK for a file, on which defaults of core depend.
     `root_made` says that the root was made. `hosts_differ` says that files live and die with their host process.
     `wrong_backing` says how the backing shows another storage than the plugin does, or is None.
+    `unusable` says why no case can get a filesystem: the plugin does not load or register.
     """
 
     fails_plainly: Mapping[str, str] = field(default_factory=dict)
@@ -22,6 +23,7 @@ class Knowledge:
     root_made: bool = False
     hosts_differ: bool = False
     wrong_backing: str | None = None
+    unusable: str | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """For a worker of pytest-xdist: values that its wire carries."""

@@ -22,7 +22,8 @@ class Target:
 
     Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
     `replay`, the path of a trace, they try that one only. `host_command` runs hosts somewhere else, where `plugin` is a
-    path; it is empty for this machine. `command` is the line that judges this target again.
+    path; it is empty for this machine. `apart` differs between workers that run the same cases.
+    `command` is the line that judges this target again.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Target:
     traces: str | None = None
     replay: str | None = None
     host_command: tuple[str, ...] = ()
+    apart: str = ""
     command: tuple[str, ...] = ()
 
     def to_wire(self) -> dict[str, Any]:

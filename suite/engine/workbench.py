@@ -79,8 +79,8 @@ class Workbench:
     def scheme(self, loaded: Loaded) -> Scheme:
         """The registered scheme that is judged. Raises Blocked where the plugin did not register it."""
         registration = loaded.registration
-        if registration.error is not None:
-            raise Blocked("dlopen", registration.error)
+        if registration.failure is not None:
+            raise Blocked("dlopen", registration.failure)
         entry = registration.registered.get(self.target.scheme or "")
         if entry is None:
             raise Blocked("registration", registration.message or "the plugin registered no scheme")
@@ -108,7 +108,7 @@ class Workbench:
         """The URI of the directory that belongs to a case."""
         root = self.target.root or f"{self.target.scheme or 'none'}:///tmp/tffs-none"
         slug = re.sub(r"[^A-Za-z0-9]+", "-", case).strip("-")[:48]
-        return paths.join(root, f"{slug}-{zlib.crc32(case.encode()):08x}")
+        return paths.join(root, f"{slug}-{zlib.crc32((self.target.apart + case).encode()):08x}")
 
     @functools.cached_property
     def backing(self) -> Backing:

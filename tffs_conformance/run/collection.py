@@ -1,15 +1,26 @@
 """Which cases a run collects: our modules under names of their own, less what --tier, --clause and --case drop."""
 
+import difflib
 import fnmatch
 import importlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
+from ..suite.engine.collect import Listed
 from ..suite.engine.marks import TIERS, UNDEFINED
-from .run_options import RunOptions
+from .run_options import BadUsage, RunOptions
+
+#: What the node ids of our cases begin with.
+NODES = "tffs/"
+#: The module whose cases are about loading: all that can be run of a plugin that does not load.
+REGISTRATION = "registration"
 
 
 class SuiteModule(pytest.Module):
@@ -31,24 +42,80 @@ def module(path: Path, parent: pytest.Collector) -> pytest.Module | None:
     """The collector of one of our files, with an id that no setting of the user reaches; None for any other file."""
     if path not in collect.modules():
         return None
-    made: pytest.Module = SuiteModule.from_parent(parent, path=path, nodeid=f"tffs/{collect.module_name(path)}")
+    made: pytest.Module = SuiteModule.from_parent(parent, path=path, nodeid=f"{NODES}{collect.module_name(path)}")
     return made
 
 
-def select(options: RunOptions, items: list[pytest.Item]) -> None:
-    """Leave in `items` what --tier, --clause and --case ask for. Raises UsageError where that is nothing."""
-    tiers = TIERS[: TIERS.index(options.tier) + 1] + ((UNDEFINED,) if options.undefined else ())
-    items[:] = [item for item in items if not isinstance(item, pytest.Function) or _fits(options, item, tiers)]
-    if not items and (options.clause or options.case):
-        what = f"--case={options.case}" if options.case else f"--clause={options.clause}"
-        raise pytest.UsageError(f"{what}: no case of the tier {options.tier} fits; 'tffs-conformance list' names them")
+def is_ours(item: pytest.Item) -> bool:
+    """Whether an item is a case of the suite."""
+    return isinstance(item, pytest.Function) and isinstance(item.getparent(SuiteModule), SuiteModule)
 
 
-def _fits(options: RunOptions, item: pytest.Item, tiers: tuple[str, ...]) -> bool:
-    if not isinstance(item.getparent(SuiteModule), SuiteModule):
-        return True
-    if collect.tier(item) not in tiers:
-        return False
-    if options.clause and not any(fnmatch.fnmatchcase(name, options.clause) for name in collect.clauses(item)):
-        return False
-    return not options.case or collect.case_id(item) == options.case
+def paths(given: Sequence[str]) -> list[str]:
+    """The arguments of a command line, with the node ids of our cases (`tffs/read::test_plain`) as paths."""
+    files = {f"{NODES}{collect.module_name(path)}": str(path) for path in collect.modules()}
+    found = []
+    for argument in given:
+        file, colons, rest = argument.partition("::")
+        found.append(files.get(file, file) + colons + rest)
+    return found
+
+
+def files(modules: str | None = None) -> list[str]:
+    """The paths of our modules, or of the one of this name."""
+    return [str(path) for path in collect.modules() if modules in (None, collect.module_name(path))]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What --tier, --undefined, --clause and --case ask for. Patterns have `*` and `?`, for ids have brackets."""
+
+    tier: str
+    tiers: tuple[str, ...]
+    clauses: tuple[str, ...]
+    cases: tuple[str, ...]
+
+    @classmethod
+    def of(cls, options: RunOptions) -> "Wanted":
+        """Read off the options."""
+        tiers = TIERS[: TIERS.index(options.tier) + 1] + ((UNDEFINED,) if options.undefined else ())
+        return cls(options.tier, tiers, options.clauses, options.cases)
+
+    def in_tier(self) -> list[Listed]:
+        """All cases of the tier."""
+        return [case for case in collect.cases() if case.tier in self.tiers]
+
+    def has(self, case: Listed) -> bool:
+        """Whether a case is asked for."""
+        return (
+            case.tier in self.tiers
+            and (not self.clauses or any(_is_of(name, self.clauses) for name in case.clauses))
+            and (not self.cases or _is_of(case.id, self.cases))
+        )
+
+    def hold(self) -> None:
+        """Raise BadUsage where a pattern fits nothing, with names that are near to it."""
+        if not (self.clauses or self.cases):
+            return
+        cases = self.in_tier()
+        for option, patterns, fitting, known in (
+            ("--clause", self.clauses, {name for case in cases for name in case.clauses}, list(catalogue())),
+            ("--case", self.cases, {case.id for case in cases}, [case.id for case in collect.cases()]),
+        ):
+            for pattern in patterns:
+                if not any(_is_of(name, (pattern,)) for name in fitting):
+                    raise BadUsage(f"{option}={pattern}: {self._why(pattern, known)}")
+        if not any(map(self.has, cases)):
+            raise BadUsage("--clause and --case: no case fits both")
+
+    def _why(self, pattern: str, known: list[str]) -> str:
+        if any(_is_of(name, (pattern,)) for name in known):
+            return f"no case of the tier {self.tier} fits"
+        groups = dict.fromkeys(re.sub(r"[./].*", lambda found: f"{found[0][0]}*", name) for name in known)
+        near = difflib.get_close_matches(pattern, [*known, *groups], n=3)
+        meant = f", did you mean {' or '.join(near)}" if near else "; 'tffs-conformance list' names them"
+        return f"no case of the tier {self.tier} fits{meant}"
+
+
+def _is_of(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern.replace("[", "[[]")) for pattern in patterns)

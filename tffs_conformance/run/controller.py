@@ -1,28 +1,42 @@
 """The controller of a run: it prepares the targets, writes their journals, and turns verdicts into the exit code."""
 
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import pytest
 
 from ..reports import plain, terminal
+from ..reports.escape import printable
 from ..reports.journal import Journal
 from ..reports.records import CaseRecord
 from ..reports.report import Report
 from ..reports.services import Figures
-from ..reports.verdicts import TargetVerdict, Verdict
+from ..reports.verdicts import JUDGED, TargetVerdict, Verdict
 from ..reports.waivers import Waiver, stale
+from ..suite.engine import collect
+from ..suite.engine.ending import not_started
 from ..suite.engine.first_look import first_look
-from ..suite.engine.knowledge import Knowledge
-from . import services, targets
+from ..suite.engine.knowledge import NOTHING, Knowledge
+from ..suite.engine.workbench import Workbench
+from . import collection, services, targets
+from .interrupts import Interrupts
 from .journals import open_journals
+from .report_folders import ReportFolders
 from .run_options import RunOptions
-from .selection import left_out, selection
+from .selection import Course, stops
 from .session import Session
 from .targets import PreparedTarget
 from .waivers import waivers as read_waivers
+
+#: What a user can do about a plugin that does not load.
+WAY_OUT = (
+    "A library that the plugin lacks can be given with --env=LD_PRELOAD=/path/of/library.so, or its folder with"
+    " --env=LD_LIBRARY_PATH=/path. What needs C++ symbols of TensorFlow loads in TensorFlow itself only, in the release"
+    " that it was built for: tf.experimental.register_filesystem_plugin(path) shows whether it does."
+)
 
 
 class Controller(Session):
@@ -34,92 +48,184 @@ class Controller(Session):
         options: RunOptions,
         prepared: Sequence[PreparedTarget],
         waivers: Mapping[str, Sequence[Waiver]],
-        journals: Mapping[str, Journal],
+        interrupts: Interrupts,
     ) -> None:
-        super().__init__(config, options, [one.target for one in prepared], waivers)
+        super().__init__(config, options, [one.target for one in prepared], waivers, interrupts)
         self._prepared = prepared
-        self._journals = journals
-        self._planned: set[str] | None = None
-        self._ended = 0
+        self._journals: dict[str, Journal] = {}
+        self._collected = 0
+        self._ended: dict[str, set[str]] = {name: set() for name in self.targets}
         self._interrupted = False
         self._started = time.monotonic()
         self._knowledge: dict[str, Knowledge] = {}
         self._reports: dict[str, Report] = {}
+        self._left_behind: dict[str, set[str]] = {name: set() for name in self.targets}
+        self._troubles: list[str] = []
+        self._has_left = False
 
     @classmethod
     def begin(cls, config: pytest.Config) -> Self:
-        """Read what the user gave, start services, look at the plugins, and open the journals. Raises BadUsage."""
+        """Read what the user gave, start services, and look at the plugins. Raises BadUsage."""
+        interrupts = Interrupts()
+        config.add_cleanup(interrupts.restore)
         options = RunOptions.of(config.option)
+        collection.Wanted.of(options).hold()
         prepared = targets.prepare(options, partial(services.given, config, options))
         waivers = read_waivers(options.waivers, [one.target.name for one in prepared])
-        journals = open_journals(options, prepared, waivers, selection(config.option, options))
+        if not config.option.collectonly:
+            several = len(prepared) > 1
+            folders = [options.report_directory(one.target.name, several) for one in prepared]
+            config.add_cleanup(ReportFolders([options.reports, *folders]).release)
         # The summary says what pytest's own sections would say, by clause instead of by test.
         if config.option.tbstyle == "auto":
             config.option.tbstyle = "no"
-        return cls(config, options, prepared, waivers, journals)
+        run = cls(config, options, prepared, waivers, interrupts)
+        config.add_cleanup(run.leave)
+        if not config.option.collectonly:
+            run.aim()
+        return run
 
     def knowledge(self, target: str) -> Knowledge:
         """What one look at the target found out, once for all cases and workers."""
         if target not in self._knowledge:
+            # Who interrupts the look leaves a root to be removed.
+            self._knowledge[target] = NOTHING
             self._knowledge[target] = first_look(self.targets[target])
         return self._knowledge[target]
+
+    def aim(self) -> None:
+        """Look at the targets, and collect no more than what can be run of them."""
+        super().aim()
+        if not self.usable:
+            # What is left is done before workers have started.
+            self.config.option.dist = "no"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker of pytest-xdist what must be the same for all."""
         node.workerinput["tffs_targets"] = [target.to_wire() for target in self.targets.values()]
         node.workerinput["tffs_knowledge"] = {name: self.knowledge(name).to_wire() for name in self.targets}
+        node.workerinput["tffs_apart"] = self.config.option.dist == "each"
         node.workerinput["tffs_waivers"] = {name: plain.text(entries) for name, entries in self.waivers.items()}
 
+    # What is to be run -----------------------------------------------------------------------------------------------
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Know what is to come, so that a run that was cut short is not taken for a whole one."""
-        if session.items:
-            self._planned = {item.nodeid for item in session.items}
+        """Begin the journals when it is known that there is something to write down."""
+        # Other plugins may repeat a case: that is one case.
+        ours = [item for item in session.items if isinstance(item, pytest.Function) and collection.is_ours(item)]
+        self._begin_journals(len({(self.target_of(item), collect.case_id(item)) for item in ours}))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """The same with pytest-xdist, where only workers collect."""
-        self._planned = set(ids)
+        self._begin_journals(sum(name.startswith(collection.NODES) for name in ids))
+
+    def _begin_journals(self, collected: int) -> None:
+        known = [] if self._journals else self._known_before()
+        self._collected = max(self._collected, collected + len(known))
+        if self._journals or not self._collected or self.config.option.collectonly:
+            return
+        selected = self.selected if self._course.is_selection else ()
+        self._journals = open_journals(self.options, self._prepared, self.waivers, selected)
+        for target, record in known:
+            self._write_down(target, record)
+
+    def _known_before(self) -> list[tuple[str, CaseRecord]]:
+        """The records of the cases that are not run, because their plugin does not load."""
+        usable = set(self.usable) if not self.config.option.collectonly else set(self.targets)
+        return [
+            (name, not_started(case, str(self.knowledge(name).unusable)))
+            for name in self.targets
+            if name not in usable
+            for case in self.wanted.in_tier()
+            if self.wanted.has(case) and not case.id.startswith(f"{collection.REGISTRATION}/")
+        ]
+
+    @cached_property
+    def _tier(self) -> frozenset[str]:
+        """The ids of the cases of the tier."""
+        return frozenset(case.id for case in self.wanted.in_tier())
+
+    @property
+    def _course(self) -> Course:
+        """How far the run came."""
+        return Course(
+            tier=self.options.tier,
+            cases=self._tier,
+            targets=len(self.targets),
+            collected=self._collected,
+            ended=sum(map(len, self._ended.values())),
+            selected=self.selected,
+            stops=stops(self.config),
+            interrupted=self._interrupted,
+        )
 
     # Cases as they end -----------------------------------------------------------------------------------------------
 
     def hand_over(self, target: str, record: CaseRecord, report: pytest.TestReport) -> None:
         """Write a case down as it ends."""
-        self._ended += 1
-        self._journals[target].case(record)
+        self._write_down(target, record)
+
+    def _write_down(self, target: str, record: CaseRecord) -> None:
+        self._ended[target].add(record.id)
+        # Other plugins may repeat a case, and `--dist each` does.
+        self._journals[target].case_again(record)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Write down what workers report."""
+        """Write down what workers report, and what went wrong beside the cases."""
         if hasattr(report, "tffs_case"):
-            self.hand_over(report.tffs_target, plain.read(report.tffs_case, CaseRecord), report)
+            with self.interrupts.held():
+                self.hand_over(report.tffs_target, plain.read(report.tffs_case, CaseRecord), report)
+        if hasattr(report, "tffs_trouble"):
+            self._troubles.append(report.tffs_trouble)
 
-    def pytest_keyboard_interrupt(self) -> None:
-        """Remember that the user stopped the run."""
-        self._interrupted = True
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what a worker could not delete."""
+        for name, left in getattr(node, "workeroutput", {}).get("tffs_left_behind", {}).items():
+            self._left_behind[name].update(left)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Remember that somebody stopped the run; pytest itself does so, too, for options such as --sw."""
+        self._interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
+        self.interrupts.ending = True
 
     # The end ---------------------------------------------------------------------------------------------------------
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Close the reports and let their verdicts decide the exit code."""
-        interrupted = self._interrupted or exitstatus == pytest.ExitCode.INTERRUPTED
-        missing = left_out(selection(self.config.option, self.options), interrupted, self._planned, self._ended)
-        measured = self._measured() if missing is None else {}
-        # The root of a target whose first look was taken was made, here or in a worker.
-        for name in self._knowledge:
-            self.bench(name).remove_root()
-        for bench in self.benches.values():
-            bench.close()
-        if self.config.option.collectonly:
-            return
+        """Close the reports and let their verdicts decide the exit code. Workers and fixtures are gone by now."""
+        # Whatever comes now, what was found out is written down.
+        self.interrupts.ending = True
+        course = self._course
+        missing = {name: course.left_out(self._ended[name]) for name in self.targets} if self._journals else {}
+        measured = self._measured() if not any(missing.values()) else {}
+        self.leave()
         for name, journal in self._journals.items():
             self._reports[name] = journal.close(
-                duration=time.monotonic() - self._started, left_out=missing, services=measured.get(name)
+                duration=time.monotonic() - self._started, left_out=missing[name], services=measured.get(name)
             )
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = self._exit_code(exitstatus)
         if session.exitstatus != pytest.ExitCode.OK:
             services.keep_logs(self.config, self.options)
+
+    def leave(self) -> None:
+        """Remove the roots, and end the hosts. Nothing happens the second time."""
+        # Hosts first: one that is in the middle of an op would go on in what is removed.
+        for name, bench in self.benches.items():
+            bench.close()
+            self._left_behind[name].update(bench.left_behind)
+        self.benches = {}
+        # The root of a target whose first look was taken was made, here or in a worker.
+        for name, known in [] if self._has_left else self._knowledge.items():
+            if not known.unusable:
+                bench = Workbench(self.targets[name], known)
+                bench.remove_root()
+                bench.close()
+                self._left_behind[name].update(bench.left_behind)
+        self._has_left = True
 
     def _measured(self) -> dict[str, Figures]:
         """What is measured of services when nobody else uses them, by target."""
@@ -134,22 +240,27 @@ class Controller(Session):
         }
 
     def _exit_code(self, exitstatus: int) -> int:
-        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
-            # The user's own -k or -m left nothing.
-            self.config.get_terminal_writer().line(
-                f"ERROR: no case fits {' '.join(selection(self.config.option, self.options))}"
-            )
+        """The exit code of a run that was not interrupted; docs/verdicts.md has the table."""
+        if not self._collected:
+            options = " ".join((f"--tier={self.options.tier}", *self.selected))
+            self.config.get_terminal_writer().line(f"\nERROR: no case of the suite was selected: {options}", red=True)
             return pytest.ExitCode.USAGE_ERROR
-        bad = any(
-            report.verdict is TargetVerdict.NOT_CONFORMANT
-            # A whole run after which nothing is known of a class that the plugin has ops of.
-            or (report.verdict is TargetVerdict.INCOMPLETE and report.left_out is None)
-            or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *self.options.fail_on))
-            or (report.services is not None and report.services.failure is not None)
-            for report in self._reports.values()
-        )
+        bad = any(map(self._fails, self._reports.values()))
         bad = bad or bool(stale(report.waivers for report in self._reports.values()))
         return pytest.ExitCode.TESTS_FAILED if bad or exitstatus == pytest.ExitCode.TESTS_FAILED else pytest.ExitCode.OK
+
+    def _fails(self, report: Report) -> bool:
+        """Whether a report makes the run fail."""
+        course = self._course
+        return (
+            report.verdict is TargetVerdict.NOT_CONFORMANT
+            # A part of the suite is good enough only for who asked for just that part.
+            or (report.verdict is TargetVerdict.INCOMPLETE and not (course.is_selection and course.is_done))
+            # Nothing was executed: what remains are cases that were not run.
+            or not any(case.verdict in JUDGED for case in report.cases)
+            or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *self.options.fail_on))
+            or (report.services is not None and report.services.failure is not None)
+        )
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what a person can act on."""
@@ -161,5 +272,21 @@ class Controller(Session):
             directory = self.options.report_directory(name, len(self._reports) > 1)
             for text, markup in terminal.summary(report, width=writer.fullwidth, directory=directory):
                 writer.line(text, **markup)
-            if name in self.benches and (left := self.benches[name].left_behind):
-                writer.line(f"Left behind, because the plugin could not delete it: {', '.join(sorted(set(left))[:3])}")
+            for line in self._remarks(name):
+                writer.line(line)
+        for trouble in self._troubles:
+            writer.line(f"ERROR beside a case: {trouble}", red=True)
+
+    def _remarks(self, name: str) -> list[str]:
+        """What else there is to say of a target."""
+        remarks = []
+        target, left = self.targets[name], sorted(self._left_behind[name])
+        known = self._knowledge.get(name)
+        if known is not None and known.unusable is not None and known.unusable.startswith("blocked by dlopen"):
+            remarks += textwrap.wrap(WAY_OUT, 100, break_on_hyphens=False)
+        if target.keep and target.root:
+            remarks.append(f"kept, as --keep says: {printable(target.root)}")
+        if left:
+            more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+            remarks.append(f"Left behind, because the plugin could not delete it: {', '.join(left[:3])}{more}")
+        return remarks

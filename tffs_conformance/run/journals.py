@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from .. import __version__
 from ..reports.header import Header, SuiteFacts
-from ..reports.journal import Journal
+from ..reports.journal import JOURNAL_NAME, Journal
+from ..reports.report import REPORT_NAME
 from ..reports.waivers import Waiver
 from ..suite.contract import catalogue, claims
 from .commit import commit
@@ -23,6 +24,10 @@ def open_journals(
     """The journal of each target by its name. Raises BadUsage where one cannot be written."""
     clauses, digest = catalogue.for_report(), catalogue.current_digest()
     journals = {}
+    if len(found) > 1:
+        # Each has a folder of its own, and the report of an earlier run would stand above them.
+        for name in (REPORT_NAME, JOURNAL_NAME):
+            (options.reports / name).unlink(missing_ok=True)
     for one in found:
         target = one.target
         suite = SuiteFacts(

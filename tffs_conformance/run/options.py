@@ -1,5 +1,6 @@
-"""What a user types."""
+"""What a user types in a run of ours, beyond the options that begin one."""
 
+import argparse
 import secrets
 
 import pytest
@@ -9,38 +10,30 @@ from ..suite.engine.target import EXAMPLES
 
 #: The verdicts that --fail-on takes, as a user spells them.
 FAILABLE = ("warning", "not-run", "absent")
+#: Seconds that one call may take.
+CALL_TIMEOUT = 10.0
 DEFAULT_REPORTS = "tffs-report"
+#: The exit codes of a run, as `--help` tells them; docs/verdicts.md says more.
+EXIT_CODES = (
+    "0 conformant, or nothing wrong in what was selected; 1 not conformant, or nothing executed, or incomplete though"
+    " nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line makes no sense, or no case was"
+    " selected"
+)
 #: The folder beside the report in which properties leave what they found.
 TRACES = "traces"
 
 
-def add(parser: pytest.Parser) -> None:
-    """Register the options of the suite."""
-    group = parser.getgroup("tffs", "conformance of TensorFlow filesystem plugins")
+def add(group: pytest.OptionGroup) -> None:
+    """Add the options of a run of ours to those that begin one."""
     option = group.addoption
-    option(
-        "--plugin",
-        action="append",
-        dest="tffs_plugin",
-        metavar="NAME|PATH",
-        help="judge this plugin: the name of one that ships with the suite (posix) or the path of a shared object;"
-        " repeatable. Without paths on the command line the suite itself is run.",
-    )
-    option(
-        "--plugin-profile",
-        action="append",
-        dest="tffs_profile",
-        default=[],
-        metavar="FILE|NAME",
-        help="what the plugin claims, and how to reach it (TOML), or a kind of storage: posix-like, object-store;"
-        " one for each --plugin, or without --plugin where it names one",
-    )
     option(
         "--scheme",
         action="append",
         dest="tffs_scheme",
         default=[],
-        help="the scheme to judge, '*' for each that the plugin has; one for each --plugin",
+        metavar="SCHEME",
+        help="the scheme to judge, '*' for each that the plugin has, nothing for the one without a name;"
+        " one for each --plugin",
     )
     option(
         "--root",
@@ -68,7 +61,12 @@ def add(parser: pytest.Parser) -> None:
         " in docker, under free ports, and remove it at the end",
     )
     option(
-        "--env", action="append", dest="tffs_env", default=[], metavar="NAME=VALUE", help="set for the plugin's process"
+        "--env",
+        action="append",
+        dest="tffs_env",
+        default=[],
+        metavar="NAME[=VALUE]",
+        help="set for the plugin's process; without a value, the one that NAME has here",
     )
     option("--tier", dest="tffs_tier", choices=TIERS, default="full", help="how much to run (default: full)")
     option(
@@ -77,8 +75,22 @@ def add(parser: pytest.Parser) -> None:
         action="store_true",
         help="run what the interface leaves undefined, too, such as append after close: a plugin may crash there",
     )
-    option("--clause", dest="tffs_clause", metavar="PATTERN", help="only cases that check such a clause, e.g. 'read.*'")
-    option("--case", dest="tffs_case", metavar="ID", help="only this case, e.g. 'read/across-the-end'")
+    option(
+        "--clause",
+        action="append",
+        dest="tffs_clause",
+        default=[],
+        metavar="PATTERN",
+        help="only cases that check such a clause, e.g. 'read.*'; repeatable",
+    )
+    option(
+        "--case",
+        action="append",
+        dest="tffs_case",
+        default=[],
+        metavar="ID|PATTERN",
+        help="only this case, e.g. 'read/across-the-end[last-byte]', or those that fit, e.g. 'read/*'; repeatable",
+    )
     option(
         "--examples",
         dest="tffs_examples",
@@ -122,9 +134,9 @@ def add(parser: pytest.Parser) -> None:
         "--call-timeout",
         dest="tffs_call_timeout",
         type=float,
-        default=10.0,
+        default=CALL_TIMEOUT,
         metavar="SECONDS",
-        help="after so long an op counts as hung (default: 10)",
+        help=f"after so long an op counts as hung (default: {CALL_TIMEOUT:g})",
     )
     option(
         "--report-dir",
@@ -146,9 +158,13 @@ def add(parser: pytest.Parser) -> None:
         dest="tffs_fail_on",
         default="",
         metavar="KINDS",
-        help="fail the run on these, too, separated by commas: " + ", ".join(FAILABLE),
+        help="fail the run on these, too, separated by commas: " + ", ".join(FAILABLE) + ". Exit codes: " + EXIT_CODES,
     )
 
 
 def _seed(text: str) -> int:
-    return secrets.randbelow(1 << 32) if text == "random" else int(text)
+    if text == "random":
+        return secrets.randbelow(1 << 32)
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number from 0 on nor 'random'")
+    return int(text)

@@ -60,7 +60,7 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
     present = entry.present if entry else frozenset()
     machine = f"behind {target.host_command[0]}" if target.host_command else f"on {platform.system()}"
     return TargetFacts(
-        plugin=str(target.plugin),
+        plugin=str(_from_here(target.plugin)),
         name=target.name,
         sha256=seen.sha256,
         size=seen.size,
@@ -71,6 +71,11 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
         environment=tuple(sorted(target.environment)),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},
     )
+
+
+def _from_here(plugin: Path) -> Path:
+    """The path of a plugin below the working directory as a person types it: reports are compared between machines."""
+    return plugin.relative_to(Path.cwd()) if plugin.is_relative_to(Path.cwd()) else plugin
 
 
 def _answered_by(op: str, present: frozenset[str]) -> Literal["plugin", "default", "absent"]:

@@ -1,5 +1,6 @@
 """What a user asked for in a run, read off pytest's options once and checked."""
 
+import math
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -21,8 +22,8 @@ class BadUsage(Exception):
 class RunOptions:
     """What a user asked for, read off pytest's options once. Lists pair up by position with `plugins`.
 
-    `plugins` is empty where profiles name them. `timeout` is in seconds. `case` is the one that --replay is about,
-    where that was given. `fail_on` are verdicts as reports spell them.
+    `plugins` is empty where profiles name them. `timeout` is in seconds. `cases` and `clauses` are patterns; `cases` is
+    the one case that --replay is about, where that was given. `fail_on` are verdicts as reports spell them.
     """
 
     plugins: tuple[str, ...]
@@ -35,8 +36,8 @@ class RunOptions:
     services: bool
     tier: Tier
     undefined: bool
-    clause: str | None
-    case: str | None
+    clauses: tuple[str, ...]
+    cases: tuple[str, ...]
     examples: int
     seed: int
     replay: str | None
@@ -50,8 +51,9 @@ class RunOptions:
     @classmethod
     def of(cls, option: Any) -> Self:
         """Read and check what pytest parsed. Raises BadUsage."""
-        if option.tffs_call_timeout <= 0:
-            raise BadUsage("--call-timeout must be more than 0 seconds")
+        _no_empty_values(option)
+        if not 0 < option.tffs_call_timeout < math.inf:
+            raise BadUsage("--call-timeout must be a number of seconds, more than 0")
         if option.tffs_examples <= 0:
             raise BadUsage("--examples must be more than 0")
         replay = option.tffs_replay and os.path.abspath(option.tffs_replay)
@@ -66,9 +68,9 @@ class RunOptions:
             services=option.tffs_services,
             tier=option.tffs_tier,
             undefined=option.tffs_undefined,
-            clause=option.tffs_clause,
+            clauses=tuple(option.tffs_clause),
             # Only the case that found a history can try it.
-            case=_case_of(option.tffs_replay) if replay else option.tffs_case,
+            cases=(_case_of(option.tffs_replay),) if replay else tuple(option.tffs_case),
             examples=option.tffs_examples,
             seed=option.tffs_seed,
             replay=replay,
@@ -85,6 +87,18 @@ class RunOptions:
         return self.reports / target if several else self.reports
 
 
+#: The options that say nothing when they are empty. An empty --scheme is one: that of TensorFlow's local files.
+_SPEAKING = ("plugin", "plugin-profile", "root", "backing", "clause", "case", "replay", "report-dir", "waivers")
+
+
+def _no_empty_values(option: Any) -> None:
+    for name in _SPEAKING:
+        dest = "tffs_profile" if name == "plugin-profile" else f"tffs_{name.replace('-', '_')}"
+        value = getattr(option, dest)
+        if value == "" or (isinstance(value, list) and "" in value):
+            raise BadUsage(f"--{name}= has no value")
+
+
 def _host_command(given: str) -> tuple[str, ...]:
     """The words of a command, as a shell has them; `{host}` is the host that was built with this package."""
     try:
@@ -99,9 +113,9 @@ def _environment(entries: Sequence[str]) -> dict[str, str]:
     environment = {}
     for entry in entries:
         name, equals, value = entry.partition("=")
-        if not name or not equals:
-            raise BadUsage(f"--env={entry}: NAME=VALUE is expected")
-        environment[name] = value
+        if not name or not (equals or name in os.environ):
+            raise BadUsage(f"--env={entry}: NAME=VALUE is expected, or the NAME of a variable that is set here")
+        environment[name] = value if equals else os.environ[name]
     return environment
 
 

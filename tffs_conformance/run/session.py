@@ -6,6 +6,7 @@ sends it to the workers, and writes down what they report.
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,14 @@ from ..suite.engine.knowledge import Knowledge
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
 from . import collection
-from .outcome import ConformanceWarning, present
+from .interrupts import Interrupts
+from .outcome import present, tell, warn
 from .run_options import RunOptions
+from .selection import selection
 
 _CASE = pytest.StashKey[Case]()
+#: Whether the case of an item came to an end.
+_ENDED = pytest.StashKey[bool]()
 
 
 class Session(ABC):
@@ -37,16 +42,23 @@ class Session(ABC):
         options: RunOptions,
         judged: Sequence[Target],
         waivers: Mapping[str, Sequence[Waiver]],
+        interrupts: Interrupts,
     ) -> None:
         self.config = config
         self.options = options
         self.targets = {target.name: target for target in judged}
         self.waivers = waivers
         self.benches: dict[str, Workbench] = {}
-        name = f"{ConformanceWarning.__module__}.{ConformanceWarning.__name__}"
-        config.addinivalue_line("filterwarnings", f"always::{name}")
-        if config.args_source != pytest.Config.ArgsSource.ARGS:
-            config.args = [str(path) for path in collect.modules()]
+        self.wanted = collection.Wanted.of(options)
+        self.interrupts = interrupts
+        paths: tuple[str, ...] = ()
+        if config.args_source is pytest.Config.ArgsSource.ARGS:
+            paths = tuple(config.args)
+            config.args = collection.paths(config.args)
+        else:
+            config.args = collection.files()
+        #: The options by which the user leaves something out.
+        self.selected = selection(config, options, paths)
 
     @abstractmethod
     def knowledge(self, target: str) -> Knowledge:
@@ -62,6 +74,21 @@ class Session(ABC):
             self.benches[target] = Workbench(self.targets[target], self.knowledge(target))
         return self.benches[target]
 
+    @property
+    def usable(self) -> list[str]:
+        """The targets of which more can be run than the cases about their registration.
+
+        What else an unusable one leaves out is known without pytest, unless the user leaves out something by options
+        that only pytest can read.
+        """
+        by_pytest = [option for option in self.selected if not option.startswith(("--clause=", "--case="))]
+        return [name for name in self.targets if by_pytest or not self.knowledge(name).unusable]
+
+    def aim(self) -> None:
+        """Collect no more than what can be run."""
+        if not self.usable:
+            self.config.args = collection.files(collection.REGISTRATION)
+
     # Collection ------------------------------------------------------------------------------------------------------
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
@@ -69,32 +96,35 @@ class Session(ABC):
         return collection.module(module_path, parent)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Every case runs on every target."""
+        """Every case runs on every target that it can run on."""
         if "case" in metafunc.fixturenames and len(self.targets) > 1:
-            metafunc.parametrize("case", list(self.targets), indirect=True)
+            about_loading = metafunc.definition.nodeid.startswith(f"{collection.NODES}{collection.REGISTRATION}::")
+            targets = list(self.targets) if about_loading or self.config.option.collectonly else self.usable
+            metafunc.parametrize("case", targets, indirect=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Apply --tier, --clause and --case."""
-        collection.select(self.options, items)
+        items[:] = [item for item in items if not collection.is_ours(item) or self.wanted.has(collect.listed(item))]
 
     # Cases -----------------------------------------------------------------------------------------------------------
+
+    def target_of(self, item: pytest.Function) -> str:
+        """The name of the target that an item is about."""
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        return str(parameters.get("case") or next(iter(self.targets)))
 
     @pytest.fixture
     def case(self, request: pytest.FixtureRequest) -> Iterator[Case]:
         """One case at work; where there are several targets the parameter names the one it is about."""
-        target = getattr(request, "param", None) or next(iter(self.targets))
         node = request.node
-        doc = (node.function.__doc__ or "").strip().splitlines()
-        this = Case(
-            self.bench(target),
-            collect.case_id(node),
-            collect.clauses(node),
-            doc[0] if doc else "",
-            over_tables=collect.is_over_tables(node),
-        )
-        node.stash[_CASE] = this
+        target = self.target_of(node)
+        listed = collect.listed(node)
+        this = Case(self.bench(target), listed.id, listed.clauses, listed.doc, over_tables=collect.is_over_tables(node))
+        node.stash[_CASE], node.stash[_ENDED] = this, False
         yield this
+        if not node.stash[_ENDED]:
+            this.abandon()
         this.clear()
 
     @pytest.hookimpl(wrapper=True)
@@ -103,20 +133,23 @@ class Session(ABC):
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Turn what a case gave into pytest's outcomes."""
         case = item.stash.get(_CASE, None)
-        if case is None or call.when != "call":
-            return (yield)
+        if call.when != "call" or case is None:
+            report = yield
+            if call.excinfo is not None and report.failed and collection.is_ours(item):
+                tell(report, item, call)
+            return report
         # What is said of a case comes from its record; to write down where it ended costs more than most cases.
         raised, call.excinfo = call.excinfo, None
         report = yield
         call.excinfo = raised
-        record = conclude(case, raised.value if raised else None)
-        record = waived(record, self.waivers[case.target_name])
-        report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
-        self.hand_over(case.target_name, record, report)
+        with self.interrupts.held():
+            record = conclude(case, raised.value if raised else None)
+            record = waived(record, self.waivers[case.target_name])
+            report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
+            self.hand_over(case.target_name, record, report)
+            item.stash[_ENDED] = True
         present(report, record, item)
-        for check in record.checks:
-            if check.verdict is Verdict.WARNING:
-                item.warn(ConformanceWarning(f"{check.clause}: expected {check.expected}, got {check.got}"))
+        warn(item, record)
         return report
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
@@ -131,10 +164,13 @@ class Worker(Session):
 
     def __init__(self, config: pytest.Config, sent: Mapping[str, Any]) -> None:
         waivers = {name: plain.read(text, list[Waiver]) for name, text in sent["tffs_waivers"].items()}
-        super().__init__(
-            config, RunOptions.of(config.option), [Target.from_wire(values) for values in sent["tffs_targets"]], waivers
-        )
+        apart = str(sent["workerid"]) if sent["tffs_apart"] else ""
+        judged = [replace(Target.from_wire(values), apart=apart) for values in sent["tffs_targets"]]
+        interrupts = Interrupts()
+        config.add_cleanup(interrupts.restore)
+        super().__init__(config, RunOptions.of(config.option), judged, waivers, interrupts)
         self._knowledge = {name: Knowledge.from_wire(values) for name, values in sent["tffs_knowledge"].items()}
+        self.aim()
 
     def knowledge(self, target: str) -> Knowledge:
         """What the controller found out."""
@@ -146,7 +182,14 @@ class Worker(Session):
         # As JSON: what a plugin said need not be text that goes over the wire of pytest-xdist.
         report.tffs_case = plain.text(record)  # type: ignore[attr-defined]
 
+    def pytest_keyboard_interrupt(self) -> None:
+        """End without being disturbed."""
+        self.interrupts.ending = True
+
+    @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """End the hosts of this worker."""
+        """End the hosts of this worker, and tell the controller what they left behind."""
         for bench in self.benches.values():
             bench.close()
+        output: dict[str, Any] = self.config.workeroutput  # type: ignore[attr-defined]
+        output["tffs_left_behind"] = {name: bench.left_behind for name, bench in self.benches.items()}

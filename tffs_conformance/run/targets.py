@@ -15,7 +15,7 @@ from ..harness.shipped import built, plugin_path, shipped
 from ..reports.header import TargetFacts
 from ..suite.contract.claims import UnknownClaim, stated
 from ..suite.engine.target import EXAMPLES, Target
-from .options import TRACES
+from .options import CALL_TIMEOUT, TRACES
 from .plugin_facts import PluginSeen, facts, see
 from .run_options import BadUsage, RunOptions
 from .services import Given
@@ -110,12 +110,12 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
 
     Options win over profiles, and profiles over services.
     """
-    scheme = _at(options.schemes, k) or claimed.scheme
-    root, backing = _at(options.roots, k), _at(options.backings, k)
-    if root is None and _at(options.schemes, k) is None:
-        root = claimed.root
+    scheme, root, backing = _at(options.schemes, k), _at(options.roots, k), _at(options.backings, k)
+    if scheme is None:
+        scheme = claimed.scheme
+        root = claimed.root if root is None else root
     environment = {**services.environment, **claimed.environment, **options.environment}
-    plugin, seen, known = _registered(given, scheme, options.host_command, environment, options.timeout)
+    plugin, seen, known, scheme = _registered(given, scheme, root, options.host_command, environment, options.timeout)
     if scheme == EVERY and root is not None:
         raise BadUsage(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
@@ -148,16 +148,25 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
             seed=options.seed,
             replay=options.replay,
         )
-        target = replace(target, command=_command(options, target, k))
+        target = replace(target, command=_command(options, target, k, len(schemes) > 1))
         measured = services.running if services.serves(base) else None
         found.append(PreparedTarget(target, facts(target, seen, claimed.name or None), measured))
     return found
 
 
 def _registered(
-    given: str, scheme: str | None, host_command: Sequence[str], environment: dict[str, str], timeout: float
-) -> tuple[Path, PluginSeen, list[str]]:
-    """The plugin, what was seen of it, and its schemes. Raises BadUsage where `scheme` is none of them."""
+    given: str,
+    scheme: str | None,
+    root: str | None,
+    host_command: Sequence[str],
+    environment: dict[str, str],
+    timeout: float,
+) -> tuple[Path, PluginSeen, list[str], str | None]:
+    """The plugin, what was seen of it, its schemes, and the one to judge: `scheme`, or that of `root`, where known.
+
+    Raises BadUsage where the plugin has other schemes. One that it announces and does not register is no usage error:
+    the cases will tell why.
+    """
     plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
     try:
         seen = see(plugin, host_command, environment, timeout)
@@ -166,15 +175,25 @@ def _registered(
     except FileNotFoundError:
         raise BadUsage(f"--plugin={given}: there is no such file where the host runs") from None
     known = list(seen.registration.registered) if seen.registration else []
+    announced = {entry.scheme for entry in seen.registration.schemes} if seen.registration else set()
+    if scheme is None and root is not None and paths.parse(root).scheme in announced:
+        scheme = paths.parse(root).scheme
     if scheme is None and len(known) > 1:
-        raise BadUsage(f"--plugin={given} has several schemes, choose one with --scheme: {', '.join(known)}")
-    if scheme not in (None, EVERY) and known and scheme not in known:
-        raise BadUsage(f"--scheme={scheme}: {given} has {', '.join(known)}")
-    return plugin, seen, known
+        raise BadUsage(f"--plugin={given} has several schemes, choose one with --scheme: {_named(known)}")
+    if scheme not in (None, EVERY) and known and scheme not in announced:
+        raise BadUsage(f"--scheme={scheme}: {given} has {_named(known)}")
+    return plugin, seen, known, scheme
+
+
+def _named(schemes: Sequence[str]) -> str:
+    """Schemes in a sentence; the one without a name is that of TensorFlow's local files."""
+    return ", ".join(scheme or "'' (--scheme=)" for scheme in schemes)
 
 
 def _found(given: str) -> Path:
     plugin = plugin_path(given)
+    if plugin.is_dir():
+        raise BadUsage(f"--plugin={given} is a directory, a shared object is expected")
     if not plugin.is_file():
         if given in shipped():
             advice = shipped()[given].advice
@@ -188,20 +207,23 @@ def only_target(
     given: str, scheme: str | None, root: str | None, environment: dict[str, str], timeout: float
 ) -> Target:
     """One scheme of one plugin, without a profile. Raises BadUsage."""
-    plugin, _, known = _registered(given, scheme, (), environment, timeout)
+    plugin, _, known, scheme = _registered(given, scheme, root, (), environment, timeout)
     one = scheme if scheme is not None else known[0] if known else None
     name = plugin.stem.removeprefix("lib")
     return Target(name, plugin, one, _root(given, one, root), environment, timeout=timeout)
 
 
-def _command(options: RunOptions, target: Target, k: int) -> tuple[str, ...]:
-    """What a person types to run on this target again: without what a profile says, and without secrets."""
+def _command(options: RunOptions, target: Target, k: int, several: bool) -> tuple[str, ...]:
+    """What a person types to run on this target again, which is one of several of its plugin perhaps.
+
+    It is without what a profile says. The values of secrets are taken from the variables of who types it.
+    """
     command = ["pytest"]
     if options.plugins:
         command.append(f"--plugin={options.plugins[k]}")
     if options.profiles:
         command.append(f"--plugin-profile={options.profiles[k]}")
-    if target.scheme and options.schemes:
+    if target.scheme is not None and (options.schemes or several):
         command.append(f"--scheme={target.scheme}")
     if options.roots:
         command.append(f"--root={options.roots[k]}")
@@ -213,8 +235,10 @@ def _command(options: RunOptions, target: Target, k: int) -> tuple[str, ...]:
     command += ["--undefined"] * options.undefined
     command += [f"--seed={target.seed}"] * bool(target.seed)
     command += [f"--examples={target.examples}"] * (target.examples != EXAMPLES)
+    command += [f"--host-scope={target.host_scope}"] * (target.host_scope != "case")
+    command += [f"--call-timeout={target.timeout:g}"] * (target.timeout != CALL_TIMEOUT)
     for name, value in options.environment.items():
-        command.append(f"--env={name}=$" + name if name in target.secrets else f"--env={name}={value}")
+        command.append(f"--env={name}" if name in target.secrets else f"--env={name}={value}")
     return tuple(command)
 
 
@@ -224,9 +248,9 @@ def looks_secret(name: str) -> bool:
 
 
 def _root(given: str, scheme: str | None, root: str | None) -> str | None:
-    if root is not None and paths.parse(root).scheme != scheme:
-        raise BadUsage(f"--root={root} is not a URI of the scheme {scheme}, which {given} has")
     if scheme is None:
-        return None
+        return None  # the plugin does not get as far
+    if root is not None and paths.parse(root).scheme != scheme:
+        raise BadUsage(f"--root={root} is not a URI of the scheme {_named([scheme])}, which {given} has")
     base = root if root is not None else f"{scheme}:///tmp" if scheme else "/tmp"
     return paths.join(base, f"tffs-{secrets.token_hex(6)}")

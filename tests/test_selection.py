@@ -1,0 +1,333 @@
+"""A part of the suite is never told as the whole, whoever left something out: what ended is compared with the tier."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.faults import driven
+from tests.test_suite import command, environment, report, run, run_beside
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.registration import MissingSymbol, Registration
+from tffs_conformance.harness.tables import OPS
+from tffs_conformance.reports import journal
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.run.selection import Course
+from tffs_conformance.suite.contract.catalogue import catalogue
+from tffs_conformance.suite.engine import collect
+
+#: The way through every op once.
+SMOKE = ("--plugin=posix", "--tier=smoke")
+#: How many cases that are.
+CASES = sum(case.tier == "smoke" for case in collect.cases())
+
+WHOLE = Course(
+    tier="must",
+    cases=frozenset({"a", "b", "c"}),
+    targets=1,
+    collected=3,
+    ended=3,
+    selected=(),
+    stops=(),
+    interrupted=False,
+)
+
+
+def course(**different: object) -> Course:
+    return replace(WHOLE, **different)  # type: ignore[arg-type]
+
+
+def test_a_run_of_which_every_case_ended_left_nothing_out() -> None:
+    assert WHOLE.left_out("abc") is None
+
+
+def test_options_that_left_nothing_out_are_no_selection() -> None:
+    assert course(selected=("-m 'not slow'",)).left_out("abc") is None
+
+
+def test_cases_that_were_not_reached_are_counted() -> None:
+    found = course(ended=1)
+    assert found.left_out("a") == "2 of 3 cases of the tier must were not run"
+    assert not found.is_done
+
+
+def test_what_stopped_a_run_is_named() -> None:
+    assert course(ended=1, stops=("--maxfail=1",)).left_out("a") == (
+        "stopped by --maxfail=1; 2 of 3 cases of the tier must were not run"
+    )
+
+
+def test_who_deselects_without_an_option_is_found_out() -> None:
+    found = course(collected=2, ended=2)
+    assert found.left_out("ab") == "1 of 3 cases of the tier must were not run"
+    assert not found.is_selection
+
+
+def test_a_selection_is_named_and_counted() -> None:
+    found = course(collected=1, ended=1, selected=("-k read", "--lf"))
+    assert found.left_out("a") == "only a selection was run: -k read --lf; 2 of 3 cases of the tier must were not run"
+    assert found.is_selection
+    assert found.is_done
+
+
+def test_an_interrupt_goes_before_a_selection() -> None:
+    found = course(collected=2, ended=1, selected=("-k read",), interrupted=True)
+    assert found.left_out("a") == "the run was interrupted; 2 of 3 cases of the tier must were not run"
+
+
+def test_of_two_targets_each_has_its_own_account() -> None:
+    found = course(targets=2, collected=6, ended=5)
+    assert found.left_out("abc") is None
+    assert found.left_out("ab") == "1 of 3 cases of the tier must were not run"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--deselect", "tffs/read"), "--deselect=tffs/read"),
+        (("--deselect", "tffs/read", "-n", "2"), "--deselect=tffs/read"),
+        (("tffs/read",), "tffs/read"),
+        (("tffs/read::test_plain", "tffs/write"), "tffs/read::test_plain tffs/write"),
+        ((str(collect.DIRECTORY / "test_read.py"),), str(collect.DIRECTORY / "test_read.py")),
+        (("-k", "read or write"), "-k 'read or write'"),
+        (("-m", "not tffs_over_tables"), "-m 'not tffs_over_tables'"),
+        (
+            (str(collect.DIRECTORY), "--ignore-glob", "*/test_read.py"),
+            f"{collect.DIRECTORY} --ignore-glob='*/test_read.py'",
+        ),
+        (("--clause=read.*", "--clause=write.*"), "--clause='read.*' --clause='write.*'"),
+        (("--case=read/plain",), "--case=read/plain"),
+        (("--case=read/*", "--case=write/*"), "--case='read/*' --case='write/*'"),
+    ],
+)
+def test_a_selection_passes_and_is_incomplete(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
+    done = run(tmp_path, *SMOKE, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = report(tmp_path)
+    ended = len(found["cases"])
+    assert 0 < ended < CASES
+    assert found["verdict"] == "incomplete"
+    assert f"only a selection was run: {named}" in found["left_out"]
+    assert f"{CASES - ended} of {CASES} cases of the tier smoke were not run" in found["left_out"]
+    assert f"incomplete: {found['left_out']}" in done.stdout
+    assert found["suite"]["selection"]
+
+
+def test_options_of_the_configuration_count(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -k read\n")
+    assert run(tmp_path, *SMOKE).returncode == 0
+    assert "-k read" in report(tmp_path)["left_out"]
+
+
+def test_options_that_leave_nothing_out_do_not_count(tmp_path: Path) -> None:
+    ignored = f"--ignore={collect.DIRECTORY / 'test_read.py'}"
+    done = run(tmp_path, *SMOKE, "-m", "not slow", "-k", "not nothing", "-p", "cacheprovider", "--ff", "--nf", ignored)
+    assert done.returncode == 0
+    found = report(tmp_path)
+    assert (found["verdict"], found["left_out"], found["suite"]["selection"]) == ("conformant", None, [])
+
+
+BROKEN = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:copy_file", "--tier=smoke", "-p", "cacheprovider")
+
+
+def test_only_what_failed_before_is_a_selection(tmp_path: Path) -> None:
+    assert run(tmp_path, *BROKEN).returncode == 1
+    done = run(tmp_path, *BROKEN, "--lf")
+    assert done.returncode == 1
+    found = report(tmp_path)
+    assert found["verdict"] == "not conformant"
+    assert found["left_out"].startswith("only a selection was run: --lf; ")
+    run(tmp_path, *SMOKE, "-p", "cacheprovider", "--lf")
+    assert report(tmp_path)["verdict"] == "incomplete"
+
+
+@pytest.mark.parametrize(("option", "code"), [("-x", 1), ("--maxfail=1", 1), ("--sw", 2)])
+def test_a_run_that_stops_early_says_so(tmp_path: Path, option: str, code: int) -> None:
+    done = run(tmp_path, *BROKEN, "-p", "stepwise", option)
+    assert done.returncode == code
+    named = "--sw" if option == "--sw" else "--maxfail=1"
+    assert report(tmp_path)["left_out"].startswith(f"stopped by {named}; ")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_plugin_that_deselects_does_not_make_a_part_conformant(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    other = "@pytest.hookimpl(trylast=True)\ndef pytest_collection_modifyitems(items):\n    del items[3:]\n"
+    done = run_beside(tmp_path, other, *SMOKE, *workers)
+    assert done.returncode == 1, done.stdout
+    found = report(tmp_path)
+    assert found["verdict"] == "incomplete"
+    assert found["left_out"] == f"{CASES - 3} of {CASES} cases of the tier smoke were not run"
+
+
+def test_a_worker_that_dies_does_not_make_the_rest_conformant(tmp_path: Path) -> None:
+    other = "import os\n\ndef pytest_runtest_call(item):\n    if 'read' in item.nodeid:\n        os._exit(1)\n"
+    done = run_beside(tmp_path, other, *SMOKE, "-n", "1")
+    assert done.returncode == 1, done.stdout
+    assert f"1 of {CASES} cases of the tier smoke were not run" in report(tmp_path)["left_out"]
+
+
+# Nothing selected, nothing executed -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("-k", "nosuchcase"), ("-m", "slow"), ("tests",), ("-k", "nosuchcase", "-n", "1"), ("--deselect", "tffs")],
+)
+def test_no_case_of_the_suite_is_a_usage_error_and_keeps_the_last_report(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_mine.py").write_text("def test_mine():\n    pass\n")
+    (tmp_path / "tffs-report").mkdir()
+    (tmp_path / "tffs-report" / "report.json").write_text("of yesterday")
+    done = run(tmp_path, *SMOKE, *arguments)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "ERROR: no case of the suite was selected: --tier=smoke" in done.stdout
+    assert (tmp_path / "tffs-report" / "report.json").read_text() == "of yesterday"
+
+
+@pytest.mark.parametrize("arguments", [("--clause=read.*",), ("-k", "read"), ("tffs/read",), ()])
+def test_of_a_plugin_that_does_not_load_nothing_is_executed(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = run(tmp_path, "--plugin=fakes/unresolved", "--tier=smoke", *arguments)
+    assert done.returncode == 1
+    found = report(tmp_path)
+    if arguments:
+        assert found["left_out"].startswith("only a selection was run")
+        assert found["reason"].startswith("nothing executed")
+    else:
+        assert found["verdict"] == "not conformant"
+
+
+def test_an_unusable_witness_is_not_a_pass(tmp_path: Path) -> None:
+    assert run(tmp_path, "--plugin=posix", "--backing=nope://x", "-k", "storage").returncode == 1
+
+
+# A plugin that does not load ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_what_does_not_load_is_told_without_trying_every_case(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    done = run(tmp_path, "--plugin=fakes/unresolved", *workers)
+    assert done.returncode == 1
+    found = report(tmp_path)
+    known = {case.id: case for case in collect.cases() if case.tier != "undefined"}
+    assert {case["id"] for case in found["cases"]} == set(known)
+    assert found["left_out"] is None
+    for case in found["cases"]:
+        assert case["clauses"] == list(known[case["id"]].clauses)
+        if not case["id"].startswith("registration/"):
+            assert (case["verdict"], case["checks"]) == ("not run", [])
+            assert case["reason"].startswith("blocked by dlopen: ")
+    # pytest itself ran those about registration only, and there were no workers to start.
+    registration = sum(name.startswith("registration/") for name in known)
+    assert f"1 failed, {registration - 1} skipped" in done.stdout
+    assert "workers" not in done.stdout
+    assert "--env=LD_PRELOAD=" in done.stdout
+
+
+def test_beside_one_that_does_not_load_the_other_is_judged(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--plugin=fakes/unresolved", "--tier=smoke")
+    assert done.returncode == 1
+    verdicts = {}
+    for name in ("posix", "unresolved"):
+        found = json.loads((tmp_path / "tffs-report" / name / "report.json").read_text())
+        assert len(found["cases"]) == CASES
+        verdicts[name] = found["verdict"]
+    assert verdicts == {"posix": "conformant", "unresolved": "not conformant"}
+
+
+def test_names_of_cplusplus_are_shown_as_people_write_them() -> None:
+    missing = (MissingSymbol("_ZN3tsl5mutex6unlockEv", "tsl::mutex::unlock()"),)
+    error = "x.so: undefined symbol: _ZN3tsl5mutex6unlockEv"
+    found = Registration(error, missing, Code.NOT_FOUND, error, False, False, 0, ())
+    assert found.failure == "x.so: undefined symbol: tsl::mutex::unlock()"
+
+
+def test_a_root_is_no_usage_error_for_a_plugin_that_dies_when_it_is_loaded(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=fakes/unresolved", "--root=mine:///tmp", "--tier=smoke")
+    assert done.returncode == 1
+    assert report(tmp_path)["verdict"] == "not conformant"
+
+
+# Reports --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--collect-only",), ("--markers",), ("--case=read/plian",), ("--clause=reed.*",)]
+)
+def test_what_judges_nothing_leaves_the_last_report(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "tffs-report").mkdir()
+    kept = tmp_path / "tffs-report" / "report.json"
+    kept.write_text("of yesterday")
+    done = run(tmp_path, *SMOKE, *arguments)
+    assert kept.read_text() == "of yesterday"
+    if done.returncode == 4:
+        assert "did you mean read" in done.stderr
+        assert "conformance of" not in done.stdout
+    else:
+        assert done.returncode == 0
+
+
+def test_the_report_of_an_earlier_run_is_gone_as_soon_as_a_case_has_ended(tmp_path: Path) -> None:
+    (tmp_path / "tffs-report").mkdir()
+    (tmp_path / "tffs-report" / "report.json").write_text("of yesterday")
+    other = "import os\n\ndef pytest_runtest_logfinish():\n    os._exit(77)\n"
+    assert run_beside(tmp_path, other, *SMOKE).returncode == 77
+    assert not (tmp_path / "tffs-report" / "report.json").exists()
+    assert journal.recover(tmp_path / "tffs-report" / journal.JOURNAL_NAME).verdict == "incomplete"
+
+
+def test_several_plugins_leave_no_old_report_above_theirs(tmp_path: Path) -> None:
+    assert run(tmp_path, *SMOKE).returncode == 0
+    run(tmp_path, *SMOKE, "--plugin=memory")
+    assert sorted(entry.name for entry in (tmp_path / "tffs-report").iterdir()) == ["memory", "posix"]
+
+
+def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("--plugin=posix"), cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL
+    ) as first:
+        path = tmp_path / "tffs-report" / journal.JOURNAL_NAME
+        deadline = time.monotonic() + 60
+        while not path.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        second = run(tmp_path, *SMOKE)
+        assert second.returncode == 4
+        assert "another run writes into" in second.stderr
+        first.send_signal(signal.SIGTERM)
+    assert first.returncode == 2
+    assert report(tmp_path)["verdict"] == "incomplete"
+    assert run(tmp_path, *SMOKE).returncode == 0, "the folder is free again"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "tffs-report").mkdir(mode=0o500)
+    done = run(tmp_path, *SMOKE)
+    assert done.returncode == 4
+    assert "the report cannot be written" in done.stderr
+
+
+# The smallest tier ---------------------------------------------------------------------------------------------------
+
+
+def test_the_smallest_tier_tells_of_each_op_that_succeeds() -> None:
+    """An op that fails or hangs would else be nobody's violation there: it would only block cases about others."""
+    told = {name for case in collect.cases() if case.tier == "smoke" for name in case.clauses}
+    rare = ("transaction", "configuration")
+    ops = [op for op in OPS if f"{op}.succeeds" in catalogue() and not any(word in op for word in rare)]
+    assert len(ops) > 20
+    assert [op for op in ops if f"{op}.succeeds" not in told] == []
+
+
+@pytest.mark.parametrize("op", ["new_writable_file", "delete_dir", "create_dir", "read", "tell"])
+def test_a_hang_counts_in_the_smallest_tier(op: str) -> None:
+    judged = driven.judge("fakes/faulty", f"hang:{op}", list(driven.all_cases("smoke")), timeout=1)
+    assert {
+        check.clause for record in judged.records for check in record.checks if check.verdict is Verdict.VIOLATION
+    } & {"robustness.no-hang", f"{op}.succeeds"}
