@@ -159,7 +159,9 @@ class Controller(Session):
         writer = terminalreporter._tw
         for name, report in self._reports.items():
             directory = self.options.report_directory(name, len(self._reports) > 1)
-            for text, markup in terminal.summary(report, width=writer.fullwidth, directory=directory):
+            for text, markup in terminal.summary(
+                report, width=writer.fullwidth, directory=directory, verbosity=self.config.option.verbose
+            ):
                 writer.line(text, **markup)
             if name in self.benches and (left := self.benches[name].left_behind):
                 writer.line(f"Left behind, because the plugin could not delete it: {', '.join(sorted(set(left))[:3])}")
