@@ -46,6 +46,6 @@ class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     duration: Annotated[float, Meta(ge=0, description="Seconds, rounded to microseconds.")]
     output: Annotated[str, Meta(description="What the plugin wrote or logged.")]
     tier: Annotated[str | None, Meta(description="The smallest tier that has the case.")] = None
-    cut: Annotated[
-        str | None, Meta(description="The folder, in that of the traces, that has whole what is too long for a record.")
-    ] = None
+    cut: Annotated[str | None, Meta(description="The file in the folder of the traces that has the calls whole.")] = (
+        None
+    )

@@ -51,7 +51,7 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
     yield f"{len(report.cases)} cases; checks: {counts or 'none'}", {}
-    yield from _classes(report)
+    yield from _classes(report, columns)
     yield from _tables(target.tables, columns)
     yield from _claims(report, columns)
     yield from _violations(report, columns, directory, verbosity)
@@ -68,15 +68,21 @@ def _rule(title: str, columns: int) -> str:
     return title.center(columns, "=")
 
 
-def _classes(report: Report) -> Iterator[Line]:
+def _classes(report: Report, columns: int) -> Iterator[Line]:
     """Each class, and of how many checks its verdict is."""
+    untouched = []
     for name, account in report.classes.items():
         counts = account.counts.by_verdict()
-        said = [f"{checks_made(counts)} checks"] + [
+        if not any(counts.values()):
+            untouched.append(name)
+            continue
+        said = [_number(checks_made(counts), "check")] + [
             f"{counts[verdict]} {verdict}" for verdict in (Verdict.NOT_RUN, Verdict.ABSENT) if counts[verdict]
         ]
         line = f"  {printable(name):<14} {account.verdict:<22} {', '.join(said)}"
         yield line, {_COLOUR[account.verdict]: True}
+    if untouched:
+        yield from _wrapped("  no case of: ", ", ".join(untouched), columns)
 
 
 def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:

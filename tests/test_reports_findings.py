@@ -63,7 +63,8 @@ def test_other_verdicts_are_grouped_by_clause_alone() -> None:
 
 def test_registration_comes_before_set_up_and_set_up_before_the_rest() -> None:
     names = ["registration.loads", "robustness.no-crash", "create_dir.succeeds", "new_writable_file.succeeds",
-             "append.succeeds", "read.succeeds", "read.ok-is-exactly-n", "copy_file.succeeds", "robustness.no-leak"]  # fmt: skip
+             "append.succeeds", "read.succeeds", "read.ok-is-exactly-n", "copy_file.succeeds",
+             "robustness.no-leak"]  # fmt: skip
     assert sorted(names, key=catalogue.order) == names
 
 

@@ -199,8 +199,9 @@ def test_readings_are_named_where_more_is_asked_for() -> None:
 
 def test_each_class_says_of_how_many_checks_it_is() -> None:
     text = shown(*GOOD, *(case(f"r/{k}", clauses=("read.hint",), verdict=Verdict.NOT_RUN, reason="x") for k in "ab"))
-    assert "  read           incomplete             1 checks, 2 not run" in text
-    assert "  registration   conformant             1 checks" in text
+    assert "  read           incomplete             1 check, 2 not run" in text
+    assert "  registration   conformant             1 check\n" in text
+    assert "  no case of: paths, write\n" in text
 
 
 @pytest.mark.parametrize("width", [0, 40, 100, 1000])

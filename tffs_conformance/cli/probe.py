@@ -10,8 +10,9 @@ import tomlkit
 
 from ..harness.shipped import built
 from ..reports.escape import printable
+from ..reports.redaction import looks_secret
 from ..run.run_options import BadUsage
-from ..run.targets import looks_secret, only_target
+from ..run.targets import only_target
 from ..suite.contract.claims import meanings
 from ..suite.engine.observations import Observation, observations
 from ..suite.engine.target import Target
@@ -80,7 +81,9 @@ def draft(given: str, target: Target, root: str | None, findings: Iterable[Obser
         lines += ["", "[env]"]
         for name, value in target.environment.items():
             lines.append(
-                f"{_key(name)} = {{from = {_toml(name)}}}" if looks_secret(name) else f"{_key(name)} = {_toml(value)}"
+                f"{_key(name)} = {{from = {_toml(name)}}}"
+                if looks_secret(name, value)
+                else f"{_key(name)} = {_toml(value)}"
             )
     section = ""
     for finding in findings:

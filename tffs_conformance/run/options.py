@@ -10,6 +10,9 @@ from ..suite.engine.target import EXAMPLES
 #: The verdicts that --fail-on takes, as a user spells them.
 FAILABLE = ("warning", "not-run", "absent")
 DEFAULT_REPORTS = "tffs-report"
+#: How long one process of the plugin lives, and how many seconds a call may take, unless they are told otherwise.
+HOST_SCOPE = "case"
+CALL_TIMEOUT = 10.0
 #: The folder beside the report in which properties leave what they found.
 TRACES = "traces"
 
@@ -68,7 +71,12 @@ def add(parser: pytest.Parser) -> None:
         " in docker, under free ports, and remove it at the end",
     )
     option(
-        "--env", action="append", dest="tffs_env", default=[], metavar="NAME=VALUE", help="set for the plugin's process"
+        "--env",
+        action="append",
+        dest="tffs_env",
+        default=[],
+        metavar="NAME[=VALUE]",
+        help="set for the plugin's process; without a value, the one that it has in this environment",
     )
     option("--tier", dest="tffs_tier", choices=TIERS, default="full", help="how much to run (default: full)")
     option(
@@ -115,14 +123,14 @@ def add(parser: pytest.Parser) -> None:
         "--host-scope",
         dest="tffs_host_scope",
         choices=("case", "module", "session"),
-        default="case",
+        default=HOST_SCOPE,
         help="how long one process of the plugin lives (default: case; wider for plugins that are slow to start)",
     )
     option(
         "--call-timeout",
         dest="tffs_call_timeout",
         type=float,
-        default=10.0,
+        default=CALL_TIMEOUT,
         metavar="SECONDS",
         help="after so long an op counts as hung (default: 10)",
     )

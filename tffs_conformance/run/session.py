@@ -92,6 +92,7 @@ class Session(ABC):
             collect.clauses(node),
             doc[0] if doc else "",
             over_tables=collect.is_over_tables(node),
+            tier=collect.tier(node),
         )
         node.stash[_CASE] = this
         yield this
