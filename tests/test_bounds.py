@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_a_case_forgets_long_values_beyond_its_room() -> None:
     trace = Trace()
     for _ in range(12):
         trace.append(read(b"z" * MEBI))
-    data = [outcome.value.data for _, _, outcome in trace]
+    data: list[Any] = [outcome.value.data for _, _, outcome in trace]  # type: ignore[union-attr]
     assert [type(one) for one in data] == [bytes] * 8 + [Cut] * 4
     assert data[-1] == Cut(b"z" * 40, MEBI, hashlib.sha256(b"z" * MEBI).hexdigest())
     assert f"(1048576 bytes, sha256 {data[-1].digest})" in Form().line(trace[-1])

@@ -24,9 +24,7 @@ def test_names_that_look_secret(name: str) -> None:
     assert looks_secret(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["KEYSTORE_TYPE", "ENDPOINT", "REGION", "AUTHOR", "PASSENGERS", "HOME", "MONKEYS_AT"]
-)
+@pytest.mark.parametrize("name", ["KEYSTORE_TYPE", "ENDPOINT", "REGION", "AUTHOR", "PASSENGERS", "HOME", "MONKEYS_AT"])
 def test_names_that_do_not(name: str) -> None:
     assert not looks_secret(name)
     assert looks_secret(name, "postgres://me:hunter22@db/x")
