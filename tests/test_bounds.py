@@ -57,6 +57,8 @@ def test_a_case_forgets_long_values_beyond_its_room() -> None:
     assert f"(1048576 bytes, sha256 {data[-1].digest})" in Form().line(trace[-1])
     trace.append(("append", (1, b"y" * MEBI), Outcome("append", Code.OK, "", None)))
     assert isinstance(trace[-1][1][1], Cut)
+    trace.append(read(b"", "m" * MEBI))
+    assert trace[-1][2].message == "m" * 4096 + "… (1048576 characters, and no more are known)"
     trace.append(read(b"short"))
     assert trace[-1] == read(b"short")
 

@@ -55,6 +55,10 @@ class Trace(list[Call]):
             outcome = changed(outcome, value=changed(value, data=cast(bytes, self._remembered(value.data))))
         elif isinstance(value, tuple) and isinstance(outcome, Outcome):
             outcome = changed(outcome, value=tuple(map(self._remembered, value)))
+        if isinstance(outcome, Outcome) and len(outcome.message) > LONG:
+            outcome = changed(
+                outcome, message=f"{outcome.message[:LONG]}… ({len(outcome.message)} characters, and no more are known)"
+            )
         super().append((op, arguments, outcome))
 
     def _remembered(self, value: object) -> object:

@@ -96,6 +96,8 @@ class Session(ABC):
         )
         node.stash[_CASE] = this
         yield this
+        # pytest keeps every item to the end: what the plugin answered must not stay with it.
+        del node.stash[_CASE]
         this.clear()
 
     @pytest.hookimpl(wrapper=True)
