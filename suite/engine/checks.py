@@ -125,13 +125,12 @@ class Checks:
         if not declared and not self.any_clause and name not in self.clauses:
             raise Misused(f"{self.id} checks {name} and does not declare it")
         level = clause(name).level
-        if level is Level.MAY:
+        if reading and any(one.harmful for one in clause(name).readings if one.name == reading):
+            verdict = Verdict.WARNING
+        elif level is Level.MAY:
             verdict = Verdict.INFORMATIONAL
-        elif holds and reading:
-            harmful = any(one.harmful for one in clause(name).readings if one.name == reading)
-            verdict = Verdict.WARNING if harmful else Verdict.TOLERATED
         elif holds:
-            verdict = Verdict.CONFORM
+            verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
         else:
             verdict = Verdict.VIOLATION if level is Level.MUST else Verdict.WARNING
         verdict, expected = self.claims.judged(name, holds, verdict, expected, reading)
