@@ -20,7 +20,7 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    if not any(_steers(character) for character in text):
+    if not any(steers(character) for character in text):
         return text
     return "".join(_escaped(character) for character in text)
 
@@ -39,7 +39,7 @@ def _word(argument: str) -> str:
 def _bash(character: str) -> str:
     if character in "\\'":
         return "\\" + character
-    if not _steers(character):
+    if not steers(character):
         return character
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:
@@ -47,14 +47,15 @@ def _bash(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _steers(character: str) -> bool:
+def steers(character: str) -> bool:
+    """Whether a character could steer a terminal, hides, or is none."""
     return unicodedata.category(character) in _UNSAFE
 
 
 def _escaped(character: str) -> str:
     if character in _SHORT:
         return _SHORT[character]
-    if not _steers(character):
+    if not steers(character):
         return character
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:

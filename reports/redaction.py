@@ -69,6 +69,12 @@ class Redaction:
             text = text.replace(secret, name)
         return text
 
+    def data(self, data: bytes) -> bytes:
+        """Bytes without secrets."""
+        for secret, name in self._secrets:
+            data = data.replace(secret.encode("utf-8", "surrogateescape"), name.encode())
+        return data
+
     def optional(self, text: str | None) -> str | None:
         """A text without secrets, or None."""
         return None if text is None else self.text(text)

@@ -235,6 +235,9 @@ def _not_run(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
     most = 50 if verbosity else CASES_SHOWN
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         reasons = Counter(case.reason or "" for case in report.cases if case.verdict is verdict)
+        if verdict is Verdict.ABSENT and reasons and not verbosity:
+            yield f"absent: {_number(reasons.total(), 'case')} (-v says why)", {}
+            continue
         if reasons:
             yield "", {}
             yield f"{verdict}:", {"bold": True, "red": verdict is Verdict.ERROR, "yellow": verdict is not Verdict.ERROR}

@@ -12,12 +12,14 @@ from tffs_conformance.harness.outcomes import Entries, Outcome, Read
 from tffs_conformance.harness.raw import Call
 from tffs_conformance.reports.plain import text
 from tffs_conformance.reports.records import CheckRecord
+from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.suite.engine import bounds
 from tffs_conformance.suite.engine.bounds import COMPARED, OTHERS, RECORD, Keeper, Trace, add, compared, fitted
 from tffs_conformance.suite.engine.callformat import Cut, Form, show
 
 MEBI = 1 << 20
+NOTHING = Redaction({})
 
 
 def read(data: bytes, message: str = "") -> Call:
@@ -113,7 +115,7 @@ def test_a_breach_that_no_record_shows_is_not_counted_as_one_that_is() -> None:
 
 def test_calls_are_kept_whole(tmp_path: Path) -> None:
     data = b"\x00\xa5" * MEBI
-    name = Keeper(str(tmp_path)).calls("read/a[X b]", [read(data, "m" * 2000), read(b"q" * 3000)], Form())
+    name = Keeper(str(tmp_path), NOTHING).calls("read/a[X b]", [read(data, "m" * 2000), read(b"q" * 3000)], Form())
     assert name == "read-a-x-b.calls.txt"
     lines = (tmp_path / name).read_text().splitlines()
     digest = hashlib.sha256(data).hexdigest()
@@ -125,12 +127,12 @@ def test_calls_are_kept_whole(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_has_an_end(tmp_path: Path) -> None:
-    keeper = Keeper(str(tmp_path), room=3 * MEBI)
+    keeper = Keeper(str(tmp_path), NOTHING, room=3 * MEBI)
     for number in range(10):
         keeper.calls(f"case/{number}", [read(bytes([number]) * MEBI)] * 3, Form())
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < 3.1 * MEBI
-    assert Keeper(str(tmp_path), room=0).calls("case/x", [], Form()) is None
+    assert Keeper(str(tmp_path), NOTHING, room=0).calls("case/x", [], Form()) is None
 
 
 def test_without_a_folder_nothing_is_kept() -> None:
-    assert Keeper(None).calls("case/x", [read(b"")], Form()) is None
+    assert Keeper(None, NOTHING).calls("case/x", [read(b"")], Form()) is None

@@ -133,7 +133,10 @@ def test_what_was_not_run_is_told_with_its_reasons() -> None:
     )
     assert "not run:\n     2 × blocked by read" in text
     assert "error:\n     1 × KeyError: 1" in text
-    assert "absent:\n     1 × stat is NULL" in text
+    assert "absent: 1 case (-v says why)" in text
+    assert "NULL" not in text
+    absent = case("stat/a", clauses=("stat.odd",), verdict=Verdict.ABSENT, reason="stat is NULL")
+    assert "absent:\n     1 × stat is NULL" in shown(*GOOD, absent, verbosity=1)
 
 
 def test_warnings_readings_claims_waivers_and_services_are_told() -> None:

@@ -17,6 +17,7 @@ from ...harness.outcomes import Outcome, Read
 from ...harness.raw import Call
 from ...reports.plain import dumps, plain
 from ...reports.records import CaseRecord, CheckRecord
+from ...reports.redaction import Redaction
 from ...reports.verdicts import Verdict
 from .callformat import Cut, Form
 
@@ -69,10 +70,11 @@ class Trace(list[Call]):
 
 
 class Keeper:
-    """Writes down whole, in the folder of the traces, what records have a part of."""
+    """Writes down whole, in the folder of the traces, what records have a part of. Secrets are taken out there, too."""
 
-    def __init__(self, folder: str | None, room: int = KEPT) -> None:
+    def __init__(self, folder: str | None, redaction: Redaction, room: int = KEPT) -> None:
         self._folder = Path(folder) if folder else None
+        self._redaction = redaction
         self._room = room
 
     def calls(self, case: str, calls: Sequence[Call], form: Form) -> str | None:
@@ -81,7 +83,8 @@ class Keeper:
             return None
         name = re.sub(r"[^a-z0-9]+", "-", case.lower()).strip("-") + ".calls.txt"
         whole = changed(form, most=LONG, kept=self._value)
-        self._write(name, (f"{whole.line(call)}\n".encode("utf-8", "backslashreplace") for call in calls))
+        lines = (self._redaction.text(whole.line(call)) for call in calls)
+        self._write(name, (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines))
         return name
 
     def _value(self, data: bytes) -> str:
@@ -89,7 +92,7 @@ class Keeper:
         digest = hashlib.sha256(data).hexdigest()
         assert self._folder is not None
         if not (self._folder / "values" / digest).exists() and len(data) <= self._room:
-            self._write(f"values/{digest}", [data])
+            self._write(f"values/{digest}", [self._redaction.data(data)])
         return digest
 
     def _write(self, name: str, pieces: Iterable[bytes]) -> None:

@@ -43,7 +43,7 @@ class Workbench:
         starts = launcher(target.host_command, target.environment)
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs)
         self.redaction = target.redaction
-        self.keeper = Keeper(target.traces)
+        self.keeper = Keeper(target.traces, self.redaction)
         self.left_behind: list[str] = []
         self.root_made = knowledge.root_made
         self.hosts_differ = knowledge.hosts_differ

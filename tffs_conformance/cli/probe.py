@@ -9,7 +9,7 @@ import click
 import tomlkit
 
 from ..harness.shipped import built
-from ..reports.escape import printable
+from ..reports.escape import printable, steers
 from ..reports.redaction import looks_secret
 from ..run.run_options import BadUsage
 from ..run.targets import only_target
@@ -48,7 +48,7 @@ def probe(
     try:
         target = only_target(plugin, scheme, root, environment, call_timeout)
     except BadUsage as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(printable(str(error))) from None
     bench = Workbench(target)
     try:
         text = draft(plugin, target, root, observations(bench))
@@ -58,7 +58,10 @@ def probe(
     if output is None:
         click.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
         click.echo(f"written: {output}", err=True)
     if target.scheme is None:
         raise click.ClickException("the plugin registered no scheme, so nothing could be found out")
@@ -113,4 +116,9 @@ def _key(name: str) -> str:
 
 
 def _toml(value: str | bool | int) -> str:
-    return tomlkit.item(value).as_string()
+    """A value in TOML. What could steer a terminal is written as an escape, and what TOML cannot hold is replaced."""
+    if not isinstance(value, str):
+        return tomlkit.item(value).as_string()
+    text = value.encode("utf-8", "replace").decode()
+    escaped = "".join(f"\\U{ord(one):08x}" if steers(one) else one for one in text.replace("\\", "\\\\"))
+    return '"' + escaped.replace('"', '\\"') + '"'
