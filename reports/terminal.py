@@ -31,6 +31,8 @@ CALLS_SHOWN = 40
 #: So many ids are named on one line; the rest is counted.
 _NAMED = 6
 _WIDEST = 120
+#: The clause that says how long is too long.
+HANG = "robustness.no-hang"
 _COLOUR = {
     TargetVerdict.CONFORMANT: "green",
     TargetVerdict.WITH_WAIVERS: "green",
@@ -116,6 +118,9 @@ def _violations(report: Report, columns: int, directory: Path, verbosity: int) -
         yield from _wrapped(f"… and {len(rest)} more broken clauses: ", f"{_few(rest)}; -v shows them all", columns)
     case, _ = found[0].checks[0]
     yield f"the first one again: {command_line([*report.suite.command, f'--case={case.id}'])}", {}
+    if any(HANG in (finding.clause, *finding.beside) for finding in found):
+        seconds = report.suite.options.get("call-timeout")
+        yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
     path = command_line([str(directory / REPORT_NAME)])
     yield f"to accept them: tffs-conformance waive {path} --owner=WHO --reason=WHY", {"light": True}
 

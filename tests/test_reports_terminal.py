@@ -13,7 +13,7 @@ from tffs_conformance.reports.header import ReadingFacts
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.services import Figure, Figures
 from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, summary
+from tffs_conformance.reports.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.reports.waivers import Waiver
 
@@ -93,6 +93,17 @@ def test_ten_broken_clauses_are_shown_and_the_rest_is_one_line() -> None:
     assert shown(*given["cases"], header=given["header"], verbosity=1).count("VIOLATION") == FINDINGS_SHOWN + 3
     given = broken(FINDINGS_SHOWN)
     assert "more broken clauses" not in shown(*given["cases"], header=given["header"])
+
+
+def test_where_something_hung_it_is_said_how_to_wait_longer() -> None:
+    clauses = CLAUSES | {HANG: clause("MUST", "robustness", None)}
+    header = replace(HEADER, clauses=clauses, suite=replace(HEADER.suite, options={"call-timeout": 7.0}))
+    hung = replace(BROKEN, clause=HANG)
+    assert "--call-timeout=SECONDS waits longer for each call; it was 7.0" in shown(
+        record("a", Verdict.VIOLATION, hung), header=header
+    )
+    assert "--call-timeout" in shown(record("a", Verdict.VIOLATION, BROKEN, hung), header=header)
+    assert "--call-timeout" not in shown(record("a", Verdict.VIOLATION, BROKEN), header=header)
 
 
 def test_a_quiet_run_says_no_less() -> None:
