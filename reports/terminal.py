@@ -63,7 +63,13 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     yield from _not_run(report, columns, verbosity)
     yield from _services(report.services, columns)
     yield "", {}
-    yield f"report: {printable(str(directory / REPORT_NAME))}", {}
+    yield f"report: {printable(_path(directory))}", {}
+
+
+def _path(directory: Path) -> str:
+    """The path of the report, as short as it can be typed here."""
+    path = directory / REPORT_NAME
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _rule(title: str, columns: int) -> str:
@@ -121,7 +127,7 @@ def _violations(report: Report, columns: int, directory: Path, verbosity: int) -
     if any(HANG in (finding.clause, *finding.beside) for finding in found):
         seconds = report.suite.options.get("call-timeout")
         yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
-    path = command_line([str(directory / REPORT_NAME)])
+    path = command_line([_path(directory)])
     yield f"to accept them: tffs-conformance waive {path} --owner=WHO --reason=WHY", {"light": True}
 
 

@@ -106,6 +106,12 @@ def test_where_something_hung_it_is_said_how_to_wait_longer() -> None:
     assert "--call-timeout" not in shown(record("a", Verdict.VIOLATION, BROKEN), header=header)
 
 
+def test_a_report_below_the_working_directory_is_named_from_there() -> None:
+    found = build(HEADER, GOOD, duration=1.0, left_out=None)
+    for directory, path in ((Path.cwd() / "out", "out/report.json"), (Path("/x y"), "/x y/report.json")):
+        assert list(summary(found, width=100, directory=directory))[-1][0] == f"report: {path}"
+
+
 def test_a_quiet_run_says_no_less() -> None:
     given = broken(FINDINGS_SHOWN + 3)
     assert shown(*given["cases"], header=given["header"], verbosity=-1) == shown(
