@@ -50,7 +50,7 @@ def accounts(claims: Iterable[StatedClaim], cases: Iterable[CaseRecord]) -> tupl
     for case in cases:
         for check in case.checks:
             counts = by_clause.setdefault(check.clause, {})
-            counts[check.verdict] = counts.get(check.verdict, 0) + 1
+            counts[check.verdict] = counts.get(check.verdict, 0) + check.times
     found = []
     for claim in claims:
         counts = no_counts()

@@ -17,7 +17,7 @@ Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 #: How much of the suite runs.
 Tier = Literal["smoke", "must", "full"]
 
-#: What makes a clause the demand that it is. `check` and `untested` advise a reader and demand nothing.
+#: What makes a clause the demand that it is. The others advise a reader and demand nothing.
 DEMANDS = ("level", "class", "op", "rule", "source", "disputed", "readings")
 
 
@@ -29,12 +29,13 @@ def digest(clauses: Mapping[str, Mapping[str, Any]]) -> str:
     return digest_of({name: {key: facts.get(key) for key in DEMANDS} for name, facts in clauses.items()})
 
 
-class ReadingFacts(Struct, frozen=True, forbid_unknown_fields=True):
+class ReadingFacts(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One accepted reading of a disputed clause."""
 
     name: Annotated[str, Meta(description="What a check's `reading` calls it.")]
     text: Annotated[str, Meta(description="What the clause demands, read this way.")]
     tensorflow: Annotated[str, Meta(description="What TensorFlow makes of a plugin that follows it.")]
+    harmful: Annotated[bool, Meta(description="Whether who follows it loses data, so that it is a warning.")] = False
 
 
 class ClauseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -46,6 +47,10 @@ class ClauseFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     rule: Annotated[str, Meta(description="What it demands.")]
     source: Annotated[tuple[str, ...], Meta(min_length=1, description="Where the rule comes from.")]
     check: Annotated[str, Meta(description="What to look at when it is not kept.")]
+    tensorflow: Annotated[str | None, Meta(description="What TensorFlow makes of a plugin that breaks it.")] = None
+    order: Annotated[
+        int, Meta(ge=0, description="Where it is told among broken clauses: what others depend on has a smaller one.")
+    ] = 0
     untested: Annotated[str | None, Meta(description="Why no case checks it.")] = None
     disputed: Annotated[str | None, Meta(description="The topic on which its sources contradict each other.")] = None
     readings: Annotated[tuple[ReadingFacts, ...] | None, Meta(description="The readings that are accepted.")] = None

@@ -4,11 +4,12 @@ One JSON object a line: the header, then a case as each ends, then a footer. A r
 after a run that ended well as after one that did not.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from .document import write
 from .errors import DuplicateCase, EmptyReport, NotAReport, TruncatedReport
@@ -16,6 +17,7 @@ from .escape import printable
 from .header import Header
 from .plain import dumps, parse, plain, typed
 from .records import CaseRecord
+from .redaction import Redaction
 from .report import REPORT_NAME, Report
 from .services import Figures
 from .tally import Roll, build
@@ -27,11 +29,11 @@ FORMAT: Format = "tffs-conformance/journal/2"
 #: The file name of a journal in the directory of a run.
 JOURNAL_NAME = "journal.jsonl"
 
+#: Where nobody has anything to hide.
+NOTHING_SECRET = Redaction({})
+
 #: What a report from a journal without a footer says it left out.
 KILLED = "the run was killed"
-
-#: A secret shorter than this is not looked for: it would be found in half of all words.
-_SHORTEST_SECRET = 4
 
 
 class HeaderLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,26 +71,22 @@ class FooterLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Journal:
     """A journal being written. Every line is one write, so a killed run loses at most the line it was writing."""
 
-    def __init__(self, path: Path, clauses: Iterable[str], secrets: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, clauses: Iterable[str], redaction: Redaction) -> None:
         self.path = path
         self._file = path.open("wb", buffering=0)
         self._roll = Roll(clauses, path)
         self._verdicts: dict[str, Verdict] = {}
-        self._secrets = {
-            value: f"<{name}>"
-            for name, value in sorted(secrets.items(), key=lambda item: -len(item[1]))
-            if len(value) >= _SHORTEST_SECRET
-        }
+        self._redaction = redaction
 
     @classmethod
-    def open(cls, directory: Path, header: Header, secrets: Mapping[str, str] | None = None) -> Self:
+    def open(cls, directory: Path, header: Header, redaction: Redaction = NOTHING_SECRET) -> Self:
         """Begin a journal in `directory`, which is made; a report of an earlier run in it is removed.
 
-        `secrets` (name to value) are replaced by `<name>` wherever a text holds them. Raises OSError.
+        No text of a case or of services has a secret of `redaction`. Raises OSError.
         """
         directory.mkdir(parents=True, exist_ok=True)
         (directory / REPORT_NAME).unlink(missing_ok=True)
-        journal = cls(directory / JOURNAL_NAME, header.clauses, secrets or {})
+        journal = cls(directory / JOURNAL_NAME, header.clauses, redaction)
         journal._line(HeaderLine(header=header))
         return journal
 
@@ -99,7 +97,7 @@ class Journal:
         """
         self._roll.enter(record)
         self._verdicts[record.id] = record.verdict
-        self._line(CaseLine(case=record))
+        self._line(CaseLine(case=self._redaction.record(record)))
 
     def case_again(self, record: CaseRecord) -> None:
         """Write down a case that ended, and that may have ended before: what counts is the worst that was seen.
@@ -112,7 +110,7 @@ class Journal:
         elif worst((before, record.verdict)) is not before:
             self._roll.known(record)
             self._verdicts[record.id] = record.verdict
-            self._line(CaseLine(case=record, again=True))
+            self._line(CaseLine(case=self._redaction.record(record), again=True))
 
     def close(self, *, duration: float, left_out: str | None, services: Figures | None = None) -> Report:
         """Write the footer and report.json beside the journal; the report. `duration` is in seconds.
@@ -120,6 +118,8 @@ class Journal:
         `left_out` says what kept the run from being whole, or is None; `services` what was measured of them. Raises
         OSError.
         """
+        if services is not None:
+            services = replace(services, failure=self._redaction.optional(services.failure))
         footer = Footer(cases=len(self._roll), duration=round(duration, 3), left_out=left_out, services=services)
         self._line(FooterLine(footer=footer))
         self._file.close()
@@ -128,22 +128,9 @@ class Journal:
         return report
 
     def _line(self, record: Struct) -> None:
-        line = memoryview(dumps(self._without_secrets(plain(record))).encode("ascii") + b"\n")
+        line = memoryview(dumps(plain(record)).encode("ascii") + b"\n")
         while line:
             line = line[self._file.write(line) :]
-
-    def _without_secrets(self, value: Any) -> Any:
-        if not self._secrets:
-            return value
-        if isinstance(value, str):
-            for secret, name in self._secrets.items():
-                value = value.replace(secret, name)
-            return value
-        if isinstance(value, Mapping):
-            return {key: self._without_secrets(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._without_secrets(item) for item in value]
-        return value
 
 
 def recover(path: Path) -> Report:

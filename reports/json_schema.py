@@ -44,7 +44,7 @@ def _plainly(said: dict[str, Any]) -> dict[str, Any]:
     one is a constant.
     """
     if "default" in said:
-        kinds = [kind for kind in said["anyOf"] if kind != {"type": "null"}]
+        kinds = [kind for kind in said.get("anyOf", ()) if kind != {"type": "null"}] or [{}]
         said = {key: value for key, value in said.items() if key not in ("anyOf", "default")} | kinds[0]
     if len(said.get("enum", ())) == 1:
         said = {key: value for key, value in said.items() if key != "enum"} | {"const": said["enum"][0]}
@@ -82,7 +82,7 @@ def _table(name: str, definition: dict[str, Any]) -> Iterator[str]:
     yield from ("", f"### {name}", "", definition["description"], "")
     yield from ("| key | value | |", "|---|---|---|")
     for key, said in definition["properties"].items():
-        optional = "" if key in definition["required"] else "Left out where there is none. "
+        optional = "" if key in definition["required"] else "Left out where there is nothing to say. "
         described = optional + said.get("description", "")
         yield f"| `{key}` | {_kind(said)} | {described.replace('|', chr(92) + '|')} |".replace("  |", " |")
 

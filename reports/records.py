@@ -22,9 +22,10 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         str | None, Meta(description="The accepted reading of a disputed clause that the plugin follows.")
     ] = None
     plugin_said: Annotated[str | None, Meta(description="The plugin's own words: the message of its status.")] = None
+    times: Annotated[int, Meta(ge=1, description="How many checks it stands for, where a case makes very many.")] = 1
 
 
-class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One case as it ended.
 
     Its verdict is the worst of its checks. It is worse where the case itself ended badly (an error), and stands alone
@@ -44,3 +45,7 @@ class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     executed: Annotated[bool, Meta(description="Whether an op of the plugin beyond registration ran.")]
     duration: Annotated[float, Meta(ge=0, description="Seconds, rounded to microseconds.")]
     output: Annotated[str, Meta(description="What the plugin wrote or logged.")]
+    tier: Annotated[str | None, Meta(description="The smallest tier that has the case.")] = None
+    cut: Annotated[str | None, Meta(description="The file in the folder of the traces that has the calls whole.")] = (
+        None
+    )

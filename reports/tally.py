@@ -13,7 +13,17 @@ from .plain import digest_of, plain
 from .records import CaseRecord
 from .report import SCHEMA, ClassAccount, ClauseAccount, End, Executed, Report
 from .services import Figures
-from .verdicts import JUDGED, ClauseVerdict, TargetVerdict, Verdict, judge_class, judge_target, no_counts, worst
+from .verdicts import (
+    JUDGED,
+    ClauseVerdict,
+    TargetVerdict,
+    Verdict,
+    checks_made,
+    judge_class,
+    judge_target,
+    no_counts,
+    worst,
+)
 
 #: The class whose checks need no op of the plugin: keeping them alone makes nobody conformant.
 REGISTRATION = "registration"
@@ -110,12 +120,12 @@ class Tally:
         for check in case.checks:
             facts = self.facts[check.clause]
             for counts in (self.counts, self.classes[facts.conformance_class], self.clauses[check.clause]):
-                counts[check.verdict] += 1
+                counts[check.verdict] += check.times
             if check.reading is not None:
                 readings = self._readings[check.clause]
-                readings[check.reading] = readings.get(check.reading, 0) + 1
+                readings[check.reading] = readings.get(check.reading, 0) + check.times
             if case.executed and check.verdict in JUDGED and facts.level == "MUST":
-                self.executed_must += facts.conformance_class != REGISTRATION
+                self.executed_must += check.times * (facts.conformance_class != REGISTRATION)
         if all(check.verdict is not case.verdict for check in case.checks):
             # The case ended in a way none of its checks shows: it counts once, wherever it was to check something.
             self.counts[case.verdict] += 1
@@ -154,9 +164,12 @@ def _classes(tally: Tally, tables: Mapping[str, str], left_out: str | None) -> d
 
 
 def _is_blocked(account: ClassAccount) -> bool:
-    """Whether nothing of a class could be run, and not because of ops in it that are absent."""
-    counts = account.counts
-    return account.verdict is TargetVerdict.INCOMPLETE and counts[Verdict.NOT_RUN] > 0 and not counts[Verdict.ABSENT]
+    """Whether most of a class could not be run, and not because of ops in it that are absent."""
+    counts, idle = account.counts, account.counts[Verdict.NOT_RUN]
+    if account.verdict is not TargetVerdict.INCOMPLETE or counts[Verdict.ABSENT] > idle:
+        return False
+    made = checks_made(counts.by_verdict())
+    return idle > made if made else idle > 0 and not counts[Verdict.ABSENT]
 
 
 def _clause(tally: Tally, name: str) -> ClauseAccount:

@@ -1,26 +1,38 @@
-"""The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer."""
+"""The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer.
 
-import shlex
+It says what to do next: the verdict, and what is broken, the cause first. The rest is in the report, and here where
+more is asked for: with a verbosity of 1 all findings and the calls of the first, with 2 the calls of all.
+"""
+
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .claims import ClaimState
-from .escape import printable
+from .escape import command_line, printable
+from .findings import Finding, Made, by_clause, findings
 from .plain import dumps
-from .records import CaseRecord, CheckRecord
+from .records import CaseRecord
 from .report import REPORT_NAME, Report
 from .services import Figures
-from .verdicts import TargetVerdict, Verdict
-from .waivers import REMEDIES, WaiverState, fingerprint
+from .verdicts import TargetVerdict, Verdict, checks_made
+from .waivers import REMEDIES, WaiverState
 
 #: A line and how pytest's terminal writer is to show it.
 Line = tuple[str, Mapping[str, bool]]
 
-#: So many cases of one clause are shown whole; the rest is counted.
+#: So many findings are shown where nobody asks for all.
+FINDINGS_SHOWN = 10
+#: So many cases of one clause are shown where all findings are; the rest is counted.
 CASES_SHOWN = 5
+#: So many calls of one case are shown, the last ones.
+CALLS_SHOWN = 40
+#: So many ids are named on one line; the rest is counted.
+_NAMED = 6
 _WIDEST = 120
+#: The clause that says how long is too long.
+HANG = "robustness.no-hang"
 _COLOUR = {
     TargetVerdict.CONFORMANT: "green",
     TargetVerdict.WITH_WAIVERS: "green",
@@ -30,35 +42,55 @@ _COLOUR = {
 }
 
 
-def summary(report: Report, *, width: int, directory: Path) -> Iterator[Line]:
+def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) -> Iterator[Line]:
     """The lines for one target; `directory` is where its report is."""
     columns = max(60, min(width, _WIDEST))
+    verbosity = max(0, verbosity)
     target = report.target
     scheme = f" ({target.scheme}://)" if target.scheme else ""
     yield _rule(f" conformance of {printable(target.name)}{printable(scheme)} ", columns), {"bold": True}
-    yield f"{report.verdict}: {printable(report.reason)}", {"bold": True, _COLOUR[report.verdict]: True}
+    verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
+    yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
     yield f"{len(report.cases)} cases; checks: {counts or 'none'}", {}
-    yield from _classes(report)
+    yield from _classes(report, columns)
     yield from _tables(target.tables, columns)
     yield from _claims(report, columns)
-    yield from _violations(report, columns)
+    yield from _violations(report, columns, directory, verbosity)
     yield from _waived(report, columns)
-    yield from _warnings(report, columns)
-    yield from _readings(report, columns)
-    yield from _not_run(report, columns)
+    yield from _warnings(report, columns, verbosity)
+    yield from _readings(report, columns, verbosity)
+    yield from _not_run(report, columns, verbosity)
     yield from _services(report.services, columns)
     yield "", {}
-    yield f"report: {directory / REPORT_NAME}", {}
+    yield f"report: {printable(_path(directory))}", {}
+
+
+def _path(directory: Path) -> str:
+    """The path of the report, as short as it can be typed here."""
+    path = directory / REPORT_NAME
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _rule(title: str, columns: int) -> str:
     return title.center(columns, "=")
 
 
-def _classes(report: Report) -> Iterator[Line]:
+def _classes(report: Report, columns: int) -> Iterator[Line]:
+    """Each class, and of how many checks its verdict is."""
+    untouched = []
     for name, account in report.classes.items():
-        yield f"  {printable(name):<14} {account.verdict}", {_COLOUR[account.verdict]: True}
+        counts = account.counts.by_verdict()
+        if not any(counts.values()):
+            untouched.append(name)
+            continue
+        said = [_number(checks_made(counts), "check")] + [
+            f"{counts[verdict]} {verdict}" for verdict in (Verdict.NOT_RUN, Verdict.ABSENT) if counts[verdict]
+        ]
+        line = f"  {printable(name):<14} {account.verdict:<22} {', '.join(said)}"
+        yield line, {_COLOUR[account.verdict]: True}
+    if untouched:
+        yield from _wrapped("  no case of: ", ", ".join(untouched), columns)
 
 
 def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
@@ -80,27 +112,55 @@ def _claims(report: Report, columns: int) -> Iterator[Line]:
                 yield line, {"yellow": True}
 
 
-def _violations(report: Report, columns: int) -> Iterator[Line]:
-    for name, failed in _checks(report, Verdict.VIOLATION):
-        clause = report.clauses[name]
-        yield "", {}
-        yield f"VIOLATION {printable(name)}", {"bold": True, "red": True}
-        yield from _wrapped("  rule      ", clause.rule, columns)
-        yield from _wrapped("  source    ", "; ".join(clause.source), columns)
-        for case, check in failed[:CASES_SHOWN]:
-            yield from _wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
-            yield from _wrapped("    expected  ", check.expected, columns)
-            said = f" ({check.plugin_said})" if check.plugin_said else ""
-            yield from _wrapped("    got       ", check.got + said, columns)
-            yield f"    re-run    {printable(_rerun(report, case.id))}", {}
-            yield from _found(case.reason or "", columns)
-        if len(failed) > CASES_SHOWN:
-            yield f"  … and {len(failed) - CASES_SHOWN} more in {REPORT_NAME}", {}
-        yield from _wrapped("  check     ", clause.check, columns)
-        yield "  waive it with", {"light": True}
-        for got in dict.fromkeys(check.got for _, check in failed[:CASES_SHOWN]):
-            cases = {case.id for case, check in failed if check.got == got}
-            yield from _waiver(name, cases.pop() if len(cases) == 1 else "*", got)
+def _violations(report: Report, columns: int, directory: Path, verbosity: int) -> Iterator[Line]:
+    found = findings(report)
+    shown = found if verbosity else found[:FINDINGS_SHOWN]
+    for number, finding in enumerate(shown):
+        yield from _finding(report, finding, columns, verbosity, calls=verbosity > 1 or (verbosity == 1 and not number))
+    if not found:
+        return
+    yield "", {}
+    if rest := [finding.clause for finding in found[len(shown) :]]:
+        yield from _wrapped(f"… and {len(rest)} more broken clauses: ", f"{_few(rest)}; -v shows them all", columns)
+    case, _ = found[0].checks[0]
+    yield f"the first one again: {command_line([*report.suite.command, f'--case={case.id}'])}", {}
+    if any(HANG in (finding.clause, *finding.beside) for finding in found):
+        seconds = report.suite.options.get("call-timeout")
+        yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
+    path = command_line([_path(directory)])
+    yield f"to accept them: tffs-conformance waive {path} --owner=WHO --reason=WHY", {"light": True}
+
+
+def _finding(report: Report, finding: Finding, columns: int, verbosity: int, calls: bool) -> Iterator[Line]:
+    clause = report.clauses[finding.clause]
+    yield "", {}
+    cases = list(finding.cases)
+    count = f"{_number(finding.times, 'check')} in {_number(len(cases), 'case')}"
+    yield f"VIOLATION {printable(finding.clause)} ({count})", {"bold": True, "red": True}
+    yield from _wrapped("  rule      ", clause.rule, columns)
+    yield from _wrapped("  source    ", "; ".join(clause.source), columns)
+    if clause.tensorflow:
+        yield from _wrapped("  TensorFlow ", clause.tensorflow, columns)
+    stimuli = finding.checks[: CASES_SHOWN if verbosity else 1]
+    for made in stimuli:
+        yield from _stimulus(made, columns, calls)
+    told = {case.id for case, _ in stimuli}
+    if others := [case for case in cases if case not in told]:
+        yield from _wrapped("  also in   ", _few(others), columns)
+    if finding.beside:
+        yield from _wrapped("  with it   ", f"{_few(finding.beside)}, broken in the same cases only", columns)
+    yield from _wrapped("  check     ", clause.check, columns)
+
+
+def _stimulus(made: Made, columns: int, calls: bool) -> Iterator[Line]:
+    case, check = made
+    yield from _wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
+    yield from _wrapped("    expected  ", check.expected, columns)
+    said = f" ({check.plugin_said})" if check.plugin_said else ""
+    yield from _wrapped("    got       ", check.got + said, columns)
+    yield from _found(case.reason or "", columns)
+    if calls:
+        yield from _calls(case, columns)
 
 
 def _found(reason: str, columns: int) -> Iterator[Line]:
@@ -111,20 +171,13 @@ def _found(reason: str, columns: int) -> Iterator[Line]:
         yield f"{'':<14}{printable(text)}", {}
 
 
-def _waiver(name: str, case: str, got: str) -> Iterator[Line]:
-    """The entry to paste into a file of waivers: valid TOML, in which only the dots wait for a person."""
-    yield "[[waiver]]", {"light": True}
-    for key, value in (
-        ("clause", printable(name)),
-        ("case", printable(case)),
-        ("fingerprint", fingerprint(got)),
-        ("reason", "…"),
-        ("owner", "…"),
-        ("issue", "…"),
-    ):
-        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
-        yield f'{key} = "{quoted}"', {"light": True}
-    yield "# expires = 2027-03-01, a date, after which it fails the run", {"light": True}
+def _calls(case: CaseRecord, columns: int) -> Iterator[Line]:
+    """The last calls of a case: what went wrong is among them, or shortly before."""
+    before = len(case.ops) - CALLS_SHOWN
+    if before > 0:
+        yield f"    calls     … {before} before these", {}
+    for call in case.ops[max(0, before) :]:
+        yield from _wrapped("    call      ", call, columns)
 
 
 def _waived(report: Report, columns: int) -> Iterator[Line]:
@@ -147,40 +200,62 @@ def _waived(report: Report, columns: int) -> Iterator[Line]:
             yield text, red
 
 
-def _warnings(report: Report, columns: int) -> Iterator[Line]:
-    for name, checks in _checks(report, Verdict.WARNING):
+def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    warned = by_clause(report, Verdict.WARNING)
+    shown = warned if verbosity else warned[:FINDINGS_SHOWN]
+    if warned:
         yield "", {}
-        yield f"WARNING {printable(name)} ({len(checks)} cases)", {"yellow": True}
-        yield from _wrapped("  rule      ", report.clauses[name].rule, columns)
-        case, check = checks[0]
-        yield from _wrapped("  e.g.      ", f"{case.id}: expected {check.expected}, got {check.got}", columns)
+    for finding in shown:
+        case, check = finding.checks[0]
+        if check.reading is not None:
+            said = f"{check.reading}: {_made_of(report, finding.clause).get(check.reading, check.got)}"
+        else:
+            said = f"expected {check.expected}, got {check.got}"
+        yield f"WARNING {printable(finding.clause)} ({_number(finding.times, 'check')})", {"yellow": True}
+        yield from _wrapped("  ", f"{case.id}: {said}", columns)
+    if rest := [finding.clause for finding in warned[len(shown) :]]:
+        yield from _wrapped(f"… and {len(rest)} more warnings: ", f"{_few(rest)}; -v shows them all", columns)
 
 
-def _readings(report: Report, columns: int) -> Iterator[Line]:
+def _made_of(report: Report, clause: str) -> dict[str, str]:
+    """What TensorFlow makes of each reading of a clause."""
+    return {reading.name: reading.tensorflow for reading in report.clauses[clause].readings or ()}
+
+
+def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    """Where sources contradict each other and the plugin gave one of the accepted answers."""
     readings: dict[str, Counter[str]] = {}
     for case in report.cases:
         for check in case.checks:
-            if check.reading:
-                readings.setdefault(check.clause, Counter())[check.reading] += 1
-    if readings:
-        yield "", {}
-        yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
+            if check.reading and check.verdict is not Verdict.WARNING:
+                readings.setdefault(check.clause, Counter())[check.reading] += check.times
+    if not readings:
+        return
+    yield "", {}
+    if not verbosity:
+        yield f"disputed clauses: an accepted answer to each of {len(readings)} (-v names them)", {}
+        return
+    yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
     for name, counter in readings.items():
-        made = {reading.name: reading.tensorflow for reading in report.clauses[name].readings or ()}
+        made = _made_of(report, name)
         said = " | ".join(f"{reading}: {made[reading]}" if reading in made else reading for reading in counter)
         yield from _wrapped(f"  {printable(name)}: ", said, columns)
 
 
-def _not_run(report: Report, columns: int) -> Iterator[Line]:
+def _not_run(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    most = 50 if verbosity else CASES_SHOWN
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         reasons = Counter(case.reason or "" for case in report.cases if case.verdict is verdict)
+        if verdict is Verdict.ABSENT and reasons and not verbosity:
+            yield f"absent: {_number(reasons.total(), 'case')} (-v says why)", {}
+            continue
         if reasons:
             yield "", {}
             yield f"{verdict}:", {"bold": True, "red": verdict is Verdict.ERROR, "yellow": verdict is not Verdict.ERROR}
-        for reason, count in reasons.most_common(12):
+        for reason, count in reasons.most_common(most):
             yield from _wrapped(f"  {count:>4} × ", reason, columns)
-        if len(reasons) > 12:
-            yield f"  … and {len(reasons) - 12} more reasons in {REPORT_NAME}", {}
+        if len(reasons) > most:
+            yield f"  … and {len(reasons) - most} more reasons in {REPORT_NAME}", {}
 
 
 def _services(measured: Figures | None, columns: int) -> Iterator[Line]:
@@ -197,18 +272,13 @@ def _services(measured: Figures | None, columns: int) -> Iterator[Line]:
         yield from _wrapped(f"  {figure.bytes:>14,}  ", figure.what, columns)
 
 
-def _checks(report: Report, verdict: Verdict) -> Iterator[tuple[str, list[tuple[CaseRecord, CheckRecord]]]]:
-    """The clauses with checks of this verdict, in the order of the catalogue, and those checks with their cases."""
-    found: dict[str, list[tuple[CaseRecord, CheckRecord]]] = {}
-    for case in report.cases:
-        for check in case.checks:
-            if check.verdict is verdict:
-                found.setdefault(check.clause, []).append((case, check))
-    return ((name, found[name]) for name in report.clauses if name in found)
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _rerun(report: Report, case: str) -> str:
-    return shlex.join([*report.suite.command, f"--case={case}"])
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f", … and {more} more" if more > 0 else "")
 
 
 def _wrapped(head: str, text: str, columns: int) -> Iterator[Line]:

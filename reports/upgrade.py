@@ -6,6 +6,8 @@ from typing import Any
 from .header import UNKNOWN, digest
 from .report import SCHEMA
 
+VERSION_2_0 = "tffs-conformance/report/2.0"
+
 
 def _from_1(document: dict[str, Any]) -> dict[str, Any]:
     """Reports of version 1 name neither the suite's commit nor the digest of the clauses that they carry.
@@ -16,11 +18,19 @@ def _from_1(document: dict[str, Any]) -> dict[str, Any]:
     if isinstance(suite, dict) and isinstance(clauses, dict) and all(isinstance(c, dict) for c in clauses.values()):
         suite = suite | {"commit": UNKNOWN, "catalogue": digest(clauses)}
     gained: dict[str, Any] = {"claims": [], "waivers": [], "services": None}
-    return gained | document | {"schema": SCHEMA, "suite": suite}
+    return gained | document | {"schema": VERSION_2_0, "suite": suite}
+
+
+def _from_2_0(document: dict[str, Any]) -> dict[str, Any]:
+    """The keys that 2.1 added have values that stand for their absence."""
+    return document | {"schema": SCHEMA}
 
 
 #: For each earlier schema the step to the one after it.
-STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"tffs-conformance/report/1": _from_1}
+STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "tffs-conformance/report/1": _from_1,
+    VERSION_2_0: _from_2_0,
+}
 
 
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:

@@ -69,6 +69,11 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return min(verdicts, key=_RANK.__getitem__)
 
 
+def checks_made(counts: Mapping[Verdict, int]) -> int:
+    """How many checks compared something with an answer of the plugin."""
+    return sum(counts[verdict] for verdict in JUDGED)
+
+
 def no_counts() -> dict[Verdict, int]:
     """All nine counts, at zero, in the order of `Verdict`."""
     return dict.fromkeys(Verdict, 0)
@@ -130,7 +135,7 @@ def judge_target(
     `counts` are of checks; `cases` is how many cases ended; `executed_must` counts the checks of MUST clauses, outside
     the class registration, that were made on an answer of the plugin. `left_out` says why something was left out
     (a selection, an interrupt), or is None for a whole run. A whole run that executed nothing is a failure. `blocked`
-    names the classes of which the plugin has ops and nothing could be run: whoever keeps the rest is not known to keep
+    names the classes of which the plugin has ops and most could not be run: whoever keeps the rest is not known to keep
     these.
     """
     nothing = "zero cases" if not cases else "" if executed_must else "nothing executed"
@@ -139,21 +144,23 @@ def judge_target(
     if nothing:
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)
     if blocked:
-        return Judgement(TargetVerdict.INCOMPLETE, f"nothing could be run of {', '.join(blocked)}")
+        return Judgement(TargetVerdict.INCOMPLETE, f"most could not be run of {', '.join(blocked)}")
     return _kept(counts, f"{_number(executed_must, 'check')} of MUST clauses kept")
 
 
 def judge_class(counts: Mapping[Verdict, int], *, left_out: str | None, lacking: bool = False) -> Judgement:
     """Judge one class by the counts of its checks; `left_out` as for the target.
 
-    A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class nobody looked
-    at, because no case of this tier checks it or because nothing of it could run, is incomplete: it was neither kept
-    nor broken.
+    A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class of which nothing
+    or little could be looked at is incomplete: it was neither kept nor broken.
     """
     if flaw := _flaw(counts, left_out):
         return flaw
-    if any(counts[verdict] for verdict in JUDGED):
-        return _kept(counts, "no violation")
+    made = checks_made(counts)
+    if made >= counts[Verdict.NOT_RUN] and made:
+        return _kept(counts, f"no violation in {_number(made, 'check')}")
+    if made:
+        return Judgement(TargetVerdict.INCOMPLETE, f"{counts[Verdict.NOT_RUN]} not run, {_number(made, 'check')} made")
     if lacking:
         return Judgement(TargetVerdict.NOT_CLAIMED, "every op it needs is absent")
     if counts[Verdict.NOT_RUN]:

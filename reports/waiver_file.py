@@ -1,12 +1,14 @@
 """Bring a file of waivers up to date with a report: kept entries stay as people wrote them, comments and all."""
 
 import datetime
+import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import tomlkit
+import tomlkit.exceptions
 from msgspec.structs import replace
 
 from .records import CaseRecord
@@ -75,10 +77,63 @@ def update(
         changes.added.append(f"{clause}, {case}: {got}")
         entry = {"clause": clause, "case": case, "fingerprint": got, "reason": reason, "owner": owner}
         kept.append(_written(entry | ({"issue": issue} if issue else {}) | {"expires": expires}))
-    draft = path.with_name(f"{path.name}.tmp")
-    draft.write_text("".join(kept), encoding="utf-8")
-    draft.replace(path)
+    _replace(path, "".join(kept))
     return changes
+
+
+def waive(
+    path: Path,
+    waivers: Sequence[Waiver],
+    report: Report,
+    *,
+    clauses: str,
+    reason: str,
+    owner: str,
+    issue: str | None,
+    expires: datetime.date | None,
+) -> list[str]:
+    """Add entries to the file at `path`, which holds `waivers`: for each violation in `report` that none of them fits.
+
+    `clauses` is a shell pattern: violations of other clauses stay as they are, and so does all that the file has. One
+    line for each entry. Raises WaiverError where the file has such an entry, which does not fit any more, or OSError.
+    """
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    left = {breach: None for breach in _breaches(report) if fnmatch.fnmatchcase(breach[0], clauses)}
+    for waiver in waivers:
+        if not waiver.expired:
+            _claim(left, waiver)
+    added = []
+    for clause, case, got in _grouped(left):
+        for number, waiver in enumerate(waivers, start=1):
+            if (waiver.clause, waiver.case, waiver.fingerprint) == (clause, case, got):
+                raise WaiverError(f"{path}: waiver {number} ({clause}, {case}) says so already, and it expired")
+        added.append(f"{clause}, {case}: {got}")
+        entry: dict[str, object] = {
+            "clause": clause,
+            "case": case,
+            "fingerprint": got,
+            "reason": reason,
+            "owner": owner,
+        }
+        optional = {"issue": issue, "expires": expires}
+        text += _written(entry | {key: value for key, value in optional.items() if value is not None})
+    try:
+        tomlkit.parse(text)
+    except tomlkit.exceptions.ParseError as error:
+        raise WaiverError(f"{path}: entries begin with [[waiver]], else none can be added: {error}") from None
+    if added:
+        _replace(path, text if waivers else text.lstrip("\n"))
+    return added
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f"{path.name}.tmp")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _blocks(path: Path, text: str, count: int) -> tuple[str, list[str]]:

@@ -193,7 +193,7 @@ def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[Wa
         for check in case.checks:
             if check.verdict is Verdict.WAIVED:
                 if entry := waiving(waivers, case.id, check):
-                    counts[waivers.index(entry)] += 1
+                    counts[waivers.index(entry)] += check.times
             elif check.verdict is Verdict.VIOLATION:
                 for k, waiver in enumerate(waivers):
                     if waiver.fits(check.clause, case.id):

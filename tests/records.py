@@ -8,7 +8,7 @@ from tffs_conformance.reports.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.verdicts import Verdict
 
 
-def clause(level: Any, conformance_class: str, op: str, **more: Any) -> ClauseFacts:
+def clause(level: Any, conformance_class: str, op: str | None, **more: Any) -> ClauseFacts:
     return ClauseFacts(
         level=level,
         conformance_class=conformance_class,

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.test_suite import FEW, environment, report, run
+from tffs_conformance.cli.probe import _toml
+from tffs_conformance.reports.escape import printable
 
 UNKNOWN = "could not be found out"
 
@@ -119,3 +121,11 @@ def test_secrets_are_taken_from_the_environment(tmp_path: Path) -> None:
     assert "abcdef" not in text
     assert found["env"] == {"MINE_TOKEN": {"from": "MINE_TOKEN"}, "MINE_URL": 'http://x/"y"'}
     assert found["plugin"] == {"path": "posix", "scheme": "posix", "root": "posix:///tmp/r"}
+
+
+@pytest.mark.parametrize("value", ["a", 'a "b" \\ c', "\x1b[31m\u202e\n", "é", "\udcff", True, 7])
+def test_no_value_of_a_draft_steers_a_terminal(value: Any) -> None:
+    written = _toml(value)
+    assert printable(written) == written
+    (read,) = tomllib.loads(f"x = {written}").values()
+    assert read == (value.replace("\udcff", "?") if isinstance(value, str) else value)

@@ -17,6 +17,7 @@ from tffs_conformance.reports.errors import (
 )
 from tffs_conformance.reports.journal import FORMAT, JOURNAL_NAME, KILLED, Journal, recover
 from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.reports.report import REPORT_NAME
 from tffs_conformance.reports.services import Figure, Figures
 from tffs_conformance.reports.tally import build
@@ -26,7 +27,7 @@ HOSTILE = case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff\n{"
 
 def journal(directory: Path, *cases: CaseRecord, **secrets: str) -> Path:
     """The journal of a run that was killed after these cases."""
-    written = Journal.open(directory, HEADER, secrets)
+    written = Journal.open(directory, HEADER, Redaction(secrets))
     for each in cases:
         written.case(each)
     return written.path
@@ -176,6 +177,21 @@ def test_no_secret_is_written_wherever_it_stands(tmp_path: Path) -> None:
     assert (found.output, found.ops, found.reason) == ("a <PASSWORD> b", ("open <LONGER>",), "<PASSWORD>")
     # A secret of a few letters would be found in half of all words.
     assert "It is so." in path.read_text()
+
+
+def test_a_secret_that_is_a_word_changes_no_name(tmp_path: Path) -> None:
+    told = case("read/a", ("read.succeeds", "conform"), output="read it", stimulus="It reads.")
+    path = journal(tmp_path, told, PASSWORD="read", OTHER="conform")
+    (found,) = recover(path).cases
+    assert (found.id, found.clauses, found.checks) == (told.id, told.clauses, told.checks)
+    assert (found.output, found.stimulus) == ("<PASSWORD> it", "It <PASSWORD>s.")
+
+
+def test_what_services_say_has_no_secret(tmp_path: Path) -> None:
+    written = Journal.open(tmp_path, HEADER, Redaction({"TOKEN": "hunter22"}))
+    found = written.close(duration=1, left_out=None, services=Figures((), 1, (), "refused hunter22"))
+    assert found.services is not None
+    assert found.services.failure == "refused <TOKEN>"
 
 
 def test_lines_are_ascii_whatever_a_plugin_said(tmp_path: Path) -> None:

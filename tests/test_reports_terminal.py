@@ -1,6 +1,5 @@
 """The summary says what a person can act on, and nothing that a plugin said steers the terminal."""
 
-import tomllib
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from tffs_conformance.reports.header import ReadingFacts
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.services import Figure, Figures
 from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.terminal import CASES_SHOWN, summary
+from tffs_conformance.reports.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.reports.waivers import Waiver
 
@@ -23,10 +22,14 @@ BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOW
 
 
 def shown(
-    *cases: CaseRecord, header: Any = HEADER, services: Figures | None = None, left_out: str | None = None
+    *cases: CaseRecord,
+    header: Any = HEADER,
+    services: Figures | None = None,
+    left_out: str | None = None,
+    verbosity: int = 0,
 ) -> str:
     found = build(header, cases, duration=1.0, left_out=left_out, services=services)
-    return "\n".join(text for text, _ in summary(found, width=100, directory=Path("out")))
+    return "\n".join(text for text, _ in summary(found, width=100, directory=Path("out"), verbosity=verbosity))
 
 
 def waiver(**given: Any) -> Waiver:
@@ -38,7 +41,7 @@ def waiver(**given: Any) -> Waiver:
 def test_a_good_run_is_told_in_a_few_lines() -> None:
     text = shown(*GOOD)
     assert "conformance of mine.so (mine://)" in text
-    assert "conformant: 1 check of MUST clauses kept" in text
+    assert "conformant: 1 check of MUST clauses kept (tier full)" in text
     assert "2 cases; checks: 2 conform" in text
     assert "answered by core's default: copy_file" in text
     assert "absent: stat" in text
@@ -50,13 +53,14 @@ def test_a_violation_has_what_is_needed_to_act_on_it() -> None:
     text = shown(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN, stimulus="A file is read.", reason="found; /x.cc"))
     for part in (
         "not conformant: 1 violation",
-        "VIOLATION read.succeeds",
+        "VIOLATION read.succeeds (1 check in 1 case)",
         "rule      It is so.",
         "source    interface; host",
         "stimulus  read/b: A file is read.",
         "expected  code=OK",
         "got       code=UNKNOWN (no luck)",
-        "re-run    pytest --plugin=mine.so --case=read/b",
+        "the first one again: pytest --plugin=mine.so --case=read/b",
+        "to accept them: tffs-conformance waive out/report.json --owner=WHO --reason=WHY",
         "found     found",
         "/x.cc",
         "check     The read.",
@@ -64,20 +68,76 @@ def test_a_violation_has_what_is_needed_to_act_on_it() -> None:
         assert part in text
 
 
-def test_the_waiver_it_offers_is_one() -> None:
-    odd = CheckRecord("read.succeeds", Verdict.VIOLATION, "x", 'a "quoted" \\ \x1b')
-    text = shown(record("read/b", Verdict.VIOLATION, odd))
-    entry = text.partition("waive it with\n")[2].partition("\n# expires")[0]
-    (parsed,) = tomllib.loads(entry)["waiver"]
-    made = {key: value for key, value in parsed.items() if value != "…"}
-    assert waiver(**made).fits("read.succeeds", "read/b")
-    assert waiver(**made).is_of(odd.got)
+def test_of_many_cases_one_is_shown_and_others_are_named() -> None:
+    cases = [record(f"read/{number}", Verdict.VIOLATION, BROKEN) for number in range(10)]
+    text = shown(*cases)
+    assert text.count("stimulus") == 1
+    assert "also in   read/1, read/2, read/3, read/4, read/5, read/6, … and 3 more" in text
+    assert shown(*cases, verbosity=1).count("stimulus") == CASES_SHOWN
 
 
-def test_of_many_cases_some_are_shown_and_the_rest_is_counted() -> None:
-    text = shown(*(record(f"read/{number}", Verdict.VIOLATION, BROKEN) for number in range(CASES_SHOWN + 2)))
-    assert text.count("stimulus") == CASES_SHOWN
-    assert "… and 2 more in report.json" in text
+def broken(clauses: int) -> dict[str, Any]:
+    """A header with so many clauses, and a case for each that breaks it."""
+    names = [f"read.{number:02}" for number in range(clauses)]
+    header = replace(HEADER, clauses=CLAUSES | {name: clause("MUST", "read", "read") for name in names})
+    cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name)) for name in names]
+    return {"header": header, "cases": cases}
+
+
+def test_ten_broken_clauses_are_shown_and_the_rest_is_one_line() -> None:
+    given = broken(FINDINGS_SHOWN + 3)
+    text = shown(*given["cases"], header=given["header"])
+    assert text.count("VIOLATION") == FINDINGS_SHOWN
+    assert "… and 3 more broken clauses: read.10, read.11, read.12; -v shows them all" in text
+    assert text.count("pytest --plugin") == 1
+    assert shown(*given["cases"], header=given["header"], verbosity=1).count("VIOLATION") == FINDINGS_SHOWN + 3
+    given = broken(FINDINGS_SHOWN)
+    assert "more broken clauses" not in shown(*given["cases"], header=given["header"])
+
+
+def test_where_something_hung_it_is_said_how_to_wait_longer() -> None:
+    clauses = CLAUSES | {HANG: clause("MUST", "robustness", None)}
+    header = replace(HEADER, clauses=clauses, suite=replace(HEADER.suite, options={"call-timeout": 7.0}))
+    hung = replace(BROKEN, clause=HANG)
+    assert "--call-timeout=SECONDS waits longer for each call; it was 7.0" in shown(
+        record("a", Verdict.VIOLATION, hung), header=header
+    )
+    assert "--call-timeout" in shown(record("a", Verdict.VIOLATION, BROKEN, hung), header=header)
+    assert "--call-timeout" not in shown(record("a", Verdict.VIOLATION, BROKEN), header=header)
+
+
+def test_a_report_below_the_working_directory_is_named_from_there() -> None:
+    found = build(HEADER, GOOD, duration=1.0, left_out=None)
+    for directory, path in ((Path.cwd() / "out", "out/report.json"), (Path("/x y"), "/x y/report.json")):
+        assert list(summary(found, width=100, directory=directory))[-1][0] == f"report: {path}"
+
+
+def test_a_quiet_run_says_no_less() -> None:
+    given = broken(FINDINGS_SHOWN + 3)
+    assert shown(*given["cases"], header=given["header"], verbosity=-1) == shown(
+        *given["cases"], header=given["header"]
+    )
+
+
+def test_the_calls_of_the_first_finding_are_shown_with_v_and_of_all_with_vv() -> None:
+    cases = [
+        record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name), ops=(*["x()"] * 50, f"{name}() -> OK"))
+        for name in ("read.succeeds", "init.once")
+    ]
+    assert "-> OK" not in shown(*cases)
+    once, twice = shown(*cases, verbosity=1), shown(*cases, verbosity=2)
+    assert ("read.succeeds() -> OK" in once, "init.once() -> OK" in once) == (True, False)
+    assert ("read.succeeds() -> OK" in twice, "init.once() -> OK" in twice) == (True, True)
+    assert once.count("call      x()") == CALLS_SHOWN - 1
+    assert "calls     … 11 before these" in once
+
+
+def test_what_tensorflow_makes_of_a_breach_is_told_where_it_is_known() -> None:
+    header = replace(
+        HEADER, clauses=CLAUSES | {"read.succeeds": clause("MUST", "read", "read", tensorflow="It loops.")}
+    )
+    assert "TensorFlow It loops." in shown(record("a", Verdict.VIOLATION, BROKEN), header=header)
+    assert "TensorFlow" not in shown(record("a", Verdict.VIOLATION, BROKEN))
 
 
 def test_what_was_not_run_is_told_with_its_reasons() -> None:
@@ -90,7 +150,10 @@ def test_what_was_not_run_is_told_with_its_reasons() -> None:
     )
     assert "not run:\n     2 × blocked by read" in text
     assert "error:\n     1 × KeyError: 1" in text
-    assert "absent:\n     1 × stat is NULL" in text
+    assert "absent: 1 case (-v says why)" in text
+    assert "NULL" not in text
+    absent = case("stat/a", clauses=("stat.odd",), verdict=Verdict.ABSENT, reason="stat is NULL")
+    assert "absent:\n     1 × stat is NULL" in shown(*GOOD, absent, verbosity=1)
 
 
 def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
@@ -103,8 +166,8 @@ def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
         header=replace(header, waivers=(waiver(fingerprint="code=OK", cases=3), waiver(case="stat/*"))),
         services=Figures(("store:1",), 1000, (Figure("served", 2000),), None),
     )
-    assert "WARNING read.hint (1 cases)" in text
-    assert "stat.odd: host: it copes" in text
+    assert "WARNING read.hint (1 check)\n  read/b: expected code=OK, got code=OK" in text
+    assert "disputed clauses: an accepted answer to each of 1 (-v names them)" in text
     assert "under-declared: append = false, but everything it gives up is kept" in text
     assert "waiver 1 (read.succeeds, *)\n    1 × code=OK: known (owner: team)" in text
     assert "waiver 2 (read.succeeds, stat/*)\n    unneeded: its cases ran and there was nothing to waive" in text
@@ -127,7 +190,8 @@ def test_nothing_that_a_plugin_or_a_file_says_steers_the_terminal() -> None:
         waivers=(waiver(reason=EVIL, owner=EVIL, case="read/w"), waiver(clause="read.hint", case=EVIL)),
     )
     cases = [
-        record(f"read/{EVIL}", Verdict.VIOLATION, said, warned, stimulus=EVIL, reason=f"{EVIL}; {EVIL}"),
+        record(f"read/{EVIL}", Verdict.VIOLATION, said, warned, stimulus=EVIL, reason=f"{EVIL}; {EVIL}",
+               ops=(EVIL,)),
         record("read/w", Verdict.WAIVED, waived),
         record("stat/a", Verdict.TOLERATED, read),
         record("b/a", Verdict.VIOLATION, replace(said, clause=EVIL), replace(warned, clause=EVIL)),
@@ -135,10 +199,29 @@ def test_nothing_that_a_plugin_or_a_file_says_steers_the_terminal() -> None:
           for name, verdict in (("a", Verdict.NOT_RUN), ("b", Verdict.ERROR), ("c", Verdict.ABSENT))),
     ]  # fmt: skip
     for services in (Figures((EVIL,), 1, (Figure(EVIL, 1),), None), Figures((EVIL,), 1, (), EVIL)):
-        text = shown(*cases, header=header, services=services)
-        text += shown(header=header, left_out=EVIL)
+        text = shown(*cases, header=header, services=services, verbosity=2)
+        text += shown(*cases, header=header, left_out=EVIL)
         assert [c for c in text.replace("\n", "") if unicodedata.category(c)[0] == "C"] == []
         assert text.count("]0;title") >= 15
+
+
+def test_a_reading_that_loses_data_is_a_warning_with_what_tensorflow_makes_of_it() -> None:
+    read = CheckRecord("stat.odd", Verdict.WARNING, "header or host", "y", reading="host")
+    text = shown(*GOOD, record("stat/a", Verdict.WARNING, read))
+    assert "WARNING stat.odd (1 check)\n  stat/a: host: it copes" in text
+    assert "disputed" not in text
+
+
+def test_readings_are_named_where_more_is_asked_for() -> None:
+    read = CheckRecord("stat.odd", Verdict.TOLERATED, "x", "y", reading="host")
+    assert "stat.odd: host: it copes" in shown(record("stat/a", Verdict.TOLERATED, read), verbosity=1)
+
+
+def test_each_class_says_of_how_many_checks_it_is() -> None:
+    text = shown(*GOOD, *(case(f"r/{k}", clauses=("read.hint",), verdict=Verdict.NOT_RUN, reason="x") for k in "ab"))
+    assert "  read           incomplete             1 check, 2 not run" in text
+    assert "  registration   conformant             1 check\n" in text
+    assert "  no case of: paths, write\n" in text
 
 
 @pytest.mark.parametrize("width", [0, 40, 100, 1000])

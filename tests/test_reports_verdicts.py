@@ -100,7 +100,7 @@ def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run() -> None
     )
     assert (judgement.verdict, judgement.reason) == (
         TargetVerdict.INCOMPLETE,
-        "nothing could be run of read, glob",
+        "most could not be run of read, glob",
     )
 
 
@@ -113,7 +113,11 @@ def test_what_is_blocked_in_a_class_without_ops_is_not_claimed() -> None:
 @pytest.mark.parametrize(
     ("given", "left_out", "verdict", "reason"),
     [
-        (counts(conform=1, absent=9), None, TargetVerdict.CONFORMANT, "no violation"),
+        (counts(conform=1, absent=9), None, TargetVerdict.CONFORMANT, "no violation in 1 check"),
+        (counts(conform=3, tolerated=1, warning=1), None, TargetVerdict.CONFORMANT, "no violation in 5 checks"),
+        (counts(conform=3, not_run=3), None, TargetVerdict.CONFORMANT, "no violation in 3 checks"),
+        (counts(conform=3, not_run=4), None, TargetVerdict.INCOMPLETE, "4 not run, 3 checks made"),
+        (counts(waived=1, not_run=2), None, TargetVerdict.INCOMPLETE, "2 not run, 1 check made"),
         (counts(absent=9), None, TargetVerdict.NOT_CLAIMED, "every op it needs is absent"),
         (counts(absent=9, not_run=1), None, TargetVerdict.INCOMPLETE, "1 check not run"),
         (counts(), None, TargetVerdict.INCOMPLETE, "no case checks it"),

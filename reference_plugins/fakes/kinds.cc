@@ -59,6 +59,11 @@ void Answer(TF_Status* status) {
 
 void LoseMessage(TF_Status* status) { Become(status, TF_GetCode(status), ""); }
 
+void TellAtLength(TF_Status* status) {
+  if (TF_GetCode(status) == TF_OK) return;
+  Become(status, TF_GetCode(status), std::string(300 << 20, 'm').c_str());
+}
+
 constexpr const char* kReturns = "an op returns to its caller";
 constexpr const char* kState = "an op leaves the process as it found it";
 constexpr const char* kCodes = "the status has the code the interface names for the situation";
@@ -116,6 +121,8 @@ const std::vector<Kind>& Kinds() {
        Fits::kAnswers, nullptr, nullptr, Turn<TF_NOT_FOUND, TF_FAILED_PRECONDITION>},
       {"no-message", "gives failures no message", "a message names the path and the reason",
        Fits::kAnswers, nullptr, nullptr, LoseMessage},
+      {"huge-message", "gives failures a message of 300 MiB", "a message is one for people",
+       Fits::kAnswers, nullptr, nullptr, TellAtLength},
 
       {"wrapper.changes", "changes the pointer inside the object it gets const",
        "only init, cleanup and new_* may change an object's pointer", Fits::kConstObject, nullptr,

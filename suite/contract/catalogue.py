@@ -57,12 +57,13 @@ class UnknownClause(KeyError):
 class Reading:
     """One accepted answer to a disputed clause.
 
-    `tensorflow` says how TensorFlow works with a plugin that answers so.
+    `tensorflow` says how TensorFlow works with a plugin that answers so. A `harmful` answer loses data.
     """
 
     name: str
     text: str
     tensorflow: str
+    harmful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ class Clause:
     """One checkable sentence of the contract.
 
     `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken. `op`
-    is empty for a rule about more than one op. `untested` says why no case checks it. `disputed` says why its sources
+    is empty for a rule about more than one op. `tensorflow` says what TensorFlow makes of a breach, where that
+    is known. `untested` says why no case checks it. `disputed` says why its sources
     contradict each other; then `readings` has the accepted answers.
     """
 
@@ -81,13 +83,14 @@ class Clause:
     source: tuple[str, ...]
     check: str
     op: str = ""
+    tensorflow: str | None = None
     untested: str | None = None
     disputed: str | None = None
     readings: tuple[Reading, ...] = ()
 
 
 _REQUIRED = {"id", "level", "class", "rule", "source", "check"}
-_OPTIONAL = {"op", "untested", "disputed", "readings"}
+_OPTIONAL = {"op", "tensorflow", "untested", "disputed", "readings"}
 
 
 def read(files: Iterable[Path]) -> dict[str, Clause]:
@@ -128,6 +131,7 @@ def _clause(where: str, table: Mapping[str, Any]) -> Clause:
         source=(source,) if isinstance(source, str) else tuple(source),
         check=table["check"],
         op=table.get("op", ""),
+        tensorflow=table.get("tensorflow"),
         untested=table.get("untested"),
         disputed=table.get("disputed"),
         readings=tuple(Reading(**reading) for reading in table.get("readings", ())),
@@ -155,6 +159,19 @@ def matching(pattern: str) -> list[Clause]:
     return [entry for name, entry in catalogue().items() if fnmatch.fnmatchcase(name, pattern)]
 
 
+@functools.cache
+def causes_first() -> tuple[str, ...]:
+    """Patterns of clause ids, causes before consequences."""
+    table = tomllib.loads((Path(__file__).parent / "order.toml").read_text(encoding="utf-8"))
+    return tuple(table["causes_first"])
+
+
+def order(name: str) -> int:
+    """Where a broken clause is told: before the clauses that are likely to be broken for the same cause."""
+    patterns = causes_first()
+    return next((k for k, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns))
+
+
 def for_report() -> dict[str, ClauseFacts]:
     """The clauses as a report carries them, by id."""
     return {
@@ -165,9 +182,11 @@ def for_report() -> dict[str, ClauseFacts]:
             rule=entry.rule,
             source=entry.source,
             check=entry.check,
+            tensorflow=entry.tensorflow,
+            order=order(entry.id),
             untested=entry.untested,
             disputed=entry.disputed,
-            readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow) for r in entry.readings) or None,
+            readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow, r.harmful) for r in entry.readings) or None,
         )
         for entry in catalogue().values()
     }

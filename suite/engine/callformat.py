@@ -1,6 +1,8 @@
-"""Op calls as people read them."""
+"""Op calls as people read them: each value in few characters, whatever a plugin answers."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 
 from ...harness.outcomes import Outcome
 from ...harness.raw import Call
@@ -13,17 +15,93 @@ _SHOWN = 40
 _ENTRIES = 12
 
 
-def show(value: object) -> str:
-    """A value in few characters."""
-    if isinstance(value, bytes):
-        return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}… ({len(value)} bytes)"
-    if isinstance(value, str):
-        return repr(value) if len(value) <= 2 * _SHOWN else f"{value[:_SHOWN]!r}… ({len(value)} characters)"
-    if isinstance(value, dict):
-        return "{" + _few([f"{show(key)}: {show(entry)}" for key, entry in value.items()]) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + _few([show(entry) for entry in value]) + "]"
-    return str(value) if isinstance(value, int) else repr(value)
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What is left of a byte string that was too long to be remembered."""
+
+    head: bytes
+    length: int
+    digest: str
+
+    @classmethod
+    def of(cls, data: bytes) -> "Cut":
+        """The first bytes, the length, and the digest."""
+        return cls(data[:_SHOWN], len(data), hashlib.sha256(data).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How values are shown: `told` says what a reader is told of a text, before it is cut at `most` characters.
+
+    `kept` takes byte strings that are cut; then they are shown with their digest, which is what they are kept as.
+    """
+
+    told: Callable[[str], str] = str
+    most: int = _SHOWN
+    kept: Callable[[bytes], str] | None = None
+
+    def show(self, value: object) -> str:
+        """A value in few characters."""
+        match value:
+            case bytes():
+                return repr(value) if len(value) <= self.most else self._cut(value)
+            case Cut(head, length, digest):
+                return f"{head!r}… ({length} bytes, sha256 {digest})"
+            case str():
+                text = self.told(value)
+                return repr(text) if len(text) <= 2 * self.most else f"{text[: self.most]!r}… ({len(text)} characters)"
+            case dict():
+                return "{" + self._few([f"{self.show(key)}: {self.show(entry)}" for key, entry in value.items()]) + "}"
+            case list() | tuple():
+                shown = [self.show(entry) for entry in value[: _ENTRIES * self.most]]
+                return "[" + self._few(shown, len(value)) + "]"
+            case int():
+                return str(value)
+        if is_dataclass(value):
+            parts = (f"{field.name}={self.show(getattr(value, field.name))}" for field in fields(value))
+            return f"{type(value).__name__}({', '.join(parts)})"
+        return self.show(repr(value)) if len(repr(value)) > self.most else self.told(repr(value))
+
+    def line(self, call: Call) -> str:
+        """One call: op, arguments, and what came of it."""
+        op, arguments, outcome = call
+        shown = arguments[1:] if op in _ON_FILESYSTEM else arguments
+        head = f"{op}({', '.join(self.show(self._text(argument)) for argument in shown)})"
+        if not isinstance(outcome, Outcome):
+            return f"{head} -> {self._said(str(outcome))}"
+        value = "" if outcome.value is None else f" {self.show(outcome.value)}"
+        return f"{head} -> {outcome.code}{value}" + (f" [{self._said(outcome.message)}]" if outcome.message else "")
+
+    def _cut(self, value: bytes) -> str:
+        digest = f", sha256 {self.kept(value)}" if self.kept else ""
+        return f"{value[: self.most]!r}… ({len(value)} bytes{digest})"
+
+    def _few(self, shown: list[str], count: int | None = None) -> str:
+        most = _ENTRIES if self.most == _SHOWN else len(shown)
+        more = (len(shown) if count is None else count) - most
+        return ", ".join(shown[:most] + ([f"and {more} more"] if more > 0 else []))
+
+    def _said(self, text: str) -> str:
+        """A text of the plugin's own, which is longer than a name."""
+        most = 10 * self.most
+        text = self.told(text)
+        return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
+
+    def _text(self, argument: object) -> object:
+        if isinstance(argument, bytes) and len(argument) <= 4 * self.most:
+            try:
+                return argument.decode()
+            except UnicodeDecodeError:
+                return argument
+        return argument
+
+
+_PLAIN = Form()
+
+
+def show(value: object, told: Callable[[str], str] = str) -> str:
+    """A value in few characters; `told` says what a reader is told of a text."""
+    return (_PLAIN if told is str else Form(told)).show(value)
 
 
 def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
@@ -31,28 +109,3 @@ def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[d
     mine = {key: value for key, value in one.items() if key not in other or other[key] != value}
     theirs = {key: value for key, value in other.items() if key not in one or one[key] != value}
     return mine, theirs
-
-
-def _few(shown: list[str]) -> str:
-    more = len(shown) - _ENTRIES
-    return ", ".join(shown[:_ENTRIES] + ([f"and {more} more"] if more > 0 else []))
-
-
-def line(call: Call) -> str:
-    """One call: op, arguments, and what came of it."""
-    op, arguments, outcome = call
-    shown = arguments[1:] if op in _ON_FILESYSTEM else arguments
-    head = f"{op}({', '.join(show(_text(argument)) for argument in shown)})"
-    if not isinstance(outcome, Outcome):
-        return f"{head} -> {outcome}"
-    value = "" if outcome.value is None else f" {show(outcome.value)}"
-    return f"{head} -> {outcome.code}{value}" + (f" [{outcome.message}]" if outcome.message else "")
-
-
-def _text(argument: object) -> object:
-    if isinstance(argument, bytes) and len(argument) <= 4 * _SHOWN:
-        try:
-            return argument.decode()
-        except UnicodeDecodeError:
-            return argument
-    return argument

@@ -20,6 +20,7 @@ from ...harness.registration import DiedRegistering, Registration, Scheme
 from ...harness.tables import OPS
 from ...reports.records import CaseRecord
 from ..contract.catalogue import clause
+from .bounds import Trace
 from .checks import AbsentOp, Checks, Misused
 from .witnesses import Prepared, flaw
 from .workbench import MOST_ENTRIES, Workbench
@@ -40,9 +41,17 @@ class Case(Checks):
     """One case on one target. Cases read as rule, stimulus, verdict: `setup`, calls on `fs`, then checks."""
 
     def __init__(
-        self, bench: Workbench, identity: str, clauses: Sequence[str], stimulus: str, *, over_tables: bool = False
+        self,
+        bench: Workbench,
+        identity: str,
+        clauses: Sequence[str],
+        stimulus: str,
+        *,
+        over_tables: bool = False,
+        tier: str | None = None,
     ) -> None:
-        super().__init__(identity, clauses, bench.directory(identity), bench.claims)
+        super().__init__(identity, clauses, bench.directory(identity), bench.claims, bench.redaction)
+        self.tier = tier
         self.stimulus = stimulus
         self.bench = bench
         self._over_tables = over_tables
@@ -54,7 +63,7 @@ class Case(Checks):
         self._loaded: Loaded | None = None
         self._filesystem: HostFilesystem | None = None
         #: All calls so far, as they went.
-        self.trace: list[Call] = []
+        self.trace: list[Call] = Trace()
         #: What was made through the plugin before the stimulus, in this order.
         self.prepared: list[Prepared] = []
         #: Whether what is called prepares the stimulus.

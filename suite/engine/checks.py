@@ -1,18 +1,29 @@
 """Checks: the statements a case makes about clauses, and the verdict that the level of a clause gives each of them."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from ...harness import paths
 from ...harness.codes import Code
 from ...harness.outcomes import Outcome, Source
 from ...reports.records import CheckRecord
+from ...reports.redaction import Redaction
 from ...reports.verdicts import Verdict
 from ..contract.catalogue import Level, clause
 from ..contract.claims import Claims
+from . import bounds
 from .callformat import differing, show
 
 #: Disputed (A23): an op that is there may answer UNIMPLEMENTED. That is no breach and no pass.
 UNIMPLEMENTED = "common.present-op-is-unimplemented"
+
+#: What is another in every run: addresses in memory, nanoseconds since 1970 in our days, processes, temporary names.
+_RANDOM = (
+    (re.compile(r"\b0x[0-9a-f]{6,16}\b"), "{address}"),
+    (re.compile(r"\b1[5-9]\d{17}\b"), "{time}"),
+    (re.compile(r"(?i)\b(pid|process|tid|thread)([ =:#]+)\d+\b"), r"\1\2{id}"),
+    (re.compile(r"\btmp[._-]?(?=[A-Za-z0-9_]*[A-Z0-9])[A-Za-z0-9_]{6,}"), "{temporary}"),
+)
 
 
 class AbsentOp(Exception):
@@ -30,13 +41,25 @@ class Misused(Exception):
 class Checks:
     """The checks of one case; `directory` is the URI of the case's own directory, which no text repeats."""
 
-    def __init__(self, identity: str, clauses: Sequence[str], directory: str, claims: Claims) -> None:
+    def __init__(
+        self, identity: str, clauses: Sequence[str], directory: str, claims: Claims, redaction: Redaction
+    ) -> None:
         self.id = identity
         self.clauses = tuple(clauses)
         #: A history may come by any clause.
         self.any_clause = False
         self.directory = directory
         self.claims = claims
+        self.redaction = redaction
+        root = paths.dirname(directory)
+        self._places = [
+            (place, name)
+            for uri, name in ((directory, "{case}"), (root, "{root}"))
+            for place in (uri, paths.parse(uri).path)
+            if len(place) > 1
+        ]
+        if paths.basename(root).startswith("tffs-"):
+            self._places.append((paths.basename(root), "{root}"))
         #: The checks so far.
         self.made: list[CheckRecord] = []
 
@@ -55,8 +78,12 @@ class Checks:
         """A value is as it should be. Of two mappings the entries are shown in which they differ."""
         if isinstance(expected, dict) and isinstance(got, dict) and expected != got:
             here, there = differing(expected, got)
-            return self.record(name, False, f"{what} has {show(here)}", f"{what} has {show(there)}")
-        return self.record(name, expected == got, f"{what}={show(expected)}", f"{what}={show(got)}")
+            return self.record(
+                name, False, f"{what} has {show(here, self.told)}", f"{what} has {show(there, self.told)}"
+            )
+        return self.record(
+            name, expected == got, f"{what}={show(expected, self.told)}", f"{what}={show(got, self.told)}"
+        )
 
     def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
         """Which reading of a disputed clause the plugin follows; where none of these holds, that is a breach."""
@@ -98,19 +125,23 @@ class Checks:
         if not declared and not self.any_clause and name not in self.clauses:
             raise Misused(f"{self.id} checks {name} and does not declare it")
         level = clause(name).level
-        if level is Level.MAY:
+        if reading and any(one.harmful for one in clause(name).readings if one.name == reading):
+            verdict = Verdict.WARNING
+        elif level is Level.MAY:
             verdict = Verdict.INFORMATIONAL
         elif holds:
             verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
         else:
             verdict = Verdict.VIOLATION if level is Level.MUST else Verdict.WARNING
         verdict, expected = self.claims.judged(name, holds, verdict, expected, reading)
-        plain = [self.without_directory(text) for text in (expected, got, said)]
-        self.made.append(CheckRecord(name, verdict, plain[0], plain[1], reading, plain[2] or None))
+        expected, got = (bounds.compared(self.told(text)) for text in (expected, got))
+        bounds.add(self.made, CheckRecord(name, verdict, expected, got, reading, self.told(said) or None))
         return holds
 
-    def without_directory(self, text: str) -> str:
-        """Without what differs from run to run: the case's own directory."""
-        for prefix in (self.directory, paths.parse(self.directory).path):
-            text = text.replace(prefix, "{case}")
-        return text
+    def told(self, text: str) -> str:
+        """A text without what differs from run to run, so that a waiver fits again, and without secrets."""
+        for place, name in self._places:
+            text = text.replace(place, name)
+        for random, name in _RANDOM:
+            text = random.sub(name, text)
+        return self.redaction.text(text)

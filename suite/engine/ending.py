@@ -14,7 +14,8 @@ from ...reports.records import CaseRecord
 from ...reports.verdicts import Verdict, worst
 from ..contract import laws
 from ..contract.catalogue import clause
-from . import callformat
+from . import bounds
+from .callformat import Form
 from .case import Case, Limited
 from .checks import AbsentOp
 from .collect import Listed
@@ -58,19 +59,26 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         given_up = next(check.clause for check in case.made if check.verdict is Verdict.ABSENT)
         reason = f"the profile claims {case.claims.unsupported[given_up]}"
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
-    ops = () if final in UNREMARKABLE else tuple(case.without_directory(callformat.line(call)) for call in case.trace)
-    return CaseRecord(
+    form = Form(case.told)
+    ops = () if final in UNREMARKABLE else tuple(case.redaction.text(form.line(call)) for call in case.trace)
+    record = CaseRecord(
         id=case.id,
         clauses=case.clauses,
         verdict=final,
         checks=tuple(case.made),
-        reason=case.without_directory(reason) if reason else None,
+        reason=case.told(reason) if reason else None,
         stimulus=case.stimulus,
         ops=ops,
         executed=bool(case.trace),
         duration=_took(case),
-        output=case.without_directory(case.output),
+        output=case.told(case.output),
+        tier=case.tier,
     )
+    short = bounds.fitted(record)
+    # A trial leaves a trace of its own, and only where it is the one that is told.
+    if bounds.is_remarkable(final) and not case.any_clause and (short is not record or any("… (" in op for op in ops)):
+        short = replace(short, cut=case.bench.keeper.calls(case.id, case.trace, form))
+    return short
 
 
 def not_started(case: Listed, reason: str) -> CaseRecord:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from ...reports.redaction import Redaction
+
     # Options need this module in every run of pytest, and claims take long to import.
     from ..contract.claims import Value
 
@@ -47,6 +49,16 @@ class Target:
     host_command: tuple[str, ...] = ()
     apart: str = ""
     command: tuple[str, ...] = ()
+
+    @property
+    def redaction(self) -> "Redaction":
+        """What takes its secrets out of texts."""
+        from ...reports.redaction import Redaction, looks_secret  # noqa: PLC0415 - options need this module
+
+        options = {name: value for name, value in self.backing_options.items() if isinstance(value, str)}
+        secret = {name: self.environment[name] for name in self.secrets}
+        secret |= {f"backing.{name}": value for name, value in options.items() if looks_secret(name)}
+        return Redaction(secret, [*self.environment.values(), *options.values(), self.backing or ""])
 
     def to_wire(self) -> dict[str, Any]:
         """For a worker of pytest-xdist: values that its wire carries."""

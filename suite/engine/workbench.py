@@ -20,6 +20,7 @@ from ...harness.outcomes import Died, Outcome, Source
 from ...harness.raw import Call, RawFilesystem
 from ...harness.registration import Scheme
 from ..contract.claims import Claims
+from .bounds import Keeper
 from .knowledge import NOTHING, Knowledge
 from .target import Target
 
@@ -41,6 +42,8 @@ class Workbench:
         self.claims = Claims.of(target.claims, target.limits)
         starts = launcher(target.host_command, target.environment)
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs)
+        self.redaction = target.redaction
+        self.keeper = Keeper(target.traces, self.redaction)
         self.left_behind: list[str] = []
         self.root_made = knowledge.root_made
         self.hosts_differ = knowledge.hosts_differ

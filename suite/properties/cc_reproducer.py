@@ -10,6 +10,7 @@ from ...harness.native import include_directory, native_directory
 from ...harness.outcomes import Entries, Existence, Outcome, Read, Statistics, Undeleted
 from ...harness.raw import Call
 from ...reports.records import CheckRecord
+from ...reports.redaction import Redaction
 from ..contract.model import OPENS
 from ..engine.target import Target
 
@@ -55,14 +56,15 @@ def source(target: Target, calls: Sequence[Call], names: Mapping[str, str], brok
         directory=paths.join(paths.dirname(root), "tffs-reproduce"),
         path=target.plugin,
         scheme=target.scheme or "",
-        calls="\n".join(f"  {line}" for line in _lines(calls, names)),
+        calls="\n".join(f"  {line}" for line in _lines(calls, names, target.redaction)),
     )
 
 
-def _lines(calls: Sequence[Call], names: Mapping[str, str]) -> Iterator[str]:
+def _lines(calls: Sequence[Call], names: Mapping[str, str], redaction: Redaction) -> Iterator[str]:
     handles: dict[object, str] = {}
     for number, (op, arguments, came) in enumerate(calls):
         outcome = came if isinstance(came, Outcome) else None
+        recorded = _text(redaction.text(told(outcome, names)))
         if op == "translate_name" or (op in _MAKES and _name(arguments[1], names) == 'Name("")'):
             # The program translates names itself where it uses them, and makes the directory after it loaded the
             # plugin.
@@ -73,10 +75,10 @@ def _lines(calls: Sequence[Call], names: Mapping[str, str]) -> Iterator[str]:
                 handles[outcome.value] = handle
             yield (
                 f"{_OBJECTS[op]} {handle} = Open<{_OBJECTS[op]}>({_text(op)}, fs.{op}, {_name(arguments[1], names)},"
-                f" {_text(told(outcome, names))});"
+                f" {recorded});"
             )
         else:
-            yield _call(op, arguments, names, handles, _text(told(outcome, names)))
+            yield _call(op, arguments, names, handles, recorded)
 
 
 #: How each op is written: `file` is what it was opened as, `one` and `two` are its paths, `first` and `second` what

@@ -1,9 +1,9 @@
 """Writes down a failure that was found and shrunk: a trace, a C++ program, and a command that tries it again."""
 
 import re
-import shlex
 from pathlib import Path
 
+from ...reports.escape import command_line
 from ...reports.verdicts import Verdict
 from ..contract.model import Step
 from ..engine import callformat
@@ -56,7 +56,7 @@ def write(case: Case, tried: Tried) -> str:
     ).write(path)
     source = path.with_suffix(".cc")
     source.write_text(cc_reproducer.source(target, tried.calls, tried.names, broken), encoding="utf-8")
-    line = shlex.join([*target.command, f"--case={case.id}", f"--replay={path}"])
+    line = command_line([*target.command, f"--case={case.id}", f"--replay={path}"])
     return f"{ops}; trace {path}; program {source}; {line}"
 
 

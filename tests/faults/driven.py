@@ -69,7 +69,7 @@ def judge(plugin: str, fault: str, cases: list[Listed], timeout: float = 2) -> J
 
 def run(bench: Workbench, listed: Listed) -> CaseRecord:
     """One case, as the fixture `case` and pytest's hooks run it."""
-    case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=True)
+    case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=True, tier=listed.tier)
     error: BaseException | None = None
     try:
         listed.body(case=case)

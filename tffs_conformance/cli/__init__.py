@@ -11,7 +11,7 @@ from .list import list_
 from .probe import probe
 from .report import report
 from .services import services
-from .waivers import update_waivers
+from .waivers import update_waivers, waive
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,5 +29,5 @@ def main() -> None:
     """
 
 
-for command in (list_, explain, report, config, doctor, host, probe, services, update_waivers):
+for command in (list_, explain, report, config, doctor, host, probe, services, waive, update_waivers):
     main.add_command(command)

@@ -9,9 +9,10 @@ import click
 import tomlkit
 
 from ..harness.shipped import built
-from ..reports.escape import printable
+from ..reports.escape import printable, steers
+from ..reports.redaction import looks_secret
 from ..run.run_options import BadUsage
-from ..run.targets import looks_secret, only_target
+from ..run.targets import only_target
 from ..suite.contract.claims import meanings
 from ..suite.engine.observations import Observation, observations
 from ..suite.engine.target import Target
@@ -47,7 +48,7 @@ def probe(
     try:
         target = only_target(plugin, scheme, root, environment, call_timeout)
     except BadUsage as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(printable(str(error))) from None
     bench = Workbench(target)
     try:
         text = draft(plugin, target, root, observations(bench))
@@ -57,7 +58,10 @@ def probe(
     if output is None:
         click.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from None
         click.echo(f"written: {output}", err=True)
     if target.scheme is None:
         raise click.ClickException("the plugin registered no scheme, so nothing could be found out")
@@ -80,7 +84,9 @@ def draft(given: str, target: Target, root: str | None, findings: Iterable[Obser
         lines += ["", "[env]"]
         for name, value in target.environment.items():
             lines.append(
-                f"{_key(name)} = {{from = {_toml(name)}}}" if looks_secret(name) else f"{_key(name)} = {_toml(value)}"
+                f"{_key(name)} = {{from = {_toml(name)}}}"
+                if looks_secret(name, value)
+                else f"{_key(name)} = {_toml(value)}"
             )
     section = ""
     for finding in findings:
@@ -110,4 +116,9 @@ def _key(name: str) -> str:
 
 
 def _toml(value: str | bool | int) -> str:
-    return tomlkit.item(value).as_string()
+    """A value in TOML. What could steer a terminal is written as an escape, and what TOML cannot hold is replaced."""
+    if not isinstance(value, str):
+        return tomlkit.item(value).as_string()
+    text = value.encode("utf-8", "replace").decode()
+    escaped = "".join(f"\\U{ord(one):08x}" if steers(one) else one for one in text.replace("\\", "\\\\"))
+    return '"' + escaped.replace('"', '\\"') + '"'

@@ -12,7 +12,8 @@ from ..reports.report import Report
 
 @click.command()
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def report(path: Path) -> None:
+@click.option("-v", "verbosity", count=True, help="All findings, and the calls of the first; twice: the calls of all.")
+def report(path: Path, verbosity: int) -> None:
     """Show a report again. From the journal of a run that was killed, write its report first, marked incomplete."""
     if path.suffix == ".jsonl":
         try:
@@ -22,7 +23,7 @@ def report(path: Path) -> None:
         click.echo(f"written: {document.write(loaded, path.parent)}", err=True)
     else:
         loaded = load(path)
-    for text, markup in terminal.summary(loaded, width=100, directory=path.parent):
+    for text, markup in terminal.summary(loaded, width=100, directory=path.parent, verbosity=verbosity):
         colour = next((name for name in ("red", "green", "yellow") if markup.get(name)), None)
         click.secho(text, bold=markup.get("bold"), fg=colour)
 

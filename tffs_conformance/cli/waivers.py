@@ -1,4 +1,4 @@
-"""`tffs-conformance update-waivers`: a file of waivers follows a report."""
+"""`tffs-conformance waive` and `update-waivers`: a file of waivers gets what a report found, or follows it."""
 
 import datetime
 import getpass
@@ -8,12 +8,63 @@ import click
 
 from ..reports import document
 from ..reports.errors import ReportError
+from ..reports.escape import printable
 from ..reports.waiver_file import update
+from ..reports.waiver_file import waive as add_waivers
 from ..reports.waivers import WaiverError, read
 from ..run.waivers import fitting
 
 #: A waiver that nobody gave an end is looked at again after so many days.
 DAYS = 90
+
+
+@click.command()
+@click.argument("report", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="REPORT.JSON")
+@click.option("--owner", required=True, help="Who answers for them.")
+@click.option("--reason", required=True, help="Why they are accepted.")
+@click.option("--clause", "clauses", default="*", metavar="PATTERN", help="Only of these clauses, e.g. 'read.*'.")
+@click.option("--expires", type=click.DateTime(["%Y-%m-%d"]), help="The last day on which they are accepted.")
+@click.option("--issue", metavar="URL", help="Where they are discussed.")
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    default="waivers.toml",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file that gets the entries (default: waivers.toml); it is made where there is none.",
+)
+def waive(
+    report: Path,
+    owner: str,
+    reason: str,
+    clauses: str,
+    expires: datetime.datetime | None,
+    issue: str | None,
+    path: Path,
+) -> None:
+    """Accept the violations of a report: write an entry for each into a file of waivers, which is otherwise kept."""
+    for option, value in (("--owner", owner), ("--reason", reason), ("--issue", issue)):
+        if value is not None and not value.strip():
+            raise click.UsageError(f"{option} says nothing")
+    try:
+        added = add_waivers(
+            path,
+            read(path, datetime.date.today()) if path.exists() else [],
+            document.load(report),
+            clauses=clauses,
+            reason=reason,
+            owner=owner,
+            issue=issue,
+            expires=expires.date() if expires else None,
+        )
+    except (ReportError, WaiverError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    if not added:
+        raise click.ClickException(f"the report has no violation of {clauses} that {path} does not accept already")
+    for entry in added:
+        click.echo(f"added    {printable(entry)}")
+    click.echo(f"written: {path}; pytest … --waivers={path}", err=True)
 
 
 @click.command("update-waivers")
@@ -63,6 +114,6 @@ def update_waivers(
         raise click.ClickException(str(error)) from None
     for kind, entries in (("added", changes.added), ("updated", changes.updated), ("dropped", changes.dropped)):
         for entry in entries:
-            click.echo(f"{kind:<8} {entry}")
+            click.echo(f"{kind:<8} {printable(entry)}")
     if not (changes.added or changes.updated or changes.dropped):
         click.echo("nothing to change")

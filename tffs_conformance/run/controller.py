@@ -270,7 +270,9 @@ class Controller(Session):
         writer = terminalreporter._tw
         for name, report in self._reports.items():
             directory = self.options.report_directory(name, len(self._reports) > 1)
-            for text, markup in terminal.summary(report, width=writer.fullwidth, directory=directory):
+            for text, markup in terminal.summary(
+                report, width=writer.fullwidth, directory=directory, verbosity=self.config.option.verbose
+            ):
                 writer.line(text, **markup)
             for line in self._remarks(name):
                 writer.line(line)

@@ -54,7 +54,7 @@ def open_journals(
         )
         directory = options.report_directory(target.name, len(found) > 1)
         try:
-            journals[target.name] = Journal.open(directory, header, one.secrets)
+            journals[target.name] = Journal.open(directory, header, target.redaction)
         except OSError as error:
             raise BadUsage(f"--report-dir: the report cannot be written: {error}") from error
     return journals

@@ -19,6 +19,8 @@ EXIT_CODES = (
     " nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line makes no sense, or no case was"
     " selected"
 )
+#: How long one process of the plugin lives, unless it is told otherwise.
+HOST_SCOPE = "case"
 #: The folder beside the report in which properties leave what they found.
 TRACES = "traces"
 
@@ -127,7 +129,7 @@ def add(group: pytest.OptionGroup) -> None:
         "--host-scope",
         dest="tffs_host_scope",
         choices=("case", "module", "session"),
-        default="case",
+        default=HOST_SCOPE,
         help="how long one process of the plugin lives (default: case; wider for plugins that are slow to start)",
     )
     option(

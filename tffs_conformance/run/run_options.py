@@ -113,8 +113,10 @@ def _environment(entries: Sequence[str]) -> dict[str, str]:
     environment = {}
     for entry in entries:
         name, equals, value = entry.partition("=")
-        if not name or not (equals or name in os.environ):
-            raise BadUsage(f"--env={entry}: NAME=VALUE is expected, or the NAME of a variable that is set here")
+        if not name:
+            raise BadUsage(f"--env={entry}: NAME=VALUE is expected")
+        if not equals and name not in os.environ:
+            raise BadUsage(f"--env={name}: it is not set here, so it has to be --env={name}=VALUE")
         environment[name] = value if equals else os.environ[name]
     return environment
 

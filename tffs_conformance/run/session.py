@@ -120,11 +120,20 @@ class Session(ABC):
         node = request.node
         target = self.target_of(node)
         listed = collect.listed(node)
-        this = Case(self.bench(target), listed.id, listed.clauses, listed.doc, over_tables=collect.is_over_tables(node))
+        this = Case(
+            self.bench(target),
+            listed.id,
+            listed.clauses,
+            listed.doc,
+            over_tables=collect.is_over_tables(node),
+            tier=listed.tier,
+        )
         node.stash[_CASE], node.stash[_ENDED] = this, False
         yield this
         if not node.stash[_ENDED]:
             this.abandon()
+        # pytest keeps every item to the end: what the plugin answered must not stay with it.
+        del node.stash[_CASE]
         this.clear()
 
     @pytest.hookimpl(wrapper=True)

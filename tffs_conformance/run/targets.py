@@ -13,9 +13,10 @@ from ..harness.native import NativePartsMissing, native_directory
 from ..harness.profile import Profile, ProfileError
 from ..harness.shipped import built, plugin_path, shipped
 from ..reports.header import TargetFacts
+from ..reports.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaim, stated
 from ..suite.engine.target import EXAMPLES, Target
-from .options import CALL_TIMEOUT, TRACES
+from .options import CALL_TIMEOUT, HOST_SCOPE, TRACES
 from .plugin_facts import PluginSeen, facts, see
 from .run_options import BadUsage, RunOptions
 from .services import Given
@@ -37,11 +38,6 @@ class PreparedTarget:
     target: Target
     facts: TargetFacts
     services: "Running | None" = None
-
-    @property
-    def secrets(self) -> dict[str, str]:
-        """What stands in no report, by name."""
-        return {name: self.target.environment[name] for name in self.target.secrets}
 
 
 #: Gives each plugin what its services have for it; profiles may name the services.
@@ -143,7 +139,7 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
             missing=services.missing,
             claims=dict(claimed.claims),
             limits=dict(claimed.limits),
-            secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key)),
+            secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key, environment[key])),
             examples=options.examples,
             seed=options.seed,
             replay=options.replay,
@@ -228,23 +224,18 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
     if options.roots:
         command.append(f"--root={options.roots[k]}")
     if target.backing and options.backings:
-        command.append(f"--backing={target.backing}")
+        command.append(f"--backing={Redaction({}, [target.backing]).text(target.backing)}")
     if options.host_command:
         command.append(f"--host-command={shlex.join(options.host_command)}")
     command += ["--services"] * options.services
     command += ["--undefined"] * options.undefined
     command += [f"--seed={target.seed}"] * bool(target.seed)
     command += [f"--examples={target.examples}"] * (target.examples != EXAMPLES)
-    command += [f"--host-scope={target.host_scope}"] * (target.host_scope != "case")
+    command += [f"--host-scope={target.host_scope}"] * (target.host_scope != HOST_SCOPE)
     command += [f"--call-timeout={target.timeout:g}"] * (target.timeout != CALL_TIMEOUT)
     for name, value in options.environment.items():
         command.append(f"--env={name}" if name in target.secrets else f"--env={name}={value}")
     return tuple(command)
-
-
-def looks_secret(name: str) -> bool:
-    """Whether the value of this variable is nobody's business."""
-    return any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "CREDENTIAL", "KEY"))
 
 
 def _root(given: str, scheme: str | None, root: str | None) -> str | None:

@@ -1,0 +1,64 @@
+"""Findings: the broken clauses of a report in the order in which a person should look at them.
+
+One cause shows in many checks. A clause that is broken only in cases in which a clause that others depend on is broken
+as well is told with that one, and is no finding of its own.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .records import CaseRecord, CheckRecord
+from .report import Report
+from .verdicts import Verdict
+
+#: A check, and the case that made it.
+Made = tuple[CaseRecord, CheckRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A clause, its checks with the verdict asked for, the plainest first, and the clauses that are told with it."""
+
+    clause: str
+    checks: tuple[Made, ...]
+    beside: list[str] = field(default_factory=list)
+
+    @property
+    def cases(self) -> dict[str, CaseRecord]:
+        """Its cases by id, the plainest first."""
+        return {case.id: case for case, _ in self.checks}
+
+    @property
+    def times(self) -> int:
+        """How many checks there are, those included that stand for several."""
+        return sum(check.times for _, check in self.checks)
+
+
+def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Finding]:
+    """What a run found, causes first."""
+    found: list[Finding] = []
+    for finding in by_clause(report, verdict):
+        cases = finding.cases.keys()
+        cause = next((other for other in found if cases <= other.cases.keys()), None)
+        if cause is None:
+            found.append(finding)
+        else:
+            cause.beside.append(finding.clause)
+    return found
+
+
+def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
+    """Each clause that has checks with this verdict, causes first, whatever it is a consequence of."""
+    made: dict[str, list[Made]] = {}
+    for case in report.cases:
+        for check in case.checks:
+            if check.verdict is verdict:
+                made.setdefault(check.clause, []).append((case, check))
+    places = {name: place for place, name in enumerate(report.clauses)}
+    names = sorted(made, key=lambda name: (report.clauses[name].order, places[name]))
+    return [Finding(name, tuple(_plainest_first(made[name]))) for name in names]
+
+
+def _plainest_first(made: Iterable[Made]) -> list[Made]:
+    """First the way through an op once, then cases about one clause before those about many."""
+    return sorted(made, key=lambda one: (one[0].tier != "smoke", len(one[0].clauses), len(one[0].ops), one[0].id))

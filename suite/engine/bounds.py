@@ -1,0 +1,179 @@
+"""Bounds: how much of a case is remembered and recorded, and where the rest is kept.
+
+A plugin may answer with a gigabyte, or a million times. A record is a few thousand characters whatever it does; the
+calls of a case with which something is wrong are whole in the folder of the traces, as long as there is room.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace as changed
+from pathlib import Path
+from typing import cast
+
+from msgspec.structs import replace
+
+from ...harness.outcomes import Outcome, Read
+from ...harness.raw import Call
+from ...reports.plain import dumps, plain
+from ...reports.records import CaseRecord, CheckRecord
+from ...reports.redaction import Redaction
+from ...reports.verdicts import Verdict
+from .callformat import Cut, Form
+
+#: The length of the JSON of a record is at most this, unless it has very many checks of short texts.
+RECORD = 10_000
+#: The most characters of the JSON of what a check expected and got: both are always cut in the same place.
+COMPARED = 400
+#: One case makes so many checks of one clause with one verdict; those beyond share a record.
+CHECKS = 16
+#: A case remembers so many bytes of long values; those beyond are remembered by their digests.
+REMEMBERED = 8 << 20
+#: A value is long from so many bytes on.
+LONG = 4096
+#: All that a run keeps whole takes so many bytes on the disk at most, in each worker.
+KEPT = 256 << 20
+#: What is given up, step by step, until a record is short enough: characters of a text, calls, characters of output.
+_STEPS = ((4000, 200, 16_000), (1000, 60, 2_000), (400, 30, 500), (200, 12, 200), (80, 5, 100))
+#: What a check says that stands for others beyond CHECKS.
+OTHERS = "another answer than those above"
+
+
+class Trace(list[Call]):
+    """The calls of a case. Long values beyond `REMEMBERED` bytes in all are replaced by what is left of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._room = REMEMBERED
+
+    def append(self, call: Call) -> None:
+        """Take a call."""
+        op, arguments, outcome = call
+        value = outcome.value if isinstance(outcome, Outcome) else None
+        if any(isinstance(argument, bytes) and len(argument) > LONG for argument in arguments):
+            arguments = tuple(map(self._remembered, arguments))  # type: ignore[arg-type]
+        if isinstance(value, Read) and len(value.data) > LONG and isinstance(outcome, Outcome):
+            outcome = changed(outcome, value=changed(value, data=cast(bytes, self._remembered(value.data))))
+        elif isinstance(value, tuple) and isinstance(outcome, Outcome):
+            outcome = changed(outcome, value=tuple(map(self._remembered, value)))
+        if isinstance(outcome, Outcome) and len(outcome.message) > LONG:
+            outcome = changed(
+                outcome, message=f"{outcome.message[:LONG]}… ({len(outcome.message)} characters, and no more are known)"
+            )
+        super().append((op, arguments, outcome))
+
+    def _remembered(self, value: object) -> object:
+        if not isinstance(value, bytes) or len(value) <= LONG:
+            return value
+        self._room -= len(value)
+        return value if self._room >= 0 else Cut.of(value)
+
+
+class Keeper:
+    """Writes down whole, in the folder of the traces, what records have a part of. Secrets are taken out there, too."""
+
+    def __init__(self, folder: str | None, redaction: Redaction, room: int = KEPT) -> None:
+        self._folder = Path(folder) if folder else None
+        self._redaction = redaction
+        self._room = room
+
+    def calls(self, case: str, calls: Sequence[Call], form: Form) -> str | None:
+        """Keep the calls of a case; the name of their file, or None where nothing may be kept."""
+        if self._folder is None or self._room <= 0:
+            return None
+        name = re.sub(r"[^a-z0-9]+", "-", case.lower()).strip("-") + ".calls.txt"
+        whole = changed(form, most=LONG, kept=self._value)
+        lines = (self._redaction.text(whole.line(call)) for call in calls)
+        self._write(name, (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines))
+        return name
+
+    def _value(self, data: bytes) -> str:
+        """Keep a value under its digest."""
+        digest = hashlib.sha256(data).hexdigest()
+        assert self._folder is not None
+        if not (self._folder / "values" / digest).exists() and len(data) <= self._room:
+            self._write(f"values/{digest}", [self._redaction.data(data)])
+        return digest
+
+    def _write(self, name: str, pieces: Iterable[bytes]) -> None:
+        assert self._folder is not None
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            for piece in pieces:
+                self._room -= len(piece)
+                if self._room < 0:
+                    file.write(b"there is no room for more\n")
+                    return
+                file.write(piece)
+
+
+def compared(text: str) -> str:
+    """What a check expected or got, cut where it is too long for a fingerprint."""
+    return _cut(text, COMPARED)
+
+
+def add(made: list[CheckRecord], check: CheckRecord) -> None:
+    """Take a check of a case. Those of one clause beyond the first few share a record."""
+    alike = [k for k, one in enumerate(made) if one.clause == check.clause and one.verdict is check.verdict]
+    if len(alike) < CHECKS:
+        made.append(check)
+        return
+    same = next((k for k in alike if replace(made[k], times=1) == check), None)
+    if same is None:
+        check = replace(check, got=OTHERS, expected="as above", plugin_said=None)
+        same = next((k for k in alike if replace(made[k], times=1) == check), None)
+    if same is None:
+        made.append(check)
+    else:
+        made[same] = replace(made[same], times=made[same].times + 1)
+
+
+def fitted(record: CaseRecord) -> CaseRecord:
+    """The record, short enough: of long texts the beginning is left, of many calls the last."""
+    if _length(record) <= RECORD:
+        return record
+    short = record
+    for characters, calls, output in _STEPS:
+        short = replace(
+            record,
+            checks=tuple(
+                replace(check, plugin_said=check.plugin_said and _cut(check.plugin_said, characters))
+                for check in record.checks
+            ),
+            reason=record.reason and _cut(record.reason, characters),
+            stimulus=_cut(record.stimulus, characters),
+            ops=tuple(_cut(op, characters) for op in _last(record.ops, calls)),
+            output=_cut(record.output, output),
+        )
+        if _length(short) <= RECORD:
+            break
+    return short
+
+
+def is_remarkable(verdict: Verdict) -> bool:
+    """Whether the calls of a case with this verdict are kept."""
+    return verdict in (Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED, Verdict.ERROR)
+
+
+def _length(record: CaseRecord) -> int:
+    return len(dumps(plain(record)))
+
+
+def _cut(text: str, most: int) -> str:
+    """A text of which the JSON has `most` characters or a few more."""
+    if len(text) * 2 <= most and text.isascii() and text.isprintable():
+        return text
+    written = len(dumps(text[:most]))
+    if len(text) <= most and written <= most + 2:
+        return text
+    left = max(1, min(len(text), most) * most // written)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{text[:left]}… ({len(text)} characters, sha256 {digest[:16]}…)"
+
+
+def _last(lines: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """The first line and the last ones, with a line that says how many are missing."""
+    if len(lines) <= most:
+        return lines
+    return (lines[0], f"… {len(lines) - most} calls left out …", *lines[1 - most :])

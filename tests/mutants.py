@@ -1,0 +1,104 @@
+"""Mutation testing: changes one thing in a module, and looks whether a test notices.
+
+`python tests/mutants.py [MODULE…]` works on a copy of the tree. A mutant that no test notices has to be in
+`mutants.toml` with the reason why that is right; any other fails. The tool is cosmic-ray.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SURVIVORS = Path(__file__).with_suffix(".toml")
+#: Seconds that the tests of a module may take: more than ten times what they take.
+LONGEST = 120
+
+#: The modules that verdicts follow from, and the tests that hold each of them.
+MODULES = {
+    "reports/escape.py": (
+        "test_reports_escape.py",
+        "test_rerun.py::test_an_argument_comes_out_of_a_shell_as_it_went_in",
+    ),
+    "reports/verdicts.py": ("test_reports_verdicts.py",),
+    "reports/findings.py": ("test_reports_findings.py",),
+    "reports/waivers.py": ("test_reports_waivers.py", "test_cli_waive.py"),
+    "reports/journal.py": ("test_reports_journal.py",),
+    "reports/tally.py": ("test_reports_document.py", "test_reports_verdicts.py", "test_reports_tally.py"),
+    "reports/claims.py": ("test_reports_claims.py",),
+    "reports/redaction.py": ("test_reports_redaction.py",),
+    "suite/engine/bounds.py": ("test_bounds.py",),
+    "suite/engine/checks.py": ("test_checks.py", "test_fingerprints.py::test_what_differs_from_run_to_run_is_not_told"),
+    "suite/contract/coverage.py": ("test_cli.py",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A change that was tried: the module, the lines that were taken out and those that were put in."""
+
+    module: str
+    out: str
+    put_in: str
+    survived: bool
+
+    def __str__(self) -> str:
+        return f"{self.module}: {self.out!r} -> {self.put_in!r}"
+
+
+def tried(tree: Path, module: str) -> list[Mutant]:
+    """Try all mutants of a module of this tree, which is changed meanwhile."""
+    tests = " ".join(f"tests/{name}" for name in MODULES[module])
+    pytest = f"{sys.executable} -m pytest -x -q -p no:randomly -p no:cacheprovider -o addopts= {tests}"
+    subprocess.run(pytest.split(), cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    (tree / "mutants.cfg").write_text(
+        f'[cosmic-ray]\nmodule-path = "{module}"\ntimeout = {LONGEST}\nexcluded-modules = []\n'
+        f'test-command = "{pytest}"\n[cosmic-ray.distributor]\nname = "local"\n'
+    )
+    for command in (("init", "mutants.cfg", "mutants.sqlite", "--force"), ("exec", "mutants.cfg", "mutants.sqlite")):
+        subprocess.run([sys.executable, "-m", "cosmic_ray.cli", *command], cwd=tree, check=True)
+    dump = [sys.executable, "-m", "cosmic_ray.cli", "dump", "mutants.sqlite"]
+    done = subprocess.run(dump, cwd=tree, check=True, capture_output=True, text=True)
+    return list(_read(module, done.stdout.splitlines()))
+
+
+def _read(module: str, lines: Sequence[str]) -> Iterator[Mutant]:
+    for line in lines:
+        _, result = json.loads(line)
+        if result is None or result["worker_outcome"] in ("no-test", "skipped"):
+            continue
+        changed = [text for text in result["diff"].splitlines() if text[:1] in "+-" and text[:3] not in ("+++", "---")]
+        out, put_in = ("\n".join(text[1:].strip() for text in changed if text[0] == sign) for sign in "-+")
+        yield Mutant(module, out, put_in, result["test_outcome"] == "survived")
+
+
+def accepted() -> dict[tuple[str, str, str], str]:
+    """The mutants that may survive, each with its reason."""
+    table = tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))
+    return {(one["module"], one["out"], one["in"]): one["reason"] for one in table.get("survivor", ())}
+
+
+def main(modules: Sequence[str]) -> int:
+    """Try the mutants of some modules, or of all; 1 where one survives that must not."""
+    known, strangers = accepted(), []
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(".git", ".tox", "*cache*", "build*"))
+        for module in modules or MODULES:
+            mutants = tried(tree, module)
+            alive = [one for one in mutants if one.survived]
+            strange = [one for one in alive if (one.module, one.out, one.put_in) not in known]
+            strangers += strange
+            print(f"{module}: {len(mutants)} mutants, {len(alive)} survive, {len(strange)} of them unexplained")
+    for one in strangers:
+        print(f"survived: {one}")
+    return 1 if strangers else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""Whatever a plugin answers, a record is short, and what was cut is whole in the folder of the traces."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.records import record
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.outcomes import Entries, Outcome, Read
+from tffs_conformance.harness.raw import Call
+from tffs_conformance.reports.plain import text
+from tffs_conformance.reports.records import CheckRecord
+from tffs_conformance.reports.redaction import Redaction
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite.engine import bounds
+from tffs_conformance.suite.engine.bounds import COMPARED, OTHERS, RECORD, Keeper, Trace, add, compared, fitted
+from tffs_conformance.suite.engine.callformat import Cut, Form, show
+
+MEBI = 1 << 20
+NOTHING = Redaction({})
+
+
+def read(data: bytes, message: str = "") -> Call:
+    return "read", (1, 0, len(data)), Outcome("read", Code.OK, message, Read(len(data), data))
+
+
+def test_results_are_cut_like_arguments() -> None:
+    (line,) = [Form().line(read(b"\xa5" * MEBI))]
+    assert len(line) < 300
+    assert "Read(returned=1048576, data=" in line
+    assert "… (1048576 bytes)" in line
+    line = Form().line(("append", (1, b"x" * MEBI), Outcome("append", Code.OK, "m" * MEBI, None)))
+    assert len(line) < 700
+    assert "(1048576 characters)" in line
+
+
+def test_a_million_entries_are_told_by_their_number() -> None:
+    entries = Entries(10**6, tuple(f"file-{k}" for k in range(10**6)))
+    line = Form().line(("get_children", (1, b"/d"), Outcome("get_children", Code.OK, "", entries)))
+    assert len(line) < 500
+    assert "and 999988 more" in line
+
+
+def test_a_path_is_told_before_it_is_cut() -> None:
+    long = "/tmp/tffs-0123456789ab/" + "x" * 200
+    assert show(long, lambda said: said.replace("/tmp/tffs-0123456789ab", "{root}")).startswith("'{root}/xxx")
+    assert show([long], lambda said: said.replace("/tmp/tffs-0123456789ab", "{root}")).startswith("['{root}/xxx")
+
+
+def test_a_case_forgets_long_values_beyond_its_room() -> None:
+    trace = Trace()
+    for _ in range(12):
+        trace.append(read(b"z" * MEBI))
+    data: list[Any] = [outcome.value.data for _, _, outcome in trace]  # type: ignore[union-attr]
+    assert [type(one) for one in data] == [bytes] * 8 + [Cut] * 4
+    assert data[-1] == Cut(b"z" * 40, MEBI, hashlib.sha256(b"z" * MEBI).hexdigest())
+    assert f"(1048576 bytes, sha256 {data[-1].digest})" in Form().line(trace[-1])
+    trace.append(("append", (1, b"y" * MEBI), Outcome("append", Code.OK, "", None)))
+    assert isinstance(trace[-1][1][1], Cut)
+    trace.append(read(b"", "m" * MEBI))
+    assert trace[-1][2].message == "m" * 4096 + "… (1048576 characters, and no more are known)"
+    trace.append(read(b"short"))
+    assert trace[-1] == read(b"short")
+
+
+@pytest.mark.parametrize("said", ["a" * 10**6, "\x1b" * 10**5, "\udcff" * 10**5, '"' * 10**5, "\U0001f600" * 10**5])
+def test_a_record_is_short_whatever_is_in_it(said: str) -> None:
+    checks = [CheckRecord("read.succeeds", Verdict.VIOLATION, compared(said), compared(said), plugin_said=said)] * 6
+    long = record("a", Verdict.VIOLATION, *checks, ops=(said,) * 300, output=said, reason=said, stimulus=said)
+    short = fitted(long)
+    assert len(text(short)) <= RECORD
+    assert short.ops[1] == "… 295 calls left out …"
+    assert len(said) > COMPARED
+    assert short.checks[0].got == checks[0].got
+
+
+def test_a_record_that_is_short_stays_as_it_is() -> None:
+    small = record("a", Verdict.VIOLATION, ops=("x",) * 60)
+    assert fitted(small) is small
+
+
+def test_what_was_compared_is_cut_in_the_same_place_whatever_else_a_case_says() -> None:
+    assert compared("x" * COMPARED) == "x" * COMPARED
+    assert compared("x" * (COMPARED + 1)).startswith("x" * (COMPARED - 2))
+    assert f"… ({COMPARED + 1} characters, sha256 " in compared("x" * (COMPARED + 1))
+    assert compared("x" * 500 + "a") != compared("x" * 500 + "b")
+
+
+def violation(got: str) -> CheckRecord:
+    return CheckRecord("read.succeeds", Verdict.VIOLATION, "x", got)
+
+
+def test_very_many_checks_of_one_clause_share_records_and_are_all_counted() -> None:
+    made: list[CheckRecord] = []
+    for number in range(1000):
+        add(made, violation(f"got {number}"))
+    assert len(made) == bounds.CHECKS + 1
+    assert sum(check.times for check in made) == 1000
+    assert (made[-1].got, made[-1].times) == (OTHERS, 1000 - bounds.CHECKS)
+
+
+def test_a_breach_that_no_record_shows_is_not_counted_as_one_that_is() -> None:
+    """A waiver that accepts what is shown must not accept what is not."""
+    made: list[CheckRecord] = []
+    for number in range(bounds.CHECKS):
+        add(made, violation(f"got {number}"))
+    for got in ("got 3", "new", "got 3"):
+        add(made, violation(got))
+    add(made, CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x"))
+    assert [(check.got, check.times) for check in made if check.times > 1] == [("got 3", 3)]
+    assert [check.got for check in made[-2:]] == [OTHERS, "x"]
+
+
+def test_calls_are_kept_whole(tmp_path: Path) -> None:
+    data = b"\x00\xa5" * MEBI
+    name = Keeper(str(tmp_path), NOTHING).calls("read/a[X b]", [read(data, "m" * 2000), read(b"q" * 3000)], Form())
+    assert name == "read-a-x-b.calls.txt"
+    lines = (tmp_path / name).read_text().splitlines()
+    digest = hashlib.sha256(data).hexdigest()
+    assert digest in lines[0]
+    assert "m" * 2000 in lines[0]
+    assert "q" * 3000 in lines[1]
+    assert (tmp_path / "values" / digest).read_bytes() == data
+    assert [path.name for path in (tmp_path / "values").iterdir()] == [digest]
+
+
+def test_what_is_kept_has_an_end(tmp_path: Path) -> None:
+    keeper = Keeper(str(tmp_path), NOTHING, room=3 * MEBI)
+    for number in range(10):
+        keeper.calls(f"case/{number}", [read(bytes([number]) * MEBI)] * 3, Form())
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < 3.1 * MEBI
+    assert Keeper(str(tmp_path), NOTHING, room=0).calls("case/x", [], Form()) is None
+
+
+def test_without_a_folder_nothing_is_kept() -> None:
+    assert Keeper(None, NOTHING).calls("case/x", [read(b"")], Form()) is None

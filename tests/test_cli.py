@@ -1,0 +1,270 @@
+"""The commands that say what there is and what a report has: list, explain, report."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.records import GOOD, HEADER, case, record
+from tffs_conformance.cli import main
+from tffs_conformance.cli.names import fitting
+from tffs_conformance.reports.document import load, write
+from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
+from tffs_conformance.reports.records import CheckRecord
+from tffs_conformance.reports.report import REPORT_NAME
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue, causes_first, clause
+from tffs_conformance.suite.contract.coverage import Sentence, cites, coverage, sentences
+from tffs_conformance.suite.engine import collect
+
+
+def said(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(main, list(arguments))
+    assert done.exit_code == code, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done.output
+
+
+def listed(*arguments: str) -> tuple[list[str], list[str]]:
+    lines = [line.split() for line in said("list", *arguments).splitlines()]
+    levels = set(Level.__members__)
+    return [line[1] for line in lines if line[0] in levels], [line[1] for line in lines if line[0] == "case"]
+
+
+# list ----------------------------------------------------------------------------------------------------------------
+
+
+def test_all_clauses_and_cases_are_listed() -> None:
+    assert listed() == (list(catalogue()), [one.id for one in collect.cases()])
+
+
+@pytest.mark.parametrize("given", ["status/one-path[stat-missing]", "status/one-path[stat-missing*"])
+def test_brackets_of_an_id_stand_for_themselves(given: str) -> None:
+    clauses, cases = listed(given)
+    assert clauses == []
+    assert "status/one-path[stat-missing]" in cases
+    assert all(name.startswith("status/one-path[stat-missing") for name in cases)
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "fits"),
+    [
+        ("a/b[c]", "a/b[c]", True),
+        ("a/b[c]", "a/*", True),
+        ("a/bc", "a/b[cd]", True),
+        ("a/b[c-d]", "a/b[c-*", True),
+        ("a/b[c]", "a/b", False),
+        ("a/b", "a/B", False),
+        ("x/a/b", "a/b", False),
+    ],
+)
+def test_a_pattern_fits(name: str, pattern: str, fits: bool) -> None:
+    assert fitting(name, pattern) is fits
+
+
+def test_the_cases_of_clauses_are_listed_with_them() -> None:
+    clauses, cases = listed("read.*")
+    assert clauses == [name for name in catalogue() if name.startswith("read.")]
+    assert cases == [one.id for one in collect.cases() if any(name.startswith("read.") for name in one.clauses)]
+    assert listed("read.*", "--cases") == ([], cases)
+    assert listed("read.*", "--clauses") == (clauses, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "near"), [("nope*", ""), ("", ""), ("read/plan", "read/plain"), ("read.succeed", "read.succeeds")]
+)
+def test_what_fits_nothing_is_an_error_with_near_names(given: str, near: str) -> None:
+    output = said("list", given, code=1)
+    assert "no clause and no case fits" in output
+    assert near in output
+
+
+def test_what_a_user_types_steers_no_terminal() -> None:
+    for command in ("list", "explain"):
+        done = CliRunner().invoke(main, [command, "\x1b[31m\u202e"])
+        assert done.exit_code != 0
+        assert not {"\x1b", "\u202e"} & set(done.output)
+
+
+def test_programs_get_json() -> None:
+    found = json.loads(CliRunner().invoke(main, ["list", "read.succeeds", "--json"]).stdout)
+    assert found["clauses"] == [
+        {"id": "read.succeeds", "level": "MUST", "class": "read", "rule": clause("read.succeeds").rule}
+    ]
+    assert all("read.succeeds" in one["clauses"] for one in found["cases"])
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_uncovered_is_what_no_executed_check_is_about(tmp_path: Path, verdict: Verdict) -> None:
+    path = write(build(HEADER, [case("read/a", ("read.succeeds", verdict))], duration=1, left_out=None), tmp_path)
+    clauses, cases = listed(f"--uncovered={path}")
+    executed = verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR)
+    assert clauses == [name for name in catalogue() if not executed or name != "read.succeeds"]
+    assert cases == []
+
+
+# list --coverage -----------------------------------------------------------------------------------------------------
+
+
+def test_every_sentence_of_the_interface_is_covered_or_cannot_be_observed() -> None:
+    """Each clause that a row names exists, has a case, and cites the row's line; or the row says why there is none."""
+    held = coverage(sentences(), catalogue(), {one.id: one.clauses for one in collect.cases()})
+    assert {row.sentence.line: row.state for row in held if not row.settled} == {}
+
+
+def test_the_table_has_no_sentence_twice_and_no_row_that_says_both() -> None:
+    table = sentences()
+    assert len({(row.line, row.demand) for row in table}) == len(table) >= 245
+    assert [row.line for row in table if row.clauses and row.unobservable] == []
+
+
+def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = [
+        Sentence("228", "OK iff exactly n bytes", ("read.ok-is-exactly-n",), ""),
+        Sentence("999", "said of the past", (), "it is over"),
+    ]
+    monkeypatch.setattr("tffs_conformance.cli.list.sentences", lambda: table)
+    output = said("list", "--coverage")
+    assert "228\tOK iff exactly n bytes\tread.ok-is-exactly-n\tread/plain, " in output
+    assert "999\tsaid of the past\t\t\tcannot be observed: it is over" in output
+    assert "2 sentences: 1 covered, 1 cannot be observed, 0 missing or wrong (100 %)" in output
+    table.append(Sentence("1", "nobody knows", (), ""))
+    output = said("list", "--coverage", code=1)
+    assert "1\tnobody knows\t\t\tmissing" in output
+    assert "3 sentences: 1 covered, 1 cannot be observed, 1 missing or wrong (66 %)" in output
+
+
+def made(*source: str) -> Clause:
+    return Clause("a.b", Level.MUST, "read", "", source, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "cited"),
+    [
+        ("229", "filesystem_interface.h:229 (2.21), read", True),
+        ("229", "filesystem_interface.h:214,229 (2.21), read", True),
+        ("229", "filesystem_interface.h:220-230 (2.21), read", True),
+        ("229b", "filesystem_interface.h:229 (2.21), read", True),
+        ("345+NF", "filesystem_interface.h:340, 345 (2.21)", True),
+        ("168-175", "filesystem_interface.h:175 (2.21)", True),
+        ("168-175", "filesystem_interface.h:176 (2.21)", False),
+        ("229", "filesystem_interface.h:228,230 (2.21), read", False),
+        ("229", "filesystem_interface.h (2.21), read", False),
+        ("229", "modular_filesystem.cc:229 (2.21)", False),
+        ("2", "filesystem_interface.h:229 (2.21), read", False),
+        ("sign.", "anything", True),
+    ],
+)
+def test_a_source_cites_a_line(line: str, source: str, cited: bool) -> None:
+    assert cites(made("RFC", source), Sentence(line, "", (), "")) is cited
+
+
+@pytest.mark.parametrize(
+    ("name", "cases", "state"),
+    [
+        ("a.b", {"c": ["a.b"]}, "covered"),
+        ("a.b", {"c": ["a.c"]}, "a.b has no case"),
+        ("a.x", {"c": ["a.x"]}, "there is no clause a.x"),
+        ("a.far", {"c": ["a.far"]}, "a.far does not cite line 7"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_said(name: str, cases: dict[str, Any], state: str) -> None:
+    clauses = {"a.b": made("filesystem_interface.h:7"), "a.far": made("filesystem_interface.h:8")}
+    (row,) = coverage([Sentence("7", "d", (name,), "")], clauses, cases)
+    assert (row.state, row.settled) == (state, state == "covered")
+
+
+# explain -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_clause_is_explained() -> None:
+    output = said("explain", "read.short-read-is-out-of-range")
+    first, *rest = output.splitlines()
+    assert first == "read.short-read-is-out-of-range   MUST · read"
+    assert [line.split("  ")[0] for line in rest if not line.startswith(" ")][:3] == ["rule", "source", "look at"]
+    assert "filesystem_interface.h:229 (2.21)" in output
+    assert "read/across-the-end ×" in output
+    assert "TensorFlow" not in output or clause("read.short-read-is-out-of-range").tensorflow
+
+
+def test_what_tensorflow_makes_of_a_breach_is_told_where_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Clause("a.b", Level.MUST, "read", "rule", ("s",), "look", tensorflow="It never ends.")
+    module = sys.modules["tffs_conformance.cli.explain"]
+    monkeypatch.setattr(module, "catalogue", lambda: {"a.b": known})
+    monkeypatch.setattr(module, "clause", {"a.b": known}.__getitem__)
+    assert "TensorFlow  It never ends." in said("explain", "a.b")
+    assert "cases       none" in said("explain", "a.b")
+
+
+def test_every_case_of_a_clause_is_named_on_request() -> None:
+    output = said("explain", "read.succeeds", "--all")
+    wanted = [one.id for one in collect.cases() if "read.succeeds" in one.clauses]
+    assert [name for name in wanted if name not in output] == []
+    few = said("explain", "read.succeeds")
+    assert f"{len(wanted)}: " in few
+    assert len(few) < len(output)
+
+
+def test_accepted_readings_are_named() -> None:
+    disputed = next(entry for entry in catalogue().values() if entry.readings)
+    output = " ".join(said("explain", disputed.id).split())
+    for reading in disputed.readings:
+        assert f"{reading.name}: {reading.text} TensorFlow: {reading.tensorflow}" in output
+
+
+def test_every_clause_and_every_kind_of_case_can_be_explained() -> None:
+    for name in catalogue():
+        assert said("explain", name).startswith(name)
+
+
+def test_a_case_is_explained() -> None:
+    output = said("explain", "status/one-path[stat-missing]")
+    assert output.startswith("status/one-path[stat-missing]   tier must\n")
+    assert "checks" in output
+    assert "pytest --plugin=libmine.so '--case=status/one-path[stat-missing]'" in output
+
+
+@pytest.mark.parametrize(("given", "near"), [("read.succeed", "read.succeeds"), ("read/plane", "read/plain")])
+def test_an_unknown_name_is_an_error_with_near_names(given: str, near: str) -> None:
+    assert near in said("explain", given, code=2)
+
+
+# report --------------------------------------------------------------------------------------------------------------
+
+BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN")
+
+
+def test_a_report_is_shown_again_with_more_on_request(tmp_path: Path) -> None:
+    broken = record("read/b", Verdict.VIOLATION, BROKEN, ops=("read() -> UNKNOWN",))
+    path = str(write(build(HEADER, [*GOOD, broken], duration=1, left_out=None), tmp_path))
+    output = said("report", path)
+    assert "VIOLATION read.succeeds" in output
+    assert "read() -> UNKNOWN" not in output
+    assert "read() -> UNKNOWN" in said("report", "-v", path)
+
+
+def test_the_report_of_a_run_that_was_killed_is_written_from_its_journal(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path, HEADER)
+    journal.case(GOOD[0])
+    output = said("report", str(tmp_path / JOURNAL_NAME))
+    assert "incomplete: the run was killed" in output
+    assert len(load(tmp_path / REPORT_NAME).cases) == 1
+
+
+def test_what_is_no_report_is_told_in_one_sentence(tmp_path: Path) -> None:
+    for name in ("x.json", "x.jsonl"):
+        (tmp_path / name).write_text("\x1b[31m")
+        output = said("report", str(tmp_path / name), code=1)
+        assert output.startswith("Error: ")
+        assert "\x1b" not in output
+
+
+# the catalogue's own data --------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_causes_names_no_pattern_twice() -> None:
+    assert len(set(causes_first())) == len(causes_first())

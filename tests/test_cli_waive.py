@@ -1,0 +1,104 @@
+"""`tffs-conformance waive` writes what a report found into a file of waivers, and nothing else."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.records import GOOD, HEADER, record
+from tffs_conformance.cli import main
+from tffs_conformance.reports.document import write
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+
+ODD = 'a "quoted" \\ \x1b\udcff'
+
+
+def broken(case: str, clause: str = "read.succeeds", got: str = "code=UNKNOWN") -> CaseRecord:
+    return record(case, Verdict.VIOLATION, CheckRecord(clause, Verdict.VIOLATION, "code=OK", got))
+
+
+def waive(directory: Path, *cases: CaseRecord, more: tuple[str, ...] = (), code: int = 0) -> str:
+    path = write(build(HEADER, cases, duration=1, left_out=None), directory)
+    arguments = [str(path), "--owner=team", "--reason=known", f"-o{directory / 'waivers.toml'}", *more]
+    done = CliRunner().invoke(main, ["waive", *arguments])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def entries(directory: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads((directory / "waivers.toml").read_text())["waiver"]
+    return found
+
+
+def test_an_entry_for_each_clause_and_fingerprint(tmp_path: Path) -> None:
+    waive(tmp_path, *GOOD, broken("read/x"), broken("read/y"), broken("read/z", got=ODD))
+    assert entries(tmp_path) == [
+        {"clause": "read.succeeds", "case": "*", "fingerprint": "code=UNKNOWN", "reason": "known", "owner": "team"},
+        {"clause": "read.succeeds", "case": "read/z", "fingerprint": 'a "quoted" \\\\ \\x1b\\xff', "reason": "known",
+         "owner": "team"},
+    ]  # fmt: skip
+
+
+def test_only_of_the_clauses_that_are_asked_for(tmp_path: Path) -> None:
+    cases = (broken("read/x"), broken("stat/x", "stat.odd"))
+    waive(tmp_path, *cases, more=("--clause=stat.*", "--expires=2099-01-02", "--issue=https://example.org/1"))
+    (entry,) = entries(tmp_path)
+    assert (entry["clause"], str(entry["expires"]), entry["issue"]) == (
+        "stat.odd", "2099-01-02", "https://example.org/1",
+    )  # fmt: skip
+    assert "no violation of glob.*" in waive(tmp_path, *cases, more=("--clause=glob.*",), code=1)
+
+
+def test_what_the_file_has_stays_with_its_comments(tmp_path: Path) -> None:
+    before = '# ours\n\n[[waiver]]  # why\nclause   = "stat.odd"\ncase="*"\nfingerprint = "x"\nreason="é"\nowner="me"\n'
+    (tmp_path / "waivers.toml").write_text(before)
+    waive(tmp_path, broken("read/x"), broken("stat/x", "stat.odd", got="x"))
+    assert (tmp_path / "waivers.toml").read_text().startswith(before)
+    assert [entry["clause"] for entry in entries(tmp_path)] == ["stat.odd", "read.succeeds"]
+
+
+def test_what_is_accepted_is_not_accepted_again(tmp_path: Path) -> None:
+    waive(tmp_path, broken("read/x"))
+    before = (tmp_path / "waivers.toml").read_text()
+    assert "does not accept already" in waive(tmp_path, broken("read/x"), code=1)
+    assert (tmp_path / "waivers.toml").read_text() == before
+
+
+def test_an_entry_that_expired_is_not_written_twice(tmp_path: Path) -> None:
+    waive(tmp_path, broken("read/x"), more=("--expires=2020-01-01",))
+    before = (tmp_path / "waivers.toml").read_text()
+    assert "waiver 1 (read.succeeds, read/x) says so already, and it expired" in waive(
+        tmp_path, broken("read/x"), code=1
+    )
+    assert (tmp_path / "waivers.toml").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--owner= ",), "--owner says nothing"),
+        (("--reason=",), "--reason says nothing"),
+        (("--issue=",), "--issue says nothing"),
+        (("--expires=soon",), "soon"),
+    ],
+)
+def test_what_says_nothing_is_refused(tmp_path: Path, more: tuple[str, ...], said: str) -> None:
+    assert said in waive(tmp_path, broken("read/x"), more=more, code=2)
+    assert not (tmp_path / "waivers.toml").exists()
+
+
+def test_a_file_that_would_be_none_any_more_is_left_alone(tmp_path: Path) -> None:
+    before = 'waiver = [{clause = "stat.odd", fingerprint = "x", reason = "r", owner = "o"}]'
+    (tmp_path / "waivers.toml").write_text(before)
+    assert "entries begin with [[waiver]]" in waive(tmp_path, broken("read/x"), code=1)
+    assert (tmp_path / "waivers.toml").read_text() == before
+
+
+def test_a_file_that_is_none_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "waivers.toml").write_text("no = [")
+    assert "is no TOML" in waive(tmp_path, broken("read/x"), code=1)
+    assert (tmp_path / "waivers.toml").read_text() == "no = ["

@@ -1,0 +1,61 @@
+"""How a case ends: what its record says, and that it is short."""
+
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.outcomes import Outcome, Read
+from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite.engine.case import Case
+from tffs_conformance.suite.engine.ending import conclude
+from tffs_conformance.suite.engine.target import Target
+from tffs_conformance.suite.engine.workbench import Workbench
+
+
+def begun(traces: Path, **environment: str) -> Case:
+    target = Target("posix", plugin_path("posix"), "posix", "posix:///tmp/tffs-0123456789ab", environment,
+                    traces=str(traces), secrets=tuple(environment))  # fmt: skip
+    return Case(Workbench(target), "read/a[b]", ("read.succeeds",), "It reads.", tier="smoke")
+
+
+def test_a_case_that_made_no_check_is_an_error_of_the_suite(tmp_path: Path) -> None:
+    record = conclude(begun(tmp_path), None)
+    assert (record.verdict, record.reason, record.checks) == (Verdict.ERROR, "the case made no check", ())
+
+
+def test_a_record_knows_its_tier_and_keeps_no_calls_of_what_is_right(tmp_path: Path) -> None:
+    case = begun(tmp_path)
+    case.trace.append(("read", (1, 0, 1 << 20), Outcome("read", Code.OK, "", Read(1 << 20, b"x" * (1 << 20)))))
+    case.check("read.succeeds", True, "a", "a")
+    record = conclude(case, None)
+    assert (record.tier, record.ops, record.cut, record.verdict) == ("smoke", (), None, Verdict.CONFORM)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_calls_of_what_is_wrong_are_short_in_the_record_and_whole_beside_it(tmp_path: Path) -> None:
+    case = begun(tmp_path, TOKEN="hunter22")
+    data = b"hunter22" + b"x" * (1 << 20)
+    case.trace.append(("read", (1, 0, len(data)), Outcome("read", Code.OK, "at hunter22", Read(len(data), data))))
+    case.check("read.succeeds", False, "a", "b hunter22", "c hunter22")
+    record = conclude(case, None)
+    assert record.cut == "read-a-b.calls.txt"
+    assert len(record.ops[0]) < 200
+    assert "[at <TOKEN>]" in record.ops[0]
+    assert "hunter22" not in str(record)
+    kept = (tmp_path / record.cut).read_text()
+    assert f"({len(data)} bytes, sha256 " in kept
+    assert "[at <TOKEN>]" in kept
+    (value,) = (tmp_path / "values").iterdir()
+    assert value.read_bytes() == b"<TOKEN>" + data[8:]
+
+
+@pytest.mark.parametrize("texts", [("short",), ()])
+def test_what_was_not_cut_is_not_kept_twice(tmp_path: Path, texts: tuple[str, ...]) -> None:
+    case = begun(tmp_path)
+    for text in texts:
+        case.trace.append(("stat", (1, b"/a"), Outcome("stat", Code.NOT_FOUND, text, None)))
+    case.check("read.succeeds", False, "a", "b")
+    assert conclude(case, None).cut is None
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,75 @@
+"""The cause is told before what follows from it, and once."""
+
+from msgspec.structs import replace
+
+from tests.records import CLAUSES, HEADER, clause, record
+from tffs_conformance.reports.findings import by_clause, findings
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite.contract import catalogue
+
+
+def broken(name: str, *clauses: str, **more: object) -> CaseRecord:
+    checks = [CheckRecord(one, Verdict.VIOLATION, "x", "y") for one in clauses]
+    return record(name, Verdict.VIOLATION, *checks, **more)
+
+
+def report(*cases: CaseRecord) -> Report:
+    ordered = {"b.late": clause("MUST", "read", "read", order=7), "a.early": clause("MUST", "read", "read", order=3)}
+    return build(replace(HEADER, clauses=CLAUSES | ordered), cases, duration=None, left_out=None)
+
+
+def test_causes_come_first_and_then_the_order_of_the_catalogue() -> None:
+    found = report(broken("1", "b.late"), broken("2", "a.early"), broken("3", "stat.odd"), broken("4", "read.succeeds"))
+    assert [one.clause for one in findings(found)] == ["read.succeeds", "stat.odd", "a.early", "b.late"]
+
+
+def test_what_is_broken_only_beside_its_cause_is_told_with_it() -> None:
+    found = findings(report(broken("1", "b.late", "a.early"), broken("2", "a.early"), broken("3", "stat.odd")))
+    assert [(one.clause, one.beside) for one in found] == [("stat.odd", []), ("a.early", ["b.late"])]
+
+
+def test_what_is_broken_alone_as_well_is_a_finding_of_its_own() -> None:
+    found = findings(report(broken("1", "b.late", "a.early"), broken("2", "b.late")))
+    assert [(one.clause, one.beside) for one in found] == [("a.early", []), ("b.late", [])]
+
+
+def test_the_plainest_stimulus_is_told_first() -> None:
+    (found,) = findings(
+        report(
+            broken("d", "a.early", ops=("1",), clauses=("a.early", "b.late")),
+            broken("c", "a.early", ops=("1", "2")),
+            broken("b", "a.early", ops=("1",)),
+            broken("a", "a.early", ops=("1",)),
+            broken("e", "a.early", ops=("1", "2", "3"), tier="smoke", clauses=("a.early", "b.late")),
+        )
+    )
+    assert list(found.cases) == ["e", "a", "b", "c", "d"]
+
+
+def test_checks_that_stand_for_several_count_as_such() -> None:
+    many = CheckRecord("a.early", Verdict.VIOLATION, "x", "y", times=300)
+    (found,) = findings(report(record("1", Verdict.VIOLATION, many), broken("2", "a.early")))
+    assert found.times == 301
+
+
+def test_other_verdicts_are_grouped_by_clause_alone() -> None:
+    warned = record("1", Verdict.WARNING, *(CheckRecord(n, Verdict.WARNING, "x", "y") for n in ("b.late", "a.early")))
+    assert [one.clause for one in by_clause(report(warned), Verdict.WARNING)] == ["a.early", "b.late"]
+    assert findings(report(warned)) == []
+
+
+def test_registration_comes_before_set_up_and_set_up_before_the_rest() -> None:
+    names = ["registration.loads", "robustness.no-crash", "create_dir.succeeds", "new_writable_file.succeeds",
+             "append.succeeds", "read.succeeds", "read.ok-is-exactly-n", "copy_file.succeeds",
+             "robustness.no-leak"]  # fmt: skip
+    assert sorted(names, key=catalogue.order) == names
+
+
+def test_each_clause_has_a_place_and_each_pattern_a_clause() -> None:
+    places = {name: catalogue.order(name) for name in catalogue.catalogue()}
+    patterns = catalogue.causes_first()
+    assert [name for name, place in places.items() if place == len(patterns)] == []
+    assert [pattern for place, pattern in enumerate(patterns) if place not in places.values()] == []

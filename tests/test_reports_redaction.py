@@ -1,0 +1,84 @@
+"""No secret is told, in whatever form it is written; what is no secret is told."""
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+
+from tests.records import record
+from tffs_conformance.reports.records import CheckRecord
+from tffs_conformance.reports.redaction import Redaction, looks_secret, passwords
+from tffs_conformance.reports.verdicts import Verdict
+
+SECRET = 'a "b\\c/\u00e9'
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["SECRET", "AWS_SECRET_ACCESS_KEY", "TOKEN", "HF_TOKEN", "PASSWORD", "MYSQL_PWD", "PASSWD", "DB_PASS", "PGPASSWORD",
+     "PGPASSFILE", "AUTH", "BASIC_AUTH", "CONNECTION_STRING", "AZURE_STORAGE_CONNECTION_STRING", "APIKEY", "API_KEY",
+     "MYKEY", "GOOGLE_APPLICATION_CREDENTIALS", "sas", "db.password", "SSH_PASSPHRASE"],
+)  # fmt: skip
+def test_names_that_look_secret(name: str) -> None:
+    assert looks_secret(name)
+
+
+@pytest.mark.parametrize("name", ["KEYSTORE_TYPE", "ENDPOINT", "REGION", "AUTHOR", "PASSENGERS", "HOME", "MONKEYS_AT"])
+def test_names_that_do_not(name: str) -> None:
+    assert not looks_secret(name)
+    assert looks_secret(name, "postgres://me:hunter22@db/x")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("s3://me:hunter22@bucket", ["hunter22"]),
+        ("http://:hunter22@host:80/x and ftp://a:b@c", ["hunter22", "b"]),
+        ("http://host:80/a@b", []),
+        ("file:///tmp/a:b@c", []),
+        ("me@host", []),
+    ],
+)
+def test_passwords_in_urls(text: str, found: list[str]) -> None:
+    assert passwords(text) == found
+
+
+@pytest.mark.parametrize(
+    "form",
+    [SECRET, repr(SECRET), json.dumps(SECRET), json.dumps(SECRET, ensure_ascii=False), quote(SECRET, safe=""),
+     base64.b64encode(SECRET.encode()).decode()],
+)  # fmt: skip
+def test_a_secret_is_found_in_whatever_form_it_is_written(form: str) -> None:
+    told = Redaction({"T": SECRET}).text(f"x {form} y")
+    assert "<T>" in told
+    assert SECRET not in told
+    assert form.strip("'\"") not in told
+
+
+def test_of_two_secrets_the_longer_one_is_found_whole() -> None:
+    assert Redaction({"A": "hunter", "B": "hunter22"}).text("hunter22 hunter") == "<B> <A>"
+
+
+def test_a_password_in_a_url_is_one_wherever_it_stands() -> None:
+    redaction = Redaction({}, ["s3://me:hunter22@bucket/{path}"])
+    assert redaction.text("401 for hunter22") == "401 for <password>"
+
+
+def test_short_values_are_words_and_no_secrets() -> None:
+    assert Redaction({"A": "abc", "B": ""}).text("abc") == "abc"
+
+
+def test_every_text_of_a_record_and_no_name() -> None:
+    check = CheckRecord("read.succeeds", Verdict.VIOLATION, "e read", "g read", "read", "p read")
+    before = record(
+        "read/a", Verdict.VIOLATION, check, reason="r read", stimulus="s read", ops=("o read",), output="read"
+    )
+    after = Redaction({"T": "read"}).record(before)
+    assert (after.id, after.clauses, after.checks[0].clause, after.checks[0].reading) == (
+        "read/a", ("read.succeeds",), "read.succeeds", "read",
+    )  # fmt: skip
+    (told,) = after.checks
+    texts = (told.expected, told.got, told.plugin_said, after.reason, after.stimulus, *after.ops, after.output)
+    assert texts == ("e <T>", "g <T>", "p <T>", "r <T>", "s <T>", "o <T>", "<T>")
+    assert Redaction({}).record(before) is before
