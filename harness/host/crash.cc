@@ -7,6 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "descendants.h"
+#include "standard_output.h"
+
 namespace tffs {
 namespace {
 
@@ -17,6 +20,11 @@ constexpr struct {
                 {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGSYS, "SIGSYS"}};
 constexpr int kFrames = 32;
 constexpr size_t kStack = 64 << 10;
+// Seconds that a backtrace may take: where the crash is in the allocator it may wait for ever.
+constexpr unsigned kPatience = 2;
+
+// The signal that is reported.
+volatile sig_atomic_t reported = 0;
 
 // The thread that writes the report, 0 before there is one.
 std::atomic<pid_t> reporter;
@@ -36,6 +44,23 @@ void SayWhere() {
   Say(running_op);
 }
 
+void EndAsReported(int) {
+  const int number = reported;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+// Ends the process as the signal would have, where the report itself does not come back.
+void LimitReport(int number) {
+  reported = number;
+  signal(SIGALRM, EndAsReported);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  alarm(kPatience);
+}
+
 void Report(int number) {
   pid_t nobody = 0;
   const auto self = static_cast<pid_t>(syscall(SYS_gettid));
@@ -50,8 +75,11 @@ void Report(int number) {
     Say(" in ");
     SayWhere();
     Say("; backtrace:\n");
+    LimitReport(number);
     void* frames[kFrames];
     backtrace_symbols_fd(frames, backtrace(frames, kFrames), STDERR_FILENO);
+    HandOnOutput();
+    EndDescendants();
   }
   raise(number);
 }
@@ -65,6 +93,14 @@ bool UseStack(char* memory) {
 }
 
 }  // namespace
+
+void SayLast(const char* what) {
+  Say("the host ");
+  Say(what);
+  Say(" in ");
+  SayWhere();
+  Say("\n");
+}
 
 CrashStack::CrashStack() : memory_(new char[kStack]) {
   if (!UseStack(memory_.get())) memory_.reset();
