@@ -22,6 +22,10 @@ from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
 
 
+#: Faults with which a plugin has several schemes, and the one that is judged.
+OF_SEVERAL = {"cleanup-ends-all": "malformed"}
+
+
 @dataclass(frozen=True)
 class Judged:
     """The records of the cases that were run, and how long they took together, in seconds."""
@@ -55,7 +59,7 @@ def of_op(op: str) -> list[Listed]:
 def judge(plugin: str, fault: str, cases: list[Listed], timeout: float = 2) -> Judged:
     """Run cases on a plugin with a value of TFFS_FAULT; one call may take `timeout` seconds."""
     started = time.monotonic()
-    target = only_target(plugin, None, None, {"TFFS_FAULT": fault}, timeout)
+    target = only_target(plugin, OF_SEVERAL.get(fault), None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
         target = replace(target, backing="file://{path}", traces=traces)
         bench = Workbench(target, first_look(target))
