@@ -21,7 +21,6 @@ from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
 
-
 #: Faults with which a plugin has several schemes, and the one that is judged.
 OF_SEVERAL = {"cleanup-ends-all": "malformed"}
 
