@@ -23,6 +23,8 @@ OP_OF_COMMAND = {
 
 #: The commands that perform ops of which only what the host prints tells which one it was.
 PROGRAMS = ("threads", "repeat")
+#: The commands whose answer is as long as the client asks.
+ASKED_FOR = ("read", "data", "file")
 _LAST_WORDS = re.compile(
     r"^the host (got SIG\w+|lost the thread|came back twice|lost its wire) in ([^\s;]+)(?: of another thread)?",
     re.MULTILINE,
@@ -99,6 +101,8 @@ class Host:
             raise Died(Threw(OP_OF_COMMAND.get(command, command), reply.take_text(), reply.take_text(), self.output))
         if kind == b"large":
             size = wire.unsigned(reply.take_number())
+            if command in ASKED_FOR:
+                raise HostFault(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
             ending = f"its results take {size} bytes, and {wire.LARGEST_BODY} are the most"
             raise Died(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
         raise HostFault(f"{command}: {reply.take_text()}")

@@ -1,4 +1,5 @@
 // What comes out of an op instead of an answer.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,6 +10,11 @@
 #include "host.h"
 
 namespace tffs {
+namespace {
+
+bool IsOpen(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
+
+}  // namespace
 
 Reply Host::PerformGuarded(std::string_view command, Request& request) {
   Reply reply = PerformCaught(command, request);
@@ -16,6 +22,10 @@ Reply Host::PerformGuarded(std::string_view command, Request& request) {
   if (getpid() != process_) {
     SayLast("came back twice");
     if (getppid() == process_) kill(process_, SIGKILL);
+    _exit(EXIT_FAILURE);
+  }
+  if (!IsOpen(in_) || !IsOpen(out_)) {
+    SayLast("lost its wire");
     _exit(EXIT_FAILURE);
   }
   return reply;

@@ -77,6 +77,9 @@ Guarded<Result, Parameters...> Present(Result (*op)(Parameters...)) {
 
 class Host {
  public:
+  // The descriptors are those of the wire.
+  Host(int in, int out) : in_(in), out_(out) {}
+
   // Performs the command of one request, and answers `bad`, `absent`, `skipped` or `threw` where
   // that ends early. Ops may be performed by several threads at once.
   Reply PerformGuarded(std::string_view command, Request& request);
@@ -185,6 +188,8 @@ class Host {
   // A result string of the plugin, freed: i is NULL, s text.
   void ReplyString(Reply& reply, char* text);
 
+  const int in_;
+  const int out_;
   // The process that the host is: what a plugin forks has another number.
   pid_t process_ = getpid();
   // What the process was before the plugin came.

@@ -69,8 +69,6 @@ Ends MoveWire(const Ends& given) {
   return moved;
 }
 
-bool IsOpen(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
-
 int Perform(const Ends& ends, Wire& wire) {
   const int printed = TakeStandardOutput(kWireDescriptor);
   if (printed < 0) Fail(std::string("standard output cannot be taken: ") + std::strerror(errno));
@@ -83,17 +81,13 @@ int Perform(const Ends& ends, Wire& wire) {
   // They come last, for what is registered later is called earlier.
   std::atexit(EndDescendants);
   std::atexit(HandOnOutput);
-  Host host;
+  Host host(ends.in, ends.out);
   std::string_view body;
   while (wire.Receive(&body)) {
     Request request(body);
     const std::string command(request.TakeBytes());
     if (command == "quit") return EXIT_SUCCESS;
     if (!wire.Send(host.PerformGuarded(command, request))) break;
-  }
-  if (!IsOpen(ends.in) || !IsOpen(ends.out)) {
-    SayLast("lost its wire");
-    _exit(EXIT_FAILURE);
   }
   // The client left; destructors of the plugin are not its concern.
   _exit(EXIT_SUCCESS);

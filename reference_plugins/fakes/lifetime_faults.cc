@@ -145,6 +145,22 @@ int Unterminated(Filesystem filesystem, const char* path, char*** entries, TF_St
   return count;
 }
 
+// Of what is larger nothing is wrong.
+constexpr size_t kSmall = 4096;
+
+// Bytes behind a buffer are nobody's, and are looked at all the same.
+void ReadsBehind(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  Real().writable_file.append(file, buffer, n, status);
+  if (n < kSmall) static_cast<void>(static_cast<const volatile char*>(buffer)[n]);
+}
+
+// Far enough behind a small buffer that a canary does not reach there.
+int64_t ScribblesFarBehind(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                           TF_Status* status) {
+  if (n > 0 && n < kSmall) static_cast<volatile char*>(buffer)[n + 8192] = 1;
+  return Real().random_access_file.read(file, offset, n, buffer, status);
+}
+
 // Each file has a descriptor more, which is closed by close, and again by cleanup.
 PerObject<int> second_descriptors;
 
@@ -206,6 +222,7 @@ void LosesTheObject(Filesystem filesystem, const char* path, TF_RandomAccessFile
 std::vector<Fault> LifetimeFaults() {
   constexpr const char* kOwn = "every object lives until its own cleanup";
   constexpr const char* kState = "an op leaves the process as it found it";
+  constexpr const char* kMemory = "a plugin touches only memory that is its own or lent to it";
   return {
       {"read.freed-block", "takes the bytes out of a block that it has freed",
        "a plugin touches only memory that is its own",
@@ -222,6 +239,10 @@ std::vector<Fault> LifetimeFaults() {
          t.random_access_file.read = ReadUnlessEnded;
          t.random_access_file.cleanup = EndByPath;
        }},
+      {"append.reads-behind", "looks at the byte behind less than 4 KiB", kMemory,
+       [](support::Tables& t) { t.writable_file.append = ReadsBehind; }},
+      {"read.scribbles-far-behind", "writes a byte 8 KiB behind a buffer of less than 4 KiB",
+       kMemory, [](support::Tables& t) { t.random_access_file.read = ScribblesFarBehind; }},
       {"writable_file.closes-twice", "cleanup closes a descriptor that close has closed",
        "a plugin closes what is its own",
        [](support::Tables& t) {
