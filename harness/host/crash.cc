@@ -33,15 +33,25 @@ void Say(const char* text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, strlen(text));
 }
 
-void SayWhere() {
+// The op that is at fault: where threads perform ops, this one may only wait for them.
+const char* Where(bool* another) {
   for (const auto& op : ops_of_threads) {
     if (strcmp(running_op, "threads") != 0) break;
-    if (op == nullptr) continue;
-    Say(op);
-    Say(" of another thread");
-    return;
+    *another = op != nullptr;
+    if (*another) return op;
   }
-  Say(running_op);
+  return running_op;
+}
+
+// `the host <what> <name> in <op><end>`, in one piece: others may be about to say the same.
+void SayInOp(const char* what, const char* name, const char* end) {
+  bool another = false;
+  const char* op = Where(&another);
+  const char* const pieces[] = {
+      "the host ", what, name, " in ", op, another ? " of another thread" : "", end};
+  char line[256] = "";
+  for (const char* piece : pieces) strncat(line, piece, sizeof line - strlen(line) - 1);
+  Say(line);
 }
 
 void EndAsReported(int) {
@@ -69,12 +79,10 @@ void Report(int number) {
   while (!first && nobody != self) pause();
   signal(number, SIG_DFL);
   if (first) {
-    Say("the host got ");
+    const char* name = "";
     for (const auto& known : kSignals)
-      if (known.number == number) Say(known.name);
-    Say(" in ");
-    SayWhere();
-    Say("; backtrace:\n");
+      if (known.number == number) name = known.name;
+    SayInOp("got ", name, "; backtrace:\n");
     LimitReport(number);
     void* frames[kFrames];
     backtrace_symbols_fd(frames, backtrace(frames, kFrames), STDERR_FILENO);
@@ -94,13 +102,7 @@ bool UseStack(char* memory) {
 
 }  // namespace
 
-void SayLast(const char* what) {
-  Say("the host ");
-  Say(what);
-  Say(" in ");
-  SayWhere();
-  Say("\n");
-}
+void SayLast(const char* what) { SayInOp(what, "", "\n"); }
 
 CrashStack::CrashStack() : memory_(new char[kStack]) {
   if (!UseStack(memory_.get())) memory_.reset();
