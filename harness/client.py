@@ -6,10 +6,10 @@ Launchers (harness/launchers/) start the host; what they start is a `Process`.
 import re
 
 from . import wire
-from .launchers.launcher import LAST_WORDS, Ended, Launcher, Process, Silent
+from .launchers.launcher import LAST_WORDS, Ended, Launcher, Lost, Process, Silent, how
 from .outcomes import Crashed, Died, Hung, Threw
 
-WIRE_VERSION = 3
+WIRE_VERSION = 4
 
 #: What of the plugin runs during the commands that are not named after their op.
 OP_OF_COMMAND = {
@@ -23,7 +23,21 @@ OP_OF_COMMAND = {
 
 #: The commands that perform ops of which only what the host prints tells which one it was.
 PROGRAMS = ("threads", "repeat")
-_LAST_WORDS = re.compile(r"the host got SIG\w+ in (\S+)(?: of another thread)?; backtrace")
+#: The commands whose answer is as long as the client asks.
+ASKED_FOR = ("read", "data", "file")
+_LAST_WORDS = re.compile(
+    r"^the host (got SIG\w+|lost the thread|came back twice|lost its wire) in ([^\s;]+)(?: of another thread)?",
+    re.MULTILINE,
+)
+#: What the host says of its end where the exit status does not tell.
+_ENDINGS = {
+    "lost the thread": "it ended the thread that called it",
+    "came back twice": "it came back twice, for a process that it forked returned as well",
+    "lost its wire": "it closed descriptors of the process that are not its own",
+}
+#: How a host ends that cannot work in its environment, before it has answered anything, and its sentence about that.
+_BROKEN = how(0, 71)
+_WHY_BROKEN = re.compile(r"^tffs-host: (.*)", re.MULTILINE)
 
 
 class HostFault(Exception):
@@ -41,6 +55,7 @@ class Host:
         self.timeout = timeout
         self.process: Process = launcher.start()
         self._unread: list[str] = []
+        self._answered = False
 
     @property
     def alive(self) -> bool:
@@ -60,19 +75,22 @@ class Host:
         self.process.send(wire.encode(command, values))
 
     def receive(self) -> wire.Reply | None:
-        """The values behind `done`, or None for `absent`. Raises `Died` where the plugin did not come back."""
+        """The values behind `done`, or None for `absent`.
+
+        Raises `Died` where the plugin did not come back, `Lost` where the host's environment is at fault.
+        """
         command = self._unread.pop(0)
         try:
             reply = self.process.receive(self.timeout)
         except Ended:
             # The wire may be closed by a plugin that closes descriptors while its process lives on.
             self.process.wait(LAST_WORDS)
-            how = self.process.end()
-            raise Died(Crashed(self._op(command), how, self.output)) from None
+            raise self._ended(command, self.process.end()) from None
         except Silent:
             self.process.abort()
             self.close()
             raise Died(Hung(self._op(command), self.timeout, self.output)) from None
+        self._answered = True
         kind = reply.take_bytes()
         if kind == b"done":
             return reply
@@ -81,6 +99,12 @@ class Host:
         self.close()
         if kind == b"threw":
             raise Died(Threw(OP_OF_COMMAND.get(command, command), reply.take_text(), reply.take_text(), self.output))
+        if kind == b"large":
+            size = wire.unsigned(reply.take_number())
+            if command in ASKED_FOR:
+                raise HostFault(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
+            ending = f"its results take {size} bytes, and {wire.LARGEST_BODY} are the most"
+            raise Died(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
         raise HostFault(f"{command}: {reply.take_text()}")
 
     def call(self, command: str, *values: wire.Value) -> wire.Reply | None:
@@ -93,14 +117,37 @@ class Host:
         if self.process.alive:
             self.process.end()
 
-    def quit(self) -> None:
-        """End the process through its `exit`, so that sanitizers and valgrind report; killed after the time-out."""
-        if self.process.alive:
-            self.process.send(wire.encode("quit"))
-            self.process.wait(self.timeout)
-            self.close()
+    def quit(self) -> str:
+        """End the process through its `exit`, so that destructors run, and sanitizers and valgrind report.
+
+        How it ended; it is killed after the time-out.
+        """
+        if not self.process.alive:
+            return ""
+        self.process.send(wire.encode("quit"))
+        left = self.process.wait(self.timeout)
+        if not left:
+            self.process.abort()
+        ending = self.process.end()
+        return ending if left else f"it did not end within {self.timeout:g} s"
+
+    def _ended(self, command: str, ending: str) -> Died | Lost:
+        """What a host that ended during a command makes of it."""
+        output = self.output
+        why = _WHY_BROKEN.search(output)
+        if not self._answered and ending == _BROKEN and why:
+            return Lost(why[1])
+        op = OP_OF_COMMAND.get(command, command)
+        words = _LAST_WORDS.findall(output)
+        if words:
+            said, where = words[-1]
+            ending = _ENDINGS.get(said, ending)
+            # In threads it is none of theirs where the process itself was told to end.
+            if command in PROGRAMS or said in _ENDINGS:
+                op = OP_OF_COMMAND.get(where, where)
+        return Died(Crashed(op, ending, output))
 
     def _op(self, command: str) -> str:
         """What of the plugin ran during a command that did not come back."""
         words = _LAST_WORDS.findall(self.output) if command in PROGRAMS else ()
-        return words[-1] if words else OP_OF_COMMAND.get(command, command)
+        return words[-1][1] if words else OP_OF_COMMAND.get(command, command)

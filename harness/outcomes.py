@@ -24,6 +24,7 @@ class Watch(IntFlag):
     SHARED_ENTRIES = 16
     NULL_ENTRY = 32
     STATUS_KEPT = 64
+    LONG_MESSAGE = 128
 
 
 class Source(Enum):
@@ -153,14 +154,18 @@ class Outcome(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The host process ended during the call of `op`. `output` is what it printed."""
+    """The call of `op` cost the host process. `how` is how it ended, or a sentence about `it`, the op.
+
+    `output` is what the process printed.
+    """
 
     op: str
-    how: str  # "signal SIGSEGV", "exit status 3", …
+    how: str  # "signal SIGSEGV", "exit status 3", "it closed …"
     output: str = field(default="", repr=False)
 
     def __str__(self) -> str:
-        return f"{self.op} ended the process: {self.how}"
+        said = self.how.startswith("it ")
+        return f"{self.op} did not come back: {self.how}" if said else f"{self.op} ended the process: {self.how}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from . import wire
 from .client import HostFault
 from .codes import Code
-from .outcomes import Death, Died, Outcome, Source, Threw
+from .outcomes import Crashed, Death, Died, Outcome, Source, Threw
 from .raw import RawFilesystem
 from .wire import Reply, Value
 
@@ -124,6 +124,10 @@ def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deat
                 outcome = Outcome(step.op, Code.CANCELLED, SKIPPED, step.empty, source=Source.ABSENT)
             case b"threw":
                 deaths.append(Threw(step.op, reply.take_text(), reply.take_text()))
+                raw.lost(step.op, step.arguments, deaths[-1])
+                continue
+            case b"lost":
+                deaths.append(Crashed(step.op, "it ended the thread that called it"))
                 raw.lost(step.op, step.arguments, deaths[-1])
                 continue
             case _:

@@ -4,7 +4,7 @@ The host performs the checks on the plugin's own structs; this module asks for o
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from .client import WIRE_VERSION, Host, HostFault
@@ -140,6 +140,19 @@ def complete(host: Host, schemes: int | None = None) -> Registration:
     if not loaded:
         missing = tuple(MissingSymbol(reply.take_text(), reply.take_text()) for _ in range(reply.take_number()))
         return Registration(error, missing, Code.NOT_FOUND, error, False, False, 0, ())
+    return _registered_all(host, step, schemes)
+
+
+def again(host: Host) -> Registration:
+    """Call TF_InitPlugin of a plugin that is registered once more, and register what it gives, as TensorFlow does.
+
+    Its schemes are taken, so each filesystem that it makes is cleaned up at once. Raises `Died`.
+    """
+    return _registered_all(host, lambda command, *values: _done(host.call(command, *values)), None)
+
+
+def _registered_all(host: Host, step: Callable[..., Reply], schemes: int | None) -> Registration:
+    """What TF_InitPlugin gives, and what comes of the registration of each scheme."""
     reply = step("init_plugin")
     code, message = Code(reply.take_number()), reply.take_text()
     announced = unsigned(reply.take_number())

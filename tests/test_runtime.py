@@ -3,12 +3,16 @@
 import ctypes
 import errno
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from tests.test_header import HEADER
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.native import native_directory
 
@@ -43,6 +47,11 @@ def runtime() -> ctypes.CDLL:
     library.TF_NowMicros.restype = ctypes.c_uint64
     library.TF_NowSeconds.restype = ctypes.c_uint64
     library.TF_StartThread.restype = ctypes.c_void_p
+    library.TF_GetChildren.restype = ctypes.c_void_p
+    library.TF_GetLocalTempDirectories.restype = ctypes.c_void_p
+    library.TF_StringStreamNext.restype = ctypes.c_bool
+    library.TF_LoadSharedLibrary.restype = ctypes.c_void_p
+    library.TF_GetSymbolFromLibrary.restype = ctypes.c_void_p
     return library
 
 
@@ -102,7 +111,10 @@ def test_temporary_names_differ(runtime: ctypes.CDLL) -> None:
         names.add(ctypes.string_at(pointer))
         ctypes.CDLL(None).free(ctypes.c_void_p(pointer))
     assert len(names) == 100
-    assert all(name.endswith(b".txt") and not os.path.exists(name) for name in names)
+    for name in names:
+        assert name.endswith(b".txt")
+        assert os.path.getsize(name) == 0
+        os.unlink(name)
 
 
 def test_clocks_agree(runtime: ctypes.CDLL) -> None:
@@ -132,3 +144,142 @@ library.TF_VLog(1, b"not seen")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == ""
     assert done.stderr.splitlines() == ["[TF_Log WARNING] a\\x0ab\\x1b[31m and 7", "[TF_Log VLOG] seen"]
+
+
+# Local files, as TensorFlow 2.21 answered when it was asked the same --------------------------------------------------
+
+
+class Statistics(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_int64), ("mtime_nsec", ctypes.c_int64), ("is_directory", ctypes.c_bool))
+
+
+@dataclass
+class Files:
+    """The functions of env.h, each with a status of its own and below one directory."""
+
+    runtime: ctypes.CDLL
+    directory: Path
+
+    def code(self, function: str, name: str, *arguments: object) -> tuple[Code, str]:
+        status = ctypes.c_void_p(self.runtime.TF_NewStatus())
+        self.runtime.TF_SetStatus(status, int(Code.DATA_LOSS), b"left by the call before")
+        getattr(self.runtime, function)(os.fsencode(self.directory / name), *arguments, status)
+        return Code(self.runtime.TF_GetCode(status)), os.fsdecode(self.runtime.TF_Message(status))
+
+    def strings(self, stream: int) -> list[str]:
+        found, text = [], ctypes.c_char_p()
+        while self.runtime.TF_StringStreamNext(ctypes.c_void_p(stream), ctypes.byref(text)):
+            assert text.value is not None
+            found.append(os.fsdecode(text.value))
+        assert text.value is None
+        self.runtime.TF_StringStreamDone(ctypes.c_void_p(stream))
+        return sorted(found)
+
+
+@pytest.fixture
+def files(runtime: ctypes.CDLL, tmp_path: Path) -> Files:
+    (tmp_path / "file").write_bytes(b"hello")
+    (tmp_path / "full" / "below").mkdir(parents=True)
+    (tmp_path / "full" / ".hidden").touch()
+    return Files(runtime, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "code", "reason"),
+    [
+        ("TF_CreateDir", "new", Code.OK, ""),
+        ("TF_CreateDir", "full", Code.ALREADY_EXISTS, "File exists"),
+        ("TF_CreateDir", "no/new", Code.NOT_FOUND, "No such file or directory"),
+        ("TF_CreateDir", "file/new", Code.FAILED_PRECONDITION, "Not a directory"),
+        ("TF_DeleteDir", "full/below", Code.OK, ""),
+        ("TF_DeleteDir", "full", Code.FAILED_PRECONDITION, "Directory not empty"),
+        ("TF_DeleteDir", "file", Code.FAILED_PRECONDITION, "Not a directory"),
+        ("TF_DeleteFile", "file", Code.OK, ""),
+        ("TF_DeleteFile", "full", Code.FAILED_PRECONDITION, "Is a directory"),
+        ("TF_DeleteFile", "no", Code.NOT_FOUND, "No such file or directory"),
+    ],
+)
+def test_local_paths(files: Files, function: str, name: str, code: Code, reason: str) -> None:
+    before = (files.directory / name).exists()
+    assert files.code(function, name) == (code, f"{files.directory / name}; {reason}" if reason else "")
+    assert (files.directory / name).exists() is (before != (code is Code.OK))
+
+
+def test_names_of_other_filesystems(files: Files, runtime: ctypes.CDLL, status: ctypes.c_void_p) -> None:
+    runtime.TF_CreateDir(f"file://{files.directory}/new".encode(), status)
+    assert runtime.TF_GetCode(status) == Code.OK
+    assert (files.directory / "new").is_dir()
+    runtime.TF_CreateDir(b"mine://new", status)
+    assert runtime.TF_GetCode(status) == Code.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "left"), [("full", Code.OK, (0, 0)), ("file", Code.OK, (0, 0)), ("no", Code.NOT_FOUND, (0, 1))]
+)
+def test_local_trees(files: Files, name: str, code: Code, left: tuple[int, int]) -> None:
+    (files.directory / "full" / "link").symlink_to(files.directory)
+    counts = ctypes.c_int64(7), ctypes.c_int64(7)
+    assert files.code("TF_DeleteRecursively", name, *map(ctypes.byref, counts))[0] is code
+    assert tuple(count.value for count in counts) == left
+    assert not (files.directory / name).exists()
+    assert files.directory.exists()
+
+
+def test_local_statistics(files: Files) -> None:
+    seen = Statistics(7, 7, True)
+    assert files.code("TF_FileStat", "no", ctypes.byref(seen))[0] is Code.NOT_FOUND
+    assert (seen.length, seen.mtime_nsec, seen.is_directory) == (7, 7, True)
+    assert files.code("TF_FileStat", "file", ctypes.byref(seen))[0] is Code.OK
+    time = int((files.directory / "file").stat().st_mtime) * 10**9
+    assert (seen.length, seen.mtime_nsec, seen.is_directory) == (5, time, False)
+
+
+def test_local_writable_files(files: Files, runtime: ctypes.CDLL, status: ctypes.c_void_p) -> None:
+    handle = ctypes.c_void_p(77)
+    assert files.code("TF_NewWritableFile", "full", ctypes.byref(handle))[0] is Code.FAILED_PRECONDITION
+    assert handle.value == 77
+    assert files.code("TF_NewWritableFile", "file", ctypes.byref(handle))[0] is Code.OK
+    runtime.TF_AppendWritableFile(handle, b"a\0b", ctypes.c_size_t(3), status)
+    assert (files.directory / "file").read_bytes() == b""
+    runtime.TF_FlushWritableFile(handle, status)
+    assert (files.directory / "file").read_bytes() == b"a\0b"
+    runtime.TF_AppendWritableFile(handle, b"c", ctypes.c_size_t(1), status)
+    runtime.TF_SyncWritableFile(handle, status)
+    assert runtime.TF_GetCode(status) == Code.OK
+    runtime.TF_AppendWritableFile(handle, b"d", ctypes.c_size_t(1), status)
+    runtime.TF_CloseWritableFile(handle, status)
+    assert runtime.TF_GetCode(status) == Code.OK
+    assert (files.directory / "file").read_bytes() == b"a\0bcd"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "names"),
+    [("full", Code.OK, [".hidden", "below"]), ("no", Code.NOT_FOUND, []), ("file", Code.FAILED_PRECONDITION, [])],
+)
+def test_local_listings(
+    files: Files, runtime: ctypes.CDLL, status: ctypes.c_void_p, name: str, code: Code, names: list[str]
+) -> None:
+    stream = runtime.TF_GetChildren(os.fsencode(files.directory / name), status)
+    assert (runtime.TF_GetCode(status), files.strings(stream)) == (code, names)
+
+
+def test_temporary_directories(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_TMPDIR", str(files.directory))
+    assert files.strings(files.runtime.TF_GetLocalTempDirectories()) == [f"{files.directory}/"]
+
+
+def test_libraries(runtime: ctypes.CDLL, status: ctypes.c_void_p) -> None:
+    library = runtime.TF_LoadSharedLibrary(b"libm.so.6", status)
+    assert (runtime.TF_GetCode(status), bool(library)) == (Code.OK, True)
+    for name, code in ((b"cos", Code.OK), (b"no_such_function", Code.NOT_FOUND)):
+        symbol = runtime.TF_GetSymbolFromLibrary(ctypes.c_void_p(library), name, status)
+        assert (runtime.TF_GetCode(status), bool(symbol)) == (code, code is Code.OK)
+    assert runtime.TF_LoadSharedLibrary(b"/no/such.so", status) is None
+    assert runtime.TF_GetCode(status) == Code.NOT_FOUND
+
+
+def test_it_has_all_of_env_h(runtime: ctypes.CDLL) -> None:
+    """Each function that the header declares is exported: a plugin that needs it loads."""
+    declared = set(re.findall(r"\b(TF_(?!FS_)\w+)\(", HEADER.read_text())) - {"TF_InitPlugin"}
+    assert len(declared) > 30
+    assert [name for name in sorted(declared) if not hasattr(runtime, name)] == []

@@ -19,6 +19,8 @@ size_t Page() {
   return size;
 }
 
+size_t WholePages(size_t bytes) { return (bytes + Page() - 1) / Page() * Page(); }
+
 }  // namespace
 
 GuardedBuffer::~GuardedBuffer() { Release(); }
@@ -26,51 +28,74 @@ GuardedBuffer::~GuardedBuffer() { Release(); }
 void GuardedBuffer::Release() {
   if (mapping_ != nullptr) munmap(mapping_, mapped_);
   mapping_ = nullptr;
+  open_ = 0;
 }
 
-char* GuardedBuffer::Prepare(size_t size) {
+bool GuardedBuffer::Open(size_t inside) {
   const size_t page = Page();
-  if (size > SIZE_MAX / 2) return nullptr;
-  const size_t inside = (size + kCanary + page - 1) / page * page;
   if (mapping_ == nullptr || inside + 2 * page > mapped_) {
     Release();
     mapped_ = inside + 2 * page;
     void* mapping =
         mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping == MAP_FAILED) return nullptr;
+    if (mapping == MAP_FAILED) return false;
     mapping_ = static_cast<char*>(mapping);
-    if (mprotect(mapping_ + page, inside, PROT_READ | PROT_WRITE) != 0) {
-      Release();
-      return nullptr;
-    }
-    // To touch pages first costs as much as to copy them, unless they are large.
-    if (inside >= kLarge) madvise(mapping_ + page, inside, MADV_HUGEPAGE);
   }
-  size_ = size;
+  if (inside == open_) return true;
+  // The page behind is where this buffer ends, not where a larger one did.
   char* start = mapping_ + page;
+  const bool grows = inside > open_;
+  const size_t from = std::min(inside, open_);
+  const size_t bytes = std::max(inside, open_) - from;
+  if (mprotect(start + from, bytes, grows ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
+    Release();
+    return false;
+  }
+  // To touch pages first costs as much as to copy them, unless they are large.
+  if (grows && inside >= kLarge) madvise(start, inside, MADV_HUGEPAGE);
+  open_ = inside;
+  return true;
+}
+
+char* GuardedBuffer::ForWriting(size_t size) {
+  if (size > SIZE_MAX / 2 || !Open(WholePages(size + kCanary))) return nullptr;
+  size_ = size;
+  char* start = mapping_ + Page();
   std::memset(start, kPoison, size);
-  std::memset(start + size, kCanaryByte, kCanary);
+  std::memset(start + size, kCanaryByte, open_ - size);
   return start;
 }
 
 bool GuardedBuffer::Intact() const {
-  const auto* canary = reinterpret_cast<const unsigned char*>(mapping_ + Page() + size_);
-  return std::all_of(canary, canary + kCanary, [](unsigned char b) { return b == kCanaryByte; });
+  const auto* inside = reinterpret_cast<const unsigned char*>(mapping_ + Page());
+  return std::all_of(inside + size_, inside + open_,
+                     [](unsigned char byte) { return byte == kCanaryByte; });
 }
 
-Argument::Argument(std::string_view text) : original_(text), block_(text.begin(), text.end()) {
-  block_.push_back('\0');
+char* GuardedBuffer::ForReading(std::string_view data) {
+  if (!Open(WholePages(std::max(data.size(), size_t{1})))) return nullptr;
+  size_ = data.size();
+  char* start = mapping_ + Page() + open_ - size_;
+  std::copy(data.begin(), data.end(), start);
+  return start;
+}
+
+void GuardedBuffer::Spoil() { std::memset(mapping_ + Page() + open_ - size_, kPoison, size_); }
+
+Argument::Argument(std::string_view text)
+    : original_(text), block_(std::make_unique<char[]>(text.size() + 1)) {
+  std::copy(text.begin(), text.end(), block_.get());
 }
 
 Argument::~Argument() {
   // Volatile: the compiler would drop a write to memory that is about to be freed.
-  volatile char* byte = block_.data();
-  for (size_t k = 0; k < block_.size(); ++k) byte[k] = static_cast<char>(kSpoilt);
+  volatile char* byte = block_.get();
+  for (size_t k = 0; k <= original_.size(); ++k) byte[k] = static_cast<char>(kSpoilt);
 }
 
 bool Argument::Changed() const {
-  return std::memcmp(block_.data(), original_.data(), original_.size()) != 0 ||
-         block_.back() != '\0';
+  return std::memcmp(block_.get(), original_.data(), original_.size()) != 0 ||
+         block_[original_.size()] != '\0';
 }
 
 }  // namespace tffs

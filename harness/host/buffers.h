@@ -4,16 +4,16 @@
 #define TFFS_HOST_BUFFERS_H_
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
-#include <vector>
 
 namespace tffs {
 
 // Fills statistics, counters and buffers before the plugin gets them.
 constexpr unsigned char kPoison = 0xA5;
 
-// A buffer that starts right behind an unreadable page and ends in a canary before another one.
-// The mapping is kept between calls and grows as needed.
+// A buffer between two unreadable pages, each as near as it can be. The mapping is kept between
+// calls and grows as needed.
 class GuardedBuffer {
  public:
   GuardedBuffer() = default;
@@ -21,21 +21,32 @@ class GuardedBuffer {
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
 
-  // `size` bytes of poison with a fresh canary behind; nullptr where there is no memory for it.
-  char* Prepare(size_t size);
-  // Whether the canary behind the buffer is as it was.
+  // For a plugin that writes: `size` bytes of poison right behind a page, and from there to the
+  // page behind a canary of at least 64 bytes. nullptr where there is no memory for it.
+  char* ForWriting(size_t size);
+  // Whether the canary is as it was.
   bool Intact() const;
 
+  // For a plugin that reads: a copy of `data` that ends where the page behind begins. nullptr where
+  // there is no memory for it.
+  char* ForReading(std::string_view data);
+  // The copy is overwritten: what was handed over may be used for something else.
+  void Spoil();
+
  private:
+  // Makes `inside` bytes usable, whole pages, with an unreadable page on either side.
+  bool Open(size_t inside);
   void Release();
 
   char* mapping_ = nullptr;
   size_t mapped_ = 0;  // bytes, both unreadable pages included
+  size_t open_ = 0;    // bytes that can be used, behind the first page
   size_t size_ = 0;
 };
 
-// A NUL-terminated copy of an argument on the heap, exactly as long as it has to be. When it goes,
-// it is overwritten, so that a plugin that kept the pointer meets junk.
+// A NUL-terminated copy of an argument in a block of its own, not one byte longer than it has to
+// be: a sanitizer sees who reads on. When it goes, it is overwritten, so that a plugin that kept
+// the pointer meets junk.
 class Argument {
  public:
   explicit Argument(std::string_view text);
@@ -43,13 +54,13 @@ class Argument {
   Argument(const Argument&) = delete;
   Argument& operator=(const Argument&) = delete;
 
-  char* get() { return block_.data(); }
+  char* get() { return block_.get(); }
   // Whether the plugin wrote to it.
   bool Changed() const;
 
  private:
   const std::string_view original_;
-  std::vector<char> block_;
+  const std::unique_ptr<char[]> block_;
 };
 
 }  // namespace tffs

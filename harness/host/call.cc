@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <setjmp.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -11,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+
+#include "crash.h"
 
 namespace tffs {
 namespace {
@@ -151,8 +152,12 @@ void Drop(_Unwind_Exception* exception) {
 extern "C" __attribute__((used, visibility("hidden"))) _Unwind_Reason_Code
 tffs_personality(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception,
                  _Unwind_Context*) {
-  // pthread_exit, or a cancellation: the thread ends here, before a frame of the host is met.
-  if ((actions & _UA_FORCE_UNWIND) != 0) syscall(SYS_exit, 0);
+  // pthread_exit, or a cancellation. The thread belongs to the host, as it would belong to
+  // TensorFlow, and there is no way back into it.
+  if ((actions & _UA_FORCE_UNWIND) != 0) {
+    tffs::SayLast("lost the thread");
+    _exit(EXIT_FAILURE);
+  }
   if ((actions & _UA_SEARCH_PHASE) != 0) return _URC_HANDLER_FOUND;
   tffs::Call* call = tffs::running;
   call->exception = exception;

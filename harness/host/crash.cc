@@ -7,6 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "descendants.h"
+#include "standard_output.h"
+
 namespace tffs {
 namespace {
 
@@ -17,6 +20,11 @@ constexpr struct {
                 {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGSYS, "SIGSYS"}};
 constexpr int kFrames = 32;
 constexpr size_t kStack = 64 << 10;
+// Seconds that a backtrace may take: where the crash is in the allocator it may wait for ever.
+constexpr unsigned kPatience = 2;
+
+// The signal that is reported.
+volatile sig_atomic_t reported = 0;
 
 // The thread that writes the report, 0 before there is one.
 std::atomic<pid_t> reporter;
@@ -25,15 +33,42 @@ void Say(const char* text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, strlen(text));
 }
 
-void SayWhere() {
+// The op that is at fault: where threads perform ops, this one may only wait for them.
+const char* Where(bool* another) {
   for (const auto& op : ops_of_threads) {
     if (strcmp(running_op, "threads") != 0) break;
-    if (op == nullptr) continue;
-    Say(op);
-    Say(" of another thread");
-    return;
+    *another = op != nullptr;
+    if (*another) return op;
   }
-  Say(running_op);
+  return running_op;
+}
+
+// `the host <what> <name> in <op><end>`, in one piece: others may be about to say the same.
+void SayInOp(const char* what, const char* name, const char* end) {
+  bool another = false;
+  const char* op = Where(&another);
+  const char* const pieces[] = {
+      "the host ", what, name, " in ", op, another ? " of another thread" : "", end};
+  char line[256] = "";
+  for (const char* piece : pieces) strncat(line, piece, sizeof line - strlen(line) - 1);
+  Say(line);
+}
+
+void EndAsReported(int) {
+  const int number = reported;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+// Ends the process as the signal would have, where the report itself does not come back.
+void LimitReport(int number) {
+  reported = number;
+  signal(SIGALRM, EndAsReported);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  alarm(kPatience);
 }
 
 void Report(int number) {
@@ -44,14 +79,15 @@ void Report(int number) {
   while (!first && nobody != self) pause();
   signal(number, SIG_DFL);
   if (first) {
-    Say("the host got ");
+    const char* name = "";
     for (const auto& known : kSignals)
-      if (known.number == number) Say(known.name);
-    Say(" in ");
-    SayWhere();
-    Say("; backtrace:\n");
+      if (known.number == number) name = known.name;
+    SayInOp("got ", name, "; backtrace:\n");
+    LimitReport(number);
     void* frames[kFrames];
     backtrace_symbols_fd(frames, backtrace(frames, kFrames), STDERR_FILENO);
+    HandOnOutput();
+    EndDescendants();
   }
   raise(number);
 }
@@ -65,6 +101,8 @@ bool UseStack(char* memory) {
 }
 
 }  // namespace
+
+void SayLast(const char* what) { SayInOp(what, "", "\n"); }
 
 CrashStack::CrashStack() : memory_(new char[kStack]) {
   if (!UseStack(memory_.get())) memory_.reset();

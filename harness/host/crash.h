@@ -16,6 +16,10 @@ inline thread_local const char* running_op = "";
 constexpr size_t kMostThreads = 64;
 inline std::atomic<const char*> ops_of_threads[kMostThreads];
 
+// Writes to standard error what became of the host, and in which op: `the host <what> in <op>`. May
+// be called where a signal is handled.
+void SayLast(const char* what);
+
 // Fatal signals write a backtrace to standard error before they end the process as they would have.
 void ReportCrashes();
 

@@ -45,7 +45,7 @@ Reply Host::Read(Request& request) {
   const uint64_t offset = request.TakeUnsigned();
   const size_t n = request.TakeUnsigned();
   const auto function = Present(file.filesystem->random_access.read);
-  char* buffer = guarded_buffer.Prepare(n);
+  char* buffer = guarded_buffer.ForWriting(n);
   if (buffer == nullptr) throw BadRequest("there is no memory for a buffer of that size");
   const void* before = file.object.plugin_file;
   const StatusPointer status = FreshStatus();
@@ -67,17 +67,14 @@ Reply Host::Append(Request& request) {
   auto& file = Find(writers_, request);
   const std::string_view data = request.TakeBytes();
   const auto function = Present(file.filesystem->writable.append);
-  char* buffer = guarded_buffer.Prepare(data.size());
+  char* buffer = guarded_buffer.ForReading(data);
   if (buffer == nullptr) throw BadRequest("there is no memory for a buffer of that size");
-  std::copy(data.begin(), data.end(), buffer);
   const void* before = file.object.plugin_file;
   const StatusPointer status = FreshStatus();
   function(&file.object, buffer, data.size(), status.get());
   const int64_t watch = (file.object.plugin_file != before ? kWrapperChanged : 0) |
-                        (guarded_buffer.Intact() ? 0 : kOverrun) |
                         (std::equal(data.begin(), data.end(), buffer) ? 0 : kArgumentChanged);
-  // What was handed over may be used for something else from now on.
-  guarded_buffer.Prepare(data.size());
+  guarded_buffer.Spoil();
   return Answer(status.get(), watch);
 }
 

@@ -7,6 +7,9 @@
 namespace tffs {
 namespace {
 
+// Nobody reads a longer message, and every log gets it.
+constexpr size_t kLongestMessage = size_t{64} << 10;
+
 // A result of poison, so that what the plugin did not write is seen.
 template <typename T>
 T Poisoned() {
@@ -29,12 +32,21 @@ int64_t WatchArgument(const Argument& argument) {
 Reply Answer(const TF_Status* status, int64_t watch) {
   Reply reply("done");
   reply.Integer(status != nullptr ? TF_GetCode(status) : TF_OK);
-  reply.Bytes(status != nullptr ? TF_Message(status) : "");
-  return std::move(reply.Integer(watch | (RetiredStatusChanged() ? kStatusKept : 0)));
+  const std::string_view message = status != nullptr ? TF_Message(status) : "";
+  const bool whole = message.size() <= kLongestMessage;
+  if (whole) {
+    reply.Bytes(message);
+  } else {
+    reply.Bytes(std::string(message.substr(0, kLongestMessage)) + "... (" +
+                std::to_string(message.size()) + " bytes)");
+  }
+  return std::move(reply.Integer(watch | (RetiredStatusChanged() ? kStatusKept : 0) |
+                                 (whole ? 0 : kLongMessage)));
 }
 
 Filesystem& Host::TakeFilesystem(Request& request) {
   const int64_t number = request.TakeInteger();
+  if (number == kRefused && refused_ != nullptr) return *refused_;
   if (number < 0 || static_cast<size_t>(number) >= filesystems_.size())
     throw BadRequest("there is no such filesystem");
   return *filesystems_[static_cast<size_t>(number)];
@@ -48,6 +60,7 @@ void Host::ReplyString(Reply& reply, char* text) {
 Reply Host::Cleanup(Request& request) {
   Filesystem& filesystem = TakeFilesystem(request);
   Guarded(filesystem.ops.cleanup)(&filesystem.object);
+  if (&filesystem == refused_.get()) refused_.reset();
   return Answer(nullptr);
 }
 
@@ -233,9 +246,11 @@ Reply Host::Entries(Request& request) {
   const int count = function(&filesystem.object, path.get(), &entries, status.get());
   int64_t watch = WatchWrapper(filesystem, before) | WatchArgument(path) |
                   (entries != nullptr ? kObjectSet : 0);
-  std::set<void*> blocks = {static_cast<void*>(entries)};
+  // Core takes and frees what is there wherever the count is none of an error, whatever the status
+  // says; below 0 the plugin has freed it, and the pointer may be stale.
+  std::set<void*> blocks;
+  if (count >= 0) blocks.insert(entries);
   std::vector<std::string> names;
-  // Core takes the entries wherever the count says that there are some, whatever the status says.
   for (int k = 0; k < count && entries != nullptr; ++k) {
     if (entries[k] == nullptr) {
       watch |= kNullEntry;

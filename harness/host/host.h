@@ -3,6 +3,9 @@
 #ifndef TFFS_HOST_HOST_H_
 #define TFFS_HOST_HOST_H_
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,7 +23,7 @@
 
 namespace tffs {
 
-constexpr int kWireVersion = 3;
+constexpr int kWireVersion = 4;
 
 // What the host saw besides the answer; the bits stand in docs/wire.md.
 constexpr int64_t kWrapperChanged = 1;
@@ -30,6 +33,10 @@ constexpr int64_t kObjectSet = 8;
 constexpr int64_t kSharedEntries = 16;
 constexpr int64_t kNullEntry = 32;
 constexpr int64_t kStatusKept = 64;
+constexpr int64_t kLongMessage = 128;
+
+// The number of the filesystem whose scheme was taken.
+constexpr int64_t kRefused = int64_t{1} << 32;
 
 // A registered scheme: the host's copies of the four tables, and the filesystem.
 struct Filesystem {
@@ -48,6 +55,13 @@ struct Open {
   Object object;
 };
 
+// A descriptor that the host has where a plugin would have its next one, and its file.
+struct HeldDescriptor {
+  int number;
+  dev_t device;
+  ino_t file;
+};
+
 // Thrown by a command whose table entry is NULL; answered with `absent`.
 struct Absent {};
 
@@ -63,6 +77,9 @@ Guarded<Result, Parameters...> Present(Result (*op)(Parameters...)) {
 
 class Host {
  public:
+  // The descriptors are those of the wire.
+  Host(int in, int out) : in_(in), out_(out) {}
+
   // Performs the command of one request, and answers `bad`, `absent`, `skipped` or `threw` where
   // that ends early. Ops may be performed by several threads at once.
   Reply PerformGuarded(std::string_view command, Request& request);
@@ -71,6 +88,7 @@ class Host {
   static const char* NameOf(std::string_view command);
 
  private:
+  Reply PerformCaught(std::string_view command, Request& request);
   // Exceptions that come out of the plugin are let through.
   Reply Perform(std::string_view command, Request& request);
 
@@ -78,14 +96,18 @@ class Host {
   using NamedCommand = std::pair<const std::string_view, Command>;
   static const NamedCommand& Find(std::string_view command);
 
-  // load.cc, registration.cc, state.cc, limits.cc, threads.cc
+  // load.cc, registration.cc, state.cc, held.cc, limits.cc, threads.cc, forked.cc
   Reply Load(Request&);
   Reply File(Request&);
   Reply InitPlugin(Request&);
   Reply Describe(Request&);
   Reply Register(Request&);
   Reply Release(Request&);
+  Reply Allocate(Request&);
   Reply State(Request&);
+  Reply Hold(Request&);
+  Reply Held(Request&);
+  Reply Forked(Request&);
   Reply Preset(Request&);
   Reply LimitFileSize(Request&);
   Reply Threads(Request&);
@@ -166,9 +188,18 @@ class Host {
   // A result string of the plugin, freed: i is NULL, s text.
   void ReplyString(Reply& reply, char* text);
 
+  const int in_;
+  const int out_;
+  // The process that the host is: what a plugin forks has another number.
+  pid_t process_ = getpid();
+  // What the process was before the plugin came.
+  Reply before_load_{"done"};
+  std::vector<HeldDescriptor> held_;
   TF_FilesystemPluginInfo info_{};
   void (*init_plugin_)(TF_FilesystemPluginInfo*) = nullptr;
   std::vector<std::unique_ptr<Filesystem>> filesystems_;
+  // One whose scheme was taken, until it is cleaned up.
+  std::unique_ptr<Filesystem> refused_;
   // Guards the numbers and the maps below, never an op of the plugin; entries stay where they are.
   std::mutex handles_;
   int64_t last_handle_ = 0;
@@ -188,6 +219,9 @@ inline thread_local int64_t last_opened = 0;
 // What each op of the present round of this thread's program opened, 0 for nothing: a program names
 // what its own op number k opened by the handle -k.
 inline thread_local std::vector<int64_t> opened_in_round;
+
+// The state of the process, as the command `state` tells it.
+Reply StateNow();
 
 // `done` with the code and message of a status (OK where there is none), and what was watched.
 Reply Answer(const TF_Status* status, int64_t watch = 0);

@@ -21,8 +21,15 @@ namespace {
 
 constexpr uint64_t kLargestPiece = uint64_t{64} << 20;
 
-// Where a program that is only listed finds the runtime, whose file may have no other name.
+// Where a program that is only listed finds the runtime, whose file may have no other name, and a
+// plugin whose name the loader cannot read.
 constexpr int kRuntimeDescriptor = 198;
+constexpr int kPluginDescriptor = 199;
+
+std::string ByDescriptor(int number) { return "/proc/self/fd/" + std::to_string(number); }
+
+// Whether the path may stand in LD_PRELOAD, which blanks and colons divide.
+bool CanBeListed(const std::string& path) { return path.find_first_of(" :") == std::string::npos; }
 
 // The environment of this process with the dynamic loader told to list, and not to run, what it was
 // given.
@@ -32,8 +39,8 @@ std::vector<std::string> TracingEnvironment(const std::string& plugin) {
     const std::string_view text(*variable);
     if (text.substr(0, 11) != "LD_PRELOAD=") environment.emplace_back(text);
   }
-  environment.push_back("LD_PRELOAD=/proc/self/fd/" + std::to_string(kRuntimeDescriptor) + ":" +
-                        plugin);
+  environment.push_back("LD_PRELOAD=" + ByDescriptor(kRuntimeDescriptor) + ":" +
+                        (CanBeListed(plugin) ? plugin : ByDescriptor(kPluginDescriptor)));
   environment.push_back("LD_TRACE_LOADED_OBJECTS=1");
   environment.push_back("LD_BIND_NOW=1");
   environment.push_back("LD_WARN=1");
@@ -51,6 +58,8 @@ std::string TraceOfLoader(const std::string& plugin) {
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   const int runtime = open(RuntimePath().c_str(), O_RDONLY | O_CLOEXEC);
   posix_spawn_file_actions_adddup2(&actions, runtime, kRuntimeDescriptor);
+  const int file = open(plugin.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file >= 0) posix_spawn_file_actions_adddup2(&actions, file, kPluginDescriptor);
   std::vector<std::string> environment = TracingEnvironment(plugin);
   std::vector<char*> variables;
   for (std::string& variable : environment) variables.push_back(variable.data());
@@ -62,6 +71,7 @@ std::string TraceOfLoader(const std::string& plugin) {
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   close(runtime);
+  if (file >= 0) close(file);
   std::string output;
   if (error == 0) {
     char chunk[4096];
@@ -105,6 +115,7 @@ Reply NotLoaded(const std::string& error, const std::set<std::string>& missing) 
 
 Reply Host::Load(Request& request) {
   const std::string path(request.TakeBytes());
+  before_load_ = StateNow();
   void* library = Guarded(dlopen)(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* said = dlerror();

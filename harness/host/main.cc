@@ -1,19 +1,25 @@
 // The host process. It speaks docs/wire.md on its standard input and output.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "crash.h"
+#include "descendants.h"
 #include "host.h"
 #include "limits.h"
 #include "relay.h"
 #include "runtime.h"
 #include "server.h"
+#include "standard_output.h"
 #include "watchdog.h"
 #include "wire.h"
 
@@ -23,14 +29,32 @@ namespace {
 // High enough that a plugin which counts its descriptors from below meets none of ours.
 constexpr int kWireDescriptor = 240;
 
+// A host needs fewer, but a plugin that is given a hundred files to open does not.
+constexpr rlim_t kFewestDescriptors = 256;
+// The exit status of a host whose environment is at fault, and not the plugin.
+constexpr int kBrokenEnvironment = 71;
+
+[[noreturn]] void Fail(const std::string& why) {
+  std::fprintf(stderr, "tffs-host: %s\n", why.c_str());
+  std::exit(kBrokenEnvironment);
+}
+
+void CheckEnvironment() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kFewestDescriptors) return;
+  Fail("a process may open no more than " + std::to_string(limit.rlim_cur) +
+       " descriptors here, and a host needs " + std::to_string(kFewestDescriptors) +
+       ": raise `ulimit -n`");
+}
+
 int Moved(int descriptor) {
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, kWireDescriptor);
   if (descriptor > STDERR_FILENO) close(descriptor);
   return moved;
 }
 
-// The wire moves out of the plugin's reach: it finds an empty standard input, and what it prints
-// goes to standard error.
+// The wire moves out of the plugin's reach: it finds an empty standard input, and a standard output
+// that goes on to standard error.
 Ends MoveWire(const Ends& given) {
   const Ends moved = {Moved(given.in), Moved(given.out), STDERR_FILENO};
   if (given.error != STDERR_FILENO) {
@@ -39,17 +63,25 @@ Ends MoveWire(const Ends& given) {
   }
   const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (moved.in < 0 || moved.out < 0 || empty < 0 || dup2(empty, STDIN_FILENO) < 0 ||
-      dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-    std::perror("tffs-host: the wire cannot be set up");
-    std::exit(EXIT_FAILURE);
-  }
+      dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    Fail(std::string("the wire cannot be set up: ") + std::strerror(errno));
   if (empty != STDIN_FILENO) close(empty);
   return moved;
 }
 
-int Perform(int in, Wire& wire) {
-  StartWatchdog(in);
-  Host host;
+int Perform(const Ends& ends, Wire& wire) {
+  const int printed = TakeStandardOutput(kWireDescriptor);
+  if (printed < 0) Fail(std::string("standard output cannot be taken: ") + std::strerror(errno));
+  try {
+    StartWatchdog(ends.in, printed);
+  } catch (const std::system_error& error) {
+    Fail(std::string("a thread cannot be started: ") + error.what());
+  }
+  AdoptOrphans();
+  // They come last, for what is registered later is called earlier.
+  std::atexit(EndDescendants);
+  std::atexit(HandOnOutput);
+  Host host(ends.in, ends.out);
   std::string_view body;
   while (wire.Receive(&body)) {
     Request request(body);
@@ -66,7 +98,7 @@ int PerformAt(const std::optional<Ends>& given) {
   if (!given) _exit(EXIT_SUCCESS);
   const Ends ends = MoveWire(*given);
   Wire wire(ends.in, ends.out);
-  return Perform(ends.in, wire);
+  return Perform(ends, wire);
 }
 
 int PerformRelay() {
@@ -87,7 +119,7 @@ int PerformAlone() {
   first.PutBack(body);
   const Ends ends = MoveWire({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
   Wire wire(ends.in, ends.out, first.Unread());
-  return Perform(ends.in, wire);
+  return Perform(ends, wire);
 }
 
 int Main(int argc, char** argv) {
@@ -101,6 +133,7 @@ int Main(int argc, char** argv) {
         stderr);
     return 2;
   }
+  CheckEnvironment();
   OpenRuntime();
   ReportCrashes();
   IgnoreFileSizeSignal();

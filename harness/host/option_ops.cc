@@ -20,8 +20,11 @@ void PutOption(Reply& reply, const TF_Filesystem_Option& option) {
   reply.Integer(option.value->type_tag).Integer(option.value->num_values);
   for (int k = 0; k < option.value->num_values; ++k) {
     const TF_Filesystem_Option_Value_Union& value = option.value->values[k];
-    if (option.value->type_tag == TF_Filesystem_Option_Type_Buffer) {
+    if (option.value->type_tag == TF_Filesystem_Option_Type_Buffer &&
+        value.buffer_val.buf_length >= 0) {
       reply.Bytes({value.buffer_val.buf, static_cast<size_t>(value.buffer_val.buf_length)});
+    } else if (option.value->type_tag == TF_Filesystem_Option_Type_Buffer) {
+      reply.Integer(value.buffer_val.buf_length);  // no buffer has such a length
     } else {
       reply.Integer(value.int_val);  // a double travels by its bits
     }

@@ -174,9 +174,33 @@ Reply Host::Register(Request& request) {
                   [&](const auto& other) { return other->scheme == filesystem->scheme; });
   const std::string message =
       duplicate ? Quoted(entry.scheme) + "it is registered already" : std::string();
+  if (duplicate) {
+    refused_ = std::move(filesystem);
+    return answer(TF_ALREADY_EXISTS, message, true, set, kRefused);
+  }
   filesystems_.push_back(std::move(filesystem));
-  return answer(duplicate ? TF_ALREADY_EXISTS : TF_OK, message, true, set,
-                static_cast<int64_t>(filesystems_.size()) - 1);
+  return answer(TF_OK, message, true, set, static_cast<int64_t>(filesystems_.size()) - 1);
+}
+
+Reply Host::Allocate(Request& request) {
+  const size_t size = request.TakeUnsigned();
+  const int64_t count = request.TakeInteger();
+  std::vector<unsigned char*> blocks;
+  Reply reply("done");
+  for (int64_t k = 0; k < count; ++k) {
+    blocks.push_back(static_cast<unsigned char*>(Guarded(info_.plugin_memory_allocate)(size)));
+    reply.Unsigned(reinterpret_cast<uintptr_t>(blocks.back()));
+  }
+  // Each is filled before the first is looked at: none may be part of another one.
+  for (size_t k = 0; k < blocks.size(); ++k)
+    if (blocks[k] != nullptr) std::memset(blocks[k], static_cast<int>(k + 1), size);
+  int64_t spoilt = 0;
+  for (size_t k = 0; k < blocks.size(); ++k)
+    spoilt +=
+        blocks[k] != nullptr && !std::all_of(blocks[k], blocks[k] + size,
+                                             [&](unsigned char byte) { return byte == k + 1; });
+  for (unsigned char* block : blocks) Free(block);
+  return std::move(reply.Integer(spoilt));
 }
 
 Reply Host::Release(Request& request) {

@@ -21,7 +21,7 @@ struct Step {
 
 // One op as it went; times in nanoseconds of the monotonic clock.
 struct Ran {
-  Reply reply{"absent"};
+  Reply reply{"lost"};  // of an op whose thread did not come back
   int64_t start = 0;
   int64_t end = 0;
 };

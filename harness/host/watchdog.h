@@ -4,8 +4,9 @@
 
 namespace tffs {
 
-// Starts a thread that watches the descriptor requests come from.
-void StartWatchdog(int wire_in);
+// Starts a thread that watches the descriptor requests come from, and hands on what comes out of
+// `printed`, which is standard output.
+void StartWatchdog(int wire_in, int printed);
 
 }  // namespace tffs
 

@@ -10,7 +10,6 @@
 namespace tffs {
 namespace {
 
-constexpr size_t kLargestBody = size_t{256} << 20;
 constexpr size_t kChunk = size_t{64} << 10;
 
 // Frames are little endian, and so are the machines that plugins are built for.
@@ -44,7 +43,13 @@ std::string_view Request::TakeBytes() {
   return value;
 }
 
+bool Reply::HasRoom(size_t bytes) {
+  wanted_ += bytes;
+  return wanted_ <= kLargestBody;
+}
+
 Reply& Reply::Integer(int64_t value) {
+  if (!HasRoom(1 + sizeof value)) return *this;
   frame_ += 'i';
   frame_.append(reinterpret_cast<const char*>(&value), sizeof value);
   return *this;
@@ -52,6 +57,7 @@ Reply& Reply::Integer(int64_t value) {
 
 Reply& Reply::Bytes(std::string_view value) {
   const auto length = static_cast<uint32_t>(value.size());
+  if (!HasRoom(1 + sizeof length + value.size())) return *this;
   frame_ += 's';
   frame_.append(reinterpret_cast<const char*>(&length), sizeof length);
   frame_ += value;
@@ -59,6 +65,10 @@ Reply& Reply::Bytes(std::string_view value) {
 }
 
 const std::string& Reply::Frame() {
+  if (wanted_ > kLargestBody) {
+    const size_t bytes = wanted_;
+    *this = std::move(Reply("large").Unsigned(bytes));
+  }
   const auto length = static_cast<uint32_t>(frame_.size() - sizeof(uint32_t));
   std::memcpy(frame_.data(), &length, sizeof length);
   return frame_;

@@ -3,6 +3,7 @@
 #ifndef TFFS_HOST_WIRE_H_
 #define TFFS_HOST_WIRE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,9 @@ namespace tffs {
 struct BadRequest : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// Larger frames are neither taken nor sent.
+constexpr size_t kLargestBody = size_t{256} << 20;
 
 // The values of one request, taken one after the other.
 class Request {
@@ -40,13 +44,18 @@ class Reply {
   Reply& Integer(int64_t value);
   Reply& Unsigned(uint64_t value) { return Integer(static_cast<int64_t>(value)); }
   Reply& Bytes(std::string_view value);
-  // The whole frame, its length filled in.
+  // The whole frame, its length filled in. Where what was added does not fit into one, it says
+  // `large` and how many bytes there were.
   const std::string& Frame();
   // The frame without its length: what a reply holds that stands inside another one.
   std::string_view Body() const { return std::string_view(frame_).substr(sizeof(uint32_t)); }
 
  private:
+  // Whether so many bytes more fit; they are counted.
+  bool HasRoom(size_t bytes);
+
   std::string frame_;
+  size_t wanted_ = 0;  // bytes of the body, also of one that is too large
 };
 
 // Reads requests from and writes replies to two descriptors.

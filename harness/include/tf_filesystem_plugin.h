@@ -107,7 +107,39 @@ typedef struct TF_ThreadOptions {
   int numa_node;     /* -1: any */
 } TF_ThreadOptions;
 
-/* A path for a temporary file that does not exist yet, from malloc; the caller frees it. */
+typedef struct TF_FileStatistics {
+  int64_t length;     /* bytes; of a directory: unspecified */
+  int64_t mtime_nsec; /* nanoseconds since the epoch */
+  bool is_directory;
+} TF_FileStatistics;
+
+/* Opaque: an open file, and strings that are taken one after the other. */
+typedef struct TF_WritableFileHandle TF_WritableFileHandle;
+typedef struct TF_StringStream TF_StringStream;
+
+/* Files of the filesystems that TensorFlow itself knows: local ones, with or without file://. */
+void TF_CreateDir(const char* dirname, TF_Status* status);
+void TF_DeleteDir(const char* dirname, TF_Status* status);
+void TF_DeleteRecursively(const char* dirname, int64_t* undeleted_file_count,
+                          int64_t* undeleted_dir_count, TF_Status* status);
+void TF_FileStat(const char* filename, TF_FileStatistics* stats, TF_Status* status);
+void TF_DeleteFile(const char* filename, TF_Status* status);
+/* Empties what is there. On an error `*handle` stays as it is. */
+void TF_NewWritableFile(const char* filename, TF_WritableFileHandle** handle, TF_Status* status);
+void TF_AppendWritableFile(TF_WritableFileHandle* handle, const char* data, size_t length,
+                           TF_Status* status);
+void TF_FlushWritableFile(TF_WritableFileHandle* handle, TF_Status* status);
+void TF_SyncWritableFile(TF_WritableFileHandle* handle, TF_Status* status);
+/* Frees the handle, also on an error. */
+void TF_CloseWritableFile(TF_WritableFileHandle* handle, TF_Status* status);
+/* The names in a directory; an empty stream on an error. */
+TF_StringStream* TF_GetChildren(const char* filename, TF_Status* status);
+TF_StringStream* TF_GetLocalTempDirectories(void);
+/* The next string, which lives as long as the stream; false and NULL at the end. */
+bool TF_StringStreamNext(TF_StringStream* list, const char** result);
+void TF_StringStreamDone(TF_StringStream* list);
+
+/* The path of a fresh empty file, from malloc; the caller frees it. */
 char* TF_GetTempFileName(const char* extension);
 uint64_t TF_NowNanos(void);
 uint64_t TF_NowMicros(void);
@@ -118,11 +150,9 @@ TF_Thread* TF_StartThread(const TF_ThreadOptions* options, const char* name, voi
 /* Waits for the end and frees the thread. */
 void TF_JoinThread(TF_Thread* thread);
 
-typedef struct TF_FileStatistics {
-  int64_t length;     /* bytes; of a directory: unspecified */
-  int64_t mtime_nsec; /* nanoseconds since the epoch */
-  bool is_directory;
-} TF_FileStatistics;
+/* NULL and NOT_FOUND where there is none. */
+void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status);
+void* TF_GetSymbolFromLibrary(void* handle, const char* symbol_name, TF_Status* status);
 
 #endif /* TF_FS_ENVIRONMENT_OF_TENSORFLOW */
 

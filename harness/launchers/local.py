@@ -226,6 +226,8 @@ class LocalProcess:
         """Kill the process and everything it started. How it ended, where it was not killed here."""
         exited = self._exited()
         if not exited:
+            # What has a session of its own is found only as long as its parent is there.
+            end_descendants(self.pid)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
             with contextlib.suppress(ProcessLookupError):
@@ -276,6 +278,19 @@ class LocalProcess:
                 if self._poll is not None:
                     self._poll.unregister(self._stderr)
             self._output.add(data)
+
+
+def end_descendants(pid: int) -> None:
+    """Kill the children of a process and theirs, which may have sessions of their own."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as children:
+            found = children.read().split()
+    except OSError:
+        return
+    for child in map(int, found):
+        end_descendants(child)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
 
 
 @atexit.register

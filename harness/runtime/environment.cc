@@ -1,8 +1,6 @@
-// Clocks, temporary names and threads.
+// Clocks and threads.
 #include <pthread.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -16,14 +14,6 @@ template <typename Unit>
 uint64_t Now() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<uint64_t>(std::chrono::duration_cast<Unit>(since_epoch).count());
-}
-
-std::string TemporaryDirectory() {
-  for (const char* variable : {"TEST_TMPDIR", "TMPDIR", "TMP"}) {
-    const char* directory = std::getenv(variable);
-    if (directory != nullptr && access(directory, W_OK) == 0) return directory;
-  }
-  return "/tmp";
 }
 
 struct Work {
@@ -47,17 +37,6 @@ struct TF_Thread {
 uint64_t TF_NowNanos(void) { return Now<std::chrono::nanoseconds>(); }
 uint64_t TF_NowMicros(void) { return Now<std::chrono::microseconds>(); }
 uint64_t TF_NowSeconds(void) { return Now<std::chrono::seconds>(); }
-
-char* TF_GetTempFileName(const char* extension) {
-  static std::atomic<unsigned> counter{0};
-  std::string name = TemporaryDirectory() + "/tffs_" + std::to_string(getpid()) + "_" +
-                     std::to_string(TF_NowNanos()) + "_" + std::to_string(counter++);
-  if (extension != nullptr && *extension != '\0') {
-    if (*extension != '.') name += '.';
-    name += extension;
-  }
-  return strdup(name.c_str());
-}
 
 void TF_DefaultThreadOptions(TF_ThreadOptions* options) { *options = {0, 0, -1}; }
 

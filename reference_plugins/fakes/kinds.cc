@@ -2,6 +2,7 @@
 // the chosen kind says.
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -57,6 +58,13 @@ void Answer(TF_Status* status) {
   Become(status, Code, "the fault answers for the op");
 }
 
+void LengthenMessage(TF_Status* status) {
+  if (TF_GetCode(status) == TF_OK) return;
+  const char* size = std::getenv("TFFS_MESSAGE_BYTES");
+  const std::string text(size != nullptr ? std::strtoull(size, nullptr, 10) : size_t{1} << 20, 'm');
+  Become(status, TF_GetCode(status), text.c_str());
+}
+
 void LoseMessage(TF_Status* status) { Become(status, TF_GetCode(status), ""); }
 
 void TellAtLength(TF_Status* status) {
@@ -78,6 +86,11 @@ const std::vector<Kind>& Kinds() {
       {"throw", "lets a C++ exception out", "the interface is C: no exception leaves a plugin",
        Fits::kEvery, Throw},
 
+      {"ends-thread", "ends the thread that called it", kReturns, Fits::kPresent, EndThread},
+      {"comes-back-twice", "forks, and returns in both processes", kReturns, Fits::kPresent,
+       ForkAndReturn},
+      {"closes-all", "closes all descriptors but 0, 1 and 2", kReturns, Fits::kPresent, CloseWire},
+
       {"leaks-memory", "loses 1 MiB", kState, Fits::kPresent, LeakMemory},
       {"leaks-bytes", "loses 16 bytes", kState, Fits::kPresent, LeakBytes},
       {"leaks-descriptor", "leaves a descriptor open", kState, Fits::kPresent, LeakDescriptor},
@@ -88,6 +101,19 @@ const std::vector<Kind>& Kinds() {
       {"changes-directory", "changes the working directory to /", kState, Fits::kPresent,
        ChangeDirectory},
       {"changes-signals", "installs a handler for SIGUSR1", kState, Fits::kPresent, ChangeSignals},
+      {"blocks-signals", "blocks SIGTERM", kState, Fits::kPresent, BlockSignals},
+      {"changes-umask", "sets the umask to 0", kState, Fits::kPresent, ChangeUmask},
+      {"changes-locale", "sets the locale to C.UTF-8", kState, Fits::kPresent, ChangeLocale},
+      {"changes-environment", "sets an environment variable", kState, Fits::kPresent,
+       ChangeEnvironment},
+      {"changes-rounding", "has numbers rounded upwards", kState, Fits::kPresent, ChangeRounding},
+      {"leaves-child", "leaves a process running", kState, Fits::kPresent, LeaveChild},
+      {"leaves-daemon", "leaves a process running in a session of its own", kState, Fits::kPresent,
+       LeaveDaemon},
+      {"hangs-when-forked", "blocks for ever in a process that was forked since",
+       "a program with a plugin in it can fork", Fits::kPresent, HangWhenForked},
+      {"long-message", "answers with a message of 1 MiB", "a message is read by people",
+       Fits::kAnswers, nullptr, nullptr, LengthenMessage},
       {"closes-streams", "closes descriptors 0, 1 and 2", kState, Fits::kPresent, CloseStreams},
       {"prints-stdout", "prints a line on the standard output", kState, Fits::kPresent, PrintOut},
       {"prints-stderr", "prints a line on the standard error", kState, Fits::kPresent, PrintError},

@@ -145,6 +145,60 @@ int Unterminated(Filesystem filesystem, const char* path, char*** entries, TF_St
   return count;
 }
 
+// Of what is larger nothing is wrong.
+constexpr size_t kSmall = 4096;
+
+// Bytes behind a buffer are nobody's, and are looked at all the same.
+void ReadsBehind(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  Real().writable_file.append(file, buffer, n, status);
+  if (n < kSmall) static_cast<void>(static_cast<const volatile char*>(buffer)[n]);
+}
+
+// Far enough behind a small buffer that a canary does not reach there.
+int64_t ScribblesFarBehind(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                           TF_Status* status) {
+  if (n > 0 && n < kSmall) static_cast<volatile char*>(buffer)[n + 8192] = 1;
+  return Real().random_access_file.read(file, offset, n, buffer, status);
+}
+
+// Each file has a descriptor more, which is closed by close, and again by cleanup.
+PerObject<int> second_descriptors;
+
+void OpensTwo(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  const int more = open(path, O_RDONLY | O_CLOEXEC);
+  second_descriptors.With(file->plugin_file, [&](int& number) { number = more; });
+}
+
+void ClosesTwo(const TF_WritableFile* file, TF_Status* status) {
+  second_descriptors.With(file->plugin_file, [](int& number) { close(number); });
+  Real().writable_file.close(file, status);
+}
+
+void ClosesAgain(TF_WritableFile* file) {
+  second_descriptors.With(file->plugin_file, [](int& number) { close(number); });
+  second_descriptors.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+// What is allocated for the entries of a directory that is not there is freed, and the pointer to
+// it stays.
+int LeavesAStalePointer(Filesystem filesystem, const char* path, char*** entries,
+                        TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count >= 0) return count;
+  *entries = static_cast<char**>(support::Allocate(64));
+  support::Free(*entries);
+  return -1;
+}
+
+int LosesTheEntries(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 0) *entries = static_cast<char**>(support::Allocate(64));
+  return count;
+}
+
 // A directory is opened before it is found to be one, and not closed.
 void LeavesItOpen(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
                   TF_Status* status) {
@@ -168,6 +222,7 @@ void LosesTheObject(Filesystem filesystem, const char* path, TF_RandomAccessFile
 std::vector<Fault> LifetimeFaults() {
   constexpr const char* kOwn = "every object lives until its own cleanup";
   constexpr const char* kState = "an op leaves the process as it found it";
+  constexpr const char* kMemory = "a plugin touches only memory that is its own or lent to it";
   return {
       {"read.freed-block", "takes the bytes out of a block that it has freed",
        "a plugin touches only memory that is its own",
@@ -184,6 +239,23 @@ std::vector<Fault> LifetimeFaults() {
          t.random_access_file.read = ReadUnlessEnded;
          t.random_access_file.cleanup = EndByPath;
        }},
+      {"append.reads-behind", "looks at the byte behind less than 4 KiB", kMemory,
+       [](support::Tables& t) { t.writable_file.append = ReadsBehind; }},
+      {"read.scribbles-far-behind", "writes a byte 8 KiB behind a buffer of less than 4 KiB",
+       kMemory, [](support::Tables& t) { t.random_access_file.read = ScribblesFarBehind; }},
+      {"writable_file.closes-twice", "cleanup closes a descriptor that close has closed",
+       "a plugin closes what is its own",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = OpensTwo;
+         t.writable_file.close = ClosesTwo;
+         t.writable_file.cleanup = ClosesAgain;
+       }},
+      {"get_children.stale-pointer", "an error leaves a pointer to entries that are freed",
+       "none: with -1 nobody takes them",
+       [](support::Tables& t) { t.filesystem.get_children = LeavesAStalePointer; }},
+      {"get_children.keeps-entries-on-error", "an error leaves entries that are allocated",
+       "entries are freed before -1 is returned",
+       [](support::Tables& t) { t.filesystem.get_children = LosesTheEntries; }},
       {"get_children.unterminated", "entries do not end in NUL", "result strings end in NUL",
        [](support::Tables& t) { t.filesystem.get_children = Unterminated; }},
       {"sync.nothing-is-an-error", "a sync with nothing appended before is FAILED_PRECONDITION",

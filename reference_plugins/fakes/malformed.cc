@@ -1,6 +1,10 @@
 // libmalformed.so: the posix plugin behind the scheme `malformed`, registered wrongly in the way
 // that TFFS_FAULT names.
 
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -24,6 +28,7 @@ constexpr const char* kRequired = "the entry is required";
 constexpr const char* kAbi = "a table of another ABI is refused";
 constexpr const char* kApi = "a table of another API is loaded, with a line in the log";
 constexpr const char* kPair = "an op that makes an object needs the table for it";
+constexpr const char* kFilled = "an op that makes an object needs a filled table for it";
 constexpr const char* kOwned =
     "scheme and tables are blocks of their own, from the plugin's allocator";
 constexpr const char* kSize = "the size is that of the table";
@@ -124,6 +129,16 @@ std::vector<Malformation> Missing() {
        }},
       {"no-table:new_read_only_memory_region_from_file",
        "the op is there, its object's table is not", kPair, Drop<kRegion>},
+      Null<kReader, &TF_RandomAccessFileOps::read>(
+          "read-null", "files are opened for reading, and read is NULL", kFilled),
+      Null<kWriter, &TF_WritableFileOps::append>(
+          "append-null", "files are opened for writing, and append is NULL", kFilled),
+      {"only-cleanup", "files are not opened for reading, and their table has a cleanup alone",
+       "a table without ops is NULL",
+       [](Info& info) {
+         info.ops[0].filesystem_ops->new_random_access_file = nullptr;
+         info.ops[0].random_access_file_ops->read = nullptr;
+       }},
       {"zero-schemes", "there are no schemes", "a plugin brings at least one scheme",
        [](Info& info) { info.num_schemes = 0; }},
       {"ops-null", "one scheme, and the array of entries is NULL",
@@ -142,6 +157,63 @@ std::vector<Malformation> Schemes() {
 
 void InitFails(TF_Filesystem*, TF_Status* status) {
   TF_SetStatus(status, TF_PERMISSION_DENIED, "the fault does not let anybody in");
+}
+
+// Both of two schemes end when one is cleaned up; init of the second one, by a second TF_InitPlugin
+// too, is what the count is for.
+int inits = 0;
+bool ended = false;
+
+void Init(TF_Filesystem* filesystem, TF_Status* status) {
+  ++inits;
+  posix::AllTables().filesystem.init(filesystem, status);
+}
+
+void EndAll(TF_Filesystem* filesystem) {
+  ended = inits > 1;
+  posix::AllTables().filesystem.cleanup(filesystem);
+}
+
+void ExistsUntilTheEnd(const TF_Filesystem* filesystem, const char* path, TF_Status* status) {
+  if (ended) return TF_SetStatus(status, TF_FAILED_PRECONDITION, "the filesystem has ended");
+  posix::AllTables().filesystem.path_exists(filesystem, path, status);
+}
+
+void ShareAnEnd(TF_FilesystemOps& ops) {
+  ops.init = Init;
+  ops.cleanup = EndAll;
+  ops.path_exists = ExistsUntilTheEnd;
+}
+
+// Blocks of 1000 bytes and more lie in one arena, too near to each other.
+alignas(16) char arena[size_t{2} << 20];
+size_t given = 0;
+
+bool InArena(const void* block) {
+  return block >= static_cast<const void*>(arena) &&
+         block < static_cast<const void*>(arena + sizeof arena);
+}
+
+void* AllocateTooNear(size_t size) {
+  if (size < 1000) return support::Allocate(size);
+  char* block = arena + given;
+  given = (given + 16) % 4096;
+  return block;
+}
+
+void* AllocateAtOdd(size_t size) {
+  char* block = static_cast<char*>(support::Allocate(size + 1));
+  return block == nullptr ? nullptr : block + 1;
+}
+
+void FreeUnlessInArena(void* block) {
+  if (!InArena(block)) support::Free(block);
+}
+
+// What was made before the change is aligned, what was made after it is not.
+void FreeAtOdd(void* block) {
+  const bool odd = (reinterpret_cast<uintptr_t>(block) & 1) != 0;
+  support::Free(odd ? static_cast<char*>(block) - 1 : block);
 }
 
 void FreeRejectsNull(void* block) {
@@ -165,6 +237,29 @@ std::vector<Malformation> Blocks() {
   return {
       {"init-fails", "init answers PERMISSION_DENIED", "a scheme whose init fails is not there",
        [](Info& info) { info.ops[0].filesystem_ops->init = InitFails; }},
+      {"second-init-ends-first",
+       "the cleanup of a filesystem whose scheme is taken ends the first one",
+       "each filesystem lives until its own cleanup",
+       [](Info& info) { ShareAnEnd(*info.ops[0].filesystem_ops); }},
+      {"cleanup-ends-all", "malformed and malformed2; the cleanup of one ends both",
+       "each filesystem lives until its own cleanup",
+       [](Info& info) {
+         AddEntry(info, "malformed2");
+         ShareAnEnd(*info.ops[0].filesystem_ops);
+         ShareAnEnd(*info.ops[1].filesystem_ops);
+       }},
+      {"allocate-overlaps", "two large blocks of the allocator share memory",
+       "a block of the allocator belongs to who asked for it",
+       [](Info& info) {
+         info.plugin_memory_allocate = AllocateTooNear;
+         info.plugin_memory_free = FreeUnlessInArena;
+       }},
+      {"allocate-misaligned", "blocks of the allocator begin at odd addresses",
+       "a block of the allocator suits every type",
+       [](Info& info) {
+         info.plugin_memory_allocate = AllocateAtOdd;
+         info.plugin_memory_free = FreeAtOdd;
+       }},
       {"shared-table", "two schemes, malformed and malformed2, with one filesystem table", kOwned,
        [](Info& info) {
          AddEntry(info, "malformed2");
@@ -226,6 +321,13 @@ std::vector<Malformation> Mishaps() {
       {"hang-in-init-plugin", "TF_InitPlugin blocks for ever", kReturns, [](Info&) { Hang(); }},
       {"exit-in-init-plugin", "TF_InitPlugin ends the process with exit(0)", kReturns,
        [](Info&) { Exit(); }},
+      {"umask-in-init-plugin", "TF_InitPlugin sets the umask to 0",
+       "loading leaves the process as it was", [](Info&) { ChangeUmask(); }},
+      {"signals-in-init-plugin", "TF_InitPlugin installs a handler for SIGSEGV",
+       "loading leaves the process as it was",
+       [](Info&) { std::signal(SIGSEGV, [](int) { _exit(0); }); }},
+      {"aborts-at-exit", "TF_InitPlugin registers a function that aborts when the process exits",
+       "a process with a plugin in it can end", [](Info&) { AbortAtExit(); }},
       {"throw-in-init-plugin", "TF_InitPlugin lets a C++ exception out", kReturns,
        [](Info&) { Throw(); }},
   };

@@ -1,10 +1,15 @@
 #include "mishaps.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cfenv>
+#include <clocale>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -38,11 +43,27 @@ void Hang() {
   while (true) pause();
 }
 
+void HangWhenForked() {
+  static const pid_t first = getpid();
+  if (getpid() != first) Hang();
+}
+
 void Exit() { std::exit(0); }
 
 void Abort() { std::abort(); }
 
 void Throw() { throw std::runtime_error("the fault is an exception"); }
+
+void EndThread() { pthread_exit(nullptr); }
+
+// Both processes return.
+void ForkAndReturn() {
+  if (fork() < 0) std::abort();
+}
+
+void CloseWire() {
+  for (int number = 3; number < 1024; ++number) close(number);
+}
 
 void LeakMemory() {
   constexpr size_t kSize = size_t{1} << 20;
@@ -72,6 +93,40 @@ void ChangeDirectory() {
 void ChangeSignals() {
   std::signal(SIGUSR1, [](int) {});
 }
+
+void BlockSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+void ChangeUmask() { umask(0); }
+
+void ChangeLocale() {
+  if (std::setlocale(LC_ALL, "C.UTF-8") == nullptr) std::abort();
+}
+
+void ChangeEnvironment() { setenv("TFFS_FAULTY_WAS_HERE", "1", 1); }
+
+void ChangeRounding() { std::fesetround(FE_UPWARD); }
+
+void LeaveChild() {
+  if (fork() == 0) Hang();
+}
+
+// In a session of its own, and nobody's child.
+void LeaveDaemon() {
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    if (fork() == 0) Hang();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
+void AbortAtExit() { std::atexit(std::abort); }
 
 void CloseStreams() {
   close(STDIN_FILENO);

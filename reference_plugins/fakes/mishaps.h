@@ -8,9 +8,13 @@ namespace fakes {
 // These do not come back.
 void Crash();
 void Hang();
+void HangWhenForked();
 void Exit();
 void Abort();
 void Throw();
+void EndThread();
+void ForkAndReturn();
+void CloseWire();
 
 // These leave something behind.
 void LeakMemory();
@@ -21,6 +25,14 @@ void LeakMapping();
 void FillCache();
 void ChangeDirectory();
 void ChangeSignals();
+void BlockSignals();
+void ChangeUmask();
+void ChangeLocale();
+void ChangeEnvironment();
+void ChangeRounding();
+void LeaveChild();
+void LeaveDaemon();
+void AbortAtExit();
 void CloseStreams();
 void PrintOut();
 void PrintError();

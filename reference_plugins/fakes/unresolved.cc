@@ -1,5 +1,5 @@
-// libunresolved.so: needs functions that a host need not have: one of TensorFlow's C++ names, one
-// of its C functions that have nothing to do with filesystems, and one that nobody has.
+// libunresolved.so: needs functions that no host has for plugins: one of TensorFlow's C++ names,
+// and one that nobody has.
 
 #include "tf_filesystem_plugin.h"
 
@@ -12,11 +12,9 @@ class mutex {
 
 extern "C" {
 void TF_NoSuchFunction();
-void TF_CreateDir(const char* path, TF_Status* status);
 
 void TF_InitPlugin(TF_FilesystemPluginInfo*) {
   tsl::mutex().unlock();
   TF_NoSuchFunction();
-  TF_CreateDir("", nullptr);
 }
 }

@@ -2,11 +2,19 @@
 
 import re
 
+import pytest
+
+from ...harness import leaks
+from ...harness.backing import Unable
+from ...harness.client import HostFault
 from ...harness.codes import Code
-from ...harness.registration import Registration, Scheme
-from ...harness.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, WRITABLE_FILE
+from ...harness.elf import tensorflow_symbols
+from ...harness.raw import RawFilesystem
+from ...harness.registration import Registration, Scheme, again
+from ...harness.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, TABLES, WRITABLE_FILE
+from ...harness.wire import unsigned
 from ..engine.case import Case
-from ..engine.marks import clauses, over_tables, smoke
+from ..engine.marks import SURVIVED, clauses, full, over_tables, smoke
 
 pytestmark = over_tables
 
@@ -24,7 +32,10 @@ def test_load(case: Case) -> None:
     """The plugin is loaded and registered, and what it handed over is freed."""
     registration = case.registration
     missing = [symbol.demangled for symbol in registration.missing]
-    foreign = [symbol.demangled for symbol in registration.missing if symbol.is_cplusplus]
+    known = tensorflow_symbols()
+    foreign = [symbol.demangled for symbol in registration.missing if symbol.name not in known]
+    if missing and not foreign:
+        raise Unable(f"the stand-in for TensorFlow lacks {', '.join(missing)}: --env=LD_PRELOAD=… can bring them")
     no_init = registration.error is not None and "TF_InitPlugin" in registration.error
     got = (
         "loaded"
@@ -34,7 +45,7 @@ def test_load(case: Case) -> None:
         else "not loaded"
     )
     case.check("registration.loads", registration.error is None or no_init, "loaded", got, registration.error or "")
-    case.equal("registration.imports-c-symbols-only", "C++ symbols of TensorFlow", [], foreign)
+    case.equal("registration.imports-c-symbols-only", "symbols that no TensorFlow exports", [], foreign)
     if registration.error is None or no_init:
         case.check("registration.exports-init", not no_init, "TF_InitPlugin", "none" if no_init else "TF_InitPlugin")
     if registration.error is None:
@@ -129,6 +140,30 @@ def test_creators(case: Case) -> None:
     case.equal("registration.creators-have-tables", "ops without their table", [], alone)
 
 
+#: What an opened file is for.
+PURPOSE = {RANDOM_ACCESS_FILE: "read", WRITABLE_FILE: "append"}
+
+
+@clauses("registration.tables-are-filled", "registration.empty-tables-are-null")
+def test_filled_tables(case: Case) -> None:
+    """The tables of what is opened have the op for which it is opened, and a table that has nothing is not there."""
+    useless = [
+        f"{entry.scheme}: {op} without {PURPOSE[name]}"
+        for entry in need(case)
+        for op, name in CREATORS.items()
+        if name in PURPOSE and op in entry.tables[FILESYSTEM].ops and entry.tables[name].present
+        if PURPOSE[name] not in entry.tables[name].ops
+    ]
+    case.equal("registration.tables-are-filled", "ops whose files are of no use", [], useless)
+    empty = [
+        f"{entry.scheme}: {name}"
+        for entry in need(case)
+        for name, table in entry.tables.items()
+        if table.present and name != FILESYSTEM and table.ops <= {f"{name}.cleanup"}
+    ]
+    case.equal("registration.empty-tables-are-null", "tables without ops", [], empty)
+
+
 @clauses("registration.every-scheme-registers")
 def test_every_scheme(case: Case) -> None:
     """Each of the schemes that the plugin announces is registered."""
@@ -147,6 +182,55 @@ def test_sizes(case: Case) -> None:
         if table.present and table.size < ENTRY * len(REQUIRED[name])
     ]
     case.equal("registration.size-covers-required-ops", "tables too short", [], short)
+
+
+#: The sizes of the tables in the versions of the interface, in bytes; later ones may have more.
+VERSIONS = {
+    FILESYSTEM: (176, 224, 264),
+    **{name: (ENTRY * len(TABLES[name]),) for name in TABLES if name != FILESYSTEM},
+}
+
+
+@clauses("registration.size-is-of-a-version")
+def test_sizes_of_versions(case: Case) -> None:
+    """The size of each table is one that a header of TensorFlow gives it."""
+    odd = [
+        f"{entry.scheme}: {name} has {table.size} bytes"
+        for entry in need(case)
+        for name, table in entry.tables.items()
+        if table.present and table.size not in VERSIONS[name] and table.size < max(VERSIONS[name])
+    ]
+    case.equal("registration.size-is-of-a-version", "tables that are cut off", [], odd)
+
+
+@clauses("registration.scheme-is-free")
+def test_free_schemes(case: Case) -> None:
+    """No scheme is one that TensorFlow has before it loads a plugin."""
+    taken = [entry.scheme for entry in need(case) if entry.scheme in ("", "file", "ram", "gs")]
+    case.equal("registration.scheme-is-free", "schemes of TensorFlow", [], taken)
+
+
+#: The blocks that are asked for of each size.
+BLOCKS = 8
+#: What pointers and 64-bit numbers take.
+ALIGNMENT = 8
+
+
+@pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in (0, 1, 24, 4096, 1 << 20)])
+@clauses("registration.allocator-is-usable", "registration.allocator-aligns", *SURVIVED)
+def test_blocks_of_size(case: Case, size: int) -> None:
+    """Blocks of one size are allocated, filled, looked at and freed."""
+    need(case)
+    reply = case.host.call("allocate", size, BLOCKS)
+    if reply is None:
+        raise HostFault("the host does not allocate")
+    addresses = [unsigned(reply.take_number()) for _ in range(BLOCKS)]
+    spoilt, none = reply.take_number(), addresses.count(0)
+    got = f"{none} are NULL" if none and size else f"{spoilt} overlap" if spoilt else "usable"
+    case.check("registration.allocator-is-usable", got == "usable", "usable", got, f"{BLOCKS} blocks of {size} bytes")
+    if size:
+        odd = sum(address % ALIGNMENT != 0 for address in addresses)
+        case.check("registration.allocator-aligns", not odd, "aligned", "aligned" if not odd else "not aligned")
 
 
 @clauses("registration.blocks-are-distinct")
@@ -174,6 +258,50 @@ def test_cleanup_after_init(case: Case) -> None:
         raw = case.tables
     case.discard_filesystem()
     case.status("cleanup.after-init", raw.cleanup(), Code.OK)
+
+
+@clauses("registration.again", *SURVIVED)
+def test_again(case: Case) -> None:
+    """TF_InitPlugin is called a second time, and the filesystem from the first time is used on."""
+    uri = case.write("file", b"content")
+    second = again(case.host)
+    known = {entry.scheme for entry in need(case)}
+    more = [f"{entry.scheme}: {entry.code}" for entry in second.schemes
+            if entry.scheme in known and entry.code is not Code.ALREADY_EXISTS]  # fmt: skip
+    case.equal("registration.again", "schemes registered twice", [], more)
+    case.status("registration.again", case.fs.path_exists(uri), Code.OK)
+    case.equal("registration.again", "content", b"content", case.content(uri))
+
+
+@clauses("cleanup.leaves-others", *SURVIVED)
+def test_other_schemes(case: Case) -> None:
+    """The filesystems of the other schemes are cleaned up, and this one is used on."""
+    uri = case.write("file", b"content")
+    others = [entry for entry in need(case) if entry.scheme != case.bench.target.scheme]
+    if not others:
+        case.missing("cleanup")
+    for entry in others:
+        if entry.filesystem is not None:
+            RawFilesystem(case.loaded.call, entry.filesystem, case.trace).cleanup()
+    case.status("cleanup.leaves-others", case.fs.path_exists(uri), Code.OK)
+    case.equal("cleanup.leaves-others", "content", b"content", case.content(uri))
+    # Another case in the same host would miss the others.
+    case.host.close()
+
+
+@full
+@clauses("cleanup.releases-everything", *SURVIVED)
+def test_again_and_again(case: Case) -> None:
+    """Filesystems are made and cleaned up again and again, and the process must not hold more each time."""
+    need(case)
+    host = case.host
+
+    def repeat(rounds: int) -> None:
+        for _ in range(rounds):
+            again(host)
+
+    found = leaks.leaked_per_call(host, repeat)
+    case.equal("cleanup.releases-everything", "grows each time", [], sorted(found))
 
 
 def need(case: Case) -> tuple[Scheme, ...]:

@@ -1,17 +1,28 @@
 """The process that loaded the plugin: it must be unchanged after everything was closed."""
 
+import os
+import signal
+
 import pytest
 
+from ...harness import wire
+from ...harness.client import HostFault
 from ...harness.codes import Code
+from ...harness.filesystem import WritableFile
+from ...harness.launchers.launcher import how
 from ...harness.state import State
 from ..engine.case import Case
-from ..engine.marks import clauses, over_tables, smoke
+from ..engine.marks import SURVIVED, clauses, full, over_tables, smoke
 from .successes import SUCCESSES, prepared
 
 pytestmark = over_tables
 
 #: The number of rounds. It tells a descriptor that leaks in every round from one that is kept once.
 TIMES = 10
+#: Pipes that are held where a plugin had its descriptors.
+HELD = 16
+#: Characters of what a host printed last.
+WORDS = 500
 
 
 def round_trip(case: Case) -> None:
@@ -37,9 +48,72 @@ def round_trip(case: Case) -> None:
     fs.copy_file(case.uri("directory/file"), case.uri("missing/copy"))
 
 
+#: What of the process stays as it is, and the clause that says so.
+KEPT = {
+    "handlers": "robustness.keeps-signal-handlers",
+    "blocked": "robustness.keeps-the-signal-mask",
+    "umask": "robustness.keeps-the-umask",
+    "locale": "robustness.keeps-the-locale",
+    "floating_point": "robustness.keeps-the-floating-point-mode",
+    "environment": "robustness.keeps-the-environment",
+    "printed": "robustness.leaves-standard-output-alone",
+    "children": "robustness.leaves-no-process",
+}
+
+
+def changes(before: State, after: State) -> dict[str, str]:
+    """What is other than it was: the values, or where they are nobody's business the names."""
+    found = {}
+    actions = enumerate(zip(before.actions.split(" "), after.actions.split(" "), strict=True), 1)
+    numbers = [number for number, (one, other) in actions if one != other]
+    if numbers:
+        found["handlers"] = ", ".join(_signal(number) for number in numbers)
+    masks = enumerate(zip(before.blocked, after.blocked, strict=True), 1)
+    if numbers := [number for number, (one, other) in masks if one != other]:
+        found["blocked"] = ", ".join(_signal(number) for number in numbers)
+    variables = before.variables.items() ^ after.variables.items()
+    if variables:
+        found["environment"] = ", ".join(sorted({name for name, _ in variables}))
+    for what in ("umask", "floating_point"):
+        if getattr(before, what) != getattr(after, what):
+            found[what] = f"{getattr(before, what):#o} became {getattr(after, what):#o}"
+    if before.locale != after.locale:
+        found["locale"] = f"{before.locale} became {after.locale}"
+    if after.printed > before.printed:
+        found["printed"] = f"{after.printed - before.printed} bytes printed"
+    elif before.streams != after.streams:
+        found["printed"] = "descriptors 0 to 2 are others"
+    if after.children > before.children:
+        found["children"] = f"{after.children - before.children} more processes"
+    return found
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def unchanged(case: Case, since: str, before: State, after: State) -> None:
+    """Check that of the process all is as it was."""
+    found = changes(before, after)
+    for what, name in KEPT.items():
+        case.check(name, what not in found, "as it was", f"{since}: {found[what]}" if what in found else "as it was")
+
+
+@smoke
+@clauses(*KEPT.values())
+def test_loading(case: Case) -> None:
+    """The process is looked at before the plugin is loaded, and when it is registered."""
+    with case.setup():
+        before, after = State.before_load(case.host), State.of(case.host)
+    unchanged(case, "loading", before, after)
+
+
 @smoke
 @clauses("robustness.leaves-no-descriptor", "robustness.leaves-no-thread", "robustness.keeps-the-working-directory",
-         "robustness.keeps-signal-handlers")  # fmt: skip
+         *KEPT.values())  # fmt: skip
 def test_process_state(case: Case) -> None:
     """The process is looked at before and after many rounds of everything."""
     with case.setup():
@@ -57,7 +131,64 @@ def test_process_state(case: Case) -> None:
         case.check(f"robustness.leaves-no-{what[:-1]}", not leaks, none,
                    f"{grown} more after {TIMES} rounds" if leaks else none)  # fmt: skip
     case.equal("robustness.keeps-the-working-directory", "moved", False, after.directory != fresh.directory)
-    case.equal("robustness.keeps-signal-handlers", "handlers", fresh.handlers, after.handlers)
+    unchanged(case, "ops", fresh, after)
+
+
+@full
+@pytest.mark.parametrize("op", list(SUCCESSES))
+@clauses(*KEPT.values())
+def test_state_after(case: Case, op: str) -> None:
+    """The process is looked at before and after one op."""
+    with case.setup():
+        prepared(case)
+        before = State.of(case.host)
+    case.implemented(SUCCESSES[op](case))
+    unchanged(case, op, before, State.of(case.host))
+
+
+@clauses("robustness.clean-exit")
+def test_exit(case: Case) -> None:
+    """The process exits after everything was used and closed: all destructors run."""
+    with case.setup():
+        case.mkdir("directory")
+    round_trip(case)
+    ending, expected = case.host.quit(), "exit status 0"
+    case.check("robustness.clean-exit", ending == expected, expected, ending, case.host.output[-WORDS:])
+
+
+@full
+@clauses("robustness.survives-a-fork")
+def test_fork(case: Case) -> None:
+    """The plugin is used, the process forks, and the child asks whether a file is there; so does the parent."""
+    uri = case.write("file", b"content")
+    name = case.fs.translate(uri)
+    with case.setup():
+        case.require(case.fs.path_exists(uri))
+    arguments = (case.tables.filesystem, os.fsencode(name))
+    # It has to be told before the host itself is taken for one that hangs.
+    seconds = max(1, int(case.host.timeout / 2))
+    reply = case.host.call("forked", seconds, wire.values_of("path_exists", arguments))
+    if reply is None:
+        raise HostFault("the host does not fork")
+    ended = how(reply.take_number(), reply.take_number())
+    got = "in the child it came back" if ended == "exit status 0" else f"in the child: {ended}"
+    case.check("robustness.survives-a-fork", ended == "exit status 0", "in the child it came back", got)
+    case.status("robustness.survives-a-fork", case.fs.path_exists(uri), Code.OK)
+
+
+@pytest.mark.parametrize("op", ["new_writable_file", "new_appendable_file"])
+@clauses("robustness.closes-only-its-own", *SURVIVED)
+def test_closed_twice(case: Case, op: str) -> None:
+    """A file is closed, somebody else opens descriptors, and the file is cleaned up."""
+    with case.setup():
+        file: WritableFile = case.opened(getattr(case.fs, op)(case.uri("file")))
+        case.require(file.append(b"content"))
+        case.require(file.close())
+    case.host.call("hold", HELD)
+    file.cleanup()
+    reply = case.host.call("held")
+    lost = reply.take_number() if reply else 0
+    case.equal("robustness.closes-only-its-own", "descriptors of others that were closed", 0, lost)
 
 
 @pytest.mark.parametrize("op", list(SUCCESSES))
@@ -73,7 +204,7 @@ def test_present_op(case: Case, op: str) -> None:
     case.reading("common.present-op-is-unimplemented", readings, f"{op}: code={got.code}", got.message)
 
 
-@clauses("common.error-names-the-path")
+@clauses("common.error-names-the-path", "robustness.messages-are-short")
 def test_messages(case: Case) -> None:
     """What is missing is asked for: the message of the error may name it."""
     for got in (case.fs.stat(case.uri("missing")), case.fs.new_random_access_file(case.uri("missing"))):

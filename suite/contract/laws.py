@@ -54,6 +54,7 @@ WATCHED: Mapping[Watch, str] = {
     Watch.OVERRUN: "robustness.no-overrun",
     Watch.SHARED_ENTRIES: "common.results-distinct",
     Watch.NULL_ENTRY: "common.results-terminated",
+    Watch.LONG_MESSAGE: "robustness.messages-are-short",
 }
 
 

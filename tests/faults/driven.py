@@ -21,6 +21,9 @@ from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
 
+#: Faults with which a plugin has several schemes, and the one that is judged.
+OF_SEVERAL = {"cleanup-ends-all": "malformed"}
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -55,7 +58,7 @@ def of_op(op: str) -> list[Listed]:
 def judge(plugin: str, fault: str, cases: list[Listed], timeout: float = 2) -> Judged:
     """Run cases on a plugin with a value of TFFS_FAULT; one call may take `timeout` seconds."""
     started = time.monotonic()
-    target = only_target(plugin, None, None, {"TFFS_FAULT": fault}, timeout)
+    target = only_target(plugin, OF_SEVERAL.get(fault), None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
         target = replace(target, backing="file://{path}", traces=traces)
         bench = Workbench(target, first_look(target))

@@ -1,0 +1,264 @@
+"""What a host tells of its own process, and how it ends where a plugin does what no plugin may do."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.harness import programs, wire
+from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.loader import Loaded, Loader
+from tffs_conformance.harness.outcomes import Crashed, Died, Watch
+from tffs_conformance.harness.programs import Program
+from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.registration import again, register
+from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.state import State
+
+
+@contextmanager
+def loaded(fault: str, plugin: str = "fakes/faulty", **environment: str) -> Iterator[tuple[Loaded, RawFilesystem]]:
+    loader = Loader(Local({"TFFS_FAULT": fault, **environment}), plugin_path(plugin), 20)
+    found = loader.load()
+    entry = next(iter(found.registration.registered.values()))
+    assert entry.filesystem is not None
+    yield found, RawFilesystem(found.call, entry.filesystem, [])
+    found.host.close()
+    loader.close()
+
+
+# Ends -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["alone", "in a thread"])
+@pytest.mark.parametrize(
+    ("fault", "how"),
+    [
+        ("ends-thread", "it ended the thread that called it"),
+        ("comes-back-twice", "it came back twice, for a process that it forked returned as well"),
+        ("closes-all", "it closed descriptors of the process that are not its own"),
+    ],
+)
+def test_who_does_not_come_back_as_it_should_is_named(fault: str, how: str, way: str) -> None:
+    with loaded(f"{fault}:path_exists") as (_, raw):
+        program = Program(raw)
+        program.path_op("path_exists", "/tmp")
+
+        def again_and_again() -> None:
+            for _ in range(20):
+                if way == "alone":
+                    raw.path_op("path_exists", "/tmp")
+                else:
+                    programs.run(raw, [program, program])
+
+        with pytest.raises(Died) as died:
+            again_and_again()
+    assert isinstance(died.value.death, Crashed)
+    assert (died.value.death.op, died.value.death.how) == ("path_exists", how)
+    assert str(died.value.death) == f"path_exists did not come back: {how}"
+
+
+def test_an_op_that_ends_its_thread_without_a_word_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer of a host of which a thread just went away, as `threads` puts it together."""
+    with loaded("") as (_, raw):
+        lost = wire.values_of("done", [1, 2, wire.values_of("lost")])
+        monkeypatch.setattr(raw, "call", lambda *_, **__: wire.Reply(lost, len(wire.values_of("done"))))
+        program = Program(raw)
+        program.stat("/tmp")
+        with pytest.raises(Died) as died:
+            programs.run(raw, [program])
+    assert str(died.value) == "stat did not come back: it ended the thread that called it"
+
+
+def test_a_message_is_cut() -> None:
+    with loaded("long-message:stat", TFFS_MESSAGE_BYTES=str(20 << 20)) as (_, raw):
+        got = raw.stat("/no/such/file")
+    assert (got.code, got.watch) == (Code.NOT_FOUND, Watch.LONG_MESSAGE)
+    assert got.message == "m" * (64 << 10) + f"... ({20 << 20} bytes)"
+
+
+@pytest.mark.parametrize("before", [4096, 1 << 20])
+def test_who_reads_behind_what_is_appended_crashes(tmp_path: Path, before: int) -> None:
+    with loaded("append.reads-behind") as (_, raw):
+        handle = raw.open("new_writable_file", str(tmp_path / "file")).value
+        raw.append(handle, b"x" * before)
+        with pytest.raises(Died) as died:
+            raw.append(handle, b"y" * 5)
+    assert isinstance(died.value.death, Crashed)
+    assert (died.value.death.op, died.value.death.how) == ("append", "signal SIGSEGV")
+
+
+def test_a_buffer_has_nothing_behind_it_after_a_larger_one(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    with loaded("read.scribbles-far-behind") as (_, raw):
+        handle = raw.open("new_random_access_file", str(tmp_path / "file")).value
+        raw.read(handle, 0, 1 << 20)
+        with pytest.raises(Died):
+            raw.read(handle, 0, 5)
+
+
+def test_entries_of_an_error_are_nobodys(tmp_path: Path) -> None:
+    with loaded("get_children.stale-pointer") as (found, raw):
+        for _ in range(10):
+            got = raw.entries_op("get_children", str(tmp_path / "no"))
+            assert (got.code, got.value.returned) == (Code.NOT_FOUND, -1)
+        assert found.host.alive
+
+
+# State ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_state_before_the_plugin_came() -> None:
+    with loaded("signals-in-init-plugin", "fakes/malformed") as (found, _):
+        before, after = State.before_load(found.host), State.of(found.host)
+    assert before.handlers == after.handlers
+    changed = [number for number, two in enumerate(zip(before.actions.split(), after.actions.split(), strict=True), 1)
+               if two[0] != two[1]]  # fmt: skip
+    assert changed == [11]
+
+
+@pytest.mark.parametrize(
+    ("fault", "field"),
+    [
+        ("changes-umask", "umask"),
+        ("changes-locale", "locale"),
+        ("changes-rounding", "floating_point"),
+        ("blocks-signals", "blocked"),
+        ("changes-environment", "environment"),
+        ("prints-stdout", "printed"),
+        ("leaves-child", "children"),
+        ("leaves-daemon", "children"),
+        ("closes-streams", "streams"),
+        ("changes-signals", "actions"),
+    ],
+)
+def test_what_an_op_changes_is_seen(fault: str, field: str) -> None:
+    with loaded(f"{fault}:path_exists") as (found, raw):
+        before = State.of(found.host)
+        raw.path_op("path_exists", "/tmp")
+        after = State.of(found.host)
+    assert getattr(before, field) != getattr(after, field)
+    ignored = {field, "heap", "mapped", "mappings", "handlers", "streams", "descriptors"}
+    others = [name for name in State.__slots__ if name not in ignored]
+    assert [name for name in others if getattr(before, name) != getattr(after, name)] == []
+
+
+def test_what_is_printed_on_standard_output_is_in_the_output() -> None:
+    with loaded("prints-stdout:path_exists") as (found, raw):
+        raw.path_op("path_exists", "/tmp")
+        printed = State.of(found.host).printed
+        assert printed == len("the faulty plugin was here\n")
+        assert "the faulty plugin was here" in found.host.output
+
+
+# What a plugin leaves behind ------------------------------------------------------------------------------------------
+
+
+def living(mark: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return [pid for pid in found if pid != os.getpid()]
+
+
+@pytest.mark.parametrize("end", ["closed", "told to exit", "crashed"])
+@pytest.mark.parametrize("fault", ["leaves-child", "leaves-daemon"])
+def test_no_process_of_a_plugin_outlives_its_host(fault: str, end: str) -> None:
+    mark = f"TFFS_TEST_MARK={uuid.uuid4()}"
+    with loaded(f"{fault}:path_exists", TFFS_TEST_MARK=mark.partition("=")[2]) as (found, raw):
+        raw.path_op("path_exists", "/tmp")
+        before = set(living(mark))
+        assert State.of(found.host).children == 1
+        assert found.host.process.facts is not None
+        if end == "closed":
+            found.host.close()
+        elif end == "told to exit":
+            assert found.host.quit() == "exit status 0"
+        else:
+            found.host.process.abort()
+            found.host.close()
+        after = set(living(mark))
+    assert before - after
+    assert living(mark) == []
+
+
+# Filesystems and blocks -----------------------------------------------------------------------------------------------
+
+
+def test_a_plugin_is_registered_again() -> None:
+    with loaded("") as (found, raw):
+        for _ in range(3):
+            second = again(found.host)
+            assert [(entry.scheme, entry.code) for entry in second.schemes] == [("faulty", Code.ALREADY_EXISTS)]
+        assert raw.path_op("path_exists", "/tmp").ok
+
+
+def test_descriptors_are_held(tmp_path: Path) -> None:
+    for fault, lost in (("", 0), ("writable_file.closes-twice", 1)):
+        with loaded(fault) as (found, raw):
+            handle = raw.open("new_writable_file", str(tmp_path / "file")).value
+            raw.handle_op("close", handle)
+            found.host.call("hold", 4)
+            raw.handle_op("writable_file.cleanup", handle)
+            reply = found.host.call("held")
+            assert reply is not None
+            assert reply.take_number() == lost
+
+
+def test_a_host_exits(tmp_path: Path) -> None:
+    for fault, how in (("", "exit status 0"), ("aborts-at-exit", "signal SIGABRT")):
+        with loaded(fault, "fakes/malformed") as (found, _):
+            assert found.host.quit() == how
+
+
+# The environment ------------------------------------------------------------------------------------------------------
+
+FEW = """
+import resource, sys
+from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.launchers.launcher import Lost
+from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.registration import register
+from tffs_conformance.harness.shipped import plugin_path
+
+resource.setrlimit(resource.{limit}, ({value}, {value}))
+try:
+    register(Host(Local(), 20), plugin_path("posix"))
+except Lost as lost:
+    print(lost)
+"""
+
+
+def test_too_few_descriptors_are_told_of_and_blamed_on_nobody() -> None:
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 256
+    program = FEW.format(limit="RLIMIT_NOFILE", value=64)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "a process may open no more than 64 descriptors here, and a host needs 256: raise `ulimit -n`\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["with a blank.so", "with:a-colon.so"])
+def test_symbols_of_a_plugin_with_any_name_are_named(tmp_path: Path, name: str) -> None:
+    shutil.copy(plugin_path("fakes/unresolved"), tmp_path / name)
+    launcher = Local()
+    host = Host(launcher, 20)
+    assert [symbol.name for symbol in register(host, tmp_path / name).missing] == [
+        "TF_NoSuchFunction",
+        "_ZN3tsl5mutex6unlockEv",
+    ]
+    host.close()
+    launcher.close()
