@@ -72,6 +72,8 @@ std::vector<Fault> LifetimeFaults();
 std::vector<Fault> ThreadFaults();
 std::vector<Fault> OptionFaults();
 std::vector<Fault> HistoryFaults();
+std::vector<Fault> StressFaults();
+std::vector<Fault> ScenarioFaults();
 
 }  // namespace fakes
 

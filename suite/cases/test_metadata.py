@@ -130,7 +130,8 @@ def ops_of(change: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "change", [pytest.param(name, id=name, marks=clauses(*(f"{op}.succeeds" for op in ops_of(name)))) for name in CHANGES]
+    "change",
+    [pytest.param(name, id=name, marks=clauses(*(f"{op}.succeeds" for op in ops_of(name)))) for name in CHANGES],
 )
 @clauses("common.queries-agree")
 def test_after(case: Case, change: str) -> None:

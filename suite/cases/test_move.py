@@ -75,12 +75,14 @@ def test_directories(case: Case, op: str, source: str, target: str) -> None:
     ],
 )
 @pytest.mark.parametrize("new", [pytest.param(NEW, id="content"), pytest.param(b"", id="nothing")])
-@by("replaces-the-target", "succeeds")
+@by("replaces-the-target")
 def test_replace(case: Case, op: str, new: bytes, old: bytes) -> None:
     """A file is renamed or copied over another one."""
     case.write("source", new)
     case.write("target", old)
-    case.require(move(case, op, "source", "target"))
+    got = move(case, op, "source", "target")
+    if not case.status(f"{op}.replaces-the-target", got, Code.OK):
+        return
     case.equal(f"{op}.replaces-the-target", "tree", afterwards(op, "source", "target", new), case.tree())
 
 

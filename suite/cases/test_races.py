@@ -74,7 +74,9 @@ RACES: dict[str, tuple[Files, tuple[tuple[str, ...], ...]]] = {
 
 
 @full
-@pytest.mark.parametrize("op", [pytest.param(op, id=op, marks=clauses("common.one-winner", f"{op}.succeeds")) for op in RACES])
+@pytest.mark.parametrize(
+    "op", [pytest.param(op, id=op, marks=clauses("common.one-winner", f"{op}.succeeds")) for op in RACES]
+)
 @clauses(*SURVIVED)
 def test_one_winner(case: Case, op: str) -> None:
     """Four threads do the same to one name, and then the next round to the next name."""
@@ -179,7 +181,10 @@ CREATING = {"files": "new_writable_file", "directories": "create_dir", "renames"
 @full
 @pytest.mark.parametrize(
     "what",
-    [pytest.param(what, id=what, marks=clauses("common.no-change-is-lost", f"{op}.succeeds")) for what, op in CREATING.items()],
+    [
+        pytest.param(what, id=what, marks=clauses("common.no-change-is-lost", f"{op}.succeeds"))
+        for what, op in CREATING.items()
+    ],
 )
 @clauses(*SURVIVED)
 def test_no_change_is_lost(case: Case, what: str) -> None:

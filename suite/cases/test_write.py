@@ -220,8 +220,8 @@ def test_two_writers(case: Case) -> None:
     case.equal("close.keeps-the-data", "content", expected["one"], case.content(case.uri("one")))
 
 
-@clauses("new_appendable_file.keeps-what-exists", "new_writable_file.replaces-what-exists", "new_appendable_file.succeeds",
-         "append.succeeds", "close.succeeds")  # fmt: skip
+@clauses("new_appendable_file.keeps-what-exists", "new_writable_file.replaces-what-exists",
+         "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")  # fmt: skip
 def test_one_after_the_other(case: Case) -> None:
     """A file is written, appended to, written anew and appended to again, each by a handle of its own."""
     clause = "new_appendable_file.keeps-what-exists"
@@ -286,7 +286,9 @@ def test_append_to_what_exists(case: Case) -> None:
     case.equal("new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.content(case.uri("file")))
 
 
-@clauses("new_appendable_file.creates-what-is-missing", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")
+@clauses(
+    "new_appendable_file.creates-what-is-missing", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds"
+)
 def test_append_to_nothing(case: Case) -> None:
     """A file that does not exist is opened for appending."""
     with appender(case) as file:
@@ -349,7 +351,7 @@ def test_unflushed_over_another(case: Case) -> None:
     case.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
 
 
-@clauses("close.then-cleanup", "append.succeeds", "close.succeeds")
+@clauses("close.then-cleanup")
 def test_another_between_close_and_cleanup(case: Case) -> None:
     """One file is closed, another one opened, the first cleaned up, and the other written."""
     first = writer(case, "first")
@@ -357,8 +359,8 @@ def test_another_between_close_and_cleanup(case: Case) -> None:
     case.require(first.close())
     with writer(case, "second") as second:
         case.require(second.append(b"before"))
-        case.status("close.then-cleanup", first.cleanup(), Code.OK)
-        case.require(second.append(b", after"))
-        case.require(second.close())
+        # The ops that come behind the cleanup show what it took from a file that is not its own.
+        for got in (first.cleanup(), second.append(b", after"), second.close()):
+            case.status("close.then-cleanup", got, Code.OK)
     expected = {"first": b"first", "second": b"before, after"}
     case.equal("close.then-cleanup", "tree", expected, case.tree())
