@@ -59,6 +59,15 @@ class Backing:
         with self._able("make such a directory"):
             self._filesystem.makedirs(self._at(name), exist_ok=True)
 
+    def mark_directory(self, name: str) -> None:
+        """Create an empty object whose name is that of the directory and a slash, as consoles of object stores do.
+
+        Raise Unable where directories are no objects.
+        """
+        if "file" in self._filesystem.protocol:
+            raise Unable("the backing has directories of its own, and no objects that mark them")
+        self._filesystem.pipe_file(self._at(name) + "/", b"")
+
     def delete(self, name: str) -> None:
         """Delete a file."""
         with self._able("delete such a file"):

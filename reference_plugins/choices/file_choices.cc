@@ -144,6 +144,8 @@ void AfterHandingOver(const TF_WritableFile* file, TF_Status* status) noexcept {
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
   Writer* writer = Get(file);
   HandOver(writer, status);
+  // Nothing waits any more; clear() would keep the memory until the cleanup.
+  std::string().swap(writer->waiting);
   if (!writer->is_open) return;
   const bool complete = TF_GetCode(status) == TF_OK;
   Posix().writable_file.close(&writer->file, complete ? status : Unheard().get());

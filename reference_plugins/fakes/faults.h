@@ -73,6 +73,8 @@ std::vector<Fault> ThreadFaults();
 std::vector<Fault> OptionFaults();
 std::vector<Fault> HistoryFaults();
 std::vector<Fault> SetupFaults();
+std::vector<Fault> StressFaults();
+std::vector<Fault> ScenarioFaults();
 
 }  // namespace fakes
 

@@ -101,9 +101,12 @@ int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
 void Flush(const TF_WritableFile*, TF_Status* status) noexcept { SetOk(status); }
 
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
-  const Upload* upload = Get(file);
+  Upload* upload = Get(file);
   const char* path = upload->path.c_str();
-  Guarded(status, path, [&] { Answer(Put(KeyOf(path), upload->content), path, status); });
+  Guarded(status, path, [&] {
+    Answer(Put(KeyOf(path), upload->content), path, status);
+    std::string().swap(upload->content);
+  });
 }
 
 TF_WritableFileOps UploadOps() {
@@ -267,12 +270,16 @@ void RenameFile(const TF_Filesystem*, const char* source, const char* target,
     if (!CanGo(source, target, status)) return;
     if (KeyOf(source) == KeyOf(target)) return SetOk(status);
     std::string content;
+    std::string replaced;
+    const bool replaces = object_store::Get(KeyOf(target), &replaced) == 0;
     int error = object_store::Get(KeyOf(source), &content);
     if (error == 0 && Delete(KeyOf(target)) == 0) {
       // A copy takes its time in a store, and meanwhile nothing is at the target.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (error == 0) error = Put(KeyOf(target), content);
+    // After an error both are as they were, late though it is.
+    if (error != 0 && replaces) Put(KeyOf(target), replaced);
     if (error == 0) error = Delete(KeyOf(source));
     Answer(error, source, status);
   });

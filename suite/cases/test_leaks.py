@@ -237,3 +237,35 @@ def test_translate(case: Case) -> None:
         program.translate_name(uri)
 
     judged(case, "translate_name", steps)
+
+
+#: Files that are open at the same time, and the bytes that are appended to each.
+FILES, HELD = 32, 256 << 10
+
+
+@clauses("close.gives-back-descriptors", "close.gives-back-buffers")
+def test_closed(case: Case) -> None:
+    """Files are written and closed; what they hold between close and cleanup is counted."""
+    if "close" not in case.fs.present:
+        case.missing("close")
+    with case.setup():
+        case.write("first", CONTENT)
+        before = State.of(case.host)
+        files = [case.opened(case.fs.new_writable_file(case.uri(f"file{k}"))) for k in range(FILES)]
+        for file in files:
+            case.require(file.append(bytes(HELD)))
+            case.require(file.close())
+    closed = State.of(case.host)
+    for file in files:
+        file.cleanup()
+    gone = State.of(case.host)
+    held = closed.descriptors - max(before.descriptors, gone.descriptors)
+    none = "no descriptor waits for cleanup"
+    case.check("close.gives-back-descriptors", held < FILES, none, none if held < FILES else f"{held} of {FILES} wait")
+    if not gone.heap:
+        raise Unable("the allocator does not tell how much is allocated")
+    # The object itself waits for its cleanup, and is small.
+    each = (closed.heap + closed.mapped - gone.heap - gone.mapped) // FILES
+    small = each < HELD // 4
+    few = "no buffer waits for cleanup"
+    case.check("close.gives-back-buffers", small, few, few if small else "buffers wait", f"{each} bytes of each file")

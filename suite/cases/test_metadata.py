@@ -1,5 +1,6 @@
 """Metadata: the ops that ask about a path give the same answer."""
 
+import math
 import time
 
 import pytest
@@ -8,7 +9,8 @@ from ...harness.codes import Code
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 
-DAY = 86_400 * 10**9
+#: A unit that is wrong is wrong by a factor of a thousand at least, so half of that on a scale of tens decides.
+HALF_A_UNIT = math.sqrt(1000)
 
 
 @smoke
@@ -117,7 +119,20 @@ def perform(case: Case, step: Step) -> None:
             case.require(getattr(case.fs, op)(*(case.uri(str(name)) for name in names)))
 
 
-@pytest.mark.parametrize("change", list(CHANGES))
+#: The ops that a step other than one op is about. Files may come from the backing.
+STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",)}
+
+
+def ops_of(change: str) -> list[str]:
+    """The ops of a change that have to succeed."""
+    first, _, then, _ = CHANGES[change]
+    return list(dict.fromkeys(op for step in [*then, *first] for op in STEPS.get(step[0], (step[0],))))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [pytest.param(name, id=name, marks=clauses(*(f"{op}.succeeds" for op in ops_of(name)))) for name in CHANGES],
+)
 @clauses("common.queries-agree")
 def test_after(case: Case, change: str) -> None:
     """A path is asked about before and after a change, in every way."""
@@ -131,25 +146,39 @@ def test_after(case: Case, change: str) -> None:
     agree(case, "path", size_afterwards)
 
 
-@clauses("stat.mtime-is-in-nanoseconds", "stat.mtime-moves-forward", "stat.mtime-granularity")
+@clauses("stat.mtime-is-in-nanoseconds", "stat.mtime-moves-forward", "stat.mtime-granularity", "stat.succeeds")
 def test_times(case: Case) -> None:
     """A file is written, and written again; its time of modification is asked for each time."""
     now = time.time_ns()
     times = []
     for content in (b"first", b"second", b"third"):
         times.append(case.require(case.fs.stat(case.write("file", content))).mtime_nsec)
-    # The store's clock may be wrong by a day. A wrong unit is wrong by a factor of a thousand. 0 means: not known.
-    sane = all(mtime == 0 or abs(mtime - now) < DAY for mtime in times)
-    seen = "mtime within a day" if sane else f"mtime has {len(str(abs(times[0])))} digits"
-    case.check("stat.mtime-is-in-nanoseconds", sane, "mtime within a day", seen)
+    # No text says from when on times count, so only the unit is judged. 0 every time means: not known.
+    known = any(times)
+    sane = not known or all(now / HALF_A_UNIT < mtime < now * HALF_A_UNIT for mtime in times)
+    seen = "nanoseconds" if sane else f"mtime has {len(str(abs(min(times))))} digits"
+    case.check("stat.mtime-is-in-nanoseconds", sane, "nanoseconds", seen)
     forward = times == sorted(times)
     case.check("stat.mtime-moves-forward", forward, "no earlier", "no earlier" if forward else "earlier")
     readings = {
-        "unknown": not any(times),
+        "unknown": not known,
         "seconds": all(mtime % 10**9 == 0 for mtime in times),
         "fine": True,
     }
     case.reading("stat.mtime-granularity", readings, "granularity")
+
+
+@clauses("stat.mtime-stays", "stat.succeeds")
+def test_times_stay(case: Case) -> None:
+    """A file that nobody changes is read, listed, and asked for its time again and again."""
+    uri = case.write("file", b"unchanged")
+    first = case.require(case.fs.stat(uri)).mtime_nsec
+    for _ in range(5):
+        case.content(uri)
+        case.require(case.fs.get_children(case.uri()))
+        again = case.require(case.fs.stat(uri)).mtime_nsec
+        same = "the same time" if again == first else "another time"
+        case.check("stat.mtime-stays", again == first, "the same time", same)
 
 
 @pytest.mark.parametrize(

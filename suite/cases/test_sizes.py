@@ -51,7 +51,7 @@ def test_one_more(case: Case, size: int) -> None:
 
 
 @sizes
-@clauses("append.writes-exactly-n", "tell.is-the-write-position")
+@clauses("append.writes-exactly-n", "tell.is-the-write-position", "append.succeeds", "tell.succeeds", "close.succeeds")
 def test_pieces(case: Case, size: int) -> None:
     """A file of this size is appended in three pieces, with the position asked for after each."""
     cuts = sorted({0, size // 3, size // 2 + 1 if size else 0, size})
@@ -65,7 +65,7 @@ def test_pieces(case: Case, size: int) -> None:
 
 
 @sizes
-@clauses("stat.length-is-the-size", "get_file_size.is-stat-length")
+@clauses("stat.length-is-the-size", "get_file_size.is-stat-length", "stat.succeeds", "get_file_size.succeeds")
 def test_length(case: Case, size: int) -> None:
     """A file of this size is asked for its size."""
     uri = case.write("file", content(size))
@@ -74,7 +74,7 @@ def test_length(case: Case, size: int) -> None:
 
 
 @sizes
-@clauses("copy_file.keeps-the-content", "copy_file.source-stays")
+@clauses("copy_file.keeps-the-content", "copy_file.source-stays", "copy_file.succeeds")
 def test_copy(case: Case, size: int) -> None:
     """A file of this size is copied."""
     uri = case.write("file", content(size))
@@ -84,7 +84,7 @@ def test_copy(case: Case, size: int) -> None:
 
 
 @sizes
-@clauses("rename_file.keeps-the-content", "rename_file.source-is-gone")
+@clauses("rename_file.keeps-the-content", "rename_file.source-is-gone", "rename_file.succeeds")
 def test_rename(case: Case, size: int) -> None:
     """A file of this size is renamed."""
     uri = case.write("file", content(size))
@@ -94,7 +94,7 @@ def test_rename(case: Case, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in SIZES if size])
-@clauses("data.holds-the-file", "length.is-the-file-size")
+@clauses("data.holds-the-file", "length.is-the-file-size", "new_read_only_memory_region_from_file.succeeds")
 def test_region(case: Case, size: int) -> None:
     """A file of this size is mapped."""
     uri = case.write("file", content(size))
@@ -105,7 +105,7 @@ def test_region(case: Case, size: int) -> None:
 
 
 @sizes
-@clauses("new_appendable_file.keeps-what-exists")
+@clauses("new_appendable_file.keeps-what-exists", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")
 def test_append(case: Case, size: int) -> None:
     """Something is appended to a file of this size."""
     uri = case.write("file", content(size))

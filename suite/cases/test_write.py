@@ -58,7 +58,7 @@ def test_plain(case: Case) -> None:
         pytest.param([BYTES * 256, BYTES * 257], id="larger-than-a-buffer"),
     ],
 )
-@clauses("append.writes-exactly-n", "append.succeeds")
+@clauses("append.writes-exactly-n", "append.succeeds", "close.succeeds")
 def test_append(case: Case, pieces: list[bytes]) -> None:
     """Pieces are appended to a new file."""
     with writer(case) as file:
@@ -68,7 +68,7 @@ def test_append(case: Case, pieces: list[bytes]) -> None:
     case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
 
 
-@clauses("append.zero-bytes")
+@clauses("append.zero-bytes", "close.succeeds")
 def test_append_nothing(case: Case) -> None:
     """0 bytes are appended, as core does when it copies an empty file."""
     with writer(case) as file:
@@ -78,7 +78,8 @@ def test_append_nothing(case: Case) -> None:
     case.equal("append.zero-bytes", "content", b"", case.content(case.uri("file")))
 
 
-@clauses("tell.is-the-write-position", "tell.changes-nothing", "tell.return-agrees-with-the-code")
+@clauses("tell.is-the-write-position", "tell.changes-nothing", "tell.return-agrees-with-the-code", "tell.succeeds",
+         "append.succeeds")  # fmt: skip
 def test_tell(case: Case) -> None:
     """The position is asked for after every append."""
     with writer(case) as file:
@@ -86,24 +87,25 @@ def test_tell(case: Case) -> None:
         for piece in (b"", b"four", b"", BYTES * 300):
             case.require(file.append(piece))
             expected += len(piece)
-            case.equal("tell.is-the-write-position", "position", expected, file.tell().value)
-            case.equal("tell.changes-nothing", "position", expected, file.tell().value)
+            first, second = case.require(file.tell()), case.require(file.tell())
+            case.equal("tell.is-the-write-position", "position", expected, first)
+            case.equal("tell.changes-nothing", "position", first, second)
 
 
-@clauses("tell.on-an-appendable-file", "tell.is-the-write-position")
+@clauses("tell.on-an-appendable-file", "tell.is-the-write-position", "tell.succeeds", "new_appendable_file.succeeds")
 def test_tell_on_an_appendable_file(case: Case) -> None:
     """The position of a file of 10 bytes that was opened for appending."""
     case.write("file", b"0123456789")
     with appender(case) as file:
-        first = file.tell().value
+        first = case.require(file.tell())
         case.require(file.append(b"more"))
-        second = file.tell().value
+        second = case.require(file.tell())
     case.reading("tell.on-an-appendable-file", {"file": first == 10, "handle": first == 0}, f"position={first}")
     expected = 4 if first == 0 and second == 4 else 14
     case.equal("tell.is-the-write-position", "position", expected, second)
 
 
-@clauses("flush.makes-data-visible")
+@clauses("flush.makes-data-visible", "flush.succeeds")
 def test_flush(case: Case) -> None:
     """A reader is opened after flush, while the file is still open."""
     with writer(case) as file:
@@ -112,7 +114,7 @@ def test_flush(case: Case) -> None:
         case.equal("flush.makes-data-visible", "content", b"flushed", case.tree().get("file"))
 
 
-@clauses("sync.makes-data-visible")
+@clauses("sync.makes-data-visible", "sync.succeeds")
 def test_sync(case: Case) -> None:
     """A reader is opened after sync, while the file is still open."""
     with writer(case) as file:
@@ -121,7 +123,7 @@ def test_sync(case: Case) -> None:
         case.equal("sync.makes-data-visible", "content", b"synced", case.tree().get("file"))
 
 
-@clauses("close.keeps-the-data")
+@clauses("close.keeps-the-data", "close.succeeds")
 def test_close_without_flush(case: Case) -> None:
     """Data is appended and the file closed, without a flush."""
     with writer(case) as file:
@@ -130,7 +132,7 @@ def test_close_without_flush(case: Case) -> None:
     case.equal("close.keeps-the-data", "content", b"kept", case.content(case.uri("file")))
 
 
-@clauses("close.keeps-the-data")
+@clauses("close.keeps-the-data", "close.succeeds", "flush.succeeds", "append.succeeds")
 def test_close_after_flush(case: Case) -> None:
     """More data is appended after a flush, then the file is closed."""
     with writer(case) as file:
@@ -193,7 +195,7 @@ def test_unflushed(case: Case) -> None:
 
 
 @pytest.mark.parametrize("again", [pytest.param(False, id="new"), pytest.param(True, id="over-another")])
-@clauses("new_writable_file.seen-after-close", "new_writable_file.replaces-what-exists")
+@clauses("new_writable_file.seen-after-close", "new_writable_file.replaces-what-exists", "close.succeeds")
 def test_nothing_appended(case: Case, again: bool) -> None:
     """A file is opened for writing and closed, with nothing appended."""
     if again:
@@ -205,7 +207,7 @@ def test_nothing_appended(case: Case, again: bool) -> None:
     case.equal("new_writable_file.replaces-what-exists", "length", 0, length)
 
 
-@clauses("append.writes-exactly-n", "close.keeps-the-data")
+@clauses("append.writes-exactly-n", "close.keeps-the-data", "append.succeeds", "close.succeeds")
 def test_two_writers(case: Case) -> None:
     """Two files are written in turn, in pieces that look alike."""
     with writer(case, "one") as one, writer(case, "two") as two:
@@ -219,7 +221,8 @@ def test_two_writers(case: Case) -> None:
     case.equal("close.keeps-the-data", "content", expected["one"], case.content(case.uri("one")))
 
 
-@clauses("new_appendable_file.keeps-what-exists", "new_writable_file.replaces-what-exists")
+@clauses("new_appendable_file.keeps-what-exists", "new_writable_file.replaces-what-exists",
+         "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")  # fmt: skip
 def test_one_after_the_other(case: Case) -> None:
     """A file is written, appended to, written anew and appended to again, each by a handle of its own."""
     clause = "new_appendable_file.keeps-what-exists"
@@ -235,7 +238,7 @@ def test_one_after_the_other(case: Case) -> None:
 
 
 @pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (2, 17, 1000)])
-@clauses("append.writes-exactly-n")
+@clauses("append.writes-exactly-n", "append.succeeds", "close.succeeds")
 def test_small_appends(case: Case, count: int) -> None:
     """So many pieces of one to seven bytes are appended."""
     pieces = [BYTES[k % 200 : k % 200 + k % 7 + 1] for k in range(count)]
@@ -265,7 +268,7 @@ def test_sync_where_it_is_absent(case: Case) -> None:
         pytest.param(b"old" * 50_000, id="much-longer"),
     ],
 )
-@clauses("new_writable_file.replaces-what-exists")
+@clauses("new_writable_file.replaces-what-exists", "new_writable_file.succeeds")
 def test_overwrite(case: Case, old: bytes) -> None:
     """A file that exists is written anew."""
     case.write("file", old)
@@ -273,7 +276,7 @@ def test_overwrite(case: Case, old: bytes) -> None:
     case.equal("new_writable_file.replaces-what-exists", "content", b"new", case.content(case.uri("file")))
 
 
-@clauses("new_appendable_file.keeps-what-exists")
+@clauses("new_appendable_file.keeps-what-exists", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")
 def test_append_to_what_exists(case: Case) -> None:
     """A file is opened for appending twice."""
     case.write("file", b"one")
@@ -284,10 +287,81 @@ def test_append_to_what_exists(case: Case) -> None:
     case.equal("new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.content(case.uri("file")))
 
 
-@clauses("new_appendable_file.creates-what-is-missing")
+@clauses(
+    "new_appendable_file.creates-what-is-missing", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds"
+)
 def test_append_to_nothing(case: Case) -> None:
     """A file that does not exist is opened for appending."""
     with appender(case) as file:
         case.require(file.append(b"first"))
         case.require(file.close())
     case.equal("new_appendable_file.creates-what-is-missing", "content", b"first", case.content(case.uri("file")))
+
+
+@pytest.mark.parametrize("there", [pytest.param(False, id="missing"), pytest.param(True, id="existing")])
+@clauses("new_appendable_file.creates-what-is-missing", "new_appendable_file.keeps-what-exists",
+         "new_appendable_file.succeeds", "close.succeeds")  # fmt: skip
+def test_append_nothing_at_all(case: Case, there: bool) -> None:
+    """A file is opened for appending and closed, with nothing appended."""
+    old = case.write("file", b"older") if there else None
+    with appender(case) as file:
+        case.require(file.close())
+    name = "new_appendable_file.keeps-what-exists" if old else "new_appendable_file.creates-what-is-missing"
+    case.equal(name, "tree", {"file": b"older" if old else b""}, case.tree())
+
+
+#: Sizes of pieces, in bytes: small ones that a buffer keeps, and large ones that it does not.
+MIXED = {
+    "small-then-large": [3, 300_000],
+    "large-then-small": [300_000, 3],
+    "around-4096": [1, 4095, 1, 4096, 4097, 2, 8192],
+    "around-65536": [7, 65535, 1, 65536, 9, 65537, 131072, 5],
+    "growing": [4**k for k in range(10)],
+    "shrinking": [4 ** (9 - k) for k in range(10)],
+}
+
+
+@pytest.mark.parametrize("sizes", list(MIXED))
+@clauses("append.writes-exactly-n", "append.succeeds", "close.succeeds")
+def test_mixed_sizes(case: Case, sizes: str) -> None:
+    """Pieces of small and of large sizes are appended in turn; each has bytes of its own."""
+    pieces = [bytes([33 + k]) * size for k, size in enumerate(MIXED[sizes])]
+    with writer(case) as file:
+        for piece in pieces:
+            case.require(file.append(piece))
+        case.require(file.close())
+    whole = b"".join(pieces)
+    case.equal("append.writes-exactly-n", "content", whole, case.content(case.uri("file"), len(whole) + 1))
+
+
+@clauses("new_writable_file.unflushed-data")
+def test_unflushed_over_another(case: Case) -> None:
+    """A file is written anew; somebody looks what is at its path before flush and close."""
+    uri = case.write("file", b"older")
+    with writer(case) as file:
+        case.require(file.append(b"unflushed"))
+        there = case.fs.path_exists(uri).ok
+        seen = case.content(uri) if there else b""
+        case.require(file.close())
+    readings = {
+        "at-once": seen == b"unflushed",
+        "old-content": seen == b"older",
+        "file-at-once": there and seen == b"",
+        "later": not there,
+    }
+    case.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
+
+
+@clauses("close.then-cleanup")
+def test_another_between_close_and_cleanup(case: Case) -> None:
+    """One file is closed, another one opened, the first cleaned up, and the other written."""
+    first = writer(case, "first")
+    case.require(first.append(b"first"))
+    case.require(first.close())
+    with writer(case, "second") as second:
+        case.require(second.append(b"before"))
+        # The ops that come behind the cleanup show what it took from a file that is not its own.
+        for got in (first.cleanup(), second.append(b", after"), second.close()):
+            case.status("close.then-cleanup", got, Code.OK)
+    expected = {"first": b"first", "second": b"before, after"}
+    case.equal("close.then-cleanup", "tree", expected, case.tree())

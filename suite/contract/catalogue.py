@@ -31,6 +31,7 @@ CLASSES = (
     "configuration",
     "concurrency",
     "robustness",
+    "scenarios",
 )
 
 

@@ -1,0 +1,303 @@
+// What shows in the course of things: when a checkpoint is saved, a model loaded, an event file
+// followed.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+#include "support/memory.h"
+#include "support/paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Reader = const TF_RandomAccessFile*;
+using Writer = const TF_WritableFile*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+// Content that is remembered by path, until one of the ops that the fault thinks of changes
+// something.
+
+std::mutex seen_mutex;
+std::map<std::string, std::shared_ptr<const std::string>> seen;
+PerObject<std::shared_ptr<const std::string>> contents;
+
+// All bytes of an open file.
+std::string Whole(Reader file) {
+  std::string all;
+  std::vector<char> buffer(64 << 10);
+  const Scratch scratch;
+  for (int64_t got = 1; got > 0;
+       all.append(buffer.data(), static_cast<size_t>(std::max<int64_t>(got, 0))))
+    got = Real().random_access_file.read(file, all.size(), buffer.size(), buffer.data(),
+                                         scratch.status());
+  return all;
+}
+
+void OpensRemembered(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                     TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  std::shared_ptr<const std::string> content;
+  {
+    const std::lock_guard<std::mutex> lock(seen_mutex);
+    auto& known = seen[path];
+    if (known == nullptr) known = std::make_shared<const std::string>(Whole(file));
+    content = known;
+  }
+  contents.With(file->plugin_file, [&](auto& mine) { return (mine = content)->size(); });
+}
+
+int64_t ReadsRemembered(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  const auto content = contents.With(file->plugin_file, [](const auto& mine) { return mine; });
+  const size_t start = std::min<uint64_t>(offset, content->size());
+  const size_t length = std::min(n, content->size() - start);
+  std::memcpy(buffer, content->data() + start, length);
+  TF_SetStatus(status, length == n ? TF_OK : TF_OUT_OF_RANGE, "");
+  return static_cast<int64_t>(length);
+}
+
+void ForgetsRemembered(TF_RandomAccessFile* file) {
+  contents.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+// An op on one path, after which the fault forgets the content of this path.
+template <auto Entry, typename Type = decltype(Entry)>
+struct ForgetsPath;
+template <auto Entry, typename... Rest>
+struct ForgetsPath<Entry, void (*TF_FilesystemOps::*)(Filesystem, const char*, Rest...)> {
+  static void Call(Filesystem filesystem, const char* path, Rest... rest) {
+    (Right().*Entry)(filesystem, path, rest...);
+    const std::lock_guard<std::mutex> lock(seen_mutex);
+    seen.erase(path);
+  }
+};
+
+// An op after which the fault forgets all content.
+template <auto Entry, typename Type = decltype(Entry)>
+struct ForgetsAll;
+template <auto Entry, typename Ops, typename... Arguments>
+struct ForgetsAll<Entry, void (*Ops::*)(Arguments...)> {
+  static void Call(Arguments... arguments) {
+    if constexpr (std::is_same_v<Ops, TF_FilesystemOps>) {
+      (Right().*Entry)(arguments...);
+    } else {
+      (Real().writable_file.*Entry)(arguments...);
+    }
+    const std::lock_guard<std::mutex> lock(seen_mutex);
+    seen.clear();
+  }
+};
+
+void Remembers(support::Tables& t) {
+  t.filesystem.new_random_access_file = OpensRemembered;
+  t.random_access_file.read = ReadsRemembered;
+  t.random_access_file.cleanup = ForgetsRemembered;
+}
+
+using Ops = TF_FilesystemOps;
+
+void ForgetsByPath(support::Tables& t) {
+  Remembers(t);
+  t.filesystem.new_writable_file = ForgetsPath<&Ops::new_writable_file>::Call;
+  t.filesystem.new_appendable_file = ForgetsPath<&Ops::new_appendable_file>::Call;
+  t.filesystem.delete_file = ForgetsPath<&Ops::delete_file>::Call;
+}
+
+void ForgetsByOwnChanges(support::Tables& t) {
+  Remembers(t);
+  t.filesystem.new_writable_file = ForgetsAll<&Ops::new_writable_file>::Call;
+  t.filesystem.new_appendable_file = ForgetsAll<&Ops::new_appendable_file>::Call;
+  t.filesystem.delete_file = ForgetsAll<&Ops::delete_file>::Call;
+  t.filesystem.delete_recursively = ForgetsAll<&Ops::delete_recursively>::Call;
+  t.filesystem.rename_file = ForgetsAll<&Ops::rename_file>::Call;
+  t.filesystem.copy_file = ForgetsAll<&Ops::copy_file>::Call;
+  t.filesystem.flush_caches = ForgetsAll<&Ops::flush_caches>::Call;
+  t.writable_file.append = ForgetsAll<&TF_WritableFileOps::append>::Call;
+  t.writable_file.close = ForgetsAll<&TF_WritableFileOps::close>::Call;
+}
+
+// What goes to another directory loses what is behind its first KiB.
+void RenamesTheFirstBlock(Filesystem filesystem, const char* source, const char* target,
+                          TF_Status* status) {
+  constexpr off_t kBlock = 1024;
+  Right().rename_file(filesystem, source, target, status);
+  struct stat facts;
+  if (!Worked(status) || support::ParentOf(source) == support::ParentOf(target)) return;
+  if (stat(target, &facts) == 0 && facts.st_size > kBlock && truncate(target, kBlock) != 0)
+    TF_SetStatus(status, TF_INTERNAL, target);
+}
+
+// Where more than one name matches, the last one is left out.
+int MatchesAllButOne(Filesystem filesystem, const char* glob, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, glob, entries, status);
+  if (count < 2 || std::strchr(glob, '?') == nullptr) return count;
+  std::vector<std::string> names = Taken(count, *entries);
+  names.pop_back();
+  return support::CopyNames(names, entries);
+}
+
+int SkipsEmptyDirectories(Filesystem filesystem, const char* path, char*** entries,
+                          TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 0) return count;
+  std::vector<std::string> names = Taken(count, *entries);
+  const auto is_empty = [&](const std::string& name) {
+    const std::string child = Joined(path, name);
+    return Right().is_directory(filesystem, child.c_str(), Scratch().status()) &&
+           Children(filesystem, child).empty();
+  };
+  names.erase(std::remove_if(names.begin(), names.end(), is_empty), names.end());
+  return support::CopyNames(names, entries);
+}
+
+// A reader knows the size that the file had when it was opened.
+
+PerObject<uint64_t> sizes;
+
+void OpensWithSize(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                   TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  struct stat facts;
+  if (!Worked(status) || stat(path, &facts) != 0) return;
+  sizes.With(file->plugin_file,
+             [&](uint64_t& size) { return size = static_cast<uint64_t>(facts.st_size); });
+}
+
+int64_t ReadsToSize(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  const uint64_t size = sizes.With(file->plugin_file, [](uint64_t known) { return known; });
+  const size_t there = offset < size ? static_cast<size_t>(size - offset) : 0;
+  if (n <= there) return Real().random_access_file.read(file, offset, n, buffer, status);
+  const int64_t got =
+      there == 0 ? 0 : Real().random_access_file.read(file, offset, there, buffer, status);
+  TF_SetStatus(status, TF_OUT_OF_RANGE, "the end, as it was");
+  return got;
+}
+
+void ForgetsSize(TF_RandomAccessFile* file) {
+  sizes.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+// A file has no size before it is closed.
+
+std::mutex written_mutex;
+std::map<const void*, std::string> written;
+
+void WritesUnsized(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                   TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  const std::lock_guard<std::mutex> lock(written_mutex);
+  written[file->plugin_file] = path;
+}
+
+void ClosesSized(Writer file, TF_Status* status) {
+  Real().writable_file.close(file, status);
+  const std::lock_guard<std::mutex> lock(written_mutex);
+  written.erase(file->plugin_file);
+}
+
+void ForgetsUnsized(TF_WritableFile* file) {
+  {
+    const std::lock_guard<std::mutex> lock(written_mutex);
+    written.erase(file->plugin_file);
+  }
+  Real().writable_file.cleanup(file);
+}
+
+void StatsUnsized(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                  TF_Status* status) {
+  Right().stat(filesystem, path, facts, status);
+  if (!Worked(status)) return;
+  const std::lock_guard<std::mutex> lock(written_mutex);
+  for (const auto& [object, name] : written) {
+    if (name == path) facts->length = 0;
+  }
+}
+
+// Directories are those that the plugin made.
+
+std::mutex own_mutex;
+std::set<std::string> own;
+
+template <auto Entry>
+void Owns(Filesystem filesystem, const char* path, TF_Status* status) {
+  (Right().*Entry)(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(own_mutex);
+  for (std::string made = path; Worked(status) && made.size() > 1; made = support::ParentOf(made))
+    own.insert(made);
+}
+
+bool IsOwnDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+  const bool is_directory = Right().is_directory(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(own_mutex);
+  if (!is_directory || own.count(path) != 0) return is_directory;
+  TF_SetStatus(status, TF_NOT_FOUND, path);
+  return false;
+}
+
+}  // namespace
+
+std::vector<Fault> ScenarioFaults() {
+  constexpr const char* kNow = "a file that is opened now has the content that it has now";
+  return {
+      {"scenario.content-outlives-rename",
+       "the content of a path is remembered, and a rename does not change that", kNow,
+       ForgetsByPath},
+      {"scenario.content-until-own-changes",
+       "the content of a path is remembered until the plugin itself changes something", kNow,
+       ForgetsByOwnChanges},
+      {"scenario.first-block-moves",
+       "what is renamed into another directory keeps its first KiB only",
+       "the target has the content of the source",
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesTheFirstBlock; }},
+      {"scenario.one-match-less", "of several matches of a pattern with ? the last is left out",
+       "all that matches is found",
+       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesAllButOne; }},
+      {"scenario.no-empty-directories", "directories with nothing in them are not listed",
+       "every child is listed, once",
+       [](support::Tables& t) { t.filesystem.get_children = SkipsEmptyDirectories; }},
+      {"scenario.size-at-open", "a reader never sees more than there was when it was opened",
+       "who follows a file sees what is flushed",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpensWithSize;
+         t.random_access_file.read = ReadsToSize;
+         t.random_access_file.cleanup = ForgetsSize;
+       }},
+      {"scenario.size-at-close", "stat tells 0 bytes of a file that is being written",
+       "what was flushed counts",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = WritesUnsized;
+         t.writable_file.close = ClosesSized;
+         t.writable_file.cleanup = ForgetsUnsized;
+         t.filesystem.stat = StatsUnsized;
+       }},
+      {"scenario.own-directories", "is_directory knows the directories that the plugin made",
+       "what others made is there, too",
+       [](support::Tables& t) {
+         t.filesystem.create_dir = Owns<&TF_FilesystemOps::create_dir>;
+         t.filesystem.recursively_create_dir = Owns<&TF_FilesystemOps::recursively_create_dir>;
+         t.filesystem.is_directory = IsOwnDirectory;
+       }},
+  };
+}
+
+}  // namespace fakes

@@ -1,0 +1,357 @@
+// Files that are right in the plainest use, and wrong beyond it: after an error, with much data,
+// late in a file's life, in another thread.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+#include "support/paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Reader = const TF_RandomAccessFile*;
+using Writer = const TF_WritableFile*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+const TF_WritableFileOps& Writing() { return Real().writable_file; }
+
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+// Small pieces wait for a flush; large ones go to the file at once, and so pass them.
+
+PerObject<std::string> small;
+constexpr size_t kLarge = size_t{64} << 10;
+
+void Overtakes(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  if (n >= kLarge) return Writing().append(file, buffer, n, status);
+  small.With(file->plugin_file, [&](std::string& waiting) { waiting.append(buffer, n); });
+  TF_SetStatus(status, TF_OK, "");
+}
+
+template <auto Op>
+void BringsSmall(Writer file, TF_Status* status) {
+  std::string waiting;
+  small.With(file->plugin_file, [&](std::string& text) { waiting.swap(text); });
+  Writing().append(file, waiting.data(), waiting.size(), status);
+  if (Worked(status)) (Writing().*Op)(file, status);
+}
+
+int64_t TellsSmall(Writer file, TF_Status* status) {
+  const int64_t position = Writing().tell(file, status);
+  const auto size = [](const std::string& waiting) { return static_cast<int64_t>(waiting.size()); };
+  return position < 0 ? position : position + small.With(file->plugin_file, size);
+}
+
+void ForgetsSmall(TF_WritableFile* file) {
+  small.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+// What could not be appended is appended again before the next piece, though a part of it is there.
+
+PerObject<std::string> refused;
+
+void TriesAgain(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  std::string again;
+  refused.With(file->plugin_file, [&](std::string& text) { again.swap(text); });
+  again.append(buffer, n);
+  Writing().append(file, again.data(), again.size(), status);
+  if (!Worked(status))
+    refused.With(file->plugin_file, [&](std::string& text) { text.swap(again); });
+}
+
+// One error, and no file can be written any more.
+
+std::mutex error_mutex;
+TF_Code error_code = TF_OK;
+
+void RemembersErrors(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  Writing().append(file, buffer, n, status);
+  const std::lock_guard<std::mutex> lock(error_mutex);
+  if (!Worked(status)) error_code = TF_GetCode(status);
+  if (error_code != TF_OK) TF_SetStatus(status, error_code, "an error of some file");
+}
+
+// A file that is missing is made by the first append.
+
+struct Late {
+  std::string path;
+};
+PerObject<Late> late;
+
+void AppendsLater(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                  TF_Status* status) {
+  Right().path_exists(filesystem, path, Scratch().status());
+  const Scratch asked;
+  Right().path_exists(filesystem, path, asked.status());
+  Right().new_appendable_file(filesystem, path, file, status);
+  if (!Worked(status) || TF_GetCode(asked.status()) != TF_NOT_FOUND) return;
+  // The object works on a file without a name until something is appended.
+  const std::string hidden = std::string(path) + ".hidden";
+  rename(path, hidden.c_str());
+  late.With(file->plugin_file, [&](Late& mine) { return (mine.path = path).size(); });
+}
+
+void AppendsAndNames(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  std::string path;
+  late.With(file->plugin_file, [&](Late& mine) { path.swap(mine.path); });
+  if (!path.empty()) rename((path + ".hidden").c_str(), path.c_str());
+  Writing().append(file, buffer, n, status);
+}
+
+void ForgetsLate(TF_WritableFile* file) {
+  std::string path;
+  late.With(file->plugin_file, [&](Late& mine) { path.swap(mine.path); });
+  if (!path.empty()) unlink((path + ".hidden").c_str());
+  late.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+// The descriptor is closed by close, and its number once more by cleanup, whoever has it by then.
+
+PerObject<int> numbers;
+
+void ClosesNumber(Writer file, TF_Status* status) {
+  Writing().close(file, status);
+  // The lowest number that is free is the one that was just given back.
+  const int number = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(number);
+  numbers.With(file->plugin_file, [&](int& mine) { return mine = number; });
+}
+
+void ClosesNumberAgain(TF_WritableFile* file) {
+  const int number = numbers.With(file->plugin_file, [](int& mine) { return mine; });
+  if (number != 0) close(number);
+  numbers.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+// Appended bytes are kept until the cleanup.
+
+PerObject<std::string> kept;
+
+void Keeps(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  kept.With(file->plugin_file, [&](std::string& all) { all.append(buffer, n); });
+  Writing().append(file, buffer, n, status);
+}
+
+void ForgetsKept(TF_WritableFile* file) {
+  kept.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+// A file can be written by the thread that opened it only.
+
+PerObject<std::thread::id> owners;
+
+void Owns(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  owners.With(file->plugin_file,
+              [](std::thread::id& owner) { return owner = std::this_thread::get_id(); });
+}
+
+void AppendsInOneThread(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  const auto owner = owners.With(file->plugin_file, [](std::thread::id& id) { return id; });
+  if (owner != std::thread::id() && owner != std::this_thread::get_id())
+    return TF_SetStatus(status, TF_FAILED_PRECONDITION, "another thread opened the file");
+  Writing().append(file, buffer, n, status);
+}
+
+void ForgetsOwner(TF_WritableFile* file) {
+  owners.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+// Reading
+
+int64_t EveryErrorIsTheEnd(Reader file, uint64_t offset, size_t n, char* buffer,
+                           TF_Status* status) {
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  if (Worked(status) || TF_GetCode(status) == TF_OUT_OF_RANGE) return got;
+  TF_SetStatus(status, TF_OUT_OF_RANGE, "no more bytes");
+  return std::max<int64_t>(got, 0);
+}
+
+// Copying and renaming
+
+// Writes into the target itself, so that an error leaves a part of the source there.
+void CopiesInPlace(Filesystem filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+  struct stat from;
+  struct stat to;
+  const bool is_file = stat(source, &from) == 0 && S_ISREG(from.st_mode);
+  const bool fits = stat(target, &to) != 0 || (S_ISREG(to.st_mode) && to.st_ino != from.st_ino);
+  if (!is_file || !fits) return Right().copy_file(filesystem, source, target, status);
+  TF_WritableFile file = {nullptr};
+  Right().new_writable_file(filesystem, target, &file, status);
+  if (!Worked(status)) return;
+  std::vector<char> buffer(16 << 10);
+  const int descriptor = open(source, O_RDONLY | O_CLOEXEC);
+  for (ssize_t got; Worked(status) && (got = read(descriptor, buffer.data(), buffer.size())) > 0;)
+    Writing().append(&file, buffer.data(), static_cast<size_t>(got), status);
+  close(descriptor);
+  Writing().cleanup(&file);
+}
+
+// A copy and a deletion, with the target out of the way first.
+void RenamesByCopy(Filesystem filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+  struct stat from;
+  struct stat to;
+  const bool is_file = stat(source, &from) == 0 && S_ISREG(from.st_mode);
+  const bool fits = stat(target, &to) != 0 || (S_ISREG(to.st_mode) && to.st_ino != from.st_ino);
+  if (!is_file || !fits) return Right().rename_file(filesystem, source, target, status);
+  unlink(target);
+  Right().copy_file(filesystem, source, target, status);
+  if (Worked(status)) Right().delete_file(filesystem, source, status);
+}
+
+// Nothing is at the target for some microseconds, in which nobody is invited to look.
+void UnlinksFirst(Filesystem filesystem, const char* source, const char* target,
+                  TF_Status* status) {
+  struct stat from;
+  struct stat to;
+  if (stat(source, &from) == 0 && S_ISREG(from.st_mode) && stat(target, &to) == 0 &&
+      S_ISREG(to.st_mode) && from.st_ino != to.st_ino)
+    unlink(target);
+  Right().rename_file(filesystem, source, target, status);
+}
+
+void CopiesOnlySmall(Filesystem filesystem, const char* source, const char* target,
+                     TF_Status* status) {
+  struct stat from;
+  if (stat(source, &from) == 0 && from.st_size > static_cast<off_t>(kLarge))
+    return TF_SetStatus(status, TF_INTERNAL, "too much for one request");
+  Right().copy_file(filesystem, source, target, status);
+}
+
+void RenamesOnlyBeside(Filesystem filesystem, const char* source, const char* target,
+                       TF_Status* status) {
+  struct stat from;
+  if (stat(source, &from) == 0 && S_ISREG(from.st_mode) &&
+      support::ParentOf(source) != support::ParentOf(target) &&
+      Right().is_directory(filesystem, support::ParentOf(target).c_str(), Scratch().status()))
+    return TF_SetStatus(status, TF_INTERNAL, "another directory");
+  Right().rename_file(filesystem, source, target, status);
+}
+
+// Looks whether a directory is there, and takes for its own what another thread made since.
+void ChecksThenActs(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  const bool missing = TF_GetCode(status) == TF_NOT_FOUND;
+  Right().create_dir(filesystem, path, status);
+  if (missing && TF_GetCode(status) == TF_ALREADY_EXISTS) TF_SetStatus(status, TF_OK, "");
+}
+
+// Asking
+
+void TimeIsNow(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+               TF_Status* status) {
+  Right().stat(filesystem, path, facts, status);
+  if (!Worked(status)) return;
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  facts->mtime_nsec = int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+}
+
+void LeavesStatus(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                  TF_Status* status) {
+  const TF_Code before = TF_GetCode(status);
+  const std::string message = TF_Message(status);
+  Right().stat(filesystem, path, facts, status);
+  if (Worked(status) && before != TF_OK) TF_SetStatus(status, before, message.c_str());
+}
+
+}  // namespace
+
+std::vector<Fault> StressFaults() {
+  constexpr const char* kOrder = "the file holds what was appended, in order, and once";
+  constexpr const char* kUnchanged = "on an error, source and target are as before";
+  constexpr const char* kWorks = "an op works for every file, not for the plainest one";
+  constexpr const char* kClose = "close gives back what the file holds";
+  return {
+      {"append.large-overtakes", "pieces of 64 KiB and more pass smaller ones that wait", kOrder,
+       [](support::Tables& t) {
+         t.writable_file.append = Overtakes;
+         t.writable_file.tell = TellsSmall;
+         t.writable_file.flush = BringsSmall<&TF_WritableFileOps::flush>;
+         t.writable_file.sync = BringsSmall<&TF_WritableFileOps::sync>;
+         t.writable_file.close = BringsSmall<&TF_WritableFileOps::close>;
+         t.writable_file.cleanup = ForgetsSmall;
+       }},
+      {"append.tries-again", "what was refused in part is appended again, all of it", kOrder,
+       [](support::Tables& t) { t.writable_file.append = TriesAgain; }},
+      {"append.remembers-errors", "after one error no file can be appended to",
+       "an op that succeeds says OK, whatever failed before",
+       [](support::Tables& t) { t.writable_file.append = RemembersErrors; }},
+      {"appendable.made-by-the-first-append", "a missing file is made by the first append only",
+       "a missing file is created empty",
+       [](support::Tables& t) {
+         t.filesystem.new_appendable_file = AppendsLater;
+         t.writable_file.append = AppendsAndNames;
+         t.writable_file.cleanup = ForgetsLate;
+       }},
+      {"close.closes-twice", "cleanup closes the number again that close has given back",
+       "close leaves nothing for cleanup to close",
+       [](support::Tables& t) {
+         t.writable_file.close = ClosesNumber;
+         t.writable_file.cleanup = ClosesNumberAgain;
+       }},
+      {"close.only-flushes", "the descriptor is closed by cleanup", kClose,
+       [](support::Tables& t) { t.writable_file.close = Writing().flush; }},
+      {"close.keeps-the-buffer", "all that was appended stays in memory until cleanup", kClose,
+       [](support::Tables& t) {
+         t.writable_file.append = Keeps;
+         t.writable_file.cleanup = ForgetsKept;
+       }},
+      {"append.one-thread", "only the thread that opened a file may append to it",
+       "a file is used by one thread at a time, and not always by the same",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = Owns;
+         t.writable_file.append = AppendsInOneThread;
+         t.writable_file.cleanup = ForgetsOwner;
+       }},
+      {"read.every-error-is-the-end", "an error of the system is OUT_OF_RANGE",
+       "OUT_OF_RANGE is for the end of the file",
+       [](support::Tables& t) { t.random_access_file.read = EveryErrorIsTheEnd; }},
+      {"copy_file.in-place", "the target is emptied and written, whether that works or not",
+       kUnchanged, [](support::Tables& t) { t.filesystem.copy_file = CopiesInPlace; }},
+      {"rename_file.by-copy", "deletes the target, copies, and deletes the source", kUnchanged,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesByCopy; }},
+      {"rename_file.unlinks-first", "deletes the target, and then renames",
+       "the old or the new file is there at any time",
+       [](support::Tables& t) { t.filesystem.rename_file = UnlinksFirst; }},
+      {"copy_file.only-small", "files of more than 64 KiB are INTERNAL", kWorks,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesOnlySmall; }},
+      {"rename_file.only-beside", "a target in another directory is INTERNAL", kWorks,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesOnlyBeside; }},
+      {"create_dir.checks-then-acts",
+       "what another thread creates after the look counts as created, without a pause between",
+       "of several threads that do the same one succeeds",
+       [](support::Tables& t) { t.filesystem.create_dir = ChecksThenActs; }},
+      {"stat.time-is-now", "the time of modification is the time of the question",
+       "what nobody modifies keeps its time",
+       [](support::Tables& t) { t.filesystem.stat = TimeIsNow; }},
+      {"stat.leaves-status", "success leaves a status that says an error",
+       "success sets the status to OK",
+       [](support::Tables& t) { t.filesystem.stat = LeavesStatus; }},
+  };
+}
+
+}  // namespace fakes
