@@ -9,7 +9,7 @@ from . import wire
 from .launchers.launcher import LAST_WORDS, Ended, Launcher, Process, Silent
 from .outcomes import Crashed, Died, Hung, Threw
 
-WIRE_VERSION = 3
+WIRE_VERSION = 4
 
 #: What of the plugin runs during the commands that are not named after their op.
 OP_OF_COMMAND = {

@@ -20,7 +20,7 @@
 
 namespace tffs {
 
-constexpr int kWireVersion = 3;
+constexpr int kWireVersion = 4;
 
 // What the host saw besides the answer; the bits stand in docs/wire.md.
 constexpr int64_t kWrapperChanged = 1;
@@ -30,6 +30,7 @@ constexpr int64_t kObjectSet = 8;
 constexpr int64_t kSharedEntries = 16;
 constexpr int64_t kNullEntry = 32;
 constexpr int64_t kStatusKept = 64;
+constexpr int64_t kStatusReplaced = 128;
 
 // A registered scheme: the host's copies of the four tables, and the filesystem.
 struct Filesystem {
@@ -88,6 +89,7 @@ class Host {
   Reply State(Request&);
   Reply Preset(Request&);
   Reply LimitFileSize(Request&);
+  Reply LimitDescriptors(Request&);
   Reply Threads(Request&);
   Reply Repeat(Request&);
   TF_FilesystemPluginOps& Entry(int64_t index);
@@ -158,7 +160,6 @@ class Host {
   Reply GetOption(Request&);
   Reply SetOption(Request&);
   Reply GetKeys(Request&);
-  void FreeOption(TF_Filesystem_Option* option, bool the_block_too);
 
   Filesystem& TakeFilesystem(Request& request);
   // Frees a block with the function of the plugin.

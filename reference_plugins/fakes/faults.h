@@ -73,6 +73,7 @@ std::vector<Fault> ThreadFaults();
 std::vector<Fault> OptionFaults();
 std::vector<Fault> HistoryFaults();
 std::vector<Fault> SetupFaults();
+std::vector<Fault> NameFaults();
 
 }  // namespace fakes
 

@@ -191,7 +191,7 @@ def test_no_change_is_lost(case: Case, what: str) -> None:
                     case.write(f"old{k}", b"content")
                     actor.path_op("rename_file", f"old{k}", name)
         made = {event.names[-1] for event in performed(case, some)[0] if event.code is Code.OK}
-        listed = case.require(case.fs.get_children(case.uri())).names
+        listed = case.require(case.fs.get_children(case.uri())).bare
         lost += [f"{name} is not listed" for name in sorted(made - set(listed))]
         lost += [f"{name} is missing" for name in sorted(made) if not case.fs.path_exists(case.uri(name)).ok]
     got = "a name is lost" if lost else "all are there"

@@ -57,12 +57,13 @@ class UnknownClause(KeyError):
 class Reading:
     """One accepted answer to a disputed clause.
 
-    `tensorflow` says how TensorFlow works with a plugin that answers so.
+    `tensorflow` says how TensorFlow works with a plugin that answers so. A `harmful` answer loses data.
     """
 
     name: str
     text: str
     tensorflow: str
+    harmful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,10 @@ class Checks:
         if not declared and not self.any_clause and name not in self.clauses:
             raise Misused(f"{self.id} checks {name} and does not declare it")
         level = clause(name).level
-        if level is Level.MAY:
+        if any(one.name == reading and one.harmful for one in clause(name).readings):
+            # It is a right answer, and whoever relies on the filesystem should know of it.
+            verdict = Verdict.WARNING
+        elif level is Level.MAY:
             verdict = Verdict.INFORMATIONAL
         elif holds:
             verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
