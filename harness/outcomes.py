@@ -114,8 +114,8 @@ class Token:
 class Keys:
     """The result of get_filesystem_configuration_keys, which got an array of NULL pointers.
 
-    `returned` is the number it wrote to num_keys, or None, and `pointers` how many pointers it set. `texts` has the text
-    behind each where they are as many as it says, else the one behind the first.
+    `returned` is the number it wrote to num_keys, or None, and `pointers` how many pointers it set. `texts` has the
+    text behind each where they are as many as it says, else the one behind the first.
     """
 
     returned: int | None

@@ -122,7 +122,9 @@ def test_all(case: Case) -> None:
         names = [option.name for option in found]
         if names:
             distinct = len(set(names)) == len(names) and "" not in names
-            case.check("get_filesystem_configuration.names-are-distinct", distinct, "each a name of its own", str(names))
+            case.check(
+                "get_filesystem_configuration.names-are-distinct", distinct, "each a name of its own", str(names)
+            )
         for option in found:
             fits = option.type_tag in (INT, REAL, BUFFER)
             said = f"{option.name}: type={option.type_tag}"
@@ -390,7 +392,8 @@ def test_keys(case: Case) -> None:
         case.equal(clause, "number of keys", len(names), number)
     array = keys.pointers > 1 and keys.pointers == number
     one = keys.pointers <= 1 and (not names or keys.texts[0] in names)
-    case.reading("get_filesystem_configuration_keys.what-comes-back", {"array": array, "one-string": one, "other": True},
+    readings = {"array": array, "one-string": one, "other": True}
+    case.reading("get_filesystem_configuration_keys.what-comes-back", readings,
                  f"{said} keys in {keys.pointers} pointers, of {len(names)} options")  # fmt: skip
     # Of one string only the first key can be told: where it ends and another begins no source says.
     if array and names:

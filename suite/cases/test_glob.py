@@ -96,7 +96,7 @@ REFUSED = ("missing/*", "a/*", "", "[a", "a\\", "x[-]y", "n" * 5000, "/".join(["
 @over_tables
 @clauses("get_matching_paths.frees-on-error", "get_matching_paths.return-on-error")
 def test_errors_leave_nothing(case: Case) -> None:
-    """A pattern that this plugin refuses is matched many times over; else a listing fails below, for lack of descriptors."""
+    """A pattern that this plugin refuses is matched many times over; else one for which descriptors are lacking."""
     clause = "get_matching_paths.frees-on-error"
     uri = grown(case)
     for text in REFUSED:

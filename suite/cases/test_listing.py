@@ -134,7 +134,7 @@ def test_changes(case: Case) -> None:
     holds()
 
 
-#: What becomes of `directory/file` behind the back of a listing, and the content that it has then, None where it is gone.
+#: What becomes of `directory/file` after a listing, and the content that it has then, None where it is gone.
 AFTERWARDS: dict[str, tuple[Callable[[Case], object], bytes | None]] = {
     "written-anew": (lambda case: case.write("directory/file", b"longer than before"), b"longer than before"),
     "emptied": (lambda case: case.write("directory/file", b""), b""),

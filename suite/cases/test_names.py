@@ -225,8 +225,8 @@ def used(case: Case, path: str) -> None:
     kept(case, case.fs.create_dir(case.uri(path, "inner")))
     file = case.write(f"{path}/file", CONTENT)
     is_file(case, file)
-    case.equal(KEPT, "statuses", [Code.OK, Code.NOT_FOUND],
-               [one.code for one in case.fs.paths_exist([file, case.uri(path, "none")]).value.statuses or ()])  # fmt: skip
+    asked = case.fs.paths_exist([file, case.uri(path, "none")]).value
+    case.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], [status.code for status in asked.statuses or ()])
     is_directory(case, uri, "file", "inner")
     if case.fs.available("get_matching_paths"):
         matches = kept(case, case.fs.get_matching_paths(uri + "/f*"))

@@ -130,7 +130,7 @@ def test_two_paths(case: Case, met: tuple[str, str, str, Cell]) -> None:
 def is_one_path(case: Case, plain: str, spelt: str) -> bool:
     """Whether a path that is spelt otherwise is translated to the same name.
 
-    A plugin that does not clean names keeps them apart. The cases of translate_name tell that, and no op is judged by it.
+    A plugin that does not clean names keeps them apart. The cases of translate_name tell that: no op is judged by it.
     """
     if case.fs.translate(plain) == case.fs.translate(spelt):
         return True

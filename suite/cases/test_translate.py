@@ -102,7 +102,9 @@ def test_stable(case: Case, spelling: str) -> None:
 def test_stable_inside(case: Case, spelling: str) -> None:
     """A path below the case's directory has what translation removes between its names."""
     uri = case.uri()
-    case.equal("translate_name.is-stable", "name", translated(case, f"{uri}/a/b"), translated(case, f"{uri}/{spelling}"))
+    case.equal(
+        "translate_name.is-stable", "name", translated(case, f"{uri}/a/b"), translated(case, f"{uri}/{spelling}")
+    )
 
 
 @smoke

@@ -44,7 +44,7 @@ def _class(text: str) -> tuple["_Members", str]:
 
 
 def _character(text: str, at: int) -> tuple[str, int]:
-    """The character of a class at this place, and the place behind it. A backslash stands before one that it escapes."""
+    """The character of a class at this place, and the place behind it. A backslash escapes what it stands before."""
     return (text[at + 1], at + 2) if text[at] == "\\" else (text[at], at + 1)
 
 

@@ -43,8 +43,8 @@ class Cell:
     """The clause for an op in a situation, and the accepted codes; by reading, where the clause is disputed.
 
     The op of a `guarded` cell is never called: the empty path may mean somebody's root, and the op would change it. No
-    clause is about it. `by_default` holds the codes of core's own algorithm, for an op whose entry is NULL. They are not held against a
-    plugin.
+    clause is about it. `by_default` holds the codes of core's own algorithm, for an op whose entry is NULL. They are
+    not held against a plugin.
     """
 
     clause: str
