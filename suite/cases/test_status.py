@@ -31,7 +31,7 @@ BESIDE = {
     "is_directory": ("is_directory.returns-false-on-error",),
     "get_children": ("get_children.return-on-error", "get_children.returns-the-count"),
     "delete_recursively": ("delete_recursively.writes-both-counters",),
-    "paths_exist": ("paths_exist.is-true-if-all-exist",),
+    "paths_exist": ("paths_exist.is-true-if-all-exist", "paths_exist.keeps-the-statuses"),
 }
 #: The situations in which delete_recursively cannot begin to traverse.
 NOTHING_THERE = (BELOW_A_FILE, FAR_BELOW_A_FILE, MISSING, MISSING_PARENT)
