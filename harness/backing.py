@@ -3,6 +3,7 @@
 It is any URL that fsspec takes, such as `file:///srv/data` or `s3://bucket/prefix`.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -53,6 +54,25 @@ class Backing:
             for offset, piece in pieces.items():
                 file.seek(offset)
                 file.write(piece)
+
+    @contextmanager
+    def out_of_reach(self, directory: str, name: str) -> Iterator[None]:
+        """Inside the block a directory holds an empty one whose whole path is longer than the system takes.
+
+        It can be listed, and not be opened or deleted by its path. Raise Unable where the storage has no such limit.
+        """
+        if "file" not in self._filesystem.protocol:
+            raise Unable("the backing has no limit for the length of a path")
+        at = os.open(self._at(directory), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.mkdir(name, dir_fd=at)
+            try:
+                yield
+            finally:
+                with suppress(FileNotFoundError):
+                    os.rmdir(name, dir_fd=at)
+        finally:
+            os.close(at)
 
     def make_directory(self, name: str) -> None:
         """Create a directory and its missing parents."""

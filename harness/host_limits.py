@@ -21,6 +21,15 @@ def statuses_arrive_used(host: Host) -> Iterator[None]:
 
 
 @contextmanager
+def few_descriptors(host: Host, spare: int) -> Iterator[None]:
+    """Inside the block the process can open `spare` more descriptors, and then open(2) fails with EMFILE."""
+    host.call("limit_descriptors", spare)
+    yield
+    if host.alive:
+        host.call("limit_descriptors", -1)
+
+
+@contextmanager
 def file_size(host: Host, limit: int) -> Iterator[None]:
     """Inside the block no file may grow beyond `limit` bytes: a write that would grow it further fails with EFBIG."""
     host.call("limit_file_size", limit)

@@ -25,6 +25,7 @@ class Watch(IntFlag):
     NULL_ENTRY = 32
     STATUS_KEPT = 64
     LONG_MESSAGE = 128
+    STATUS_REPLACED = 256
 
 
 class Source(Enum):
@@ -83,6 +84,11 @@ class Entries:
     returned: int
     names: tuple[str, ...]
 
+    @property
+    def bare(self) -> tuple[str, ...]:
+        """The names without the one slash that may stand behind the name of a directory."""
+        return tuple(name[:-1] if len(name) > 1 and name.endswith("/") else name for name in self.names)
+
 
 @dataclass(frozen=True, slots=True)
 class Existence:
@@ -96,24 +102,34 @@ class Existence:
 class Token:
     """The result of an op that returns a transaction token.
 
-    `returned` is the return value, `token` the number by which the host knows the token, or 0 for none.
+    `returned` is the return value, `token` the number by which the host knows the token, or 0 for none. `owner` is 0
+    where the token names no owner, 1 for the filesystem that was asked, and 2 for another.
     """
 
     returned: int
     token: int
+    owner: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
     """The result of get_filesystem_configuration_keys, which got an array of NULL pointers.
 
-    `returned` is the number it wrote to num_keys, `pointers` how many pointers it set, `first` the text behind the
-    first.
+    `returned` is the number it wrote to num_keys, or None, and `pointers` how many pointers it set. `texts` has the
+    text behind each where they are as many as it says, else the one behind the first.
     """
 
-    returned: int
+    returned: int | None
     pointers: int
-    first: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The result of get_filesystem_configuration: the number of options that it wrote, or None, and the options."""
+
+    returned: int | None
+    options: "tuple[Option, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +140,7 @@ class Option:
     type_tag: int
     values: tuple[int | float | bytes, ...]
     description: str = ""
-    per_file: bool = False
+    per_file: int = 0
 
 
 T_co = TypeVar("T_co", covariant=True)

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from .codes import Code
 from .outcomes import (
+    Configuration,
     Death,
     Died,
     Entries,
@@ -37,6 +38,8 @@ Call = tuple[str, Sequence[Value], Outcome[object] | Death]
 
 #: The number of a token that no filesystem gave out.
 FOREIGN_TOKEN = -1
+#: Stands for a number that the plugin did not write.
+_NOT_SET = -(2**63)
 
 _DOUBLE = struct.Struct("<d")
 _INTEGER = struct.Struct("<q")
@@ -203,13 +206,13 @@ class RawFilesystem:
 
     # Configuration ---------------------------------------------------------------------------------------------------
 
-    def get_filesystem_configuration(self) -> Outcome[tuple[Option, ...]]:
+    def get_filesystem_configuration(self) -> Outcome[Configuration]:
         """All options."""
         return self.perform(
             "get_filesystem_configuration",
             (self.filesystem,),
-            lambda r: tuple(_take_option(r) for _ in range(r.take_number())),
-            (),
+            lambda r: Configuration(_number_set(r), tuple(_take_option(r) for _ in range(r.take_number()))),
+            Configuration(None, ()),
         )
 
     def set_filesystem_configuration(self, options: Sequence[Option]) -> Outcome[None]:
@@ -236,8 +239,8 @@ class RawFilesystem:
         return self.perform(
             "get_filesystem_configuration_keys",
             (self.filesystem,),
-            lambda r: Keys(r.take_number(), r.take_number(), r.take_text()),
-            Keys(0, 0, ""),
+            lambda r: Keys(_number_set(r), r.take_number(), tuple(r.take_texts())),
+            Keys(None, 0, ()),
         )
 
 
@@ -247,12 +250,17 @@ def _text_or_none(reply: Reply) -> str | None:
 
 
 def _token(reply: Reply) -> Token:
-    return Token(reply.take_number(), reply.take_number())
+    return Token(reply.take_number(), reply.take_number(), reply.take_number())
+
+
+def _number_set(reply: Reply) -> int | None:
+    number = reply.take_number()
+    return None if number == _NOT_SET else number
 
 
 def _take_option(reply: Reply) -> Option:
     name, description = reply.take_text(), reply.take_text()
-    per_file, type_tag = bool(reply.take_number()), reply.take_number()
+    per_file, type_tag = reply.take_number(), reply.take_number()
     values: list[int | float | bytes] = []
     for _ in range(reply.take_number()):
         value = reply.take()
@@ -262,7 +270,7 @@ def _take_option(reply: Reply) -> Option:
 
 
 def _option_values(option: Option) -> list[Value]:
-    values: list[Value] = [os.fsencode(option.name), os.fsencode(option.description), int(option.per_file)]
+    values: list[Value] = [os.fsencode(option.name), os.fsencode(option.description), option.per_file]
     values += [option.type_tag, len(option.values)]
     for value in option.values:
         values.append(_INTEGER.unpack(_DOUBLE.pack(value))[0] if isinstance(value, float) else value)

@@ -149,7 +149,7 @@ def test_options_are_set_all_or_none(fs: HostFilesystem) -> None:
 
 def test_keys_are_one_block(fs: HostFilesystem) -> None:
     got = fs.raw.get_filesystem_configuration_keys().value
-    assert (got.returned, got.pointers, got.first) == (3, 1, "capacity")
+    assert (got.returned, got.pointers, got.texts) == (3, 1, ("capacity",))
 
 
 # Bytes ---------------------------------------------------------------------------------------------------------------

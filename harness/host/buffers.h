@@ -4,6 +4,7 @@
 #define TFFS_HOST_BUFFERS_H_
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -11,6 +12,14 @@ namespace tffs {
 
 // Fills statistics, counters and buffers before the plugin gets them.
 constexpr unsigned char kPoison = 0xA5;
+
+// A result of poison, so that what the plugin did not write is seen.
+template <typename T>
+T Poisoned() {
+  T value;
+  std::memset(static_cast<void*>(&value), kPoison, sizeof value);
+  return value;
+}
 
 // A buffer between two unreadable pages, each as near as it can be. The mapping is kept between
 // calls and grows as needed.

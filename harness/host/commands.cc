@@ -21,6 +21,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
       {"forked", &Host::Forked},
       {"preset", &Host::Preset},
       {"limit_file_size", &Host::LimitFileSize},
+      {"limit_descriptors", &Host::LimitDescriptors},
       {"threads", &Host::Threads},
       {"repeat", &Host::Repeat},
       {"cleanup", &Host::Cleanup},

@@ -10,14 +10,6 @@ namespace {
 // Nobody reads a longer message, and every log gets it.
 constexpr size_t kLongestMessage = size_t{64} << 10;
 
-// A result of poison, so that what the plugin did not write is seen.
-template <typename T>
-T Poisoned() {
-  T value;
-  std::memset(static_cast<void*>(&value), kPoison, sizeof value);
-  return value;
-}
-
 // A filesystem arrives const in every op but init and cleanup: its pointer must stay.
 int64_t WatchWrapper(const Filesystem& filesystem, const void* before) {
   return filesystem.object.plugin_filesystem != before ? kWrapperChanged : 0;
@@ -174,7 +166,11 @@ Reply Host::PathsExist(Request& request) {
   const bool returned =
       function(&filesystem.object, pointers.data(), static_cast<int>(pointers.size()),
                with_statuses ? status_pointers.data() : nullptr);
-  Reply reply = Answer(nullptr, WatchWrapper(filesystem, before));
+  bool replaced = false;
+  for (size_t k = 0; k < statuses.size(); ++k)
+    replaced = replaced || status_pointers[k] != statuses[k].get();
+  const int64_t watch = WatchWrapper(filesystem, before) | (replaced ? kStatusReplaced : 0);
+  Reply reply = Answer(nullptr, watch);
   reply.Integer(returned);
   for (const auto& status : statuses)
     reply.Integer(TF_GetCode(status.get())).Bytes(TF_Message(status.get()));
@@ -259,7 +255,10 @@ Reply Host::Entries(Request& request) {
     if (!blocks.insert(entries[k]).second) watch |= kSharedEntries;
     names.emplace_back(entries[k]);
   }
-  for (void* block : blocks) Free(block);
+  // As in core: after an error with -1 the plugin has freed the entries itself, and whatever the
+  // pointer holds means nothing.
+  if (count >= 0)
+    for (void* block : blocks) Free(block);
   Reply reply = Answer(status.get(), watch);
   reply.Integer(count);
   for (const std::string& name : names) reply.Bytes(name);

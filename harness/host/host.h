@@ -34,6 +34,7 @@ constexpr int64_t kSharedEntries = 16;
 constexpr int64_t kNullEntry = 32;
 constexpr int64_t kStatusKept = 64;
 constexpr int64_t kLongMessage = 128;
+constexpr int64_t kStatusReplaced = 256;
 
 // The number of the filesystem whose scheme was taken.
 constexpr int64_t kRefused = int64_t{1} << 32;
@@ -110,6 +111,7 @@ class Host {
   Reply Forked(Request&);
   Reply Preset(Request&);
   Reply LimitFileSize(Request&);
+  Reply LimitDescriptors(Request&);
   Reply Threads(Request&);
   Reply Repeat(Request&);
   TF_FilesystemPluginOps& Entry(int64_t index);
@@ -180,7 +182,6 @@ class Host {
   Reply GetOption(Request&);
   Reply SetOption(Request&);
   Reply GetKeys(Request&);
-  void FreeOption(TF_Filesystem_Option* option, bool the_block_too);
 
   Filesystem& TakeFilesystem(Request& request);
   // Frees a block with the function of the plugin.

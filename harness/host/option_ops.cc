@@ -1,6 +1,7 @@
 // The ops for transactions and configuration.
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "host.h"
 
@@ -8,6 +9,8 @@ namespace tffs {
 namespace {
 
 constexpr int64_t kForeignToken = -1;
+// The plugin did not write the number that it has to set.
+constexpr int64_t kNotSet = INT64_MIN;
 
 std::string_view TextOf(const char* text) { return text != nullptr ? text : ""; }
 
@@ -83,6 +86,45 @@ class LentOption {
   TF_Filesystem_Option option_{};
 };
 
+// The blocks of options that the plugin handed over, and what was seen of them.
+class Blocks {
+ public:
+  Blocks(const TF_Filesystem_Option* options, int count) {
+    Add(options);
+    for (int k = 0; k < count; ++k) {
+      const TF_Filesystem_Option& option = options[k];
+      if (option.name == nullptr) watch_ |= kNullEntry;
+      Add(option.name);
+      Add(option.description);
+      const TF_Filesystem_Option_Value* value = option.value;
+      Add(value);
+      if (value == nullptr) continue;
+      Add(value->values);
+      if (value->type_tag != TF_Filesystem_Option_Type_Buffer) continue;
+      for (int n = 0; n < value->num_values; ++n) Add(value->values[n].buffer_val.buf);
+    }
+  }
+
+  // Each block once.
+  const std::set<void*>& get() const { return blocks_; }
+  int64_t watch() const { return watch_; }
+
+ private:
+  void Add(const void* block) {
+    if (block == nullptr) return;
+    if (!blocks_.insert(const_cast<void*>(block)).second) watch_ |= kSharedEntries;
+  }
+
+  std::set<void*> blocks_;
+  int64_t watch_ = 0;
+};
+
+// Whose a token says it is: 0 nobody's, 1 that of this filesystem, 2 another's.
+int64_t OwnerOf(const TF_TransactionToken* token, const TF_Filesystem& filesystem) {
+  if (token == nullptr || token->owner == nullptr) return 0;
+  return token->owner == &filesystem ? 1 : 2;
+}
+
 }  // namespace
 
 int64_t Host::NumberOf(TF_TransactionToken* token) {
@@ -115,7 +157,8 @@ Reply Host::StartTransaction(Request& request) {
   const int returned = function(&filesystem.object, &token, status.get());
   return std::move(Answer(status.get(), token != nullptr ? kObjectSet : 0)
                        .Integer(returned)
-                       .Integer(NumberOf(token)));
+                       .Integer(NumberOf(token))
+                       .Integer(OwnerOf(token, filesystem.object)));
 }
 
 Reply Host::EndTransaction(Request& request) {
@@ -150,7 +193,10 @@ Reply Host::TokenByPath(Request& request) {
   const int returned = function(&filesystem.object, path.get(), &token, status.get());
   const int64_t watch =
       (path.Changed() ? kArgumentChanged : 0) | (token != nullptr ? kObjectSet : 0);
-  return std::move(Answer(status.get(), watch).Integer(returned).Integer(NumberOf(token)));
+  return std::move(Answer(status.get(), watch)
+                       .Integer(returned)
+                       .Integer(NumberOf(token))
+                       .Integer(OwnerOf(token, filesystem.object)));
 }
 
 template Reply Host::TokenByPath<&TF_FilesystemOps::get_transaction_for_path>(Request&);
@@ -166,33 +212,21 @@ Reply Host::DecodeToken(Request& request) {
   return reply;
 }
 
-void Host::FreeOption(TF_Filesystem_Option* option, bool the_block_too) {
-  Free(option->name);
-  Free(option->description);
-  if (TF_Filesystem_Option_Value* value = option->value) {
-    if (value->type_tag == TF_Filesystem_Option_Type_Buffer)
-      for (int k = 0; k < value->num_values; ++k) Free(value->values[k].buffer_val.buf);
-    Free(value->values);
-    Free(value);
-  }
-  if (the_block_too) Free(option);
-}
-
 Reply Host::GetConfiguration(Request& request) {
   Filesystem& filesystem = TakeFilesystem(request);
   const auto function = Present(filesystem.ops.get_filesystem_configuration);
   const StatusPointer status = FreshStatus();
   TF_Filesystem_Option* options = nullptr;
-  int count = 0;
-  function(&filesystem.object, &options, &count, status.get());
-  if (options == nullptr || TF_GetCode(status.get()) != TF_OK) count = 0;
-  Reply reply = Answer(status.get(), options != nullptr ? kObjectSet : 0);
-  reply.Integer(count);
-  for (int k = 0; k < count; ++k) {
-    PutOption(reply, options[k]);
-    FreeOption(&options[k], false);
-  }
-  if (TF_GetCode(status.get()) == TF_OK) Free(options);
+  auto returned = Poisoned<int>();
+  function(&filesystem.object, &options, &returned, status.get());
+  const bool is_ok = TF_GetCode(status.get()) == TF_OK;
+  const bool is_set = returned != Poisoned<int>();
+  const int count = options != nullptr && is_ok && is_set ? returned : 0;
+  const Blocks blocks(is_ok ? options : nullptr, count);
+  Reply reply = Answer(status.get(), blocks.watch() | (options != nullptr ? kObjectSet : 0));
+  reply.Integer(is_set ? returned : kNotSet).Integer(std::max(count, 0));
+  for (int k = 0; k < count; ++k) PutOption(reply, options[k]);
+  for (void* block : blocks.get()) Free(block);
   return reply;
 }
 
@@ -220,16 +254,15 @@ Reply Host::GetOption(Request& request) {
   const StatusPointer status = FreshStatus();
   TF_Filesystem_Option* option = nullptr;
   function(&filesystem.object, key.get(), &option, status.get());
-  const int64_t watch =
-      (key.Changed() ? kArgumentChanged : 0) | (option != nullptr ? kObjectSet : 0);
-  Reply reply = Answer(status.get(), watch);
   // On an error nothing was handed over, whatever the pointer holds.
   const bool found = option != nullptr && TF_GetCode(status.get()) == TF_OK;
+  const Blocks blocks(found ? option : nullptr, found ? 1 : 0);
+  const int64_t watch = blocks.watch() | (key.Changed() ? kArgumentChanged : 0) |
+                        (option != nullptr ? kObjectSet : 0);
+  Reply reply = Answer(status.get(), watch);
   reply.Integer(found);
-  if (found) {
-    PutOption(reply, *option);
-    FreeOption(option, true);
-  }
+  if (found) PutOption(reply, *option);
+  for (void* block : blocks.get()) Free(block);
   return reply;
 }
 
@@ -250,13 +283,16 @@ Reply Host::GetKeys(Request& request) {
   // array, in case.
   constexpr size_t kRoom = 256;
   std::vector<char*> keys(kRoom, nullptr);
-  int count = 0;
-  function(&filesystem.object, keys.data(), &count, status.get());
+  auto returned = Poisoned<int>();
+  function(&filesystem.object, keys.data(), &returned, status.get());
   const auto set = kRoom - static_cast<size_t>(std::count(keys.begin(), keys.end(), nullptr));
-  return std::move(Answer(status.get())
-                       .Integer(count)
-                       .Integer(static_cast<int64_t>(set))
-                       .Bytes(TextOf(keys.front())));
+  Reply reply = Answer(status.get());
+  reply.Integer(returned != Poisoned<int>() ? returned : kNotSet)
+      .Integer(static_cast<int64_t>(set));
+  // One pointer is a string, or the first of a block. As many as there are keys are an array.
+  const bool is_array = returned > 0 && set == static_cast<size_t>(returned);
+  for (size_t k = 0; k < (is_array ? set : 1); ++k) reply.Bytes(TextOf(keys[k]));
+  return reply;
 }
 
 }  // namespace tffs

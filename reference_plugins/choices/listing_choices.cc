@@ -1,13 +1,18 @@
 // Listing and matching: order, form, and what is handed over when there is nothing.
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "choices.h"
+#include "support/glob.h"
 #include "support/memory.h"
 #include "support/paths.h"
+#include "support/status.h"
 
 namespace choices {
 namespace {
@@ -54,16 +59,35 @@ template <ListOp* before>
 int BlockForNothing(const TF_Filesystem* filesystem, const char* path, char*** entries,
                     TF_Status* status) noexcept {
   const int count = (*before)(filesystem, path, entries, status);
-  if (count <= 0 && *entries == nullptr) {
+  if (count == 0 && *entries == nullptr) {
     *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
   }
   return count;
 }
 
+// What was allocated for the entries is freed, and the pointer to it is left as it was.
 template <ListOp* before>
-int ZeroOnError(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                TF_Status* status) noexcept {
-  return std::max(0, (*before)(filesystem, path, entries, status));
+int StaleOnError(const TF_Filesystem* filesystem, const char* path, char*** entries,
+                 TF_Status* status) noexcept {
+  const int count = (*before)(filesystem, path, entries, status);
+  if (count >= 0) return count;
+  *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
+  support::Free(*entries);
+  return count;
+}
+
+ListOp children_before_slash;
+int SlashBehindDirectories(const TF_Filesystem* filesystem, const char* path, char*** entries,
+                           TF_Status* status) noexcept {
+  const int count = children_before_slash(filesystem, path, entries, status);
+  if (count <= 0) return count;
+  std::vector<std::string> names = Taken(count, *entries);
+  for (std::string& name : names) {
+    struct stat facts;
+    const std::string whole = std::string(path) + "/" + name;
+    if (stat(whole.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) name += "/";
+  }
+  return support::CopyNames(names, entries);
 }
 
 ListOp matches_before_form;
@@ -116,6 +140,71 @@ int NoBangClass(const TF_Filesystem* filesystem, const char* pattern, char*** en
   return matches_before_bang(filesystem, plain.c_str(), entries, status);
 }
 
+int Refuse(const char* pattern, TF_Code code, TF_Status* status) {
+  support::SetError(status, code, pattern, "it is no pattern for this plugin");
+  return -1;
+}
+
+// The place behind the class that begins at `at`, or nothing where that is outside of the grammar:
+// `-`, `]` and the backslash are members only behind a backslash.
+const char* BehindClass(const char* at) {
+  const auto member = [&at] {
+    if (*at == '\\')
+      ++at;
+    else if (*at == '-' || *at == ']')
+      return false;
+    return *at != '\0' && *at++ != '\0';
+  };
+  if (*++at == '^') ++at;
+  do {
+    if (!member()) return nullptr;
+    if (*at == '-' && !(++at, member())) return nullptr;
+  } while (*at != ']');
+  return at + 1;
+}
+
+ListOp matches_before_strict;
+int StrictClasses(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
+                  TF_Status* status) noexcept {
+  for (const char* at = pattern; at != nullptr && *at != '\0';) {
+    if (*at == '[') {
+      at = BehindClass(at);
+      if (at == nullptr) return Refuse(pattern, TF_INVALID_ARGUMENT, status);
+    } else {
+      at += *at == '\\' && at[1] != '\0' ? 2 : 1;
+    }
+  }
+  return matches_before_strict(filesystem, pattern, entries, status);
+}
+
+ListOp matches_before_empty;
+int RefuseEmptyPattern(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
+                       TF_Status* status) noexcept {
+  if (*pattern == '\0') return Refuse(pattern, TF_FAILED_PRECONDITION, status);
+  return matches_before_empty(filesystem, pattern, entries, status);
+}
+
+ListOp matches_before_missing;
+int GlobNeedsItsDirectory(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
+                          TF_Status* status) noexcept {
+  const std::string path(support::ParseUri(pattern).path);
+  const size_t glob = support::FindGlobCharacter(path);
+  if (glob != std::string::npos) {
+    struct stat facts;
+    const std::string directory = path.substr(0, path.find_last_of('/', glob) + 1);
+    if (!directory.empty() && stat(directory.c_str(), &facts) != 0) {
+      support::SetErrno(status, errno, pattern);
+      return -1;
+    }
+  }
+  return matches_before_missing(filesystem, pattern, entries, status);
+}
+
+template <ListOp* before>
+void ReplaceMatches(support::Tables& tables, ListOp function) {
+  *before = Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, function);
+}
+
 }  // namespace
 
 std::vector<Choice> ListingChoices() {
@@ -139,16 +228,37 @@ std::vector<Choice> ListingChoices() {
        [](support::Tables& tables) {
          ReplaceBoth<1>(tables, Reversed<&Before<1>::children>, Reversed<&Before<1>::matches>);
        }},
-      {"block-entries", "what stands for no entries, and after an error (A10)",
-       "a block, which the host frees",
+      {"block-entries", "what stands for no entries (A10)", "a block, which the host frees",
        [](support::Tables& tables) {
          ReplaceBoth<2>(tables, BlockForNothing<&Before<2>::children>,
                         BlockForNothing<&Before<2>::matches>);
        }},
-      {"zero-on-error", "what listing returns with an error (A10)", "0",
+      {"stale-entries", "what the pointer to the entries holds after an error",
+       "the address of a block that was freed",
        [](support::Tables& tables) {
-         ReplaceBoth<3>(tables, ZeroOnError<&Before<3>::children>,
-                        ZeroOnError<&Before<3>::matches>);
+         ReplaceBoth<3>(tables, StaleOnError<&Before<3>::children>,
+                        StaleOnError<&Before<3>::matches>);
+       }},
+      {"slash-behind-directories", "whether a slash stands behind the name of a directory",
+       "it does",
+       [](support::Tables& tables) {
+         children_before_slash =
+             Replace(tables.filesystem, &TF_FilesystemOps::get_children, SlashBehindDirectories);
+       },
+       false},
+      {"strict-classes", "what a class with a dash or a bracket at its edge is",
+       "no pattern: INVALID_ARGUMENT",
+       [](support::Tables& tables) {
+         ReplaceMatches<&matches_before_strict>(tables, StrictClasses);
+       }},
+      {"refuse-empty-pattern", "what the empty pattern answers", "FAILED_PRECONDITION",
+       [](support::Tables& tables) {
+         ReplaceMatches<&matches_before_empty>(tables, RefuseEmptyPattern);
+       }},
+      {"glob-needs-its-directory", "what a pattern in a missing directory answers",
+       "the error of the directory",
+       [](support::Tables& tables) {
+         ReplaceMatches<&matches_before_missing>(tables, GlobNeedsItsDirectory);
        }},
   };
 }

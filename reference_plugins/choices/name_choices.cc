@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <string>
 
 #include "choices.h"
 #include "path_ops.h"
@@ -16,7 +17,8 @@ namespace {
 using support::SetErrno;
 using support::SetError;
 
-constexpr TF_Code kRefusal = TF_FAILED_PRECONDITION;
+// What a path answers that cannot be.
+TF_Code refusal = TF_FAILED_PRECONDITION;
 
 // Whether `path` is text, and each of its names no longer than names are.
 bool IsLegal(const char* path) {
@@ -48,7 +50,7 @@ struct LegalOnly<Entry, Result (*TF_FilesystemOps::*)(const TF_Filesystem*, cons
   using Op = OnPath<1, Entry>;
   static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
     if (IsLegal(path)) return Op::before(filesystem, path, rest...);
-    SetError(Op::StatusIn(rest...), kRefusal, path, kIllegal);
+    SetError(Op::StatusIn(rest...), refusal, path, kIllegal);
     return Op::Failed(rest...);
   }
 };
@@ -57,7 +59,7 @@ template <TwoPathOp* before>
 void BothLegal(const TF_Filesystem* filesystem, const char* source, const char* target,
                TF_Status* status) noexcept {
   const char* illegal = !IsLegal(source) ? source : !IsLegal(target) ? target : nullptr;
-  if (illegal != nullptr) return SetError(status, kRefusal, illegal, kIllegal);
+  if (illegal != nullptr) return SetError(status, refusal, illegal, kIllegal);
   (*before)(filesystem, source, target, status);
 }
 
@@ -89,6 +91,38 @@ void IllegalNames(support::Tables& tables) {
   Both::rename =
       Replace(tables.filesystem, &TF_FilesystemOps::rename_file, BothLegal<&Both::rename>);
   Both::copy = Replace(tables.filesystem, &TF_FilesystemOps::copy_file, BothLegal<&Both::copy>);
+  exists_before = tables.filesystem.path_exists;
+  tables.filesystem.paths_exist = AllLegal;
+}
+
+// The ops that ask, which take what is right below a file for missing.
+template <auto Entry, typename Type = decltype(Entry)>
+struct RightBelow;
+template <auto Entry, typename Result, typename... Rest>
+struct RightBelow<Entry,
+                  Result (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, Rest...)> {
+  using Op = OnPath<3, Entry>;
+  static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
+    struct stat facts;
+    const std::string parent = support::ParentOf(path);
+    if (stat(parent.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode))
+      return Op::before(filesystem, path, rest...);
+    SetErrno(Op::StatusIn(rest...), ENOENT, path);
+    return Op::Failed(rest...);
+  }
+};
+
+template <auto Entry>
+void MissRightBelow(support::Tables& tables) {
+  OnPath<3, Entry>::before = Replace(tables.filesystem, Entry, RightBelow<Entry>::Call);
+}
+
+void BelowAFileIsNotFound(support::Tables& tables) {
+  using Ops = TF_FilesystemOps;
+  MissRightBelow<&Ops::path_exists>(tables);
+  MissRightBelow<&Ops::stat>(tables);
+  MissRightBelow<&Ops::is_directory>(tables);
+  MissRightBelow<&Ops::get_file_size>(tables);
   exists_before = tables.filesystem.path_exists;
   tables.filesystem.paths_exist = AllLegal;
 }
@@ -149,6 +183,15 @@ std::vector<Choice> NameChoices() {
       {"illegal-names", "which names are illegal, and what that answers (A4)",
        "control bytes, what is no text, and more than 255 bytes: FAILED_PRECONDITION",
        IllegalNames},
+      {"illegal-names-are-internal", "which error a name that is illegal gives (A4)",
+       "INTERNAL, for the same names",
+       [](support::Tables& tables) {
+         refusal = TF_INTERNAL;
+         IllegalNames(tables);
+       },
+       false},
+      {"below-a-file-is-not-found", "what those who ask for a path below a file are told",
+       "NOT_FOUND", BelowAFileIsNotFound},
       {"far-below-a-file-is-not-found", "what a path far below a file answers (A24)", "NOT_FOUND",
        FarBelowAFileIsNotFound},
   };

@@ -75,6 +75,7 @@ std::vector<Fault> HistoryFaults();
 std::vector<Fault> SetupFaults();
 std::vector<Fault> StressFaults();
 std::vector<Fault> ScenarioFaults();
+std::vector<Fault> NameFaults();
 
 }  // namespace fakes
 

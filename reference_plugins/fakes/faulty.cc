@@ -14,7 +14,7 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::TreeFaults(), fakes::RenameCopyFaults(), fakes::QueryFaults(),
         fakes::ListingFaults(), fakes::OwnershipFaults(), fakes::LifetimeFaults(),
         fakes::ThreadFaults(), fakes::TransactionFaults(), fakes::OptionFaults(),
-        fakes::HistoryFaults(), fakes::SetupFaults(), fakes::StressFaults(),
+        fakes::HistoryFaults(), fakes::SetupFaults(), fakes::NameFaults(), fakes::StressFaults(),
         fakes::ScenarioFaults(), fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }

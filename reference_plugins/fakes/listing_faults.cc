@@ -48,7 +48,7 @@ void Dots(Filesystem, const std::string&, Names* names) {
 
 void Slash(Filesystem filesystem, const std::string& path, Names* names) {
   for (std::string& name : *names) {
-    if (IsDirectory(filesystem, Joined(path, name))) name += '/';
+    if (!IsDirectory(filesystem, Joined(path, name))) name += '/';
   }
 }
 
@@ -75,9 +75,37 @@ void SkipsDirectories(Filesystem filesystem, const std::string& path, Names* nam
       names->end());
 }
 
+template <size_t page>
 void FirstPage(Filesystem, const std::string&, Names* names) {
-  constexpr size_t kPage = 100;
-  names->resize(std::min(names->size(), kPage));
+  names->resize(std::min(names->size(), page));
+}
+
+// What was seen of files when their directory was listed.
+std::mutex remembered_mutex;
+std::map<std::string, TF_FileStatistics> remembered;
+
+void Remembers(Filesystem filesystem, const std::string& path, Names* names) {
+  const std::lock_guard<std::mutex> lock(remembered_mutex);
+  for (const std::string& name : *names) {
+    const std::string child = Joined(path, name);
+    TF_FileStatistics facts;
+    Right().stat(filesystem, child.c_str(), &facts, Scratch().status());
+    remembered[child] = facts;
+  }
+}
+
+int64_t RememberedSize(Filesystem filesystem, const char* path, TF_Status* status) {
+  const int64_t size = Right().get_file_size(filesystem, path, status);
+  if (TF_GetCode(status) != TF_OK) return size;
+  const std::lock_guard<std::mutex> lock(remembered_mutex);
+  const auto known = remembered.find(path);
+  return known == remembered.end() ? size : known->second.length;
+}
+
+void RememberedExists(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(remembered_mutex);
+  if (remembered.count(path) != 0) TF_SetStatus(status, TF_OK, "");
 }
 
 void Twice(Filesystem, const std::string&, Names* names) {
@@ -94,6 +122,30 @@ void Stale(Filesystem, const std::string& path, Names* names) {
 int CountOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   return count < 0 ? support::CopyNames({"stale"}, entries) : count;
+}
+
+int ZeroOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  return std::max(0, Right().get_children(filesystem, path, entries, status));
+}
+
+int LeaksOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count < 0) support::CopyNames({"lost"}, entries);
+  return count;
+}
+
+// The same array for the same directory, which the caller has freed by then.
+int SharedArray(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  static std::map<std::string, std::pair<char**, int>> given;
+  const auto known = given.find(path);
+  if (known != given.end()) {
+    *entries = known->second.first;
+    TF_SetStatus(status, TF_OK, "");
+    return known->second.second;
+  }
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count > 0) given[path] = {*entries, count};
+  return count;
 }
 
 int SharedEntries(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
@@ -211,6 +263,56 @@ bool QuestionIsOptional(const std::string& pattern, const std::string& path) {
                  FNM_PATHNAME) == 0;
 }
 
+// A backslash in a class stands for itself.
+bool NoEscapesInClasses(const std::string& pattern, const std::string& path) {
+  std::string plain;
+  bool in_class = false;
+  for (size_t k = 0; k < pattern.size(); ++k) {
+    if (!in_class && pattern[k] == '\\' && k + 1 < pattern.size()) {
+      plain += pattern[k];
+      plain += pattern[++k];
+      continue;
+    }
+    if (pattern[k] == '[' || pattern[k] == ']') in_class = pattern[k] == '[';
+    if (in_class && pattern[k] == '\\') plain += '\\';
+    plain += pattern[k];
+  }
+  return fnmatch(plain.c_str(), path.c_str(), FNM_PATHNAME) == 0;
+}
+
+int FirstThousand(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count <= 1000) return count;
+  Names names = Taken(count, *entries);
+  names.resize(1000);
+  return support::CopyNames(names, entries);
+}
+
+int EmptyMatches(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  if (*pattern != '\0') return Right().get_matching_paths(filesystem, pattern, entries, status);
+  TF_SetStatus(status, TF_OK, "");
+  return support::CopyNames({"/"}, entries);
+}
+
+int MissingIsInternal(Filesystem filesystem, const char* pattern, char*** entries,
+                      TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count != 0 || std::string(pattern).find("/missing/") == std::string::npos) return count;
+  TF_SetStatus(status, TF_INTERNAL, pattern);
+  return -1;
+}
+
+int LeaksOnBadPattern(Filesystem filesystem, const char* pattern, char*** entries,
+                      TF_Status* status) {
+  const size_t open = std::string(pattern).rfind('[');
+  if (open == std::string::npos || std::string(pattern).find(']', open) != std::string::npos) {
+    return Right().get_matching_paths(filesystem, pattern, entries, status);
+  }
+  support::CopyNames({"lost"}, entries);
+  TF_SetStatus(status, TF_INVALID_ARGUMENT, pattern);
+  return -1;
+}
+
 int ErrorOnNoMatch(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count != 0) return count;
@@ -274,19 +376,38 @@ std::vector<Fault> ListingFaults() {
   return {
       Listed("get_children.full-paths", "entries are whole paths", kNames, Edited<FullPaths>),
       Listed("get_children.dots", "lists . and ..", kNames, Edited<Dots>),
-      Listed("get_children.slash", "names of directories end in a slash", kNames, Edited<Slash>),
+      Listed("get_children.slash", "names of files end in a slash", kNames, Edited<Slash>),
       Listed("get_children.recursive", "lists what is below children as well", kNames,
              Edited<Recursive>),
       Listed("get_children.skips-hidden", "leaves out names that begin with a dot", kAll,
              Edited<SkipsHidden>),
       Listed("get_children.skips-directories", "leaves out directories", kAll,
              Edited<SkipsDirectories>),
-      Listed("get_children.first-page", "lists 100 entries at most", kAll, Edited<FirstPage>),
+      Listed("get_children.first-page", "lists 100 entries at most", kAll, Edited<FirstPage<100>>),
+      Listed("get_children.first-thousand", "lists 1,000 entries at most", kAll,
+             Edited<FirstPage<1000>>),
+      {"get_children.remembers-sizes", "get_file_size gives the size of when a file was listed",
+       "a query sees what has been done",
+       [](support::Tables& t) {
+         t.filesystem.get_children = Edited<Remembers>;
+         t.filesystem.get_file_size = RememberedSize;
+       }},
+      {"get_children.remembers-names", "what was listed once exists for ever",
+       "a query sees what has been done",
+       [](support::Tables& t) {
+         t.filesystem.get_children = Edited<Remembers>;
+         t.filesystem.path_exists = RememberedExists;
+       }},
       Listed("get_children.twice", "lists one entry twice", kAll, Edited<Twice>),
       Listed("get_children.stale", "lists for ever what a directory held when first listed",
              "a query sees what has been done", Edited<Stale>),
       Listed("get_children.count-on-error", "an error comes with one stale entry",
              "an error gives -1 and no entries", CountOnError),
+      Listed("get_children.zero-on-error", "an error gives 0", "an error gives -1 and no entries",
+             ZeroOnError),
+      Listed("get_children.leaks-on-error", "an error leaves the entries behind",
+             "an error gives -1 and no entries", LeaksOnError),
+      Listed("get_children.shared-array", "gives the same array each time", kBlocks, SharedArray),
       Listed("get_children.missing-is-empty", "a missing directory is OK with 0",
              "a missing directory is NOT_FOUND", MissingIsEmpty),
       Listed("get_children.file-lists-itself", "a file is OK, and lists its own name",
@@ -318,6 +439,18 @@ std::vector<Fault> ListingFaults() {
       Matching("get_matching_paths.error-and-one",
                "a class is INVALID_ARGUMENT, with one entry handed over",
                "with an error no entries are handed over", ErrorAndOne),
+      Matching("get_matching_paths.no-escapes-in-classes",
+               "a backslash in a class stands for itself", kGlob, Walked<NoEscapesInClasses>),
+      Matching("get_matching_paths.first-thousand", "gives 1,000 matches at most", kGlob,
+               FirstThousand),
+      Matching("get_matching_paths.empty-matches", "the empty pattern matches the root",
+               "the empty pattern matches nothing", EmptyMatches),
+      Matching("get_matching_paths.missing-is-internal",
+               "a pattern in a missing directory is INTERNAL",
+               "it is OK with 0, or the error of the directory", MissingIsInternal),
+      Matching("get_matching_paths.leaks-on-error",
+               "a class that breaks off is INVALID_ARGUMENT, and leaves the entries behind",
+               "an error gives -1 and no entries", LeaksOnBadPattern),
       Matching("get_matching_paths.error-on-no-match", "no match is NOT_FOUND",
                "no match is OK with 0", ErrorOnNoMatch),
   };

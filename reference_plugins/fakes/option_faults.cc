@@ -165,6 +165,95 @@ void GetDefault(Filesystem, const char* key, TF_Filesystem_Option** option, TF_S
   Answer(status, TF_OK);
 }
 
+void GetAllUncounted(Filesystem filesystem, TF_Filesystem_Option** options, int*,
+                     TF_Status* status) {
+  int count;
+  GetAll(filesystem, options, &count, status);
+}
+
+void GetAllPerTwo(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
+                  TF_Status* status) {
+  GetAll(filesystem, options, count, status);
+  (*options)[0].per_file = 2;
+}
+
+void GetAllDescribedOnce(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
+                         TF_Status* status) {
+  GetAll(filesystem, options, count, status);
+  support::Free((*options)[1].description);
+  (*options)[1].description = (*options)[0].description;
+}
+
+void GetAllNameless(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
+                    TF_Status* status) {
+  GetAll(filesystem, options, count, status);
+  support::Free((*options)[0].name);
+  (*options)[0].name = nullptr;
+}
+
+void GetKeys(Filesystem, char** keys, int* count, TF_Status* status) {
+  const Lock lock(Now().mutex);
+  for (size_t k = 0; k < Now().settings.size(); ++k) {
+    keys[k] = support::CopyString(Now().settings[k].name);
+  }
+  *count = static_cast<int>(Now().settings.size());
+  Answer(status, TF_OK);
+}
+
+void GetKeysUncounted(Filesystem filesystem, char** keys, int*, TF_Status* status) {
+  int count;
+  GetKeys(filesystem, keys, &count, status);
+}
+
+void GetOldKeys(Filesystem filesystem, char** keys, int* count, TF_Status* status) {
+  GetKeys(filesystem, keys, count, status);
+  support::Free(keys[0]);
+  keys[0] = support::CopyString("of-an-older-version");
+}
+
+// The beginning of a name will do.
+void GetByPrefix(Filesystem filesystem, const char* key, TF_Filesystem_Option** option,
+                 TF_Status* status) {
+  std::string name = key;
+  for (const Setting& setting : Now().settings) {
+    if (!name.empty() && setting.name.compare(0, name.size(), name) == 0) name = setting.name;
+  }
+  GetOne(filesystem, name.c_str(), option, status);
+}
+
+TF_Code IgnoresUnknown(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  return code == TF_NOT_FOUND ? TF_OK : code;
+}
+
+TF_Code Truncates(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  Setting* number = Now().Find("number");
+  number->number = static_cast<int32_t>(number->number);
+  return code;
+}
+
+TF_Code RoundsReals(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  Setting* real = Now().Find("real");
+  real->real = static_cast<double>(static_cast<float>(real->real));
+  return code;
+}
+
+TF_Code CutsBuffers(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  std::string& bytes = Now().Find("bytes")->bytes;
+  if (bytes.size() > 4096) bytes.resize(4096);
+  return code;
+}
+
+// Who sets the number sets the real back.
+TF_Code ResetsOne(const TF_Filesystem_Option& option) {
+  const TF_Code code = Put(option);
+  if (code == TF_OK && std::strcmp(option.name, "number") == 0) Now().Find("real")->real = 0.25;
+  return code;
+}
+
 TF_Code Forgets(const TF_Filesystem_Option& option) {
   return Now().Find(option.name) == nullptr ? TF_NOT_FOUND : TF_OK;
 }
@@ -249,6 +338,32 @@ std::vector<Fault> OptionFaults() {
        With<&Ops::get_filesystem_configuration, GetAllTwice>},
       {"options.no-type", "an option has a type that there is not", "a value has a type",
        With<&Ops::get_filesystem_configuration, GetAllUntyped>},
+      {"options.no-number", "the number of options is not written", "the number is set",
+       With<&Ops::get_filesystem_configuration, GetAllUncounted>},
+      {"options.per-file-is-two", "per_file of an option is 2", "per_file is 0 or 1",
+       With<&Ops::get_filesystem_configuration, GetAllPerTwo>},
+      {"options.shared-description", "two options have one description",
+       "every block is handed over once",
+       With<&Ops::get_filesystem_configuration, GetAllDescribedOnce>},
+      {"options.no-name", "an option's name is NULL", "an option has a name",
+       With<&Ops::get_filesystem_configuration, GetAllNameless>},
+      {"options.no-number-of-keys", "the number of keys is not written", "the number is set",
+       With<&Ops::get_filesystem_configuration_keys, GetKeysUncounted>},
+      {"options.old-keys", "a key is none of an option", "the keys are those of the options",
+       With<&Ops::get_filesystem_configuration_keys, GetOldKeys>},
+      {"options.finds-by-prefix", "the beginning of a name is a key",
+       "an option is found by its name",
+       With<&Ops::get_filesystem_configuration_option, GetByPrefix>},
+      {"options.ignores-unknown",
+       "an option that does not exist is set with OK, and nobody is told",
+       "what is ignored is told", Storing<IgnoresUnknown>},
+      {"options.truncates-to-32-bits", "a number loses all but 32 bits", kReadBack,
+       Storing<Truncates>},
+      {"options.rounds-reals", "a real is stored in 32 bits", kReadBack, Storing<RoundsReals>},
+      {"options.cuts-buffers", "a buffer loses what is behind 4 KiB", kReadBack,
+       Storing<CutsBuffers>},
+      {"options.resets-one", "who sets one option resets another",
+       "setting an option changes no other", Storing<ResetsOne>},
       {"options.gives-the-first", "every known key gets the first option",
        "an option is found by its name", With<&Ops::get_filesystem_configuration_option, GetFirst>},
       {"options.gives-the-default",

@@ -199,6 +199,17 @@ bool CreatesMissing(Filesystem filesystem, char** paths, int count, TF_Status** 
   return all;
 }
 
+// Puts statuses of its own into the array.
+bool ReplacesStatuses(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  const bool all = Right().paths_exist(filesystem, paths, count, statuses);
+  for (int k = 0; statuses != nullptr && k < count; ++k) {
+    TF_Status* own = TF_NewStatus();
+    TF_SetStatus(own, TF_GetCode(statuses[k]), TF_Message(statuses[k]));
+    statuses[k] = own;
+  }
+  return all;
+}
+
 using PathsExist = bool (*)(Filesystem, char**, int, TF_Status**);
 using Stat = void (*)(Filesystem, const char*, TF_FileStatistics*, TF_Status*);
 
@@ -235,6 +246,8 @@ std::vector<Fault> QueryFaults() {
                   OnlyFilesExist),
       Existing("paths_exist.ignores-statuses", "leaves the statuses as they came", kStatuses,
                IgnoresStatuses),
+      Existing("paths_exist.replaces-statuses", "puts other statuses into the array",
+               "statuses are set, and none is replaced", ReplacesStatuses),
       Existing("paths_exist.stops-at-first", "sets no status behind the first failure", kStatuses,
                StopsAtFirst),
       Existing("paths_exist.always-true", "true", kAll, AlwaysTrue),

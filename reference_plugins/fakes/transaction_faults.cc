@@ -38,8 +38,9 @@ struct Register {
     const auto found = holders.find(path);
     return found == holders.end() ? nullptr : found->second;
   }
-  TF_TransactionToken* Begin() {
+  TF_TransactionToken* Begin(const TF_Filesystem* filesystem) {
     open.push_back(std::make_unique<TF_TransactionToken>());
+    open.back()->owner = const_cast<TF_Filesystem*>(filesystem);
     return open.back().get();
   }
   std::vector<std::string> Release(const TF_TransactionToken* token) {
@@ -61,9 +62,9 @@ using Lock = std::lock_guard<std::mutex>;
 
 // The right ops ---------------------------------------------------------------------------------
 
-int Start(Filesystem, TF_TransactionToken** token, TF_Status* status) {
+int Start(Filesystem filesystem, TF_TransactionToken** token, TF_Status* status) {
   const Lock lock(All().mutex);
-  *token = All().Begin();
+  *token = All().Begin(filesystem);
   return Answer(status, TF_OK);
 }
 
@@ -96,10 +97,11 @@ int ForPath(Filesystem, const char* path, TF_TransactionToken** token, TF_Status
   return Answer(status, TF_OK);
 }
 
-int GetOrStart(Filesystem, const char* path, TF_TransactionToken** token, TF_Status* status) {
+int GetOrStart(Filesystem filesystem, const char* path, TF_TransactionToken** token,
+               TF_Status* status) {
   const Lock lock(All().mutex);
   TF_TransactionToken*& holder = All().holders[path];
-  if (holder == nullptr) holder = All().Begin();
+  if (holder == nullptr) holder = All().Begin(filesystem);
   *token = holder;
   return Answer(status, TF_OK);
 }
@@ -157,6 +159,57 @@ int EndsAnything(Filesystem, TF_TransactionToken*, TF_Status* status) {
 int EndKeepsPaths(Filesystem, TF_TransactionToken* token, TF_Status* status) {
   const Lock lock(All().mutex);
   return Answer(status, All().Knows(token) ? TF_OK : TF_NOT_FOUND);
+}
+
+int NobodysToken(Filesystem, TF_TransactionToken** token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  *token = All().Begin(nullptr);
+  return Answer(status, TF_OK);
+}
+
+// What is freed is not the token.
+int EndKeepsTheToken(Filesystem, TF_TransactionToken* token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
+  All().Release(token);
+  for (auto at = All().open.begin(); at != All().open.end(); ++at) {
+    if (at->get() != token) continue;
+    static_cast<void>(at->release());
+    All().open.erase(at);
+    break;
+  }
+  return Answer(status, TF_OK);
+}
+
+// The paths of all transactions go when one ends.
+int EndReleasesAll(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+  const int returned = End(filesystem, token, status);
+  const Lock lock(All().mutex);
+  if (returned == 0) All().holders.clear();
+  return returned;
+}
+
+// Paths are put into the transaction that was started last.
+int AddsToTheLast(Filesystem filesystem, const char* path, TF_TransactionToken* token,
+                  TF_Status* status) {
+  TF_TransactionToken* last = nullptr;
+  {
+    const Lock lock(All().mutex);
+    if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
+    last = All().open.back().get();
+  }
+  return Add(filesystem, path, last, status);
+}
+
+// A path is in the transaction of a path that it begins with.
+int ForPrefix(Filesystem, const char* path, TF_TransactionToken** token, TF_Status* status) {
+  const Lock lock(All().mutex);
+  for (const auto& [held, holder] : All().holders) {
+    if (std::strncmp(path, held.c_str(), held.size()) != 0) continue;
+    *token = holder;
+    return Answer(status, TF_OK);
+  }
+  return Answer(status, TF_NOT_FOUND);
 }
 
 int EndLoses(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
@@ -258,6 +311,16 @@ std::vector<Fault> TransactionFaults() {
        With<&Ops::end_transaction, EndsAnything>},
       {"transactions.end-keeps-paths", "paths stay in a transaction that has ended",
        "the end releases its paths", With<&Ops::end_transaction, EndKeepsPaths>},
+      {"transactions.nobodys-token", "a token has no owner", kOwn,
+       With<&Ops::start_transaction, NobodysToken>},
+      {"transactions.end-keeps-the-token", "end_transaction does not free the token",
+       "the end frees the token", With<&Ops::end_transaction, EndKeepsTheToken>},
+      {"transactions.end-releases-all", "the end of one transaction releases the paths of all",
+       kOwn, With<&Ops::end_transaction, EndReleasesAll>},
+      {"transactions.adds-to-the-last", "paths are added to the transaction that was started last",
+       kOwn, With<&Ops::add_to_transaction, AddsToTheLast>},
+      {"transactions.prefix-path", "a path is in the transaction of what its name begins with",
+       "a path is in none at first", With<&Ops::get_transaction_for_path, ForPrefix>},
       {"transactions.end-loses", "end_transaction deletes the files that are in it",
        "what was done is there at the end", With<&Ops::end_transaction, EndLoses>},
       {"transactions.adds-to-anything", "add_to_transaction takes every token", kForeign,

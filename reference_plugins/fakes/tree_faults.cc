@@ -1,5 +1,6 @@
 // Making and removing files and directories.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -156,6 +157,52 @@ void PrefixSiblings(Filesystem filesystem, const char* path, uint64_t* files, ui
   }
 }
 
+// What begins with a dot is overlooked: a directory that holds nothing else is deleted with it.
+void DeletesHidden(Filesystem filesystem, const char* path, TF_Status* status) {
+  const auto names = Children(filesystem, path);
+  const bool is_hidden_only =
+      std::all_of(names.begin(), names.end(), [](const auto& name) { return name.front() == '.'; });
+  if (names.empty() || !is_hidden_only) return Right().delete_dir(filesystem, path, status);
+  uint64_t files;
+  uint64_t dirs;
+  Right().delete_recursively(filesystem, path, &files, &dirs, status);
+}
+
+// Deletes what `goes` accepts in the directory, and says OK whatever stays.
+template <bool (*goes)(size_t number, const std::string& name)>
+void DeletesSome(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                 TF_Status* status) {
+  const auto names = Children(filesystem, path);
+  for (size_t k = 0; k < names.size(); ++k) {
+    if (!goes(k, names[k])) continue;
+    Right().delete_recursively(filesystem, Joined(path, names[k]).c_str(), files, dirs,
+                               Scratch().status());
+  }
+  if (!names.empty()) {
+    Right().delete_dir(filesystem, path, Scratch().status());
+    *files = *dirs = 0;
+    return Become(status, TF_OK);
+  }
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+}
+
+bool IsVisible(size_t, const std::string& name) { return name.front() != '.'; }
+bool IsOfFirstThousand(size_t number, const std::string&) { return number < 1000; }
+
+void OkMidway(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+              TF_Status* status) {
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (TF_GetCode(status) == TF_INVALID_ARGUMENT) Become(status, TF_OK);
+}
+
+void CountsOne(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+               TF_Status* status) {
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (TF_GetCode(status) == TF_OK) return;
+  *files = 0;
+  *dirs = 1;
+}
+
 using OnePath = void (*)(Filesystem, const char*, TF_Status*);
 using Recursive = void (*)(Filesystem, const char*, uint64_t*, uint64_t*, TF_Status*);
 
@@ -197,6 +244,17 @@ std::vector<Fault> TreeFaults() {
                      "a directory that is not empty is FAILED_PRECONDITION", FullDirectory),
       On<kDeleteDir>("delete_dir.deletes-file", "deletes a file",
                      "what is no directory is FAILED_PRECONDITION", DirectoryOrFile),
+      On<kDeleteDir>("delete_dir.deletes-hidden",
+                     "deletes a directory in which all names begin with a dot",
+                     "a directory that is not empty is FAILED_PRECONDITION", DeletesHidden),
+      Deleting("delete_recursively.skips-hidden", "names that begin with a dot stay",
+               "the tree is gone after OK", DeletesSome<IsVisible>),
+      Deleting("delete_recursively.first-thousand", "deletes 1,000 entries of a directory at most",
+               "the tree is gone after OK", DeletesSome<IsOfFirstThousand>),
+      Deleting("delete_recursively.ok-midway", "says OK where something could not be deleted",
+               "the status is the reason", OkMidway),
+      Deleting("delete_recursively.counts-one", "an error is 0 files and 1 directory always",
+               kCounters, CountsOne),
       Deleting("delete_recursively.leaves-files", "says OK, and everything stays",
                "the tree is gone after OK", LeavesFiles),
       Deleting("delete_recursively.only-empty", "a directory that is not empty is an error",

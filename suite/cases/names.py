@@ -52,7 +52,7 @@ NAMES: Mapping[str, str] = {
 }
 
 #: Names that share their beginning with `name`. A plugin that lists by prefix mixes them up.
-LOOK_ALIKES = ("names", "name-s", "name.s", "nam", "name s", "name~")
+LOOK_ALIKES = ("names", "name-s", "name.s", "nam", "name s", "name~", ".name")
 
 
 def escaped(name: str) -> str:

@@ -48,10 +48,16 @@ PATTERNS: Mapping[str, Pattern] = {
     "class-of-one": _pattern("[a]b", "class", "ab"),
     "range": _pattern("[a-c]", "class", "a", "b"),
     "range-in-the-middle": _pattern("a[a-c]c", "class", "abc"),
-    "two-ranges": _pattern("[x-z][+--]y", "class", "x-y"),
+    "two-ranges": _pattern("[a-bx-z]", "class", "a", "b"),
+    "range-and-letter": _pattern("a[0-9b]c", "class", "abc"),
     "negated-class": _pattern("[^a]", "class", "b"),
     "negated-range": _pattern("a[^x-z]", "class", "ab"),
-    "class-with-a-dash": _pattern("x[-]y", "class", "x-y"),
+    "class-with-an-escaped-dash": _pattern("x[\\-]y", "escape-in-a-class", "x-y"),
+    "class-with-an-escaped-dash-between": _pattern("[a\\-c]", "escape-in-a-class", "a"),
+    "class-with-an-escaped-bracket": _pattern("[[]x[\\]]", "escape-in-a-class", "[x]"),
+    "class-with-an-escaped-letter": _pattern("[\\a]b", "escape-in-a-class", "ab"),
+    "class-with-an-escaped-star": _pattern("a[\\*]b", "escape-in-a-class", "a*b"),
+    "negated-class-with-an-escape": _pattern("x[^\\a]y", "escape-in-a-class", "x-y"),
     "class-with-a-bracket": _pattern("[[]x]", "class", "[x]"),
     "class-with-a-star": _pattern("a[*]b", "class", "a*b"),
     "escaped-letter": _pattern("\\a", "escape", "a"),
@@ -65,9 +71,21 @@ PATTERNS: Mapping[str, Pattern] = {
     "literal-that-is-missing": _pattern("abcd", "no-match-is-ok"),
     "nothing": _pattern("q*", "no-match-is-ok"),
     "in-an-empty-directory": _pattern("empty/*", "no-match-is-ok"),
-    "below-a-missing-directory": _pattern("missing/*", "no-match-is-ok"),
-    "below-a-file": _pattern("a/*", "no-match-is-ok"),
-    "far-below-a-missing-directory": _pattern("missing/*/*/x?", "no-match-is-ok"),
+}
+
+#: Patterns that name a directory which is missing, or a file: nothing matches, or the directory is not found.
+WITHOUT_A_DIRECTORY: Mapping[str, str] = {
+    "below-a-missing-directory": "missing/*",
+    "below-a-file": "a/*",
+    "far-below-a-missing-directory": "missing/*/*/x?",
+}
+
+#: Patterns with a class beyond the grammar, and what fnmatch finds with them.
+EDGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "dash": ("x[-]y", ("x-y",)),
+    "dash-at-the-end": ("[ab-]", ("a", "b")),
+    "dash-at-the-end-of-a-range": ("[x-z][+--]y", ("x-y",)),
+    "bracket-first": ("[[]x[]]", ("[x]",)),
 }
 
 #: Patterns that are incomplete, such as `[a`, or make no sense. No source says what they match.

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from ...harness import leaks
 from ...harness.codes import Code
 from ...harness.outcomes import Option, Outcome, Watch
 from ..engine.case import Case
-from ..engine.marks import clauses, over_tables
+from ..engine.marks import clauses, full, over_tables
 
 pytestmark = over_tables
 
@@ -23,7 +24,8 @@ Values = tuple[int | float | bytes, ...]
 def options(case: Case) -> tuple[Option, ...]:
     """Get all options that have a value, as a set-up step. Block the case where there are none."""
     with case.setup():
-        known = tuple(option for option in case.require(case.tables.get_filesystem_configuration()) if option.values)
+        every = case.require(case.tables.get_filesystem_configuration()).options
+    known = tuple(option for option in every if option.values)
     if not known:
         case.blocked("get_filesystem_configuration", "the plugin names no option")
     return known
@@ -34,20 +36,49 @@ def with_values(option: Option, values: Values) -> Option:
     return Option(option.name, option.type_tag, values)
 
 
-def others(option: Option) -> Iterator[Values]:
-    """Values of the option's type that it does not have now."""
-    value = option.values[0]
-    new: Sequence[int | float | bytes]
+def likely(value: int | float | bytes) -> Sequence[int | float | bytes]:
+    """Values of the same type that an option like this may well take."""
     match value:
         case bytes():
-            new = (b"tffs", b"with\0NULs\0", b"", value + b"+")
+            return (b"tffs", b"with\0NULs\0", b"", value + b"+")
         case float():
-            new = (value + 0.5, 0.1, -1.5)
+            return (value + 0.5, 0.1, -1.5)
         case _:
-            new = (value - 1 if value > 0 else value + 1, 1, 12345)
-    for other in new:
-        if other != value:
-            yield (other, *option.values[1:])
+            return (value - 1 if value > 0 else value + 1, 1, 12345)
+
+
+def unlikely(value: int | float | bytes) -> Sequence[int | float | bytes]:
+    """Values of the same type at the ends of its range, and of lengths around those of buffers."""
+    match value:
+        case bytes():
+            return (b"\0", b"\xff" * 3, *(bytes(k % 251 for k in range(length)) for length in (255, 256, 4097, 70_000)))
+        case float():
+            return (0.0, -0.0, 1e-308, 1.7976931348623157e308, 1 / 3, float("inf"), float("nan"))
+        case _:
+            return (0, -1, 2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1, -(2**63))
+
+
+def others(option: Option) -> Iterator[Values]:
+    """Values of the option's type that it does not have now, in each of its places and in all of them."""
+    first, *rest = option.values
+    for other in likely(first):
+        if other != first:
+            yield (other, *rest)
+    for place, value in enumerate(rest, start=1):
+        other = next(one for one in likely(value) if one != value)
+        yield (*option.values[:place], other, *option.values[place + 1 :])
+    if rest:
+        yield tuple(next(one for one in likely(value) if one != value) for value in option.values)
+
+
+def at_the_ends(option: Option) -> Iterator[Values]:
+    """Values at the ends of the type, and values that are more or fewer than the option has."""
+    first, *rest = option.values
+    for other in unlikely(first):
+        yield (other, *rest)
+    yield (*option.values, likely(first)[0])
+    if rest:
+        yield (first,)
 
 
 def shown(values: Values) -> str:
@@ -75,23 +106,36 @@ def restored(case: Case, before: Sequence[Option]) -> None:
 
 
 @clauses("get_filesystem_configuration.succeeds", "get_filesystem_configuration.names-are-distinct",
-         "get_filesystem_configuration.values-fit-their-type")  # fmt: skip
+         "get_filesystem_configuration.values-fit-their-type", "get_filesystem_configuration.sets-the-number",
+         "get_filesystem_configuration.per-file-is-a-bool", "common.results-distinct",
+         "common.results-terminated")  # fmt: skip
 def test_all(case: Case) -> None:
     """All options are asked for, twice."""
     for _ in range(2):
         got = case.tables.get_filesystem_configuration()
         case.status("get_filesystem_configuration.succeeds", got, Code.OK)
-        names = [option.name for option in got.value]
-        distinct = len(set(names)) == len(names) and "" not in names
-        case.check("get_filesystem_configuration.names-are-distinct", distinct, "each a name of its own", str(names))
-        for option in got.value:
+        if not got.ok:
+            return
+        number, found = got.value.returned, got.value.options
+        said = "not written" if number is None else f"{number}, and {len(found)} options"
+        case.check("get_filesystem_configuration.sets-the-number", number == len(found), "the number of options", said)
+        names = [option.name for option in found]
+        if names:
+            distinct = len(set(names)) == len(names) and "" not in names
+            case.check(
+                "get_filesystem_configuration.names-are-distinct", distinct, "each a name of its own", str(names)
+            )
+        for option in found:
             fits = option.type_tag in (INT, REAL, BUFFER)
             said = f"{option.name}: type={option.type_tag}"
             case.check("get_filesystem_configuration.values-fit-their-type", fits, f"{option.name}: type=0|1|2", said)
+            case.check("get_filesystem_configuration.per-file-is-a-bool", option.per_file in (0, 1),
+                       f"{option.name}: per_file=0|1", f"{option.name}: per_file={option.per_file}")  # fmt: skip
 
 
 @clauses("get_filesystem_configuration_option.succeeds", "get_filesystem_configuration_option.is-the-one-asked-for",
-         "get_filesystem_configuration_option.agrees-with-all", "common.arguments-unchanged")  # fmt: skip
+         "get_filesystem_configuration_option.agrees-with-all", "common.arguments-unchanged",
+         "common.results-distinct")  # fmt: skip
 def test_each(case: Case) -> None:
     """Each option that there is among all is asked for by its name."""
     op = "get_filesystem_configuration_option"
@@ -145,16 +189,86 @@ def test_round_trip(case: Case, op: str) -> None:
     case.equal("configuration.round-trip", "options", before, now(case))
 
 
+@pytest.mark.parametrize("op", ["set_filesystem_configuration", "set_filesystem_configuration_option"])
+@clauses("configuration.round-trip", "configuration.refused-changes-nothing")
+def test_ends(case: Case, op: str) -> None:
+    """Each option is set to values at the ends of its type, and to more or fewer values than it has.
+
+    The plugin may refuse any of these. What it takes it keeps, and what it refuses changes nothing.
+    """
+    if not case.fs.available(op):
+        case.missing(op)
+    for known in options(case):
+        for values in at_the_ends(known):
+            before = now(case)
+            got = set_by(case, op, with_values(known, values))
+            case.implemented(got)
+            after = now(case)
+            if got.ok:
+                case.equal("configuration.round-trip", known.name, shown(values), after.get(known.name))
+            else:
+                case.equal("configuration.refused-changes-nothing", "options", before, after)
+        with case.setup():
+            case.require(set_by(case, op, known))
+
+
+@pytest.mark.parametrize("op", ["set_filesystem_configuration", "set_filesystem_configuration_option"])
 @clauses("configuration.disturbs-no-other")
-def test_together(case: Case) -> None:
+def test_together(case: Case, op: str) -> None:
     """All options are set to another value, one by one, and keep what they have then while the others are set."""
+    if not case.fs.available(op):
+        case.missing(op)
     before, expected = options(case), now(case)
-    for known in before:
-        case.tables.set_filesystem_configuration([with_values(known, next(others(known), known.values))])
-        got = now(case)
-        expected[known.name] = got.get(known.name, "")
-        case.equal("configuration.disturbs-no-other", "options", expected, got)
+    for _ in range(2):
+        # In the second round none of them has the value of the start any more.
+        for known in options(case):
+            set_by(case, op, with_values(known, next(others(known), known.values)))
+            got = now(case)
+            expected[known.name] = got.get(known.name, "")
+            case.equal("configuration.disturbs-no-other", "options", expected, got)
     restored(case, before)
+
+
+@clauses("configuration.round-trip", "configuration.refused-changes-nothing", "set_filesystem_configuration.succeeds")
+def test_all_at_once(case: Case) -> None:
+    """All options are set to another value in one call, in their order and in the reverse of it."""
+    before = options(case)
+    new = [with_values(known, next(others(known), known.values)) for known in before]
+    for order in (new, new[::-1]):
+        was = now(case)
+        got = case.tables.set_filesystem_configuration(order)
+        case.implemented(got)
+        if got.ok:
+            expected = {option.name: shown(option.values) for option in new}
+            case.equal("configuration.round-trip", "options", expected, now(case))
+        else:
+            case.equal("configuration.refused-changes-nothing", "options", was, now(case))
+        case.status("set_filesystem_configuration.succeeds", case.tables.set_filesystem_configuration(before), Code.OK)
+
+
+def near(name: str) -> list[str]:
+    """Keys that miss a name by a little."""
+    return [name[:-1], name + "x", name + " ", " " + name, name[1:], name.swapcase(), name + "/", f"x{name}"]
+
+
+@clauses("get_filesystem_configuration_option.bad-key-is-not-found",
+         "set_filesystem_configuration_option.bad-key-is-not-found", "configuration.disturbs-no-other")  # fmt: skip
+def test_near_keys(case: Case) -> None:
+    """Options are asked for, and set, by keys that miss one of theirs by a little."""
+    known = {option.name: option for option in options(case)}
+    before = now(case)
+    for name, option in known.items():
+        for key in near(name):
+            if key in known:
+                continue
+            if case.fs.available("get_filesystem_configuration_option"):
+                got = case.tables.get_filesystem_configuration_option(key)
+                case.status("get_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
+            if case.fs.available("set_filesystem_configuration_option"):
+                values = next(others(option), option.values)
+                put = case.tables.set_filesystem_configuration_option(Option(key, option.type_tag, values))
+                case.status("set_filesystem_configuration_option.bad-key-is-not-found", put, Code.NOT_FOUND)
+    case.equal("configuration.disturbs-no-other", "options", before, now(case))
 
 
 @clauses("configuration.copies-what-it-is-lent", "get_filesystem_configuration_option.agrees-with-all")
@@ -175,6 +289,21 @@ def test_lent(case: Case) -> None:
                 alone = case.require(case.tables.get_filesystem_configuration_option(known.name))
                 case.equal("get_filesystem_configuration_option.agrees-with-all", known.name, shown(values),
                            shown(alone.values) if alone else "nothing")  # fmt: skip
+
+
+@clauses("configuration.ignored-error-is-told", "set_filesystem_configuration.unknown-key")
+def test_ignored(case: Case) -> None:
+    """An option that does not exist is set: where the answer is OK, something is printed."""
+    clause, unknown = "configuration.ignored-error-is-told", Option(NO_SUCH_KEY, INT, (1,))
+    case.tables.set_filesystem_configuration([])
+    printed = len(case.output)
+    got = case.tables.set_filesystem_configuration([unknown])
+    case.implemented(got)
+    case.note("set_filesystem_configuration.unknown-key", f"code={got.code}", got.message)
+    # What was printed has come by the time another call is answered.
+    case.fs.path_exists(case.uri("missing"))
+    told = not got.ok or len(case.output) > printed
+    case.check(clause, told, "an error, or a message", "told" if told else "code=OK, and nothing printed")
 
 
 @clauses("configuration.wrong-type", "configuration.refused-changes-nothing")
@@ -241,13 +370,55 @@ def test_set_bad_key(case: Case) -> None:
     case.status("set_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
 
 
-@clauses("get_filesystem_configuration_keys.succeeds", "get_filesystem_configuration_keys.what-comes-back")
+@clauses("get_filesystem_configuration_keys.succeeds", "get_filesystem_configuration_keys.what-comes-back",
+         "get_filesystem_configuration_keys.sets-the-number",
+         "get_filesystem_configuration_keys.are-those-of-the-options")  # fmt: skip
 def test_keys(case: Case) -> None:
     """The keys are asked for, with room for many pointers: what comes back tells how the signature was read."""
+    clause = "get_filesystem_configuration_keys.are-those-of-the-options"
     got = case.tables.get_filesystem_configuration_keys()
     case.status("get_filesystem_configuration_keys.succeeds", got, Code.OK)
-    names = now(case) if case.fs.available("get_filesystem_configuration") else {}
+    if not got.ok:
+        return
     keys = got.value
-    readings = {"array": keys.pointers > 1, "one-string": keys.pointers == 0 or keys.first in names, "other": True}
+    number = keys.returned
+    said = "not written" if number is None else str(number)
+    case.check("get_filesystem_configuration_keys.sets-the-number", number is not None and number >= 0,
+               "the number of keys", said)  # fmt: skip
+    names: list[str] = []
+    if case.fs.available("get_filesystem_configuration"):
+        with case.setup():
+            names = [one.name for one in case.require(case.tables.get_filesystem_configuration()).options]
+        case.equal(clause, "number of keys", len(names), number)
+    array = keys.pointers > 1 and keys.pointers == number
+    one = keys.pointers <= 1 and (not names or keys.texts[0] in names)
+    readings = {"array": array, "one-string": one, "other": True}
     case.reading("get_filesystem_configuration_keys.what-comes-back", readings,
-                 f"{keys.returned} keys in {keys.pointers} pointers, of {len(names)} options")  # fmt: skip
+                 f"{said} keys in {keys.pointers} pointers, of {len(names)} options")  # fmt: skip
+    # Of one string only the first key can be told: where it ends and another begins no source says.
+    if array and names:
+        case.equal(clause, "keys", sorted(names), sorted(keys.texts))
+    if case.fs.available("get_filesystem_configuration_option"):
+        for key in keys.texts if keys.pointers else ():
+            case.status(clause, case.tables.get_filesystem_configuration_option(key), Code.OK)
+
+
+@full
+@clauses("robustness.leaves-no-memory")
+def test_leaves_nothing(case: Case) -> None:
+    """Options are asked for, set, and asked for and set by a wrong key, many times over."""
+    raw, known = case.tables, options(case)
+    bad = Option(NO_SUCH_KEY, INT, (1,))
+
+    def repeat(rounds: int) -> None:
+        for _ in range(rounds):
+            raw.get_filesystem_configuration()
+            raw.set_filesystem_configuration(known)
+            raw.get_filesystem_configuration_option(known[0].name)
+            raw.get_filesystem_configuration_option(NO_SUCH_KEY)
+            raw.set_filesystem_configuration_option(known[0])
+            raw.set_filesystem_configuration_option(bad)
+
+    more = leaks.leaked_per_call(case.host, repeat).get("heap", 0)
+    case.check("robustness.leaves-no-memory", not more, "no more bytes allocated each time",
+               "more bytes allocated each time" if more else "no more bytes allocated each time")  # fmt: skip

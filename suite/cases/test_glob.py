@@ -2,12 +2,15 @@
 
 import pytest
 
-from ...harness import paths
+from ...harness import host_limits, paths
 from ...harness.codes import Code
 from ..engine.case import Case
-from ..engine.marks import clauses, smoke
-from .patterns import DIRECTORIES, FILES, MALFORMED, PATTERNS
+from ..engine.marks import clauses, full, over_tables, smoke
+from .patterns import DIRECTORIES, EDGES, FILES, MALFORMED, PATTERNS, WITHOUT_A_DIRECTORY
+from .test_listing import frees
 from .test_names import behind
+
+MATCHES = "get_matching_paths.succeeds"
 
 
 def grown(case: Case) -> str:
@@ -31,7 +34,7 @@ def test_plain(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, id=name, marks=clauses(pattern.clause)) for name, pattern in PATTERNS.items()]
+    "name", [pytest.param(name, id=name, marks=clauses(pattern.clause, MATCHES)) for name, pattern in PATTERNS.items()]
 )
 def test_pattern(case: Case, name: str) -> None:
     """A pattern is matched against a small tree."""
@@ -50,16 +53,62 @@ def test_malformed(case: Case, text: str) -> None:
     case.note("get_matching_paths.malformed-pattern", f"code={got.code} matches={matches}", got.message)
 
 
-@clauses("get_matching_paths.no-match-is-ok")
+@pytest.mark.parametrize("name", list(EDGES))
+@clauses("get_matching_paths.edges-of-a-class", "get_matching_paths.return-on-error")
+def test_edge(case: Case, name: str) -> None:
+    """A class holds a dash or a bracket that is not escaped, which the grammar does not have."""
+    text, found = EDGES[name]
+    got = case.fs.get_matching_paths(grown(case) + "/" + text)
+    case.implemented(got)
+    matches = behind(case, got.value) if got.ok else []
+    readings = {"fnmatch": got.ok and matches == list(found), "grammar": not got.ok or not matches}
+    case.reading("get_matching_paths.edges-of-a-class", readings, f"code={got.code} matches={matches}", got.message)
+
+
+@pytest.mark.parametrize("name", list(WITHOUT_A_DIRECTORY))
+@clauses("get_matching_paths.without-a-directory", "get_matching_paths.return-on-error")
+def test_without_a_directory(case: Case, name: str) -> None:
+    """A pattern names a directory that is missing, or a file."""
+    got = case.fs.get_matching_paths(grown(case) + "/" + WITHOUT_A_DIRECTORY[name])
+    case.implemented(got)
+    wrong = (Code.NOT_FOUND, Code.FAILED_PRECONDITION) if name == "below-a-file" else (Code.NOT_FOUND,)
+    readings = {"nothing": got.ok and not got.value.names, "not-found": got.code in wrong}
+    said = f"code={got.code} matches={behind(case, got.value)}"
+    case.reading("get_matching_paths.without-a-directory", readings, said, got.message)
+
+
+@clauses("get_matching_paths.empty-pattern", "get_matching_paths.return-on-error")
 def test_no_pattern(case: Case) -> None:
-    """The empty pattern matches nothing."""
+    """The empty pattern matches nothing, or is refused."""
     case.uri()
     got = case.fs.get_matching_paths("")
-    case.status("get_matching_paths.no-match-is-ok", got, Code.OK)
-    case.equal("get_matching_paths.no-match-is-ok", "matches", (), got.value.names)
+    case.implemented(got)
+    readings = {"nothing": got.ok and not got.value.names, "refused": not got.ok}
+    said = f"code={got.code} matches={got.value.names}"
+    case.reading("get_matching_paths.empty-pattern", readings, said, got.message)
 
 
-@clauses("get_matching_paths.literal")
+#: Patterns that some plugin may refuse. No source says that one must.
+REFUSED = ("missing/*", "a/*", "", "[a", "a\\", "x[-]y", "n" * 5000, "/".join(["d" * 200] * 40))
+
+
+@full
+@over_tables
+@clauses("get_matching_paths.frees-on-error", "get_matching_paths.return-on-error")
+def test_errors_leave_nothing(case: Case) -> None:
+    """A pattern that this plugin refuses is matched many times over; else one for which descriptors are lacking."""
+    clause = "get_matching_paths.frees-on-error"
+    uri = grown(case)
+    for text in REFUSED:
+        pattern = f"{uri}/{text}" if text else text
+        if not case.tables.entries_op("get_matching_paths", pattern).ok:
+            frees(case, clause, lambda: case.tables.entries_op("get_matching_paths", pattern))  # noqa: B023
+            return
+    with host_limits.few_descriptors(case.host, 0):
+        frees(case, clause, lambda: case.tables.entries_op("get_matching_paths", f"{uri}/*"))
+
+
+@clauses("get_matching_paths.literal", MATCHES)
 def test_the_directory_itself(case: Case) -> None:
     """The URI of a directory, as a pattern, matches the directory."""
     uri = case.uri()
@@ -69,7 +118,7 @@ def test_the_directory_itself(case: Case) -> None:
                f"matches={got.value.names}")  # fmt: skip
 
 
-@clauses("get_matching_paths.form", "get_matching_paths.order")
+@clauses("get_matching_paths.form", "get_matching_paths.order", MATCHES)
 def test_form(case: Case) -> None:
     """What comes back, and in which order."""
     uri = grown(case)
@@ -82,7 +131,7 @@ def test_form(case: Case) -> None:
     case.reading("get_matching_paths.order", {"sorted": list(names) == sorted(names), "other": True}, "order")
 
 
-@clauses("get_matching_paths.hidden-names")
+@clauses("get_matching_paths.hidden-names", MATCHES)
 def test_hidden(case: Case) -> None:
     """A star meets a name that begins with a dot."""
     case.write(".hidden", b"")
@@ -91,7 +140,7 @@ def test_hidden(case: Case) -> None:
     case.reading("get_matching_paths.hidden-names", readings, f"matches={matches}")
 
 
-@clauses("get_matching_paths.bang-class")
+@clauses("get_matching_paths.bang-class", MATCHES)
 def test_bang(case: Case) -> None:
     """A class that begins with an exclamation mark."""
     for name in ("!", "a", "b"):
@@ -101,7 +150,7 @@ def test_bang(case: Case) -> None:
     case.reading("get_matching_paths.bang-class", readings, f"matches={matches}")
 
 
-@clauses("get_matching_paths.star", "paths.letter-case")
+@clauses("get_matching_paths.star", "paths.letter-case", MATCHES)
 def test_letter_case(case: Case) -> None:
     """A pattern in capitals meets a name in small letters: it matches only if the two are one name here."""
     case.write("name", b"")

@@ -1,14 +1,25 @@
 """Listing: every entry once, and nothing else."""
 
+from collections.abc import Callable
+
 import pytest
 
-from ...harness import paths
+from ...harness import leaks, paths
+from ...harness.backing import Unable
 from ...harness.codes import Code
-from ...harness.outcomes import Watch
+from ...harness.outcomes import Entries, Outcome, Watch
 from ..engine.case import Case
-from ..engine.marks import clauses, smoke
+from ..engine.marks import clauses, full, over_tables, smoke
+from .test_status import FORM, is_one_path
 
+LISTS = "get_children.succeeds"
 ONCE = "get_children.names-every-entry-once"
+NAMES_ONLY = "get_children.names-only"
+
+
+def listed(case: Case, directory: str = "") -> list[str]:
+    """The sorted entries of a directory."""
+    return sorted(case.require(case.fs.get_children(case.uri(directory) if directory else case.uri())).bare)
 
 
 @smoke
@@ -19,11 +30,11 @@ def test_plain(case: Case) -> None:
     case.mkdir("directory")
     got = case.fs.get_children(case.uri())
     case.status("get_children.succeeds", got, Code.OK)
-    case.equal(ONCE, "entries", ["directory", "file"], sorted(got.value.names))
+    case.equal(ONCE, "entries", ["directory", "file"], sorted(got.value.bare))
 
 
 @pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (0, 1, 2, 100)])
-@clauses(ONCE, "get_children.names-only", "get_children.returns-the-count")
+@clauses(ONCE, LISTS, NAMES_ONLY, "get_children.returns-the-count")
 def test_count(case: Case, count: int) -> None:
     """A directory with so many entries, every second one a directory, is listed."""
     case.mkdir("directory")
@@ -34,36 +45,63 @@ def test_count(case: Case, count: int) -> None:
         else:
             case.write(f"directory/{name}", b"")
     case.mkdir("directory-beside")
-    names = case.require(case.fs.get_children(case.uri("directory"))).names
-    case.equal(ONCE, "entries", expected, sorted(names))
-    bad = [name for name in names if "/" in name or name in (".", "..")]
-    case.equal("get_children.names-only", "entries that are no names", [], bad)
+    got = case.require(case.fs.get_children(case.uri("directory")))
+    case.equal(ONCE, "entries", expected, sorted(got.bare))
+    bad = [name for name in got.bare if "/" in name or name in ("", ".", "..")]
+    # Only directories may have a slash behind their names, and then all of them.
+    behind = sorted(name.removesuffix("/") for name in got.names if name.endswith("/"))
+    readings = {"names": not bad and not behind, "slash-behind-directories": not bad and behind == expected[1::2]}
+    case.reading(NAMES_ONLY, readings, f"entries that are no names: {bad or behind}")
 
 
-@clauses(ONCE, "delete_recursively.deletes-everything")
-def test_a_thousand(case: Case) -> None:
-    """A directory with 1,000 entries, as many as stores give in one page, is listed and deleted."""
+def filled(case: Case, count: int) -> list[str]:
+    """Set up a directory of so many entries. Return their names."""
     case.mkdir("directory")
-    expected = [f"entry{k:04}" for k in range(1000)]
-    for name in expected:
+    names = [f"entry{k:04}" for k in range(count)]
+    for name in names:
         case.mkdir(f"directory/{name}")
-    names = case.require(case.fs.get_children(case.uri("directory"))).names
-    case.equal(ONCE, "entries", 1000, len(names))
-    case.equal(ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(names)))
+    return names
+
+
+@clauses(ONCE, LISTS, "delete_recursively.deletes-everything", "delete_recursively.succeeds")
+def test_a_thousand_and_one(case: Case) -> None:
+    """A directory with one entry more than stores give in one page is listed and deleted."""
+    expected = filled(case, 1001)
+    case.equal(ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory"))))
+    case.equal(ONCE, "entries", 1001, len(listed(case, "directory")))
     case.require(case.fs.delete_recursively(case.uri("directory")))
     case.equal("delete_recursively.deletes-everything", "tree", {}, case.tree())
 
 
-@clauses(ONCE)
+@full
+@clauses(ONCE, LISTS, "get_matching_paths.succeeds", "delete_recursively.deletes-everything",
+         "delete_recursively.succeeds", "delete_recursively.counters-are-zero-on-success")  # fmt: skip
+def test_two_pages(case: Case) -> None:
+    """A directory with 2,005 entries is listed, matched by patterns for all and for most, and deleted."""
+    expected = filled(case, 2005)
+    case.equal(ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory"))))
+    case.equal(ONCE, "entries", 2005, len(listed(case, "directory")))
+    for pattern, count in (("*", 2005), ("entry[01]*", 2000), ("entry?00?", 25)):
+        matches = case.require(case.fs.get_matching_paths(case.uri("directory") + "/" + pattern)).names
+        case.equal("get_matching_paths.succeeds", f"matches of {pattern}", (count, count),
+                   (len(matches), len(set(matches))))  # fmt: skip
+    gone = case.fs.delete_recursively(case.uri("directory"))
+    case.status("delete_recursively.succeeds", gone, Code.OK)
+    counters = (gone.value.files, gone.value.dirs)
+    case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
+    case.equal("delete_recursively.deletes-everything", "tree", {}, case.tree())
+
+
+@clauses(ONCE, LISTS)
 def test_not_recursive(case: Case) -> None:
     """A directory with a tree below it is listed."""
     case.mkdir("a")
     case.mkdir("a/b")
     case.write("a/b/c", b"")
-    case.equal(ONCE, "entries", ("b",), case.require(case.fs.get_children(case.uri("a"))).names)
+    case.equal(ONCE, "entries", ["b"], listed(case, "a"))
 
 
-@clauses(ONCE)
+@clauses(ONCE, LISTS)
 def test_siblings(case: Case) -> None:
     """Directories whose names begin alike have children of the same names."""
     for directory in ("a", "ab", "a-b", "a.b"):
@@ -71,30 +109,83 @@ def test_siblings(case: Case) -> None:
         case.write(f"{directory}/{directory}-child", b"")
         case.write(f"{directory}/child", b"")
     for directory in ("a", "ab", "a-b", "a.b"):
-        names = case.require(case.fs.get_children(case.uri(directory))).names
-        case.equal(ONCE, f"entries of {directory}", sorted([f"{directory}-child", "child"]), sorted(names))
+        expected = sorted([f"{directory}-child", "child"])
+        case.equal(ONCE, f"entries of {directory}", expected, listed(case, directory))
 
 
-@clauses(ONCE)
+@clauses(ONCE, LISTS)
 def test_changes(case: Case) -> None:
     """A directory is listed after each of several changes."""
-    uri = case.mkdir("directory")
+    case.mkdir("directory")
 
-    def listed(*expected: str) -> None:
-        names = case.require(case.fs.get_children(uri)).names
-        case.equal(ONCE, "entries", sorted(expected), sorted(names))
+    def holds(*expected: str) -> None:
+        case.equal(ONCE, "entries", sorted(expected), listed(case, "directory"))
 
-    listed()
+    holds()
     case.write("directory/a", b"")
-    listed("a")
+    holds("a")
     case.mkdir("directory/b")
-    listed("a", "b")
+    holds("a", "b")
     case.require(case.fs.rename_file(case.uri("directory/a"), case.uri("directory/c")))
-    listed("b", "c")
+    holds("b", "c")
     case.require(case.fs.delete_dir(case.uri("directory/b")))
-    listed("c")
+    holds("c")
     case.require(case.fs.delete_file(case.uri("directory/c")))
-    listed()
+    holds()
+
+
+#: What becomes of `directory/file` after a listing, and the content that it has then, None where it is gone.
+AFTERWARDS: dict[str, tuple[Callable[[Case], object], bytes | None]] = {
+    "written-anew": (lambda case: case.write("directory/file", b"longer than before"), b"longer than before"),
+    "emptied": (lambda case: case.write("directory/file", b""), b""),
+    "renamed-onto": (
+        lambda case: case.require(case.fs.rename_file(case.write("other", b"other"), case.uri("directory/file"))),
+        b"other",
+    ),
+    "copied-onto": (
+        lambda case: case.require(case.fs.copy_file(case.write("other", b"other"), case.uri("directory/file"))),
+        b"other",
+    ),
+    "deleted": (lambda case: case.require(case.fs.delete_file(case.uri("directory/file"))), None),
+    "renamed-away": (
+        lambda case: case.require(case.fs.rename_file(case.uri("directory/file"), case.uri("away"))),
+        None,
+    ),
+    "deleted-with-its-directory": (
+        lambda case: (case.require(case.fs.delete_recursively(case.uri("directory"))), case.mkdir("directory")),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("change", list(AFTERWARDS))
+@clauses("common.queries-agree", ONCE, LISTS)
+def test_remembered(case: Case, change: str) -> None:
+    """A directory is listed and matched; then a file in it changes, and is asked about."""
+    clause = "common.queries-agree"
+    perform, content = AFTERWARDS[change]
+    case.mkdir("directory")
+    uri = case.write("directory/file", b"before")
+    pattern = case.uri("directory") + "/*"
+    case.equal(ONCE, "entries", ["file"], listed(case, "directory"))
+    if case.fs.available("get_matching_paths"):
+        case.fs.get_matching_paths(pattern)
+    with case.setup():
+        perform(case)
+    # What is asked for first has only the listing of before to be taken from.
+    if content is None:
+        case.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
+        case.status(clause, case.fs.stat(uri), Code.NOT_FOUND)
+        case.status(clause, case.fs.get_file_size(uri), Code.NOT_FOUND)
+    else:
+        case.status(clause, case.fs.path_exists(uri), Code.OK)
+        case.equal(clause, "length", len(content), case.require(case.fs.stat(uri)).length)
+        case.equal(clause, "size", len(content), case.require(case.fs.get_file_size(uri)))
+        case.equal(clause, "content", content, case.content(uri))
+    entries = [] if content is None else ["file"]
+    case.equal(ONCE, "entries", entries, listed(case, "directory"))
+    if case.fs.available("get_matching_paths"):
+        case.equal(clause, "matches", len(entries), len(case.require(case.fs.get_matching_paths(pattern)).names))
 
 
 @pytest.mark.parametrize(
@@ -106,13 +197,14 @@ def test_changes(case: Case) -> None:
         pytest.param("/../directory", id="dot-dot"),
     ],
 )
-@clauses(ONCE)
+@clauses(ONCE, LISTS, FORM)
 def test_spelling(case: Case, spelling: str) -> None:
     """The path of the directory ends in something that translation removes."""
-    case.mkdir("directory")
+    uri = case.mkdir("directory")
     case.write("directory/file", b"")
-    names = case.require(case.fs.get_children(case.uri("directory") + spelling)).names
-    case.equal(ONCE, "entries", ("file",), names)
+    if is_one_path(case, uri, uri + spelling):
+        names = case.require(case.fs.get_children(uri + spelling)).names
+        case.equal(ONCE, "entries", ("file",), names)
 
 
 @clauses("get_children.empty-directory-is-zero", "get_children.no-entries")
@@ -126,13 +218,40 @@ def test_nothing(case: Case) -> None:
     case.reading("get_children.no-entries", {"block": block, "null": not block}, "a block" if block else "NULL")
 
 
-@clauses("get_children.return-on-error", "get_children.no-entries")
+@clauses("get_children.return-on-error")
 def test_error(case: Case) -> None:
     """A directory that is not there is listed: no entries come with the error."""
     got = case.fs.get_children(case.uri("missing"))
     case.equal("get_children.return-on-error", "entries", (), got.value.names)
-    block = Watch.OBJECT_SET in got.watch
-    case.reading("get_children.no-entries", {"block": block, "null": not block}, "a block" if block else "NULL")
+
+
+def frees(case: Case, clause: str, fails: Callable[[], Outcome[Entries]]) -> None:
+    """Repeat a call that fails: what it allocated for the entries is the plugin's to free."""
+    first = fails()
+    case.implemented(first)
+    if first.ok:
+        raise Unable(f"{first.op} does not fail here")
+
+    def repeat(rounds: int) -> None:
+        for _ in range(rounds):
+            fails()
+        case.fs.flush_caches()
+
+    case.fs.flush_caches()
+    more = leaks.leaked_per_call(case.host, repeat).get("heap", 0)
+    case.check(clause, not more, "no more memory each time", "more memory each time" if more else
+               "no more memory each time", f"{more} bytes each time" if more else "")  # fmt: skip
+
+
+@full
+@over_tables
+@pytest.mark.parametrize("what", ["missing", "file"])
+@clauses("get_children.frees-on-error", "get_children.return-on-error")
+def test_errors_leave_nothing(case: Case, what: str) -> None:
+    """What is no directory is listed, many times over."""
+    case.write("directory", b"a file") if what == "file" else case.uri()
+    path = case.fs.translate(case.uri("directory"))
+    frees(case, "get_children.frees-on-error", lambda: case.tables.entries_op("get_children", path))
 
 
 @clauses("get_children.order")
@@ -140,7 +259,7 @@ def test_order(case: Case) -> None:
     """Files that were written in no order are listed."""
     for name in ("b", "d", "a", "c"):
         case.write(name, b"")
-    names = "".join(case.require(case.fs.get_children(case.uri())).names)
+    names = "".join(case.require(case.fs.get_children(case.uri())).bare)
     orders = {"abcd": "sorted", "dcba": "in reverse", "bdac": "as created", "cadb": "last created first"}
     case.note("get_children.order", orders.get(names, "other"))
 

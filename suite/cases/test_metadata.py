@@ -60,7 +60,7 @@ def agree(case: Case, name: str, size: int | None) -> None:
     together = fs.paths_exist([uri]).value
     case.equal(clause, "paths_exist", [code], [status.code for status in together.statuses or ()])
     head, _, leaf = name.rpartition("/")
-    listed = leaf in case.require(fs.get_children(case.uri(head) if head else case.uri())).names
+    listed = leaf in case.require(fs.get_children(case.uri(head) if head else case.uri())).bare
     case.equal(clause, "listed", size != -1, listed)
     case.equal(clause, "is_directory", int(size is None), fs.is_directory(uri).value)
     if size is None:

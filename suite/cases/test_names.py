@@ -1,14 +1,18 @@
 """Names: whatever a name looks like, every op that takes a path means the same file."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import pytest
 
 from ...harness import paths
 from ...harness.codes import Code
 from ...harness.outcomes import Entries, Outcome
-from ..engine.case import Case
+from ..engine.case import Case, Tree
 from ..engine.marks import clauses, over_tables
 from .names import LOOK_ALIKES, NAMES, escaped
 
+T = TypeVar("T")
 CONTENT = b"content"
 KEPT = "paths.names-are-kept"
 
@@ -24,6 +28,7 @@ def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
         "accepted": got.ok,
         "failed-precondition": got.code is Code.FAILED_PRECONDITION,
         "invalid-argument": got.code is Code.INVALID_ARGUMENT,
+        "another-error": not got.ok,
     }
     case.implemented(got)
     case.reading("paths.illegal-names", readings, f"code={got.code}", got.message)
@@ -41,7 +46,7 @@ def written(case: Case, name: str) -> bool:
     if not accepted(case, name, got):
         return False
     with case.setup(), case.opened(got) as file:
-        case.require(file.append(CONTENT))
+        kept(case, file.append(CONTENT))
         closed = file.close()
     # A filesystem that creates the file at close may refuse its name only then.
     if not closed.ok and not accepted(case, name, closed):
@@ -50,18 +55,41 @@ def written(case: Case, name: str) -> bool:
     return True
 
 
+def kept(case: Case, got: Outcome[T]) -> T:
+    """The value of an op on a name that the filesystem has. An error is a breach, and the end of the case."""
+    case.status(KEPT, got, Code.OK)
+    if not got.ok:
+        case.blocked(got.op, f"{got.code} {got.message}")
+    return got.value
+
+
+def is_file(case: Case, uri: str) -> None:
+    """Check that a file with the content is there, with all ops that ask."""
+    kept(case, case.fs.path_exists(uri))
+    facts = kept(case, case.fs.stat(uri))
+    case.equal(KEPT, "length, is_directory", (len(CONTENT), 0), (facts.length, facts.is_directory))
+    case.equal(KEPT, "size", len(CONTENT), kept(case, case.fs.get_file_size(uri)))
+    kind = case.fs.is_directory(uri)
+    # Both readings of is_directory.of-a-file are right.
+    case.status(KEPT, kind, Code.FAILED_PRECONDITION, Code.OK)
+    case.equal(KEPT, "is a directory", 0, kind.value)
+    case.equal(KEPT, "content", CONTENT, case.content(uri))
+
+
+def is_directory(case: Case, uri: str, *entries: str) -> None:
+    """Check that a directory with these entries is there, with all ops that ask."""
+    kept(case, case.fs.path_exists(uri))
+    case.equal(KEPT, "is_directory", 1, kept(case, case.fs.stat(uri)).is_directory)
+    case.equal(KEPT, "is a directory", 1, kept(case, case.fs.is_directory(uri)))
+    case.equal(KEPT, "entries", sorted(entries), sorted(kept(case, case.fs.get_children(uri)).bare))
+
+
 @names
 @clauses(KEPT, "paths.illegal-names")
 def test_file(case: Case, name: str) -> None:
     """A file of this name is written, asked about, and read."""
-    if not written(case, name):
-        return
-    uri = case.uri(name)
-    case.status(KEPT, case.fs.path_exists(uri), Code.OK)
-    case.equal(KEPT, "length", len(CONTENT), case.require(case.fs.stat(uri)).length)
-    case.equal(KEPT, "size", len(CONTENT), case.require(case.fs.get_file_size(uri)))
-    case.equal(KEPT, "is a directory", 0, case.fs.is_directory(uri).value)
-    case.equal(KEPT, "content", CONTENT, case.content(uri))
+    if written(case, name):
+        is_file(case, case.uri(name))
 
 
 @names
@@ -72,13 +100,14 @@ def test_directory(case: Case, name: str) -> None:
     if not accepted(case, name, case.fs.create_dir(uri)):
         return
     case.within_limits(name)
-    case.equal(KEPT, "is a directory", 1, case.fs.is_directory(uri).value)
-    case.require(case.fs.recursively_create_dir(case.uri(name, name, "leaf")))
+    is_directory(case, uri)
+    kept(case, case.fs.recursively_create_dir(case.uri(name, name, "leaf")))
     case.write(f"{name}/file", CONTENT)
-    there = case.require(case.fs.get_children(uri)).names
-    case.equal(KEPT, "entries", sorted([name, "file"]), sorted(there))
-    case.require(case.fs.delete_dir(case.uri(name, name, "leaf")))
-    case.require(case.fs.delete_recursively(uri))
+    is_directory(case, uri, name, "file")
+    kept(case, case.fs.delete_dir(case.uri(name, name, "leaf")))
+    kept(case, case.fs.delete_dir(case.uri(name, name)))
+    is_directory(case, uri, "file")
+    kept(case, case.fs.delete_recursively(uri))
     case.equal(KEPT, "tree", {}, case.tree())
 
 
@@ -88,11 +117,11 @@ def test_moved(case: Case, name: str) -> None:
     """A file of this name is copied, renamed, and renamed back."""
     if not written(case, name):
         return
-    case.require(case.fs.copy_file(case.uri(name), case.uri("copy")))
-    case.require(case.fs.rename_file(case.uri(name), case.uri("moved")))
+    kept(case, case.fs.copy_file(case.uri(name), case.uri("copy")))
+    kept(case, case.fs.rename_file(case.uri(name), case.uri("moved")))
     case.equal(KEPT, "tree", {"copy": CONTENT, "moved": CONTENT}, case.tree())
-    case.require(case.fs.rename_file(case.uri("moved"), case.uri(name)))
-    case.require(case.fs.copy_file(case.uri("copy"), case.uri(name)))
+    kept(case, case.fs.rename_file(case.uri("moved"), case.uri(name)))
+    kept(case, case.fs.copy_file(case.uri("copy"), case.uri(name)))
     case.equal(KEPT, "tree", {"copy": CONTENT, name: CONTENT}, case.tree())
 
 
@@ -102,8 +131,8 @@ def test_found(case: Case, name: str) -> None:
     """A file of this name is listed, matched by a pattern that means it, and asked for with others."""
     if not written(case, name):
         return
-    case.equal(KEPT, "entries", (name,), case.require(case.fs.get_children(case.uri())).names)
-    matches = case.require(case.fs.get_matching_paths(case.uri() + "/" + escaped(name)))
+    case.equal(KEPT, "entries", (name,), kept(case, case.fs.get_children(case.uri())).bare)
+    matches = kept(case, case.fs.get_matching_paths(case.uri() + "/" + escaped(name)))
     case.equal(KEPT, "matches", [name], behind(case, matches))
     asked = case.fs.paths_exist([case.uri(name), case.uri("missing")]).value
     codes = [status.code for status in asked.statuses or ()]
@@ -117,15 +146,59 @@ def test_appended(case: Case, name: str) -> None:
     if not written(case, name):
         return
     uri = case.uri(name)
-    with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
-        case.require(file.append(CONTENT))
-        case.require(file.close())
-    case.equal(KEPT, "content", CONTENT * 2, case.content(uri))
+    if case.fs.available("new_appendable_file"):
+        got = case.fs.new_appendable_file(uri)
+        kept(case, got)
+        with case.setup(), case.opened(got) as file:
+            kept(case, file.append(CONTENT))
+            kept(case, file.close())
+        case.equal(KEPT, "content", CONTENT * 2, case.content(uri))
+    else:
+        case.write(name, CONTENT * 2)
     if case.fs.available("new_read_only_memory_region_from_file"):
-        with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
-            case.equal(KEPT, "length", len(CONTENT) * 2, region.length().value)
-    case.require(case.fs.delete_file(uri))
+        mapped = case.fs.new_read_only_memory_region_from_file(uri)
+        if not case.unimplemented(mapped):
+            kept(case, mapped)
+            with case.opened(mapped) as region:
+                case.equal(KEPT, "length", len(CONTENT) * 2, region.length().value)
+    kept(case, case.fs.delete_file(uri))
     case.equal(KEPT, "tree", {}, case.tree())
+
+
+#: The ops that make nothing, each on a path where nothing is.
+ON_NOTHING: dict[str, Callable[[Case, str], Outcome[object]]] = {
+    **{
+        op: lambda case, uri, op=op: getattr(case.fs, op)(uri)  # type: ignore[misc]
+        for op in ("path_exists", "stat", "is_directory", "get_file_size", "get_children", "new_random_access_file",
+                   "new_read_only_memory_region_from_file", "delete_file", "delete_dir", "delete_recursively")
+    },
+    "rename_file": lambda case, uri: case.fs.rename_file(uri, case.uri("moved")),
+    "copy_file": lambda case, uri: case.fs.copy_file(uri, case.uri("copy")),
+}  # fmt: skip
+
+
+@names
+@clauses(KEPT, "paths.illegal-names")
+def test_of_nothing(case: Case, name: str) -> None:
+    """Every op that makes nothing is asked for this name where nothing is; there is a file of this name elsewhere.
+
+    Of a name that the filesystem cannot have, any error will do.
+    """
+    legal = written(case, name)
+    case.mkdir("empty")
+    uri = case.uri("empty", name)
+    for op, perform in ON_NOTHING.items():
+        if not case.fs.available(op):
+            continue
+        got = perform(case, uri)
+        if case.unimplemented(got):
+            continue
+        if legal:
+            case.check(KEPT, got.code is Code.NOT_FOUND, f"{op}: code=NOT_FOUND", f"{op}: code={got.code}", got.message)
+        else:
+            case.check("paths.illegal-names", not got.ok, f"{op}: an error", f"{op}: code={got.code}", got.message)
+    left: Tree = {"empty": None} | ({name: CONTENT} if legal else {})
+    case.equal(KEPT if legal else "paths.illegal-names", "tree", left, case.tree())
 
 
 def behind(case: Case, matches: Entries) -> list[str]:
@@ -134,32 +207,58 @@ def behind(case: Case, matches: Entries) -> list[str]:
     return sorted(next((path.removeprefix(h) for h in heads if path.startswith(h)), path) for path in matches.names)
 
 
-@pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (2, 16, 100)])
-@clauses(KEPT, "paths.illegal-names")
-def test_deep(case: Case, depth: int) -> None:
-    """A path of so many levels is created at once, used, and deleted at once."""
-    deep = "/".join(["d"] * depth)
-    if not accepted(case, deep, case.fs.recursively_create_dir(case.uri(deep))):
+def used(case: Case, path: str) -> None:
+    """Create the directory at a path with all its parents, perform every op there, and delete it."""
+    got = case.fs.recursively_create_dir(case.uri(path))
+    if not accepted(case, path, got):
         return
-    case.within_limits(deep)
-    uri = case.write(f"{deep}/file", CONTENT)
-    case.equal(KEPT, "content", CONTENT, case.content(uri))
-    case.equal(KEPT, "entries", ("file",), case.require(case.fs.get_children(case.uri(deep))).names)
-    case.require(case.fs.delete_recursively(case.uri("d")))
+    # The names that are used below are short, and some more bytes make no difference.
+    case.within_limits(f"{path}/inner/copy")
+    case.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri(path)), Code.OK)
+    uri = case.uri(path)
+    is_directory(case, uri)
+    first = case.fs.create_dir(case.uri(path, "inner"))
+    if not first.ok and not accepted(case, f"{path}/inner", first):
+        # The limit lies between the two.
+        return
+    kept(case, case.fs.delete_dir(case.uri(path, "inner")))
+    kept(case, case.fs.create_dir(case.uri(path, "inner")))
+    file = case.write(f"{path}/file", CONTENT)
+    is_file(case, file)
+    asked = case.fs.paths_exist([file, case.uri(path, "none")]).value
+    case.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], [status.code for status in asked.statuses or ()])
+    is_directory(case, uri, "file", "inner")
+    if case.fs.available("get_matching_paths"):
+        matches = kept(case, case.fs.get_matching_paths(uri + "/f*"))
+        case.equal(KEPT, "matches", [f"{path}/file"], behind(case, matches))
+    if case.fs.available("copy_file"):
+        kept(case, case.fs.copy_file(file, case.uri(path, "inner/copy")))
+        is_file(case, case.uri(path, "inner/copy"))
+    if case.fs.available("rename_file"):
+        kept(case, case.fs.rename_file(file, case.uri(path, "inner/moved")))
+        file = case.uri(path, "inner/moved")
+        is_file(case, file)
+    kept(case, case.fs.delete_file(file))
+    case.status(KEPT, case.fs.stat(file), Code.NOT_FOUND)
+    top = path.partition("/")[0]
+    gone = case.fs.delete_recursively(case.uri(top))
+    kept(case, gone)
+    case.equal(KEPT, "undeleted files, dirs", (0, 0), (gone.value.files, gone.value.dirs))
     case.equal(KEPT, "tree", {}, case.tree())
 
 
-@pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in (1000, 3000, 5000)])
-@clauses(KEPT, "paths.illegal-names")
+@pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (2, 16, 100, 300)])
+@clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds")
+def test_deep(case: Case, depth: int) -> None:
+    """A path of so many levels is created at once, every op is performed there, and all of it is deleted at once."""
+    used(case, "/".join(["d"] * depth))
+
+
+@pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in (200, 500, 1000, 2000, 3000, 3900, 5000)])
+@clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds")
 def test_long(case: Case, length: int) -> None:
-    """A path of so many bytes is created and listed, or refused."""
-    level = "n" * 99
-    path = "/".join([level] * (length // 100))
-    if not accepted(case, path, case.fs.recursively_create_dir(case.uri(path))):
-        return
-    case.within_limits(path)
-    case.status(KEPT, case.fs.path_exists(case.uri(path)), Code.OK)
-    case.equal(KEPT, "entries", (), case.require(case.fs.get_children(case.uri(path))).names)
+    """A path of so many bytes is created, every op is performed there, and all of it is deleted; or it is refused."""
+    used(case, "/".join(["n" * 99] * (length // 100)))
 
 
 #: What is done to `name` beside a sibling with a similar name, and the clause that is checked.
@@ -172,7 +271,9 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("other", [pytest.param(name, id=name.replace(" ", "-space-")) for name in LOOK_ALIKES])
-@pytest.mark.parametrize("op", [pytest.param(op, id=op, marks=clauses(name)) for op, name in BESIDE.items()])
+@pytest.mark.parametrize(
+    "op", [pytest.param(op, id=op, marks=clauses(name, f"{op}.succeeds")) for op, name in BESIDE.items()]
+)
 def test_beside(case: Case, op: str, other: str) -> None:
     """Something is deleted or renamed beside a file and a directory whose names begin alike."""
     stays: dict[str, bytes | None] = {other: b"stays", f"{other}.d": None, f"{other}.d/inside": b"stays"}

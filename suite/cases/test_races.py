@@ -208,7 +208,7 @@ def test_no_change_is_lost(case: Case, what: str) -> None:
         for event in failed[:1]:
             case.check(f"{CREATING[what]}.succeeds", False, "code=OK", f"code={event.code}", str(event))
             return
-        listed = case.require(case.fs.get_children(case.uri())).names
+        listed = case.require(case.fs.get_children(case.uri())).bare
         lost += [f"{name} is not listed" for name in names if name not in listed]
         lost += [f"{name} is missing" for name in names if not case.fs.path_exists(case.uri(name)).ok]
     got = "a name is lost" if lost else "all are there"

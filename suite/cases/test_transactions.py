@@ -5,11 +5,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from ...harness import leaks
 from ...harness.codes import Code
 from ...harness.outcomes import Outcome, Token
 from ...harness.raw import FOREIGN_TOKEN
 from ..engine.case import Case
-from ..engine.marks import clauses, over_tables
+from ..engine.marks import clauses, full, over_tables
 
 pytestmark = over_tables
 
@@ -60,8 +61,12 @@ def token_of(got: Outcome[Token]) -> str:
     return f"code={got.code} token={'one' if got.value.token else 'NULL'}"
 
 
+#: Whose a token says it is.
+OWNERS = {0: "owner=NULL", 1: "owner=the filesystem", 2: "owner=another"}
+
+
 @clauses("start_transaction.succeeds", "start_transaction.gives-a-token", "transactions.return-on-error",
-         "transactions.return-on-success")  # fmt: skip
+         "transactions.return-on-success", "start_transaction.token-has-an-owner")  # fmt: skip
 def test_start(case: Case) -> None:
     """A transaction is started."""
     got = case.tables.start_transaction()
@@ -70,6 +75,7 @@ def test_start(case: Case) -> None:
         case.check("start_transaction.gives-a-token", got.value.token != 0, "code=OK token=one", token_of(got))
         readings = {"zero": got.value.returned == 0, "other": True}
         case.reading("transactions.return-on-success", readings, f"returned={got.value.returned}")
+        case.check("start_transaction.token-has-an-owner", got.value.owner == 1, OWNERS[1], OWNERS[got.value.owner])
         ended(case, got.value.token)
 
 
@@ -114,6 +120,64 @@ def test_end_releases(case: Case) -> None:
         case.status(clause, holder(case, path), Code.NOT_FOUND)
     with started(case) as token:
         case.status(clause, raw.add_to_transaction(path, token), Code.OK)
+
+
+@pytest.mark.parametrize("last", ["first", "second"])
+@clauses("end_transaction.releases-its-paths", "add_to_transaction.succeeds", f"{GET}.succeeds")
+def test_two_apart(case: Case, last: str) -> None:
+    """Two transactions are open, each with a path; one of them ends, and the other holds its own path as before."""
+    raw, clause = case.tables, f"{GET}.succeeds"
+    with case.setup():
+        tokens = {"first": case.require(raw.start_transaction()).token}
+        tokens["second"] = case.require(raw.start_transaction()).token
+    held = {name: place(case, name) for name in tokens}
+    for name, path in held.items():
+        case.status("add_to_transaction.succeeds", raw.add_to_transaction(path, tokens[name]), Code.OK)
+    for name, path in held.items():
+        got = holder(case, path)
+        case.status(clause, got, Code.OK)
+        case.check(clause, got.value.token == tokens[name], f"the token of the {name}", token_of(got))
+    gone = "second" if last == "first" else "first"
+    ended(case, tokens[gone])
+    kept = holder(case, held[last])
+    case.status(clause, kept, Code.OK)
+    case.check(clause, kept.value.token == tokens[last], f"the token of the {last}", token_of(kept))
+    case.status("end_transaction.releases-its-paths", holder(case, held[gone]), Code.NOT_FOUND)
+    ended(case, tokens[last])
+    case.status("end_transaction.releases-its-paths", holder(case, held[last]), Code.NOT_FOUND)
+
+
+@clauses(f"{GET}.none-is-not-found", "add_to_transaction.succeeds")
+def test_paths_are_kept_apart(case: Case) -> None:
+    """A path is in a transaction; paths that begin alike, its parent and what is below it are in none."""
+    path = place(case, "name")
+    with started(case) as token:
+        case.status("add_to_transaction.succeeds", case.tables.add_to_transaction(path, token), Code.OK)
+        for other in (f"{path}s", path[:-1], f"{path}.", f"{path}/below"):
+            case.status(f"{GET}.none-is-not-found", holder(case, other), Code.NOT_FOUND)
+
+
+@full
+@clauses("end_transaction.frees-the-token", "transactions.return-on-error")
+def test_leaves_nothing(case: Case) -> None:
+    """Transactions with a path are started and ended, and paths of none are asked for, many times over."""
+    raw, clause = case.tables, "end_transaction.frees-the-token"
+    path, none = place(case, "file"), place(case, "none")
+    with started(case):
+        pass
+
+    def repeat(rounds: int) -> None:
+        for _ in range(rounds):
+            token = raw.start_transaction().value.token
+            if case.fs.available("add_to_transaction"):
+                raw.add_to_transaction(path, token)
+            if case.fs.available(GET):
+                raw.token_op(GET, none)
+            raw.end_transaction(token)
+
+    more = leaks.leaked_per_call(case.host, repeat).get("heap", 0)
+    less = "no more bytes allocated each time"
+    case.check(clause, not more, less, "more bytes allocated each time" if more else less)
 
 
 @pytest.mark.parametrize("what", ["file", "directory", "missing"])

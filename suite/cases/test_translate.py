@@ -84,6 +84,29 @@ def test_stable(case: Case, spelling: str) -> None:
     case.equal("translate_name.is-stable", "name", translated(case, uri), got)
 
 
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        pytest.param("a//b", id="two-slashes"),
+        pytest.param("a////b", id="many-slashes"),
+        pytest.param("a/./b", id="dot"),
+        pytest.param("./a/b", id="dot-first"),
+        pytest.param("a/././b", id="two-dots"),
+        pytest.param("a/c/../b", id="dot-dot"),
+        pytest.param("c/../a/b", id="dot-dot-first"),
+        pytest.param("a/c/d/../../b", id="two-dot-dots"),
+        pytest.param("a//./c/..//b", id="all-of-it"),
+    ],
+)
+@clauses("translate_name.is-stable", "translate_name.succeeds")
+def test_stable_inside(case: Case, spelling: str) -> None:
+    """A path below the case's directory has what translation removes between its names."""
+    uri = case.uri()
+    case.equal(
+        "translate_name.is-stable", "name", translated(case, f"{uri}/a/b"), translated(case, f"{uri}/{spelling}")
+    )
+
+
 @smoke
 @clauses("flush_caches.succeeds")
 def test_flush_caches(case: Case) -> None:

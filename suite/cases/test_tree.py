@@ -2,9 +2,10 @@
 
 import pytest
 
+from ...harness.backing import Unable
 from ...harness.codes import Code
 from ..engine.case import Case, Tree
-from ..engine.marks import clauses, smoke
+from ..engine.marks import clauses, full, smoke
 
 
 @smoke
@@ -26,7 +27,7 @@ def test_create_twice(case: Case) -> None:
     case.unchanged("create_dir.error-changes-nothing", {"new": None, "new/file": b"stays"})
 
 
-@clauses("create_dir.succeeds", "delete_dir.deletes")
+@clauses("create_dir.succeeds", "delete_dir.deletes", "delete_dir.succeeds", "delete_file.succeeds")
 def test_create_again(case: Case) -> None:
     """A directory is created where one was deleted, then a file, then a directory again."""
     for _ in range(2):
@@ -57,7 +58,8 @@ def test_create_recursively(case: Case) -> None:
         pytest.param(["ab"], "a/b", id="beside-a-look-alike"),
     ],
 )
-@clauses("recursively_create_dir.creates-parents", "recursively_create_dir.keeps-what-is-there")
+@clauses("recursively_create_dir.creates-parents", "recursively_create_dir.succeeds",
+         "recursively_create_dir.keeps-what-is-there")  # fmt: skip
 def test_create_recursively_where(case: Case, there: list[str], path: str) -> None:
     """A directory is created where some of its parents are there, with something in them."""
     kept: Tree = {}
@@ -65,7 +67,7 @@ def test_create_recursively_where(case: Case, there: list[str], path: str) -> No
         case.mkdir(directory)
         case.write(f"{directory}/kept", b"kept")
         kept |= {directory: None, f"{directory}/kept": b"kept"}
-    case.require(case.fs.recursively_create_dir(case.uri(path)))
+    case.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri(path)), Code.OK)
     names = path.split("/")
     made: Tree = {"/".join(names[: k + 1]): None for k in range(len(names))}
     tree = case.tree()
@@ -97,6 +99,35 @@ def test_delete_file(case: Case) -> None:
     case.equal("delete_file.deletes", "tree", {"file": b"new", "other": b"stays"}, case.tree())
 
 
+#: What keeps a directory from being empty.
+WITHIN: dict[str, Tree] = {
+    "file": {"file": b"stays"},
+    "empty-file": {"file": b""},
+    "directory": {"inner": None},
+    "hidden-file": {".file": b"stays"},
+    "hidden-directory": {".inner": None},
+    "two-hidden": {".a": b"stays", ".b": None},
+    "the-same-name": {"directory": None},
+    "backup": {"file~": b"stays"},
+}
+
+
+@pytest.mark.parametrize("what", list(WITHIN))
+@clauses("delete_dir.not-empty-is-failed-precondition", "delete_dir.error-changes-nothing")
+def test_delete_what_is_not_empty(case: Case, what: str) -> None:
+    """A directory is deleted that holds only this."""
+    uri = case.mkdir("directory")
+    before: Tree = {"directory": None}
+    for name, content in WITHIN[what].items():
+        before[f"directory/{name}"] = content
+        if content is None:
+            case.mkdir(f"directory/{name}")
+        else:
+            case.write(f"directory/{name}", content)
+    case.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
+    case.unchanged("delete_dir.error-changes-nothing", before)
+
+
 @smoke
 @clauses("delete_dir.deletes", "delete_dir.succeeds", "delete_dir.not-empty-is-failed-precondition",
          "delete_dir.error-changes-nothing")  # fmt: skip
@@ -126,6 +157,18 @@ TREES: dict[str, Tree] = {
     "names-of-its-own": {"tree": None, "tree/tree": b"x"},
     "glob-characters": {"*": b"x", "[a]": None, "?": b"x"},
     "hidden": {".hidden": b"x", ".inner": None, ".inner/.file": b"x"},
+    "only-hidden-files": {".a": b"x", ".b": b"x"},
+    "hidden-deep-down": {"a": None, "a/b": None, "a/b/.hidden": b"x", "a/.b": None, "a/.b/c": b"x"},
+    "fifty-levels": {"/".join("d" * k): None for k in range(1, 51)} | {"/".join("d" * 50) + "/file": b"x"},
+    "a-file-on-each-level": {
+        path: content
+        for k in range(1, 9)
+        for path, content in (("/".join("d" * k), None), ("/".join("d" * k) + "/file", b"x"))
+    },
+    "many-full-directories": {
+        path: content for k in range(30) for path, content in ((f"d{k}", None), (f"d{k}/file", b"x"))
+    },
+    "odd-names": {"a b": b"x", "-rf": None, "-rf/-rf": b"x", "name~": b"x"},
 }
 
 
@@ -149,6 +192,35 @@ def test_delete_recursively(case: Case, shape: str) -> None:
     case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
     left = {"tree-file": b"stays", "trees": None, "trees/file": b"stays"}
     case.equal("delete_recursively.deletes-everything", "tree", left, case.tree())
+
+
+#: The longest path that Linux takes, in bytes.
+LONGEST = 4095
+
+
+@full
+@clauses("delete_recursively.counts-what-is-left", "delete_recursively.says-why",
+         "delete_recursively.writes-both-counters")  # fmt: skip
+def test_delete_recursively_midway(case: Case) -> None:
+    """A deep tree is deleted that holds a directory whose path is too long for the system: it and its parents stay."""
+    uri = case.mkdir("d")
+    case.write("d/file", b"goes")
+    case.mkdir("d/other")
+    case.write("d/other/file", b"goes")
+    directories, deep = 1, "d"
+    while len(case.fs.translate(uri)) + 200 < LONGEST:
+        deep += "/" + "n" * 150
+        uri = case.mkdir(deep)
+        case.write(f"{deep}/file", b"goes")
+        directories += 1
+    with case.backing.out_of_reach(case.backing_name(deep), "x" * 250):
+        got = case.fs.delete_recursively(case.uri("d"))
+        left = case.fs.path_exists(case.uri("d"))
+    if not left.ok:
+        raise Unable("this plugin deletes it all the same, and nothing else makes it fail")
+    case.check("delete_recursively.says-why", not got.ok, "an error", f"code={got.code}", got.message)
+    counters = (got.value.files, got.value.dirs)
+    case.equal("delete_recursively.counts-what-is-left", "files, dirs", (0, directories + 1), counters)
 
 
 @smoke

@@ -51,6 +51,7 @@ WATCHED: Mapping[Watch, str] = {
     Watch.WRAPPER_CHANGED: "common.wrapper-unchanged",
     Watch.ARGUMENT_CHANGED: "common.arguments-unchanged",
     Watch.STATUS_KEPT: "common.status-not-kept",
+    Watch.STATUS_REPLACED: "paths_exist.keeps-the-statuses",
     Watch.OVERRUN: "robustness.no-overrun",
     Watch.SHARED_ENTRIES: "common.results-distinct",
     Watch.NULL_ENTRY: "common.results-terminated",
@@ -131,8 +132,7 @@ def _no_entries(op: str, _: Sequence[object], outcome: Outcome[object]) -> Rulin
     if not isinstance(outcome.value, Entries) or outcome.ok:
         return None
     count = outcome.value.returned
-    followed = "minus-one" if count < 0 else "zero" if count == 0 else None
-    return Ruling(f"{op}.return-on-error", followed is not None, "minus-one or zero", f"returned={count}", followed)
+    return Ruling(f"{op}.return-on-error", count == -1, "returned=-1", f"returned={count}")
 
 
 def _written(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:

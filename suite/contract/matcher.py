@@ -34,14 +34,18 @@ def _class(text: str) -> tuple["_Members", str]:
     negated = text.startswith("^")
     at = 1 if negated else 0
     ranges: list[tuple[str, str]] = []
-    while not ranges or text[at] != "]":
-        if text[at + 1] == "-" and text[at + 2] != "]":
-            ranges.append((text[at], text[at + 2]))
-            at += 3
-        else:
-            ranges.append((text[at], text[at]))
-            at += 1
+    while text[at] != "]":
+        low, at = _character(text, at)
+        high = low
+        if text[at] == "-":
+            high, at = _character(text, at + 1)
+        ranges.append((low, high))
     return _Members(ranges, negated), text[at + 1 :]
+
+
+def _character(text: str, at: int) -> tuple[str, int]:
+    """The character of a class at this place, and the place behind it. A backslash escapes what it stands before."""
+    return (text[at + 1], at + 2) if text[at] == "\\" else (text[at], at + 1)
 
 
 class _Members:

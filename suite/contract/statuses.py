@@ -42,9 +42,9 @@ ALL_CODES = frozenset(Code)
 class Cell:
     """The clause for an op in a situation, and the accepted codes; by reading, where the clause is disputed.
 
-    The op of a `guarded` cell is never called: the empty path may mean somebody's root, and the op would change it.
-    `by_default` holds the codes of core's own algorithm, for an op whose entry is NULL. They are not held against a
-    plugin.
+    The op of a `guarded` cell is never called: the empty path may mean somebody's root, and the op would change it. No
+    clause is about it. `by_default` holds the codes of core's own algorithm, for an op whose entry is NULL. They are
+    not held against a plugin.
     """
 
     clause: str
@@ -52,6 +52,10 @@ class Cell:
     readings: Mapping[str, frozenset[Code]] = field(default_factory=dict)
     guarded: bool = False
     by_default: frozenset[Code] = frozenset()
+
+
+#: The cell of an op that changes what the empty path means.
+GUARDED = Cell("", guarded=True)
 
 
 def _one(clause: str, *codes: Code) -> Cell:
@@ -74,12 +78,23 @@ def _below(op: str) -> Cell:
     return _one(f"{op}.below-a-file-is-failed-precondition", Code.FAILED_PRECONDITION)
 
 
+def _asked_below(op: str) -> Cell:
+    """Two sentences of the interface fit: the path is invalid, and nothing is there."""
+    return Cell(
+        f"{op}.below-a-file-is-failed-precondition",
+        readings={
+            "failed-precondition": frozenset({Code.FAILED_PRECONDITION}),
+            "not-found": frozenset({Code.NOT_FOUND}),
+        },
+    )
+
+
 def _directory(op: str) -> Cell:
     return _one(f"{op}.directory-is-failed-precondition", Code.FAILED_PRECONDITION)
 
 
 def _empty_path(op: str) -> Cell:
-    return Cell(f"{op}.unnamed-situations", ALL_CODES, guarded=op in CHANGING)
+    return GUARDED if op in CHANGING else Cell(f"{op}.unnamed-situations", ALL_CODES)
 
 
 #: Two sentences of the interface fit: a parent does not exist, and a parent is a file.
@@ -111,7 +126,7 @@ def _opens(op: str, *, empty: Cell, missing: Cell) -> dict[str, Cell]:
     )
 
 
-def _asks(op: str, *, file: Cell, directory: Cell) -> dict[str, Cell]:
+def _finds(op: str, *, file: Cell, directory: Cell) -> dict[str, Cell]:
     return _row(
         op,
         file=file,
@@ -121,6 +136,10 @@ def _asks(op: str, *, file: Cell, directory: Cell) -> dict[str, Cell]:
         missing=_missing(op),
         missing_parent=_missing(op),
     )
+
+
+def _asks(op: str, *, file: Cell, directory: Cell) -> dict[str, Cell]:
+    return _finds(op, file=file, directory=directory) | {BELOW_A_FILE: _asked_below(op)}
 
 
 _READER = "new_random_access_file"
@@ -171,10 +190,10 @@ ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
         missing_parent=_one("recursively_create_dir.creates-parents", Code.OK),
         far_below_a_file=_below("recursively_create_dir"),
     ),
-    "delete_file": _asks("delete_file", file=_succeeds("delete_file"), directory=_directory("delete_file")),
-    "delete_dir": _asks("delete_dir", file=_NO_DIRECTORY, directory=_succeeds("delete_dir"))
+    "delete_file": _finds("delete_file", file=_succeeds("delete_file"), directory=_directory("delete_file")),
+    "delete_dir": _finds("delete_dir", file=_NO_DIRECTORY, directory=_succeeds("delete_dir"))
     | {FULL_DIRECTORY: _one("delete_dir.not-empty-is-failed-precondition", Code.FAILED_PRECONDITION)},
-    "delete_recursively": _asks("delete_recursively", file=_TREE_IS_FILE, directory=_succeeds("delete_recursively")),
+    "delete_recursively": _finds("delete_recursively", file=_TREE_IS_FILE, directory=_succeeds("delete_recursively")),
     "path_exists": _asks(
         "path_exists", file=_succeeds("path_exists"), directory=_one("path_exists.directory-is-ok", Code.OK)
     ),
@@ -182,7 +201,7 @@ ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
     "stat": _asks("stat", file=_succeeds("stat"), directory=_succeeds("stat")),
     "is_directory": _asks("is_directory", file=_KIND_OF_FILE, directory=_succeeds("is_directory")),
     "get_file_size": _asks("get_file_size", file=_succeeds("get_file_size"), directory=_directory("get_file_size")),
-    "get_children": _asks("get_children", file=_NO_LISTING, directory=_succeeds("get_children"))
+    "get_children": _finds("get_children", file=_NO_LISTING, directory=_succeeds("get_children"))
     | {MISSING_PARENT: _missing_parent("get_children")},
 }
 
@@ -190,7 +209,8 @@ ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
 def _two_paths(op: str, source: str, target: str) -> Cell:
     """The cell of rename_file or copy_file. Where several things are wrong, the code of each is accepted."""
     if EMPTY_PATH in (source, target):
-        return Cell(f"{op}.unnamed-situations", ALL_CODES, guarded=op == "rename_file" or target == EMPTY_PATH)
+        guarded = op == "rename_file" or target == EMPTY_PATH
+        return GUARDED if guarded else Cell(f"{op}.unnamed-situations", ALL_CODES)
     directories = (EMPTY_DIRECTORY, FULL_DIRECTORY)
     wrong: list[Cell] = []
     if source in (MISSING, MISSING_PARENT):

@@ -287,7 +287,7 @@ class Case(Checks):
                 if got.code is Code.NOT_FOUND and "create_dir" in self.claims.ops_given_up:
                     # Where there are no directories there is none without anything in it.
                     continue
-                for name in self.require(got).names:
+                for name in self.require(got).bare:
                     if name in ("", ".", "..") or "/" in name:
                         raise Blocked("get_children", f"the entry {name!r} is no name")
                     path = f"{directory}/{name}" if directory else name

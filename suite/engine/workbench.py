@@ -238,7 +238,7 @@ def _removed(filesystem: Filesystem, directory: str) -> bool:
     """Whether a directory could be deleted with what is in it; by hand, for core's default may be of no use."""
     found, seen = [directory], 0
     for at in found:
-        names = filesystem.get_children(at).value.names
+        names = filesystem.get_children(at).value.bare
         seen += len(names)
         if seen > MOST_ENTRIES or any(name in ("", ".", "..") or "/" in name for name in names):
             return False

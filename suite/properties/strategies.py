@@ -61,19 +61,18 @@ def spellings(draw: st.DrawFn, performed: Container[str] = SPELT) -> Steps:
 LETTERS = "ab-*?[]\\^"
 _PLAIN = st.text("ab-", min_size=1, max_size=3)
 _ANY = st.text(LETTERS, min_size=1, max_size=3)
+#: What a class may hold.
+MEMBERS = ("a", "b", "*", "?", "a-b", "[", "^", "\\-", "\\]", "\\\\", "\\a", "\\*")
 
 
 @st.composite
 def _class(draw: st.DrawFn) -> str:
+    """A class of the grammar: `-`, `]` and the backslash are members only behind a backslash."""
     negated = "^" if draw(st.booleans()) else ""
-    # In a class, `]` is a member where it comes first, and `-` where it comes last.
-    first = "]" if draw(st.integers(0, 5)) == 0 else ""
-    members = draw(
-        st.lists(st.sampled_from(["a", "b", "*", "?", "a-b", "[", "^"]), min_size=1, max_size=3, unique=True)
-    )
-    if not negated and not first and members[0] == "^":
+    members = draw(st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=3, unique=True))
+    if not negated and members[0] == "^":
         members.append(members.pop(0))
-    body = first + "".join(members) + ("-" if draw(st.integers(0, 5)) == 0 else "")
+    body = "".join(members)
     return f"[{negated}{'a' if body == '^' else body}]"
 
 

@@ -103,8 +103,8 @@ class Walk:
                 return value.returned if what == "returned" else tuple(status.code for status in statuses or ())
             case Entries(names=names) if what == "matches":
                 return sorted(self._relative(name) for name in names)
-            case Entries(names=names):
-                return sorted(names)
+            case Entries() as entries:
+                return sorted(entries.bare)
             case (int(), bytes() as data):
                 return data
         return value

@@ -14,7 +14,10 @@ from tests.faults.conftest import Record
 from tests.faults.driven import all_cases, judge, of_clause
 from tffs_conformance.suite.contract.catalogue import Level, catalogue, clause
 
-FAULTS: dict[str, str] = tomllib.loads(Path(__file__).parents[1].joinpath("faults.toml").read_text())["faults"]
+TABLES = tomllib.loads(Path(__file__).parents[1].joinpath("faults.toml").read_text())
+FAULTS: dict[str, str] = TABLES["faults"]
+#: Faults of `libfaulty.so` that show only for some names, counts and histories, each with the clause that it breaks.
+FURTHER: dict[str, str] = TABLES["further"]
 #: Nothing that a plugin does breaks a MAY.
 BREAKABLE = [one.id for one in catalogue().values() if one.level is not Level.MAY and not one.untested]
 
@@ -35,6 +38,14 @@ def test_a_fault_is_caught_on_its_clause(name: str, record: Record) -> None:
     record("a fault for every clause", clause=name, level=level.value, fake=FAULTS[name], case=case,
            violations=str(judged.violations), seconds=f"{judged.seconds:.1f}")  # fmt: skip
     assert caught
+
+
+@pytest.mark.parametrize("fault", list(FURTHER))
+def test_a_further_fault_is_caught_on_its_clause(fault: str) -> None:
+    name = FURTHER[fault]
+    wanted = "violation" if clause(name).level is Level.MUST else "warning"
+    judged = judge("fakes/faulty", fault, of_clause(name))
+    assert any((c.clause, c.verdict) == (name, wanted) for one in judged.records for c in one.checks)
 
 
 @pytest.mark.nightly

@@ -1,0 +1,134 @@
+// Faults that show only for some names: odd ones, long ones, deep ones.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+#include "support/paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Ops = TF_FilesystemOps;
+
+bool HasPlus(const std::string& path) { return path.find('+') != std::string::npos; }
+
+bool IsBeyondAscii(const std::string& path) {
+  return std::any_of(path.begin(), path.end(),
+                     [](char c) { return static_cast<signed char>(c) < 0; });
+}
+
+bool IsDeep(const std::string& path) { return std::count(path.begin(), path.end(), '/') > 80; }
+
+bool IsLong(const std::string& path) { return path.size() > 1024; }
+
+using Some = bool (*)(const std::string& path);
+
+// An op that fails for some paths.
+template <auto Entry, Some some, typename Type = decltype(Entry)>
+struct FailsFor;
+template <auto Entry, Some some, typename Result, typename... Rest>
+struct FailsFor<Entry, some, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
+  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+    if (!some(path)) return (Real().filesystem.*Entry)(filesystem, path, rest...);
+    TF_SetStatus(std::get<sizeof...(Rest) - 1>(std::tuple(rest...)), TF_INTERNAL, path);
+    if constexpr (std::is_same_v<std::tuple<Rest...>,
+                                 std::tuple<uint64_t*, uint64_t*, TF_Status*>>) {
+      const auto [files, dirs, status] = std::tuple(rest...);
+      *files = 0;
+      *dirs = 1;
+    } else if constexpr (std::is_same_v<Result, bool>) {
+      return false;
+    } else if constexpr (!std::is_void_v<Result>) {
+      return -1;
+    }
+  }
+};
+
+template <Some some>
+struct OfEachOp {
+  std::string kind;
+  std::string what;
+  std::vector<Fault>& faults;
+
+  template <auto Entry>
+  void Add(const char* op) {
+    faults.push_back(
+        {kind + ":" + op, what, "what works for one name works for all that there are",
+         [](support::Tables& t) { t.filesystem.*Entry = FailsFor<Entry, some>::Call; }});
+  }
+};
+
+// One fault for each op that takes a path.
+template <Some some>
+void AddForEachOp(const char* kind, const char* what, std::vector<Fault>* faults) {
+  OfEachOp<some> each{kind, what, *faults};
+  each.template Add<&Ops::new_random_access_file>("new_random_access_file");
+  each.template Add<&Ops::new_writable_file>("new_writable_file");
+  each.template Add<&Ops::new_appendable_file>("new_appendable_file");
+  each.template Add<&Ops::new_read_only_memory_region_from_file>(
+      "new_read_only_memory_region_from_file");
+  each.template Add<&Ops::create_dir>("create_dir");
+  each.template Add<&Ops::recursively_create_dir>("recursively_create_dir");
+  each.template Add<&Ops::delete_file>("delete_file");
+  each.template Add<&Ops::delete_dir>("delete_dir");
+  each.template Add<&Ops::delete_recursively>("delete_recursively");
+  each.template Add<&Ops::rename_file>("rename_file");
+  each.template Add<&Ops::copy_file>("copy_file");
+  each.template Add<&Ops::path_exists>("path_exists");
+  each.template Add<&Ops::stat>("stat");
+  each.template Add<&Ops::is_directory>("is_directory");
+  each.template Add<&Ops::get_file_size>("get_file_size");
+  each.template Add<&Ops::get_children>("get_children");
+  each.template Add<&Ops::get_matching_paths>("get_matching_paths");
+}
+
+// A name that is too long is refused, and a file of what fits is there all the same.
+void RefusesAndMakes(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                     TF_Status* status) {
+  Real().filesystem.new_writable_file(filesystem, path, file, status);
+  if (TF_GetCode(status) != TF_INVALID_ARGUMENT) return;
+  const std::string cut = Joined(support::ParentOf(path), "cut");
+  TF_WritableFile other{};
+  const Scratch made;
+  Real().filesystem.new_writable_file(filesystem, cut.c_str(), &other, made.status());
+  if (TF_GetCode(made.status()) == TF_OK) Real().writable_file.cleanup(&other);
+}
+
+// Names are cleaned at their end, and nowhere else.
+char* CleansTheEnd(Filesystem filesystem, const char* uri) {
+  const std::string path(support::ParseUri(uri).path);
+  const bool is_odd_inside =
+      path.find("//") != std::string::npos || path.find("/./") != std::string::npos;
+  if (is_odd_inside && path.back() != '/' && path.back() != '.') return support::CopyString(path);
+  return Real().filesystem.translate_name(filesystem, uri);
+}
+
+}  // namespace
+
+std::vector<Fault> NameFaults() {
+  std::vector<Fault> faults = {
+      {"names.refused-and-made", "a name that is too long is refused, and another file is made",
+       "what is refused changes nothing",
+       [](support::Tables& t) { t.filesystem.new_writable_file = RefusesAndMakes; }},
+      {"translate_name.cleans-the-end", "cleans a name of // and . only at its end",
+       "names are cleaned of //, . and ..",
+       [](support::Tables& t) { t.filesystem.translate_name = CleansTheEnd; }},
+  };
+  AddForEachOp<HasPlus>("plus-fails", "answers INTERNAL where a path has a plus", &faults);
+  AddForEachOp<IsBeyondAscii>("beyond-ascii-fails", "answers INTERNAL where a path is beyond ASCII",
+                              &faults);
+  AddForEachOp<IsDeep>("deep-fails", "answers INTERNAL where a path has more than 80 levels",
+                       &faults);
+  AddForEachOp<IsLong>("long-fails", "answers INTERNAL where a path has more than 1,024 bytes",
+                       &faults);
+  return faults;
+}
+
+}  // namespace fakes
