@@ -13,7 +13,7 @@ from .client import Host
 from .codes import Code
 from .launchers.launcher import Launcher, Lost
 from .outcomes import Death, Died, Hung
-from .registration import Registration, complete, request
+from .registration import Registration, Varies, complete, request
 from .wire import Reply, Value
 
 #: After so many hangs of one op it is not called again: a hang is paid for once.
@@ -84,6 +84,11 @@ class Loader:
         self._ahead = None
         try:
             registration = asked.known or complete(asked.host, asked.schemes)
+        except Varies:
+            # Another host is asked for one step after the other.
+            asked.host.process.end()
+            self._schemes = None
+            return self.load()
         except Died as died:
             self._hangs.count(died)
             raise

@@ -92,6 +92,10 @@ class Registration:
         return {entry.scheme: entry for entry in self.schemes if entry.scheme is not None and entry.code is Code.OK}
 
 
+class Varies(Exception):
+    """The plugin does not announce as many schemes as it did before: the host was asked for the wrong steps."""
+
+
 class DiedRegistering(Died):
     """The plugin loaded and described its schemes, and did not survive their registration."""
 
@@ -125,7 +129,7 @@ def request(host: Host, path: os.PathLike[str], schemes: int | None = None) -> N
 def complete(host: Host, schemes: int | None = None) -> Registration:
     """What came of `request`, with the steps that were not asked for yet.
 
-    Raises `Died` where the plugin does not come back, HostFault where it announces another number of schemes than what
+    Raises `Died` where the plugin does not come back, `Varies` where it announces another number of schemes than what
     was asked for.
     """
 
@@ -158,7 +162,7 @@ def _registered_all(host: Host, step: Callable[..., Reply], schemes: int | None)
     announced = unsigned(reply.take_number())
     allocate_set, free_set = bool(reply.take_number()), bool(reply.take_number())
     if schemes is not None and (code is not Code.OK or announced != schemes):
-        raise HostFault(f"the plugin announced {schemes} schemes first, then {announced}")
+        raise Varies(f"the plugin announced {schemes} schemes first, then {announced}")
     entries: list[Scheme] = []
     if code is Code.OK:
         # All are looked at before the first is registered: that frees its tables, which may be those of others, too.
