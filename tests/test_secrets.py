@@ -12,8 +12,12 @@ PLUGIN = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=tells-secret:stat", f"--env
 
 @pytest.mark.parametrize(
     "cases",
-    [("--clause=stat.*", "--tier=must"), ("--case=properties/tree", "--examples=30"), ("--clause=stat.*", "-n1", "--tier=must")],
-)  # fmt: skip
+    [
+        ("--clause=stat.*", "--tier=must"),
+        ("--case=properties/tree", "--examples=30"),
+        ("--clause=stat.*", "-n1", "--tier=must"),
+    ],
+)
 def test_it_stands_nowhere(tmp_path: Path, cases: tuple[str, ...]) -> None:
     done = run(tmp_path, *PLUGIN, *cases, "-vv", "-rA", "--junitxml=junit.xml", "-p", "no:logging")
     assert done.returncode == 1, done.stdout + done.stderr
