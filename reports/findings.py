@@ -48,15 +48,18 @@ def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Findi
 
 
 def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
-    """Each clause that has checks with this verdict, causes first, whatever it is a consequence of."""
+    """Each clause that has checks with this verdict, whatever it is a consequence of.
+
+    Causes come first, and of clauses that stand in one place of their order those that show in more cases.
+    """
     made: dict[str, list[Made]] = {}
     for case in report.cases:
         for check in case.checks:
             if check.verdict is verdict:
                 made.setdefault(check.clause, []).append((case, check))
     places = {name: place for place, name in enumerate(report.clauses)}
-    names = sorted(made, key=lambda name: (report.clauses[name].order, places[name]))
-    return [Finding(name, tuple(_plainest_first(made[name]))) for name in names]
+    found = [Finding(name, tuple(_plainest_first(checks))) for name, checks in made.items()]
+    return sorted(found, key=lambda one: (report.clauses[one.clause].order, -len(one.cases), places[one.clause]))
 
 
 def _plainest_first(made: Iterable[Made]) -> list[Made]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tffs_conformance.reports.escape import printable
+from tffs_conformance.reports.escape import command_line, printable
 
 
 @given(st.text(st.characters()))
@@ -42,3 +42,22 @@ def test_harmless_text_stays_as_it_is(text: str) -> None:
 )
 def test_each_kind(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("character", "python", "bash"),
+    [
+        ("\x00", "\\x00", "\\u0000"),
+        ("\xad", "\\xad", "\\u00ad"),
+        ("\u202e", "\\u202e", "\\u202e"),
+        ("\uffff", "\\uffff", "\\uffff"),
+        ("\U0001000c", "\\U0001000c", "\\U0001000c"),
+        ("\udc7f", "\\udc7f", "\\udc7f"),
+        ("\udc80", "\\x80", "\\x80"),
+        ("\udcff", "\\xff", "\\xff"),
+        ("\udd00", "\\udd00", "\\udd00"),
+    ],
+)
+def test_each_kind_of_character_has_an_escape_of_its_own(character: str, python: str, bash: str) -> None:
+    assert printable(character) == python
+    assert command_line([character]) == f"$'{bash}'"

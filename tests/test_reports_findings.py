@@ -31,6 +31,11 @@ def test_what_is_broken_only_beside_its_cause_is_told_with_it() -> None:
     assert [(one.clause, one.beside) for one in found] == [("stat.odd", []), ("a.early", ["b.late"])]
 
 
+def test_of_clauses_in_one_place_the_one_that_shows_more_often_is_first() -> None:
+    found = findings(report(broken("1", "read.succeeds", "stat.odd"), broken("2", "stat.odd")))
+    assert [(one.clause, one.beside) for one in found] == [("stat.odd", ["read.succeeds"])]
+
+
 def test_what_is_broken_alone_as_well_is_a_finding_of_its_own() -> None:
     found = findings(report(broken("1", "b.late", "a.early"), broken("2", "b.late")))
     assert [(one.clause, one.beside) for one in found] == [("a.early", []), ("b.late", [])]

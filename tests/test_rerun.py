@@ -86,7 +86,9 @@ def command(**given: object) -> list[str]:
     for key, value in fields.items():
         object.__setattr__(options, key, value)
     target = {key: value for key, value in given.items() if key not in RunOptions.__slots__}
-    return list(_command(options, Target("mine", Path("mine.so"), target.pop("scheme", "mine"), None, **target), 0))  # type: ignore[arg-type]
+    several = bool(target.pop("several", False))
+    scheme = target.pop("scheme", "mine")
+    return list(_command(options, Target("mine", Path("mine.so"), scheme, None, **target), 0, several))  # type: ignore[arg-type]
 
 
 def test_the_scheme_of_local_files_is_named() -> None:

@@ -67,6 +67,12 @@ void LengthenMessage(TF_Status* status) {
 
 void LoseMessage(TF_Status* status) { Become(status, TF_GetCode(status), ""); }
 
+void TellSecret(TF_Status* status) {
+  if (TF_GetCode(status) == TF_OK) return;
+  const char* secret = std::getenv("FAKE_TOKEN");
+  Become(status, TF_INTERNAL, secret == nullptr ? "there is no FAKE_TOKEN" : secret);
+}
+
 void TellAtLength(TF_Status* status) {
   if (TF_GetCode(status) == TF_OK) return;
   Become(status, TF_GetCode(status), std::string(300 << 20, 'm').c_str());
@@ -147,6 +153,8 @@ const std::vector<Kind>& Kinds() {
        Fits::kAnswers, nullptr, nullptr, Turn<TF_NOT_FOUND, TF_FAILED_PRECONDITION>},
       {"no-message", "gives failures no message", "a message names the path and the reason",
        Fits::kAnswers, nullptr, nullptr, LoseMessage},
+      {"tells-secret", "answers INTERNAL to every failure, with the value of FAKE_TOKEN as message",
+       kCodes, Fits::kAnswers, nullptr, nullptr, TellSecret},
       {"huge-message", "gives failures a message of 300 MiB", "a message is one for people",
        Fits::kAnswers, nullptr, nullptr, TellAtLength},
 

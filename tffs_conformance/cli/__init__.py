@@ -1,8 +1,11 @@
 """The command line beside pytest: one module a command."""
 
+from typing import Any
+
 import click
 
 from .. import __version__
+from ..harness.native import NativePartsMissing
 from .config import config
 from .doctor import doctor
 from .explain import explain
@@ -14,7 +17,18 @@ from .services import services
 from .waivers import update_waivers, waive
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands; in a bare clone some of them lack what they need, and say so in a sentence."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was given."""
+        try:
+            return super().invoke(ctx)
+        except NativePartsMissing as missing:
+            raise click.ClickException(str(missing)) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def main() -> None:
     """Conformance of TensorFlow filesystem plugins.

@@ -13,7 +13,7 @@ from ..harness.launchers.local import Local
 from ..harness.loader import Blocked, Loader
 from ..harness.native import NativePartsMissing, native_directory
 from ..harness.outcomes import Died
-from ..harness.shipped import plugin_path, shipped
+from ..harness.shipped import ShippedPlugin, plugin_path, shipped
 from ..suite.contract.catalogue import Level, catalogue
 
 
@@ -42,9 +42,15 @@ def findings() -> Iterator[Finding]:
         yield Finding(tool, path is not None, False, path or f"{use}; on Debian: apt-get install {package}")
     for plugin in shipped().values():
         if plugin.debian_packages:
-            built = plugin.library.is_file()
-            detail = str(plugin.library) if built else f"the plugin is not built; {plugin.advice}"
-            yield Finding(plugin.name, built, False, detail)
+            library = _library(plugin)
+            yield Finding(plugin.name, bool(library), False, library or f"the plugin is not built; {plugin.advice}")
+
+
+def _library(plugin: ShippedPlugin) -> str | None:
+    try:
+        return str(plugin.library) if plugin.library.is_file() else None
+    except NativePartsMissing:
+        return None
 
 
 def _host() -> Finding:

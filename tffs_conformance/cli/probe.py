@@ -1,5 +1,6 @@
 """`tffs-conformance probe`: the first draft of a profile, which a person edits."""
 
+import os
 import re
 import textwrap
 from collections.abc import Iterable
@@ -39,12 +40,16 @@ def probe(
     PLUGIN is the name of one that ships with the suite, or the path of a shared object. Edit what comes out: a claim
     says what you mean to support, not what happens to work.
     """
+    if output is not None and not output.absolute().parent.is_dir():
+        raise click.UsageError(f"--output: there is no folder {output.absolute().parent}")
     environment = {}
     for variable in variables:
         name, equals, value = variable.partition("=")
-        if not name or not equals:
-            raise click.UsageError(f"--env={variable}: NAME=VALUE is expected")
-        environment[name] = value
+        if not name or not (equals or name in os.environ):
+            raise click.UsageError(
+                f"--env={printable(variable)}: NAME=VALUE is expected, or the NAME of a variable that is set here"
+            )
+        environment[name] = value if equals else os.environ[name]
     try:
         target = only_target(plugin, scheme, root, environment, call_timeout)
     except BadUsage as error:

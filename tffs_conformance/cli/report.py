@@ -18,9 +18,9 @@ def report(path: Path, verbosity: int) -> None:
     if path.suffix == ".jsonl":
         try:
             loaded = recover(path)
-        except ReportError as error:
+            click.echo(f"written: {document.write(loaded, path.parent)}", err=True)
+        except (ReportError, OSError) as error:
             raise click.ClickException(str(error)) from None
-        click.echo(f"written: {document.write(loaded, path.parent)}", err=True)
     else:
         loaded = load(path)
     for text, markup in terminal.summary(loaded, width=100, directory=path.parent, verbosity=verbosity):
@@ -32,5 +32,5 @@ def load(path: Path) -> Report:
     """A report that is in this file. What is wrong with it is told in one sentence."""
     try:
         return document.load(path)
-    except ReportError as error:
+    except (ReportError, OSError) as error:
         raise click.ClickException(str(error)) from None

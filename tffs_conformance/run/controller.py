@@ -24,6 +24,7 @@ from ..suite.engine.workbench import Workbench
 from . import collection, services, targets
 from .interrupts import Interrupts
 from .journals import open_journals
+from .outcome import WarningsAside
 from .report_folders import ReportFolders
 from .run_options import RunOptions
 from .selection import Course, stops
@@ -81,6 +82,7 @@ class Controller(Session):
             config.option.tbstyle = "no"
         run = cls(config, options, prepared, waivers, interrupts)
         config.add_cleanup(run.leave)
+        config.pluginmanager.register(WarningsAside())
         if not config.option.collectonly:
             run.aim()
         return run

@@ -1,6 +1,8 @@
 """What pytest shows of a case: the outcome and the text that its record comes to."""
 
 import warnings
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,21 @@ from ..reports.verdicts import Verdict
 
 class ConformanceWarning(UserWarning):
     """A SHOULD clause is not kept."""
+
+
+class WarningsAside:
+    """Keeps our warnings out of pytest's list of warnings, for the summary has them by clause; they count as before."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Take them out before pytest lists warnings, and put them back."""
+        every = terminalreporter.stats.get("warnings", [])
+        ours = [one for one in every if f" {ConformanceWarning.__name__}: " in one.message]
+        every[:] = [one for one in every if one not in ours]
+        try:
+            return (yield)
+        finally:
+            every += ours
 
 
 def warn(item: pytest.Item, record: CaseRecord) -> None:
