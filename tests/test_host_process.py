@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.driven import judge, of_clause
 from tffs_conformance.harness import programs, wire
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
@@ -23,6 +24,7 @@ from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import again, register
 from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.harness.state import State
+from tffs_conformance.reports.verdicts import Verdict
 
 
 @contextmanager
@@ -262,3 +264,30 @@ def test_symbols_of_a_plugin_with_any_name_are_named(tmp_path: Path, name: str) 
     ]
     host.close()
     launcher.close()
+
+
+# Hangs ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_hangs_because_memory_is_filled_is_loaded_without() -> None:
+    loader = Loader(Local({"TFFS_FAULT": "hangs-when-filled"}), plugin_path("fakes/malformed"), 1)
+    for _ in range(3):
+        found = loader.load()
+        assert list(found.registration.registered) == ["malformed"]
+        found.host.close()
+    assert not loader.filling
+    assert not loader.hung
+    loader.close()
+
+
+def test_what_hangs_in_any_case_is_told() -> None:
+    loader = Loader(Local({"TFFS_FAULT": "hang-in-init-plugin"}), plugin_path("fakes/malformed"), 1)
+    with pytest.raises(Died, match="TF_InitPlugin did not answer within 1 s"):
+        loader.load()
+    loader.close()
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("hangs-when-filled", Verdict.CONFORM), ("hang", Verdict.VIOLATION)])
+def test_a_hang_is_told_where_memory_is_not_filled(fault: str, verdict: Verdict) -> None:
+    judged = judge("fakes/faulty", f"{fault}:read", of_clause("read.succeeds")[:1], timeout=1)
+    assert [record.verdict for record in judged.records] == [verdict]
