@@ -88,6 +88,20 @@ def test_a_message_is_cut() -> None:
     assert got.message == "m" * (64 << 10) + f"... ({20 << 20} bytes)"
 
 
+def test_results_that_no_frame_can_hold_are_told_by_their_size() -> None:
+    with loaded("translate_name.endless") as (_, raw), pytest.raises(Died) as died:
+        raw.translate_name("/tmp")
+    size = 5 + len("done") + 9 + 5 + 9 + 9 + 5 + (300 << 20)
+    said = f"translate_name did not come back: it gave results of {size} bytes, and {256 << 20} are the most"
+    assert str(died.value.death) == said
+
+
+def test_a_buffer_of_a_negative_length_is_a_number() -> None:
+    with loaded("options.negative-length") as (_, raw):
+        got = raw.get_filesystem_configuration()
+    assert {option.name: option.values for option in got.value.options} == {"number": (7,), "real": (0.25,), "bytes": (-1,)}
+
+
 @pytest.mark.parametrize("before", [4096, 1 << 20])
 def test_who_reads_behind_what_is_appended_crashes(tmp_path: Path, before: int) -> None:
     with loaded("append.reads-behind") as (_, raw):
