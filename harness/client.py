@@ -103,7 +103,7 @@ class Host:
             size = wire.unsigned(reply.take_number())
             if command in ASKED_FOR:
                 raise HostFault(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
-            ending = f"its results take {size} bytes, and {wire.LARGEST_BODY} are the most"
+            ending = f"it gave results of {size} bytes, and {wire.LARGEST_BODY} are the most"
             raise Died(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
         raise HostFault(f"{command}: {reply.take_text()}")
 

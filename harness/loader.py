@@ -4,7 +4,7 @@ The next host is started while the present one is used, so that a fresh process 
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -40,10 +40,11 @@ class Blocked(Exception):
 class Loaded:
     """A host with the plugin in it, and what registration gave."""
 
-    def __init__(self, host: Host, registration: Registration, hangs: "Hangs") -> None:
+    def __init__(self, host: Host, registration: Registration, hangs: "Hangs", died: Callable[[Died], None]) -> None:
         self.host = host
         self.registration = registration
         self._hangs = hangs
+        self._died = died
 
     def call(self, command: str, *values: Value, ops: Iterable[str] = ()) -> Reply | None:
         """One command, which performs `ops` where it is not named after its own.
@@ -56,7 +57,7 @@ class Loaded:
         try:
             return self.host.call(command, *values)
         except Died as died:
-            self._hangs.count(died)
+            self._died(died)
             raise
 
 
@@ -64,14 +65,25 @@ class Loader:
     """Gives hosts for one plugin. `timeout` is the time in seconds that one call may take.
 
     `plugin` is a path as the host sees it. An op that hung `max_hangs` times is not called again; None for one that is
-    called whatever it did.
+    called whatever it did. `filling` says whether the hosts have an allocator that fills what it gives, as long as
+    nothing hangs.
     """
 
-    def __init__(self, launcher: Launcher, plugin: PurePath, timeout: float, max_hangs: int | None = MAX_HANGS) -> None:
-        self._launcher = launcher
+    def __init__(
+        self,
+        launcher: Launcher,
+        plugin: PurePath,
+        timeout: float,
+        max_hangs: int | None = MAX_HANGS,
+        *,
+        filling: bool = True,
+    ) -> None:
+        self._launcher = launcher if filling else launcher.without_filling()
         self._plugin = plugin
         self._timeout = timeout
         self._hangs = Hangs(max_hangs)
+        #: Whether the hosts have an allocator that fills what it gives; not any more once something hung.
+        self.filling = filling
         self._ahead: _Asked | None = None
         self._schemes: int | None = None
         self._failures: list[Registration] = []
@@ -90,13 +102,38 @@ class Loader:
             self._schemes = None
             return self.load()
         except Died as died:
+            if isinstance(died.death, Hung) and self.filling:
+                self._stop_filling()
+                return self.load()
             self._hangs.count(died)
             raise
         self._learn(registration)
         # Where the next host cannot be started, who asks for it is told.
         with suppress(Lost):
             self._ahead = asked if asked.known else self._ask()
-        return Loaded(asked.host, registration, self._hangs)
+        return Loaded(asked.host, registration, self._hangs, self._died)
+
+    @property
+    def hung(self) -> bool:
+        """Whether anything hung so far."""
+        return bool(self._hangs)
+
+    def _died(self, died: Died) -> None:
+        """Take down what an op did."""
+        self._hangs.count(died)
+        if self._hangs and self.filling:
+            self._stop_filling()
+
+    def _stop_filling(self) -> None:
+        """Go on with an allocator that fills nothing: that may be all that took so long."""
+        self.filling = False
+        if self._ahead is not None:
+            self._ahead.host.process.end()
+            self._ahead = None
+        filling = self._launcher
+        self._launcher = filling.without_filling()
+        self._schemes = None
+        filling.close()
 
     def close(self) -> None:
         """End the host that was started ahead, and what the launcher keeps."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.driven import judge, of_clause
 from tffs_conformance.harness import programs, wire
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
@@ -23,6 +24,7 @@ from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import again, register
 from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.harness.state import State
+from tffs_conformance.reports.verdicts import Verdict
 
 
 @contextmanager
@@ -84,6 +86,20 @@ def test_a_message_is_cut() -> None:
         got = raw.stat("/no/such/file")
     assert (got.code, got.watch) == (Code.NOT_FOUND, Watch.LONG_MESSAGE)
     assert got.message == "m" * (64 << 10) + f"... ({20 << 20} bytes)"
+
+
+def test_results_that_no_frame_can_hold_are_told_by_their_size() -> None:
+    with loaded("translate_name.endless") as (_, raw), pytest.raises(Died) as died:
+        raw.translate_name("/tmp")
+    size = 5 + len("done") + 9 + 5 + 9 + 9 + 5 + (300 << 20)
+    said = f"translate_name did not come back: it gave results of {size} bytes, and {256 << 20} are the most"
+    assert str(died.value.death) == said
+
+
+def test_a_buffer_of_a_negative_length_is_a_number() -> None:
+    with loaded("options.negative-length") as (_, raw):
+        got = raw.get_filesystem_configuration()
+    assert {option.name: option.values for option in got.value.options} == {"number": (7,), "real": (0.25,), "bytes": (-1,)}
 
 
 @pytest.mark.parametrize("before", [4096, 1 << 20])
@@ -262,3 +278,30 @@ def test_symbols_of_a_plugin_with_any_name_are_named(tmp_path: Path, name: str) 
     ]
     host.close()
     launcher.close()
+
+
+# Hangs ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_hangs_because_memory_is_filled_is_loaded_without() -> None:
+    loader = Loader(Local({"TFFS_FAULT": "hangs-when-filled"}), plugin_path("fakes/malformed"), 1)
+    for _ in range(3):
+        found = loader.load()
+        assert list(found.registration.registered) == ["malformed"]
+        found.host.close()
+    assert not loader.filling
+    assert not loader.hung
+    loader.close()
+
+
+def test_what_hangs_in_any_case_is_told() -> None:
+    loader = Loader(Local({"TFFS_FAULT": "hang-in-init-plugin"}), plugin_path("fakes/malformed"), 1)
+    with pytest.raises(Died, match="TF_InitPlugin did not answer within 1 s"):
+        loader.load()
+    loader.close()
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("hangs-when-filled", Verdict.CONFORM), ("hang", Verdict.VIOLATION)])
+def test_a_hang_is_told_where_memory_is_not_filled(fault: str, verdict: Verdict) -> None:
+    judged = judge("fakes/faulty", f"{fault}:read", of_clause("read.succeeds")[:1], timeout=1)
+    assert [record.verdict for record in judged.records] == [verdict]

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 
 from ..wire import CHUNK, Frames, Reply, encode
-from .launcher import ALLOCATOR, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
+from .launcher import ALLOCATOR, FILLING, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
 from .output import Output
 
 #: Seconds in which a host that was killed is expected to be gone.
@@ -27,15 +27,26 @@ LAST_SAID = 500
 class Command:
     """Starts hosts with a command. `environment` is set for the hosts; the command has this process's own."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        allocator: Mapping[str, str] = ALLOCATOR,
+    ) -> None:
         self._command = command
-        self._environment = {**ALLOCATOR, **(environment or {})}
+        self._given = environment or {}
+        self._environment = {**allocator, **self._given}
         self._idle: list[_Connection] = []
 
     def start(self) -> "CommandProcess":
         """A fresh host, in a connection that has none. Raises Lost."""
         connection = self._idle.pop() if self._idle else _Connection(self._command, self._environment)
         return CommandProcess(connection, self._idle)
+
+    def without_filling(self) -> "Command":
+        """The same for hosts whose allocator fills nothing."""
+        kept = {name: value for name, value in ALLOCATOR.items() if name != FILLING}
+        return Command(self._command, self._given, kept)
 
     def close(self) -> None:
         """End the connections that have no host."""

@@ -17,6 +17,8 @@ ALLOCATOR: Mapping[str, str] = {
     "MALLOC_PERTURB_": "165",
     "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0",
 }
+#: What of it takes long where a plugin has a pool of a gigabyte: every byte is written twice.
+FILLING = "MALLOC_PERTURB_"
 #: Seconds a hung host gets to print a backtrace (on SIGABRT) before it is killed.
 LAST_WORDS = 1.0
 #: How a process ended that lives on without its wire.
@@ -79,6 +81,9 @@ class Launcher(Protocol):
 
     def start(self) -> Process:
         """A fresh host. Raises Lost."""
+
+    def without_filling(self) -> "Launcher":
+        """The same for hosts whose allocator fills nothing, unless the user wants it to."""
 
     def close(self) -> None:
         """End what the launcher keeps to start hosts faster; hosts that were started live on."""

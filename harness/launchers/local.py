@@ -13,7 +13,7 @@ from resource import struct_rusage
 from ..native import native_directory
 from ..wire import CHUNK, Frames, Reply
 from .fork_server import CannotFork, ForkServer
-from .launcher import ALLOCATOR, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
+from .launcher import ALLOCATOR, FILLING, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
 from .output import Output
 
 #: How often a client looks for a reply before it sleeps: some two hundred microseconds.
@@ -31,9 +31,10 @@ class Local:
     the first host was started.
     """
 
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None, allocator: Mapping[str, str] = ALLOCATOR) -> None:
         self._host = str(native_directory() / "tffs-host")
-        self._environment = {**ALLOCATOR, **os.environ, **(environment or {})}
+        self._given = environment or {}
+        self._environment = {**allocator, **os.environ, **self._given}
         self._server: ForkServer | None = None
         self._forks = True
 
@@ -43,6 +44,10 @@ class Local:
             return LocalProcess(self._begin)
         except OSError as error:
             raise Lost(f"{self._host} cannot be started: {error}") from error
+
+    def without_filling(self) -> "Local":
+        """The same for hosts whose allocator fills nothing."""
+        return Local(self._given, {name: value for name, value in ALLOCATOR.items() if name != FILLING})
 
     def close(self) -> None:
         """End the server."""

@@ -116,6 +116,8 @@ const std::vector<Kind>& Kinds() {
       {"leaves-child", "leaves a process running", kState, Fits::kPresent, LeaveChild},
       {"leaves-daemon", "leaves a process running in a session of its own", kState, Fits::kPresent,
        LeaveDaemon},
+      {"hangs-when-filled", "blocks for ever where the allocator fills what it gives",
+       "none: a pool may be large", Fits::kPresent, HangWhenFilled},
       {"hangs-when-forked", "blocks for ever in a process that was forked since",
        "a program with a plugin in it can fork", Fits::kPresent, HangWhenForked},
       {"long-message", "answers with a message of 1 MiB", "a message is read by people",

@@ -161,6 +161,15 @@ int64_t ScribblesFarBehind(const TF_RandomAccessFile* file, uint64_t offset, siz
   return Real().random_access_file.read(file, offset, n, buffer, status);
 }
 
+char* EndlessName(Filesystem, const char*) {
+  constexpr size_t kLength = size_t{300} << 20;
+  auto* name = static_cast<char*>(support::Allocate(kLength + 1));
+  if (name == nullptr) return nullptr;
+  std::memset(name, 'n', kLength);
+  name[kLength] = '\0';
+  return name;
+}
+
 // Each file has a descriptor more, which is closed by close, and again by cleanup.
 PerObject<int> second_descriptors;
 
@@ -239,6 +248,8 @@ std::vector<Fault> LifetimeFaults() {
          t.random_access_file.read = ReadUnlessEnded;
          t.random_access_file.cleanup = EndByPath;
        }},
+      {"translate_name.endless", "every name becomes one of 300 MiB", "a name is translated",
+       [](support::Tables& t) { t.filesystem.translate_name = EndlessName; }},
       {"append.reads-behind", "looks at the byte behind less than 4 KiB", kMemory,
        [](support::Tables& t) { t.writable_file.append = ReadsBehind; }},
       {"read.scribbles-far-behind", "writes a byte 8 KiB behind a buffer of less than 4 KiB",

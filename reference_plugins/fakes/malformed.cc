@@ -321,6 +321,8 @@ std::vector<Malformation> Mishaps() {
       {"hang-in-init-plugin", "TF_InitPlugin blocks for ever", kReturns, [](Info&) { Hang(); }},
       {"exit-in-init-plugin", "TF_InitPlugin ends the process with exit(0)", kReturns,
        [](Info&) { Exit(); }},
+      {"hangs-when-filled", "TF_InitPlugin blocks for ever where the allocator fills what it gives",
+       "none: a pool may be large", [](Info&) { HangWhenFilled(); }},
       {"umask-in-init-plugin", "TF_InitPlugin sets the umask to 0",
        "loading leaves the process as it was", [](Info&) { ChangeUmask(); }},
       {"signals-in-init-plugin", "TF_InitPlugin installs a handler for SIGSEGV",

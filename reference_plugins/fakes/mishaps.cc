@@ -48,6 +48,11 @@ void HangWhenForked() {
   if (getpid() != first) Hang();
 }
 
+// As one does whose pool of a gigabyte is written twice.
+void HangWhenFilled() {
+  if (std::getenv("MALLOC_PERTURB_") != nullptr) Hang();
+}
+
 void Exit() { std::exit(0); }
 
 void Abort() { std::abort(); }

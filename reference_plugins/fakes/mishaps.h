@@ -9,6 +9,7 @@ namespace fakes {
 void Crash();
 void Hang();
 void HangWhenForked();
+void HangWhenFilled();
 void Exit();
 void Abort();
 void Throw();

@@ -312,6 +312,14 @@ void With(support::Tables& t) {
   t.filesystem.*Entry = Function;
 }
 
+void GetAllNegative(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
+                    TF_Status* status) {
+  GetAll(filesystem, options, count, status);
+  for (int k = 0; k < *count; ++k)
+    if ((*options)[k].value->type_tag == TF_Filesystem_Option_Type_Buffer)
+      (*options)[k].value->values->buffer_val.buf_length = -1;
+}
+
 // Options that are right but for how they are stored.
 template <TF_Code (*put)(const TF_Filesystem_Option&)>
 void Storing(support::Tables& t) {
@@ -364,6 +372,9 @@ std::vector<Fault> OptionFaults() {
        Storing<CutsBuffers>},
       {"options.resets-one", "who sets one option resets another",
        "setting an option changes no other", Storing<ResetsOne>},
+      {"options.negative-length", "a buffer has the length -1",
+       "a buffer has as many bytes as it says",
+       With<&Ops::get_filesystem_configuration, GetAllNegative>},
       {"options.gives-the-first", "every known key gets the first option",
        "an option is found by its name", With<&Ops::get_filesystem_configuration_option, GetFirst>},
       {"options.gives-the-default",

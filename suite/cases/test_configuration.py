@@ -126,7 +126,8 @@ def test_all(case: Case) -> None:
                 "get_filesystem_configuration.names-are-distinct", distinct, "each a name of its own", str(names)
             )
         for option in found:
-            fits = option.type_tag in (INT, REAL, BUFFER)
+            whole = option.type_tag != BUFFER or all(isinstance(value, bytes) for value in option.values)
+            fits = option.type_tag in (INT, REAL, BUFFER) and whole
             said = f"{option.name}: type={option.type_tag}"
             case.check("get_filesystem_configuration.values-fit-their-type", fits, f"{option.name}: type=0|1|2", said)
             case.check("get_filesystem_configuration.per-file-is-a-bool", option.per_file in (0, 1),

@@ -16,7 +16,7 @@ from ..contract import laws
 from ..contract.catalogue import clause
 from . import bounds
 from .callformat import Form
-from .case import Case, Limited
+from .case import Body, Case, Limited
 from .checks import AbsentOp
 from .collect import Listed
 from .marks import SURVIVED
@@ -95,6 +95,24 @@ def not_started(case: Listed, reason: str) -> CaseRecord:
         duration=0.0,
         output="",
     )
+
+
+def performed(case: Case, body: Body) -> None:
+    """Run a case. One that hangs is tried once more with an allocator that fills nothing, before that is told."""
+    loader, before = case.bench.loader, case.bench.loader.filling
+    try:
+        body(case)
+    except Died:
+        if loader.filling or not before:
+            raise
+        trial = case.trial(case.bench, 1)
+        error: Exception | None = None
+        try:
+            body(trial)
+        except Exception as raised:
+            error = raised
+        case.adopt(conclude(trial, error), None if error else "without MALLOC_PERTURB_, with which it hangs")
+        trial.clear()
 
 
 def _took(case: Case) -> float:

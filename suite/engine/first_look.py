@@ -26,20 +26,33 @@ CONTENT = b"plain"
 
 
 def first_look(target: Target) -> Knowledge:
-    """What there is to know of a target. An op that hangs is not called again."""
-    bench = Workbench(target, NOTHING, max_hangs=1)
-    look = Look(bench)
+    """What there is to know of a target. Where something hangs, one more is taken with memory that is not filled."""
+    first, hung = _looked(target, NOTHING)
+    if not hung:
+        return first
+    second, hangs = _looked(target, replace(NOTHING, filling=False))
+    return first if hangs else second
+
+
+def _looked(target: Target, start: Knowledge) -> tuple[Knowledge, bool]:
+    """What one look finds out, and whether anything hung. An op that hangs is not called again."""
+    bench = Workbench(target, start, max_hangs=1)
     try:
-        if unusable := _unusable(bench):
-            return replace(NOTHING, unusable=unusable)
-        with suppress(Blocked, Unable):
-            look.make_root()
-            for walk in WALKS:
-                look.take(walk)
-            bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
-        return replace(look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ)
+        return replace(_look(bench), filling=start.filling), bench.loader.hung
     finally:
         bench.close()
+
+
+def _look(bench: Workbench) -> Knowledge:
+    look = Look(bench)
+    if unusable := _unusable(bench):
+        return replace(NOTHING, unusable=unusable)
+    with suppress(Blocked, Unable):
+        look.make_root()
+        for walk in WALKS:
+            look.take(walk)
+        bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
+    return replace(look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ)
 
 
 def _unusable(bench: Workbench) -> str | None:

@@ -14,7 +14,8 @@ class Knowledge:
     `is_directory_ok_for_files` says that is_directory answers OK for a file, on which defaults of core depend.
     `root_made` says that the root was made. `hosts_differ` says that files live and die with their host process.
     `wrong_backing` says how the backing shows another storage than the plugin does, or is None.
-    `unusable` says why no case can get a filesystem: the plugin does not load or register.
+    `unusable` says why no case can get a filesystem: the plugin does not load or register. `filling` says whether hosts
+    may have an allocator that fills what it gives: a plugin can hang for that alone.
     """
 
     fails_plainly: Mapping[str, str] = field(default_factory=dict)
@@ -24,6 +25,7 @@ class Knowledge:
     hosts_differ: bool = False
     wrong_backing: str | None = None
     unusable: str | None = None
+    filling: bool = True
 
     def to_wire(self) -> dict[str, Any]:
         """For a worker of pytest-xdist: values that its wire carries."""

@@ -4,6 +4,7 @@ pytest itself is the controller, and with pytest-xdist it has workers. The contr
 sends it to the workers, and writes down what they report.
 """
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,7 @@ from ..reports.verdicts import Verdict
 from ..reports.waivers import Waiver, waived
 from ..suite.engine import collect
 from ..suite.engine.case import Case
-from ..suite.engine.ending import conclude
+from ..suite.engine.ending import conclude, performed
 from ..suite.engine.knowledge import Knowledge
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
@@ -135,6 +136,15 @@ class Session(ABC):
         # pytest keeps every item to the end: what the plugin answered must not stay with it.
         del node.stash[_CASE]
         this.clear()
+
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Run a case as the engine runs it."""
+        case = pyfuncitem.stash.get(_CASE, None)
+        if case is None:
+            return None
+        given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+        performed(case, lambda one: pyfuncitem.obj(**(given | {"case": one})))
+        return True
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
