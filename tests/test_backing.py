@@ -35,6 +35,14 @@ def test_other_stores_have_no_sparse_files() -> None:
         backing.write_sparse("large", {5 << 30: b"end"})
 
 
+def test_an_object_marks_a_directory_where_directories_are_no_objects(tmp_path: Path) -> None:
+    store = Backing("memory://tffs-marked")
+    store.mark_directory("directory")
+    assert store.read("directory/") == b""
+    with pytest.raises(Unable, match="directories of its own"):
+        Backing(f"file://{tmp_path}").mark_directory("directory")
+
+
 def test_a_url_that_nobody_understands() -> None:
     with pytest.raises(Unable, match="no-such-protocol"):
         Backing("no-such-protocol://x")

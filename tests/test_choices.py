@@ -102,6 +102,11 @@ def test_without_choices_it_is_posix(tmp_path: Path) -> None:
             assert reading not in readings(document, clause), clause
 
 
+def test_a_file_that_is_replaced_late_keeps_its_content(tmp_path: Path) -> None:
+    document = judged(tmp_path, "late-creation", "--case=write/unflushed-over-another")
+    assert readings(document, "new_writable_file.unflushed-data") == {"old-content"}
+
+
 def test_a_choice_nobody_knows_is_no_choice(tmp_path: Path) -> None:
     assert judged(tmp_path, "no-such-choice", "--tier=smoke")["verdict"] == "not conformant"
 
