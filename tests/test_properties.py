@@ -1,8 +1,10 @@
 """Properties, from the outside: what is found is shrunk, written down, and found again."""
 
 import json
+import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +20,53 @@ from tffs_conformance.suite.properties.tried import Tried
 FAULTY = "--plugin=fakes/faulty"
 TREE = "--case=properties/tree"
 TRACE = Path("tffs-report") / "traces" / "properties-tree.json"
+
+
+#: Prints digests of the histories that each search makes of seed 0. The argument names a module to be loaded first.
+HISTORIES = """
+import hashlib, importlib, sys
+if len(sys.argv) > 1:
+    importlib.import_module(sys.argv[1])
+import hypothesis
+from hypothesis.stateful import run_state_machine_as_test
+from tffs_conformance.harness.tables import OPS
+from tffs_conformance.suite.properties import machines, search, strategies
+
+made = []
+for histories in (strategies.reads(), strategies.spellings(), strategies.patterns()):
+    @hypothesis.seed(0)
+    @search._settings(20)
+    @hypothesis.given(histories)
+    def keep(steps):
+        made.append(repr(steps))
+    keep()
+for kind in (machines.Tree, machines.Handles):
+    class Made(kind):
+        def __init__(self):
+            super().__init__(lambda steps: made.append(repr(list(steps))), OPS, ())
+    hypothesis.seed(0)(Made)
+    run_state_machine_as_test(Made, settings=search._settings(20))
+print(len(made), hashlib.sha256("".join(made).encode()).hexdigest())
+"""
+
+
+def test_a_seed_is_the_same_histories_whatever_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "of_the_user.py").write_text("PLACES = [1, 2, 3, 5, 100, 511, 4095, 'ab', 'a', '[', '^']\n")
+    environ = environment() | {"PYTHONPATH": str(tmp_path)}
+
+    def histories(*loaded: str) -> str:
+        command = [sys.executable, "-c", HISTORIES, *loaded]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True).stdout
+
+    alone = histories()
+    assert int(alone.split()[0]) >= 100
+    assert histories("of_the_user") == alone
+
+
+def test_a_report_says_how_much_was_tried(tmp_path: Path) -> None:
+    assert run(tmp_path, "--plugin=posix", "--case=properties/reads").returncode == 0
+    reason = report(tmp_path)["cases"][0]["reason"]
+    assert re.fullmatch(r"\d+ histories were tried: seed 0, Hypothesis [\d.]+", reason)
 
 
 def found(directory: Path) -> dict[str, Any]:

@@ -146,23 +146,29 @@ def test_appended(case: Case, name: str) -> None:
     if not written(case, name):
         return
     uri = case.uri(name)
+    appended_to(case, uri)
+    kept(case, case.fs.delete_file(uri))
+    case.equal(KEPT, "tree", {}, case.tree())
+
+
+def appended_to(case: Case, uri: str) -> None:
+    """Append to a file with the content, as far as the plugin can, and map it."""
+    length = len(CONTENT)
     if case.fs.available("new_appendable_file"):
         got = case.fs.new_appendable_file(uri)
-        kept(case, got)
-        with case.setup(), case.opened(got) as file:
-            kept(case, file.append(CONTENT))
-            kept(case, file.close())
-        case.equal(KEPT, "content", CONTENT * 2, case.content(uri))
-    else:
-        case.write(name, CONTENT * 2)
+        if not case.unimplemented(got):
+            kept(case, got)
+            with case.setup(), case.opened(got) as file:
+                kept(case, file.append(CONTENT))
+                kept(case, file.close())
+            length *= 2
+            case.equal(KEPT, "content", CONTENT * 2, case.content(uri))
     if case.fs.available("new_read_only_memory_region_from_file"):
         mapped = case.fs.new_read_only_memory_region_from_file(uri)
         if not case.unimplemented(mapped):
             kept(case, mapped)
             with case.opened(mapped) as region:
-                case.equal(KEPT, "length", len(CONTENT) * 2, region.length().value)
-    kept(case, case.fs.delete_file(uri))
-    case.equal(KEPT, "tree", {}, case.tree())
+                case.equal(KEPT, "length", length, region.length().value)
 
 
 #: The ops that make nothing, each on a path where nothing is.
@@ -238,8 +244,11 @@ def used(case: Case, path: str) -> None:
         kept(case, case.fs.rename_file(file, case.uri(path, "inner/moved")))
         file = case.uri(path, "inner/moved")
         is_file(case, file)
+    appended_to(case, file)
     kept(case, case.fs.delete_file(file))
     case.status(KEPT, case.fs.stat(file), Code.NOT_FOUND)
+    kept(case, case.fs.delete_recursively(case.uri(path, "inner")))
+    case.status(KEPT, case.fs.stat(case.uri(path, "inner")), Code.NOT_FOUND)
     top = path.partition("/")[0]
     gone = case.fs.delete_recursively(case.uri(top))
     kept(case, gone)
@@ -248,14 +257,16 @@ def used(case: Case, path: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (2, 16, 100, 300)])
-@clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds")
+@clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds", "new_writable_file.succeeds",
+         "new_random_access_file.succeeds")  # fmt: skip
 def test_deep(case: Case, depth: int) -> None:
     """A path of so many levels is created at once, every op is performed there, and all of it is deleted at once."""
     used(case, "/".join(["d"] * depth))
 
 
 @pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in (200, 500, 1000, 2000, 3000, 3900, 5000)])
-@clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds")
+@clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds", "new_writable_file.succeeds",
+         "new_random_access_file.succeeds")  # fmt: skip
 def test_long(case: Case, length: int) -> None:
     """A path of so many bytes is created, every op is performed there, and all of it is deleted; or it is refused."""
     used(case, "/".join(["n" * 99] * (length // 100)))

@@ -9,6 +9,7 @@ from contextlib import suppress
 from ...harness.outcomes import Died
 from ..engine.case import Case
 from ..engine.marks import clauses, full
+from .test_status import FORM, is_one_path
 
 # Hypothesis takes longer to import than most tiers take to start; it is imported where histories are made.
 # ruff: noqa: PLC0415
@@ -51,7 +52,7 @@ def test_reads(case: Case) -> None:
 
 
 @full
-@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang", FORM)
 def test_spellings(case: Case) -> None:
     """Paths are spelt in ways that translation makes one."""
     registered(case)
@@ -59,6 +60,9 @@ def test_spellings(case: Case) -> None:
 
     if case.performed.isdisjoint(strategies.SPELT):
         case.missing("path_exists")
+    uri = case.uri()
+    if not is_one_path(case, f"{uri}/a/b", f"{uri}//x/.././/a/./b/"):
+        return
     search.given(case, strategies.spellings(case.performed))
 
 

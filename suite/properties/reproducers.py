@@ -37,10 +37,10 @@ def forget(case: Case) -> None:
         path.with_suffix(".cc").unlink(missing_ok=True)
 
 
-def write(case: Case, tried: Tried) -> str:
-    """Write the trace and the program of a failure. Return the text for the report."""
+def write(case: Case, tried: Tried, search: str) -> str:
+    """Write the trace and the program of a failure. Return the text for the report; `search` says how it was found."""
     path = _path(case)
-    ops = f"shrunk to {len(tried.steps)} ops: {', '.join(map(_told, tried.steps))}"
+    ops = f"shrunk to {len(tried.steps)} ops ({search}): {', '.join(map(_told, tried.steps))}"
     if path is None:
         return ops
     broken = next(check for check in tried.record.checks if check.verdict is Verdict.VIOLATION)

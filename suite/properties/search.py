@@ -3,7 +3,6 @@
 Each history is tried in a process of its own. So one that crashes or hangs is shrunk like any other.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -16,13 +15,14 @@ from ..contract.model import Step
 from ..engine.case import Case
 from ..engine.ending import conclude
 from . import reproducers
+from .draws import BY_THE_SEED
 from .machines import Attempt, Maker
 from .shrink import Enough, shrink, valid
 from .tried import Tried
 from .walk import history
 
-#: Seconds after which shrinking stops.
-SHRINKING = 30.0
+#: The greatest number of histories that are tried to shrink one, and to shrink one that hangs.
+SHRINKING, SHRINKING_HANGS = 600, 40
 #: The greatest number of steps that a machine takes.
 STEPS = 25
 #: While a hang is shrunk the time-out is this part of the call time-out, and at least so many seconds.
@@ -58,20 +58,26 @@ class Search:
         if self.found is not None:
             raise Diverged
 
+    @property
+    def told(self) -> str:
+        """How much was tried, in words. The same version of Hypothesis makes the same histories of a seed."""
+        seed = self._bench.target.seed
+        return f"{self._number} histories were tried: seed {seed}, Hypothesis {hypothesis.__version__}"
+
     def decided(self, steps: Sequence[Step]) -> bool:
         """Whether the contract and the target's claims decide what each step must answer."""
         return valid(steps, self._case.bench.claims.unsupported)
 
     def smallest(self, found: Tried) -> Tried:
         """Shrink a history: the smallest found that breaks the same clause."""
-        until = time.monotonic() + SHRINKING
+        most = SHRINKING_HANGS if found.hung else SHRINKING
         tries = {found.steps: found}
 
         def shows(steps: tuple[Step, ...]) -> bool:
             if not self.decided(steps):
                 return False
             if steps not in tries:
-                if time.monotonic() > until:
+                if len(tries) > most:
                     raise Enough
                 tries[steps] = self._try(steps)
             return tries[steps].broken == found.broken
@@ -116,11 +122,11 @@ def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
         return
     if search.found is not None:
         tried = search.smallest(search.found)
-        case.adopt(tried.record, reproducers.write(case, tried))
+        case.adopt(tried.record, reproducers.write(case, tried, search.told))
         return
     reproducers.forget(case)
     if search.best is not None:
-        case.adopt(search.best.record)
+        case.adopt(search.best.record, search.told)
 
 
 def machine(case: Case, kind: type[Maker]) -> None:
@@ -157,6 +163,7 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
 
 def _settings(examples: int) -> hypothesis.settings:
     return hypothesis.settings(
+        backend=BY_THE_SEED,
         max_examples=examples,
         stateful_step_count=STEPS,
         database=None,

@@ -9,8 +9,8 @@ from dataclasses import replace
 from ..contract.model import Model, Step
 
 Steps = tuple[Step, ...]
-#: Whether a history still breaks the clause, and the contract decides its steps. Raises `Enough` at the end of the
-#: time.
+#: Whether a history still breaks the clause, and the contract decides its steps. Raises `Enough` when
+#: enough was tried.
 Shows = Callable[[Steps], bool]
 
 #: For some ops, one that does less and may replace it.
@@ -18,7 +18,7 @@ PLAINER = {"recursively_create_dir": "create_dir", "new_appendable_file": "new_w
 
 
 class Enough(Exception):
-    """The time for shrinking is over."""
+    """As many histories were tried as may be."""
 
 
 def shrink(steps: Steps, shows: Shows) -> Steps:
@@ -36,7 +36,7 @@ def shrink(steps: Steps, shows: Shows) -> Steps:
 
 
 class _Better(Exception):
-    """The time for shrinking is over. `steps` is the smallest history so far."""
+    """Enough was tried. `steps` is the smallest history so far."""
 
     def __init__(self, steps: Steps) -> None:
         super().__init__()
