@@ -1,6 +1,8 @@
 // Memory regions.
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,6 +46,19 @@ void ForgetCopies(TF_ReadOnlyMemoryRegion* region) {
   copies.Forget(region->plugin_memory_region);
   Right().cleanup(region);
 }
+
+// All regions show one buffer, which each new one fills with its file.
+char one_buffer[1 << 20];
+
+void NewInOneBuffer(const TF_Filesystem* filesystem, const char* path,
+                    TF_ReadOnlyMemoryRegion* region, TF_Status* status) {
+  RightNew(filesystem, path, region, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  std::memcpy(one_buffer, Right().data(region),
+              std::min<size_t>(Right().length(region), sizeof one_buffer));
+}
+
+const void* DataInOneBuffer(Region) { return one_buffer; }
 
 // The first region made of a path keeps what it saw for all that come after.
 PerObject<std::shared_ptr<const std::string>> shown;
@@ -122,6 +137,11 @@ std::vector<Fault> RegionFaults() {
        [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = NewStale;
          t.memory_region = {ForgetShown, StaleData, StaleLength};
+       }},
+      {"region.one-buffer", "all regions show what the last one was made of", kData,
+       [](support::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file = NewInOneBuffer;
+         t.memory_region.data = DataInOneBuffer;
        }},
       {"region.empty-ok", "an empty file gives a region of length 0",
        "an empty file is INVALID_ARGUMENT",
