@@ -63,9 +63,11 @@ class Backing:
         """
         if "file" not in self._filesystem.protocol:
             raise Unable("the backing has no limit for the length of a path")
-        at = os.open(self._at(directory), os.O_RDONLY | os.O_DIRECTORY)
+        with self._able("open such a directory"):
+            at = os.open(self._at(directory), os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.mkdir(name, dir_fd=at)
+            with self._able("make such a directory"):
+                os.mkdir(name, dir_fd=at)
             try:
                 yield
             finally:

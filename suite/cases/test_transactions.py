@@ -24,10 +24,7 @@ OLD, NEW = b"as it was", b"changed in a transaction"
 @contextmanager
 def started(case: Case) -> Iterator[int]:
     """Start a transaction for the block and end it afterwards, both as set-up steps."""
-    with case.setup():
-        token = case.require(case.tables.start_transaction()).token
-        if token == 0:
-            case.blocked("start_transaction", "it answered OK and gave no token")
+    token = case.token()
     yield token
     with case.setup():
         case.require(case.tables.end_transaction(token))
@@ -102,8 +99,7 @@ def test_end(case: Case) -> None:
     raw = case.tables
     path = place(case, "file")
     for _ in range(3):
-        with case.setup():
-            token = case.require(raw.start_transaction()).token
+        token = case.token()
         if case.fs.available("add_to_transaction"):
             add(case, path, token)
         case.status("end_transaction.succeeds", raw.end_transaction(token), Code.OK)
@@ -127,9 +123,7 @@ def test_end_releases(case: Case) -> None:
 def test_two_apart(case: Case, last: str) -> None:
     """Two transactions are open, each with a path; one of them ends, and the other holds its own path as before."""
     raw, clause = case.tables, f"{GET}.succeeds"
-    with case.setup():
-        tokens = {"first": case.require(raw.start_transaction()).token}
-        tokens["second"] = case.require(raw.start_transaction()).token
+    tokens = {"first": case.token(), "second": case.token()}
     held = {name: place(case, name) for name in tokens}
     for name, path in held.items():
         case.status("add_to_transaction.succeeds", raw.add_to_transaction(path, tokens[name]), Code.OK)
@@ -333,8 +327,7 @@ def test_decode(case: Case) -> None:
     # Where the plugin gives no token, one with an arbitrary address is decoded.
     token = FOREIGN_TOKEN
     if case.fs.available("start_transaction"):
-        with case.setup():
-            token = case.require(raw.start_transaction()).token
+        token = case.token()
     for _ in range(2):
         got = raw.decode_transaction_token(token)
         text = "NULL" if got.value is None else "a text"

@@ -263,6 +263,14 @@ class Case(Checks):
             raise Blocked(outcome.op, "it answered OK and opened nothing")
         return value
 
+    def token(self) -> int:
+        """The token of a transaction that is started, as a set-up step. For cases that are marked `over_tables`."""
+        with self.setup():
+            token = self.require(self.tables.start_transaction()).token
+            if token == 0:
+                raise Blocked("start_transaction", "it answered OK and gave no token")
+            return token
+
     def content(self, uri: str, most: int = 1 << 20) -> bytes:
         """What is in a file, as a set-up step; at most `most` bytes."""
         with self.setup(), self.opened(self.fs.new_random_access_file(uri)) as file:
