@@ -252,6 +252,19 @@ def test_nothing_is_kept_where_nobody_asks_for_it(tmp_path: Path) -> None:
     assert not list((tmp_path / "root").iterdir())
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_directories_that_come_with_the_root_go_with_it(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    (tmp_path / "there").mkdir()
+    assert run(tmp_path, *ONE, f"--root=posix://{tmp_path}/there/no/such", *workers).returncode == 0
+    assert not list((tmp_path / "there").iterdir())
+
+
+def test_a_directory_above_the_root_that_somebody_uses_stays(tmp_path: Path) -> None:
+    other = f"def pytest_runtest_call(item):\n    open({str(tmp_path / 'there' / 'file')!r}, 'w').close()\n"
+    run_beside(tmp_path, other, *ONE, f"--root=posix://{tmp_path}/there/no")
+    assert [entry.name for entry in (tmp_path / "there").iterdir()] == ["file"]
+
+
 def test_what_a_worker_leaves_behind_is_told(tmp_path: Path) -> None:
     fails = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:delete_recursively", "--case=write/plain")
     done = run(tmp_path, *fails, "-n", "1")
