@@ -93,7 +93,7 @@ def test_a_should_that_is_not_kept_is_no_error_where_warnings_are(tmp_path: Path
     assert done.returncode == 0, done.stdout
     assert "INTERNALERROR" not in done.stdout
     assert report(tmp_path)["counts"]["warning"] == 1
-    assert "registration.api-matches is not kept" in done.stdout
+    assert "WARNING registration.api-matches" in done.stdout
     assert "1 passed, 1 warning" in done.stdout
     # It is for --fail-on to make it one.
     assert run(tmp_path, *broken, "--fail-on=warning").returncode == 1

@@ -292,5 +292,5 @@ class Controller(Session):
             remarks.append(f"kept, as --keep says: {printable(target.root)}")
         if left:
             more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-            remarks.append(f"Left behind, because the plugin could not delete it: {', '.join(left[:3])}{more}")
+            remarks.append(f"Left behind, because the plugin could not delete it: {', '.join(map(printable, left[:3]))}{more}")
         return remarks
