@@ -93,7 +93,7 @@ def test_a_should_that_is_not_kept_is_no_error_where_warnings_are(tmp_path: Path
     assert done.returncode == 0, done.stdout
     assert "INTERNALERROR" not in done.stdout
     assert report(tmp_path)["counts"]["warning"] == 1
-    assert "registration.api-matches is not kept" in done.stdout
+    assert "WARNING registration.api-matches" in done.stdout
     assert "1 passed, 1 warning" in done.stdout
     # It is for --fail-on to make it one.
     assert run(tmp_path, *broken, "--fail-on=warning").returncode == 1
@@ -250,6 +250,19 @@ def test_nothing_is_kept_where_nobody_asks_for_it(tmp_path: Path) -> None:
     done = run(tmp_path, *ONE, f"--root=posix://{tmp_path}/root")
     assert "kept, as" not in done.stdout
     assert not list((tmp_path / "root").iterdir())
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_directories_that_come_with_the_root_go_with_it(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    (tmp_path / "there").mkdir()
+    assert run(tmp_path, *ONE, f"--root=posix://{tmp_path}/there/no/such", *workers).returncode == 0
+    assert not list((tmp_path / "there").iterdir())
+
+
+def test_a_directory_above_the_root_that_somebody_uses_stays(tmp_path: Path) -> None:
+    other = f"def pytest_runtest_call(item):\n    open({str(tmp_path / 'there' / 'file')!r}, 'w').close()\n"
+    run_beside(tmp_path, other, *ONE, f"--root=posix://{tmp_path}/there/no")
+    assert [entry.name for entry in (tmp_path / "there").iterdir()] == ["file"]
 
 
 def test_what_a_worker_leaves_behind_is_told(tmp_path: Path) -> None:

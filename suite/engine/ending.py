@@ -94,6 +94,7 @@ def not_started(case: Listed, reason: str) -> CaseRecord:
         executed=False,
         duration=0.0,
         output="",
+        tier=case.tier,
     )
 
 

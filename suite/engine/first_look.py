@@ -31,7 +31,8 @@ def first_look(target: Target) -> Knowledge:
     if not hung:
         return first
     second, hangs = _looked(target, replace(NOTHING, filling=False))
-    return first if hangs else second
+    # The second look finds what the first has made.
+    return first if hangs else replace(second, made_above=first.made_above)
 
 
 def _looked(target: Target, start: Knowledge) -> tuple[Knowledge, bool]:
@@ -52,7 +53,9 @@ def _look(bench: Workbench) -> Knowledge:
         for walk in WALKS:
             look.take(walk)
         bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
-    return replace(look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ)
+    return replace(
+        look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ, made_above=bench.made_above
+    )
 
 
 def _unusable(bench: Workbench) -> str | None:

@@ -15,7 +15,8 @@ class Knowledge:
     `root_made` says that the root was made. `hosts_differ` says that files live and die with their host process.
     `wrong_backing` says how the backing shows another storage than the plugin does, or is None.
     `unusable` says why no case can get a filesystem: the plugin does not load or register. `filling` says whether hosts
-    may have an allocator that fills what it gives: a plugin can hang for that alone.
+    may have an allocator that fills what it gives: a plugin can hang for that alone. `made_above` holds the directories
+    above the root that were not there before it.
     """
 
     fails_plainly: Mapping[str, str] = field(default_factory=dict)
@@ -26,15 +27,17 @@ class Knowledge:
     wrong_backing: str | None = None
     unusable: str | None = None
     filling: bool = True
+    made_above: tuple[str, ...] = ()
 
     def to_wire(self) -> dict[str, Any]:
         """For a worker of pytest-xdist: values that its wire carries."""
-        return asdict(self) | {"unimplemented": sorted(self.unimplemented)}
+        return asdict(self) | {"unimplemented": sorted(self.unimplemented), "made_above": list(self.made_above)}
 
     @classmethod
     def from_wire(cls, plain: dict[str, Any]) -> Self:
         """What a controller sent."""
-        return cls(**(plain | {"unimplemented": frozenset(plain["unimplemented"])}))
+        sets = {"unimplemented": frozenset(plain["unimplemented"]), "made_above": tuple(plain["made_above"])}
+        return cls(**(plain | sets))
 
 
 #: What is known before anybody looked.

@@ -4,6 +4,7 @@ import functools
 import re
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from ...harness import paths
@@ -47,6 +48,8 @@ class Workbench:
         self.left_behind: list[str] = []
         self.root_made = knowledge.root_made
         self.hosts_differ = knowledge.hosts_differ
+        #: The directories above the root that were not there before it, from the nearest on.
+        self.made_above = knowledge.made_above
         self._kept: tuple[str, Loaded] | None = None
         self._no_root: Blocked | None = None
 
@@ -130,6 +133,8 @@ class Workbench:
         if self._no_root is not None and not self._no_root.absent:
             raise self._no_root
         root = self.target.root
+        with suppress(Blocked, Unable):
+            self.alone(Guard(root), lambda fs: self._look_above(fs, root))
         try:
             self.alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
         except Blocked as blocked:
@@ -140,6 +145,18 @@ class Workbench:
                 self._no_root = stepwise if blocked.absent else blocked
                 raise self._no_root from None
         self.root_made = True
+
+    def _look_above(self, filesystem: Filesystem, root: str) -> None:
+        """Find out which directories above the root are not there: they come with it, and go with it."""
+        above: list[str] = []
+        directory = paths.dirname(root)
+        while paths.parse(directory).path.strip("/") and {
+            filesystem.path_exists(directory).code,
+            filesystem.stat(directory).code,
+        } == {Code.NOT_FOUND}:
+            above.append(directory)
+            directory = paths.dirname(directory)
+        self.made_above = tuple(above)
 
     def _make_root(self, filesystem: Filesystem, root: str) -> None:
         if self.seeds(filesystem, "create_dir"):
@@ -185,6 +202,9 @@ class Workbench:
         except Blocked:
             if self.root_made:
                 self.left_behind.append(root)
+        for directory in self.made_above:
+            with suppress(Blocked):
+                self.alone(Guard(directory), functools.partial(_remove_if_empty, directory=directory))
 
     def _remove_if_there(self, filesystem: Filesystem, root: str) -> None:
         if filesystem.path_exists(root).ok:
@@ -254,6 +274,13 @@ def _removed(filesystem: Filesystem, directory: str) -> bool:
 def _is_absent(outcome: Outcome[object]) -> bool:
     """Whether the plugin does not provide what was asked of it."""
     return outcome.source is Source.ABSENT or outcome.code is Code.UNIMPLEMENTED
+
+
+def _remove_if_empty(filesystem: Filesystem, directory: str) -> None:
+    """Delete a directory in which there is nothing, as far as anybody says."""
+    got = filesystem.get_children(directory)
+    if got.ok and not got.value.names:
+        filesystem.delete_dir(directory)
 
 
 def _made_by_steps(filesystem: Filesystem, root: str) -> None:

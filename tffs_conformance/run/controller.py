@@ -292,5 +292,6 @@ class Controller(Session):
             remarks.append(f"kept, as --keep says: {printable(target.root)}")
         if left:
             more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-            remarks.append(f"Left behind, because the plugin could not delete it: {', '.join(left[:3])}{more}")
+            named = ", ".join(map(printable, left[:3]))
+            remarks.append(f"Left behind, because the plugin could not delete it: {named}{more}")
         return remarks

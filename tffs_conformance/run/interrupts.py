@@ -34,7 +34,8 @@ class Interrupts:
     def restore(self) -> None:
         """Give signals back to who had them."""
         for number, before in self._before.items():
-            signal.signal(number, before)
+            # One that was not set from Python cannot be given back.
+            signal.signal(number, signal.SIG_DFL if before is None else before)
         self._before = {}
 
     @contextmanager
