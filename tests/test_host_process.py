@@ -99,11 +99,8 @@ def test_results_that_no_frame_can_hold_are_told_by_their_size() -> None:
 def test_a_buffer_of_a_negative_length_is_a_number() -> None:
     with loaded("options.negative-length") as (_, raw):
         got = raw.get_filesystem_configuration()
-    assert {option.name: option.values for option in got.value.options} == {
-        "number": (7,),
-        "real": (0.25,),
-        "bytes": (-1,),
-    }
+    values = {option.name: option.values for option in got.value.options}
+    assert values == {"number": (7,), "real": (0.25,), "bytes": (-1,)}
 
 
 @pytest.mark.parametrize("before", [4096, 1 << 20])
