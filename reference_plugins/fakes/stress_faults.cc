@@ -62,6 +62,10 @@ void ForgetsSmall(TF_WritableFile* file) {
   Writing().cleanup(file);
 }
 
+int64_t TellsIn32Bits(Writer file, TF_Status* status) {
+  return static_cast<int32_t>(Writing().tell(file, status));
+}
+
 // What could not be appended is appended again before the next piece, though a part of it is there.
 
 PerObject<std::string> refused;
@@ -295,6 +299,9 @@ std::vector<Fault> StressFaults() {
          t.writable_file.close = BringsSmall<&TF_WritableFileOps::close>;
          t.writable_file.cleanup = ForgetsSmall;
        }},
+      {"tell.only-32-bits", "loses all but 32 bits, the highest for the sign",
+       "tell gives the position in the file, however long it is",
+       [](support::Tables& t) { t.writable_file.tell = TellsIn32Bits; }},
       {"append.tries-again", "what was refused in part is appended again, all of it", kOrder,
        [](support::Tables& t) { t.writable_file.append = TriesAgain; }},
       {"append.remembers-errors", "after one error no file can be appended to",
