@@ -191,3 +191,38 @@ def test_beyond_2_gib(case: Case) -> None:
         got = reader.read(BEYOND, 100)
     case.equal("append.writes-exactly-n", "data at the end", mark, got.value.data)
     case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
+
+
+#: Offsets of a file behind 2^31, and behind 2^32, that hold data, and the bytes there.
+MARKED = {"2-gib": {0: b"start", 2**31 - 3: b"around 2^31"}, "4-gib": {0: b"start", 2**32 - 3: b"around 2^32"}}
+
+
+@full
+@pytest.mark.parametrize(
+    ("op", "size"),
+    [
+        pytest.param(op, size, id=f"{op}-{size}", marks=clauses(f"{op}.keeps-the-content", f"{op}.succeeds"))
+        for op, size in (("rename_file", "2-gib"), ("rename_file", "4-gib"), ("copy_file", "2-gib"))
+    ],
+)
+def test_large_moved(case: Case, op: str, size: str) -> None:
+    """A file of holes that is longer than numbers of 31 or 32 bits count is renamed or copied."""
+    if op not in case.fs.present:
+        case.missing(op)  # core's default would read every byte of the holes
+    marks = MARKED[size]
+    uri, target = case.write_sparse("file", marks), case.uri("target")
+    if op == "copy_file":
+        # To copy takes time, and a call that has to take long is no hang.
+        piece = case.write_sparse("piece", {PIECE: b"end"})
+        started = time.monotonic()
+        case.require(case.fs.copy_file(piece, target))
+        if (took := time.monotonic() - started) * COUNT > case.bench.target.timeout or not has_room():
+            raise Unable(f"there is no room or no time for a copy of 2 GiB: one of 64 MiB takes {took:.2f} s")
+    case.require(case.fs.rename_file(uri, target) if op == "rename_file" else case.fs.copy_file(uri, target))
+    end, last = max(marks.items())
+    length = case.require(case.fs.stat(target)).length
+    case.equal(f"{op}.keeps-the-content", "length", end + len(last), length)
+    with case.setup(), case.opened(case.fs.new_random_access_file(target)) as reader:
+        for offset, data in marks.items():
+            got = reader.read(offset, len(data))
+            case.equal(f"{op}.keeps-the-content", f"data at {offset}", data, got.value.data)

@@ -80,7 +80,9 @@ def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name:
         return Blocked("append", "all steps of writing answered OK, and plugin and backing both read other bytes")
     sizes = [size for size in _sizes(fs, uri, read) if size is not None]
     if len(sizes) >= ENOUGH and len(set(sizes)) == 1 and sizes[0] != len(one.content):
-        return Blocked("append", f"all steps of writing answered OK, and the file has {sizes[0]} bytes of {len(one.content)}")
+        return Blocked(
+            "append", f"all steps of writing answered OK, and the file has {sizes[0]} bytes of {len(one.content)}"
+        )
     return None
 
 
