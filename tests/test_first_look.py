@@ -1,11 +1,13 @@
 """What is known of a target before its cases, and what a case makes of it: one cause, told where it is."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.faults.driven import Judged, all_cases, judge
+from tests.test_suite import run
 from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
@@ -102,3 +104,18 @@ def test_a_default_of_core_that_would_never_end_has_a_bound(fault: str, cases: s
 def test_a_hang_is_a_violation_in_the_smallest_tier(op: str) -> None:
     judged = judge("fakes/faulty", f"hang:{op}", list(all_cases("smoke")), timeout=1)
     assert violations(judged)["robustness.no-hang"] > 0
+
+
+def test_a_backing_that_is_somewhere_else_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    done = run(tmp_path, "--plugin=posix", f"--backing=file://{tmp_path}/elsewhere", "--tier=smoke")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: the backing file://" in done.stderr + done.stdout
+    assert "is not where posix:///tmp/" in done.stderr + done.stdout
+
+
+def test_a_backing_that_is_not_proven_blames_nobody() -> None:
+    # The fake loses what it writes, so that nothing is known of the backing.
+    known = first_look(replace(only_target("fakes/faulty", None, None, {"TFFS_FAULT": "append.drops"}, 20),
+                               backing="file:///elsewhere"))  # fmt: skip
+    assert known.wrong_backing is None

@@ -62,6 +62,10 @@ void ForgetsSmall(TF_WritableFile* file) {
   Writing().cleanup(file);
 }
 
+int64_t TellsIn32Bits(Writer file, TF_Status* status) {
+  return static_cast<int32_t>(Writing().tell(file, status));
+}
+
 // What could not be appended is appended again before the next piece, though a part of it is there.
 
 PerObject<std::string> refused;
@@ -241,6 +245,18 @@ void CopiesOnlySmall(Filesystem filesystem, const char* source, const char* targ
   Right().copy_file(filesystem, source, target, status);
 }
 
+// The number of bytes is kept in 31 bits, so of a longer file the beginning is copied.
+void CopiesIn31Bits(Filesystem filesystem, const char* source, const char* target,
+                    TF_Status* status) {
+  struct stat from;
+  if (stat(source, &from) != 0 || from.st_size <= INT32_MAX)
+    return Right().copy_file(filesystem, source, target, status);
+  const int descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const bool done = descriptor >= 0 && ftruncate(descriptor, from.st_size & INT32_MAX) == 0;
+  TF_SetStatus(status, done ? TF_OK : TF_INTERNAL, "");
+  close(descriptor);
+}
+
 void RenamesOnlyBeside(Filesystem filesystem, const char* source, const char* target,
                        TF_Status* status) {
   struct stat from;
@@ -295,6 +311,9 @@ std::vector<Fault> StressFaults() {
          t.writable_file.close = BringsSmall<&TF_WritableFileOps::close>;
          t.writable_file.cleanup = ForgetsSmall;
        }},
+      {"tell.only-32-bits", "loses all but 32 bits, the highest for the sign",
+       "tell gives the position in the file, however long it is",
+       [](support::Tables& t) { t.writable_file.tell = TellsIn32Bits; }},
       {"append.tries-again", "what was refused in part is appended again, all of it", kOrder,
        [](support::Tables& t) { t.writable_file.append = TriesAgain; }},
       {"append.remembers-errors", "after one error no file can be appended to",
@@ -339,6 +358,9 @@ std::vector<Fault> StressFaults() {
        [](support::Tables& t) { t.filesystem.rename_file = UnlinksFirst; }},
       {"copy_file.only-small", "files of more than 64 KiB are INTERNAL", kWorks,
        [](support::Tables& t) { t.filesystem.copy_file = CopiesOnlySmall; }},
+      {"copy_file.only-31-bits", "of 2 GiB and more it copies what 31 bits count",
+       "after OK both are there, with the same content",
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesIn31Bits; }},
       {"rename_file.only-beside", "a target in another directory is INTERNAL", kWorks,
        [](support::Tables& t) { t.filesystem.rename_file = RenamesOnlyBeside; }},
       {"create_dir.checks-then-acts",

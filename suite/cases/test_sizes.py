@@ -1,12 +1,20 @@
 """Sizes around those of buffers, pages and transfers, written and read in several ways."""
 
 import itertools
+import shutil
+import tempfile
+import time
+from pathlib import Path
 
 import pytest
 
+from ...harness import programs
+from ...harness.backing import Unable
 from ...harness.codes import Code
+from ...harness.host_files import handle_of
+from ...harness.programs import Program
 from ..engine.case import Case
-from ..engine.marks import clauses
+from ..engine.marks import clauses, full, over_tables
 
 SIZES = (0, 1, 511, 512, 513, 4095, 4096, 4097, 65535, 65536, 65537, 131071, 131072, 131073,
          (1 << 20) - 1, 1 << 20, (1 << 20) + 1)  # fmt: skip
@@ -114,3 +122,107 @@ def test_append(case: Case, size: int) -> None:
         case.require(file.close())
     expected = content(size) + b"more"
     case.equal("new_appendable_file.keeps-what-exists", "content", expected, case.content(uri, size + 5))
+
+
+#: Pieces of which so many make more than a number of 31 bits counts.
+PIECE, COUNT = 64 << 20, 33
+BEYOND = PIECE * COUNT
+#: What has to be free of memory and of room for temporary files, in bytes, for the store may be in either.
+NEEDED = 3 * BEYOND
+#: So many time-outs of a call may all the pieces together take.
+PATIENCE = 6
+
+
+def has_room() -> bool:
+    """Whether this machine could keep what is written, in memory or on its disk."""
+    facts = Path("/proc/meminfo")
+    lines = dict(line.split(":") for line in facts.read_text().splitlines()) if facts.exists() else {}
+    memory = int(lines.get("MemAvailable", "0").split()[0]) << 10
+    return min(memory, shutil.disk_usage(tempfile.gettempdir()).free) > NEEDED
+
+
+@full
+@over_tables
+@clauses(
+    "append.writes-exactly-n",
+    "tell.is-the-write-position",
+    "stat.length-is-the-size",
+    "get_file_size.is-stat-length",
+    "read.returns-the-bytes",
+    "read.short-read-is-out-of-range",
+    "append.succeeds",
+    "tell.succeeds",
+    "close.succeeds",
+)
+def test_beyond_2_gib(case: Case) -> None:
+    """Thirty-three pieces of 64 MiB and a mark are appended; positions, lengths and bytes behind 2^31 are looked at."""
+    if not has_room():
+        raise Unable(f"{NEEDED >> 30} GiB of memory and of room for temporary files are not there")
+    uri, mark = case.uri("file"), b"the end of a long file"
+    case.within_size(BEYOND + len(mark))
+    piece = bytes(PIECE - len(mark)) + mark
+    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("one-piece"))) as file:
+        started = time.monotonic()
+        case.require(file.append(piece))
+        appended = time.monotonic()
+        case.require(file.close())
+    closing, longest = time.monotonic() - appended, case.bench.target.timeout
+    case.require(case.fs.delete_file(case.uri("one-piece")))
+    # Some stores take the bytes when a file is closed. A call that has to take long is no hang.
+    if closing * COUNT > longest or (appended - started) * COUNT > PATIENCE * longest:
+        raise Unable(f"{BEYOND >> 20} MiB would take too long here: close takes {closing:.2f} s for one piece of them")
+    with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
+        program = Program(case.tables)
+        program.append(handle_of(file), piece)
+        for _ in range(COUNT):
+            # A store that keeps what it can hold may have no room for all of it.
+            case.require(programs.repeat(case.tables, program, 1)[0].outcome)
+        case.equal("tell.is-the-write-position", "position", BEYOND, case.require(file.tell()))
+        case.require(file.append(mark))
+        case.equal("tell.is-the-write-position", "position", BEYOND + len(mark), case.require(file.tell()))
+        case.require(file.close())
+    length = case.require(case.fs.stat(uri)).length
+    case.equal("stat.length-is-the-size", "length", BEYOND + len(mark), length)
+    case.equal("get_file_size.is-stat-length", "size", BEYOND + len(mark), case.require(case.fs.get_file_size(uri)))
+    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
+        for end in (PIECE, 2**31, BEYOND):
+            got = reader.read(end - len(mark), len(mark))
+            case.equal("read.returns-the-bytes", f"data before {end}", mark, got.value.data)
+        got = reader.read(BEYOND, 100)
+    case.equal("append.writes-exactly-n", "data at the end", mark, got.value.data)
+    case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
+
+
+#: Offsets of a file behind 2^31, and behind 2^32, that hold data, and the bytes there.
+MARKED = {"2-gib": {0: b"start", 2**31 - 3: b"around 2^31"}, "4-gib": {0: b"start", 2**32 - 3: b"around 2^32"}}
+
+
+@full
+@pytest.mark.parametrize(
+    ("op", "size"),
+    [
+        pytest.param(op, size, id=f"{op}-{size}", marks=clauses(f"{op}.keeps-the-content", f"{op}.succeeds"))
+        for op, size in (("rename_file", "2-gib"), ("rename_file", "4-gib"), ("copy_file", "2-gib"))
+    ],
+)
+def test_large_moved(case: Case, op: str, size: str) -> None:
+    """A file of holes that is longer than numbers of 31 or 32 bits count is renamed or copied."""
+    if op not in case.fs.present:
+        case.missing(op)  # core's default would read every byte of the holes
+    marks = MARKED[size]
+    uri, target = case.write_sparse("file", marks), case.uri("target")
+    if op == "copy_file":
+        # To copy takes time, and a call that has to take long is no hang.
+        piece = case.write_sparse("piece", {PIECE: b"end"})
+        started = time.monotonic()
+        case.require(case.fs.copy_file(piece, target))
+        if (took := time.monotonic() - started) * COUNT > case.bench.target.timeout or not has_room():
+            raise Unable(f"there is no room or no time for a copy of 2 GiB: one of 64 MiB takes {took:.2f} s")
+    case.require(case.fs.rename_file(uri, target) if op == "rename_file" else case.fs.copy_file(uri, target))
+    end, last = max(marks.items())
+    length = case.require(case.fs.stat(target)).length
+    case.equal(f"{op}.keeps-the-content", "length", end + len(last), length)
+    with case.setup(), case.opened(case.fs.new_random_access_file(target)) as reader:
+        for offset, data in marks.items():
+            got = reader.read(offset, len(data))
+            case.equal(f"{op}.keeps-the-content", f"data at {offset}", data, got.value.data)

@@ -148,6 +148,10 @@ class Case(Checks):
             self._within(self.claims.beyond(uri))
         return uri
 
+    def within_size(self, size: int) -> None:
+        """End a case whose files, of so many bytes, are larger than the profile says that a file can be."""
+        self._within(self.claims.too_large(size))
+
     def within_limits(self, name: str) -> None:
         """End a case of names beyond all limits: the profile promises no more of one that it leaves out."""
         self._within(self.claims.beyond(self.uri(name)))

@@ -96,8 +96,11 @@ class Controller(Session):
         return self._knowledge[target]
 
     def aim(self) -> None:
-        """Look at the targets, and collect no more than what can be run of them."""
+        """Look at the targets, and collect no more than what can be run of them. Raises BadUsage."""
         super().aim()
+        for name in self.targets:
+            if wrong := self.knowledge(name).wrong_backing:
+                raise BadUsage(wrong)
         if not self.usable:
             # What is left is done before workers have started.
             self.config.option.dist = "no"
