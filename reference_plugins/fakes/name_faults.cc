@@ -51,6 +51,39 @@ struct FailsFor<Entry, some, Result (*Ops::*)(Filesystem, const char*, Rest...)>
   }
 };
 
+// An op that makes a directory beside the path when it fails.
+template <auto Entry, typename Type = decltype(Entry)>
+struct ChangesOnError;
+template <auto Entry, typename Result, typename... Rest>
+struct ChangesOnError<Entry, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
+  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+    struct Afterwards {
+      Filesystem filesystem;
+      std::string beside;
+      TF_Status* status;
+      ~Afterwards() {
+        if (TF_GetCode(status) == TF_OK) return;
+        Real().filesystem.create_dir(filesystem, beside.c_str(), Scratch().status());
+      }
+    };
+    const Afterwards afterwards{filesystem, Joined(support::ParentOf(path), "made"),
+                                std::get<sizeof...(Rest) - 1>(std::tuple(rest...))};
+    return (Real().filesystem.*Entry)(filesystem, path, rest...);
+  }
+};
+
+struct ChangingOnError {
+  std::vector<Fault>& faults;
+
+  template <auto Entry>
+  void Add(const char* op) {
+    faults.push_back(
+        {std::string("changes-on-error:") + op, "makes a directory beside the path when it fails",
+         "an op that fails changes nothing",
+         [](support::Tables& t) { t.filesystem.*Entry = ChangesOnError<Entry>::Call; }});
+  }
+};
+
 template <Some some>
 struct OfEachOp {
   std::string kind;
@@ -65,10 +98,9 @@ struct OfEachOp {
   }
 };
 
-// One fault for each op that takes a path.
-template <Some some>
-void AddForEachOp(const char* kind, const char* what, std::vector<Fault>* faults) {
-  OfEachOp<some> each{kind, what, *faults};
+// Calls `each.template Add<entry>(name)` for every op that takes a path.
+template <typename Each>
+void ForEachOp(Each each) {
   each.template Add<&Ops::new_random_access_file>("new_random_access_file");
   each.template Add<&Ops::new_writable_file>("new_writable_file");
   each.template Add<&Ops::new_appendable_file>("new_appendable_file");
@@ -121,13 +153,14 @@ std::vector<Fault> NameFaults() {
        "names are cleaned of //, . and ..",
        [](support::Tables& t) { t.filesystem.translate_name = CleansTheEnd; }},
   };
-  AddForEachOp<HasPlus>("plus-fails", "answers INTERNAL where a path has a plus", &faults);
-  AddForEachOp<IsBeyondAscii>("beyond-ascii-fails", "answers INTERNAL where a path is beyond ASCII",
-                              &faults);
-  AddForEachOp<IsDeep>("deep-fails", "answers INTERNAL where a path has more than 80 levels",
-                       &faults);
-  AddForEachOp<IsLong>("long-fails", "answers INTERNAL where a path has more than 1,024 bytes",
-                       &faults);
+  ForEachOp(OfEachOp<HasPlus>{"plus-fails", "answers INTERNAL where a path has a plus", faults});
+  ForEachOp(OfEachOp<IsBeyondAscii>{"beyond-ascii-fails",
+                                    "answers INTERNAL where a path is beyond ASCII", faults});
+  ForEachOp(OfEachOp<IsDeep>{"deep-fails", "answers INTERNAL where a path has more than 80 levels",
+                             faults});
+  ForEachOp(OfEachOp<IsLong>{"long-fails",
+                             "answers INTERNAL where a path has more than 1,024 bytes", faults});
+  ForEachOp(ChangingOnError{faults});
   return faults;
 }
 

@@ -229,9 +229,9 @@ def _two_paths(op: str, source: str, target: str) -> Cell:
     if len(wrong) == 1:
         return first
     codes = frozenset().union(*(cell.accepts.union(*cell.readings.values()) for cell in wrong))
-    plain = next((cell for cell in wrong if not cell.readings), None)
-    # Whether directories can be renamed is disputed, so the answer is open, whatever the target is.
-    return Cell(plain.clause if plain else f"{op}.unnamed-situations", codes if plain else ALL_CODES)
+    # Of each op one cell at most is disputed.
+    plain = next(cell for cell in wrong if not cell.readings)
+    return Cell(plain.clause, codes)
 
 
 def _source_directory(op: str) -> Cell:
