@@ -161,7 +161,7 @@ def _flaw_of_setup(case: Case, error: BaseException | None) -> Blocked | None:
     again = case.trial(case.bench, 0)
     try:
         found = again.flaw_of(case.prepared)
-    except (Died, Blocked, AbsentOp, Limited, Refused, Unable, Lost):
+    except (Died, Blocked, AbsentOp, Limited, Refused, Unable, Lost, WrongBacking):
         return None
     finally:
         again.clear()

@@ -26,7 +26,7 @@ from .interrupts import Interrupts
 from .journals import open_journals
 from .outcome import WarningsAside
 from .report_folders import ReportFolders
-from .run_options import RunOptions
+from .run_options import BadUsage, RunOptions
 from .selection import Course, stops
 from .session import Session
 from .targets import PreparedTarget
