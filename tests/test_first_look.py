@@ -50,7 +50,7 @@ def test_what_was_found_out_travels_to_workers(tmp_path: Path) -> None:
 def test_an_op_that_fails_only_here_is_a_violation_also_where_it_prepares() -> None:
     # The name has a '+' or is beyond ASCII: rename works plainly, and its own cases have plain names only.
     found = violations(of("setup.renames-plain-names-only", "names/moved"))
-    assert found["rename_file.succeeds"] > 0
+    assert found["rename_file.succeeds"] + found["paths.names-are-kept"] > 0
 
 
 def test_a_root_is_made_in_any_way_that_works() -> None:
@@ -82,7 +82,7 @@ def test_what_answers_unimplemented_counts_as_null() -> None:
     judged = of("setup.stubs", "read/", "listing/", "robustness/present-op")
     verdicts = Counter(one.verdict for one in judged.records)
     assert verdicts[Verdict.VIOLATION] == 0
-    assert verdicts[Verdict.CONFORM] > len(judged.records) / 2
+    assert verdicts[Verdict.CONFORM] > len(judged.records) / 3
     said = {c.reading for one in judged.records for c in one.checks if c.clause == "common.present-op-is-unimplemented"}
     assert said == {"implemented", "unsupported"}
 
