@@ -85,7 +85,7 @@ def accepted() -> dict[tuple[str, str, str], str]:
 
 def main(modules: Sequence[str]) -> int:
     """Try the mutants of some modules, or of all; 1 where one survives that must not."""
-    known, strangers = accepted(), []
+    known, strangers = accepted(), 0
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(".git", ".tox", "*cache*", "build*"))
@@ -93,10 +93,10 @@ def main(modules: Sequence[str]) -> int:
             mutants = tried(tree, module)
             alive = [one for one in mutants if one.survived]
             strange = [one for one in alive if (one.module, one.out, one.put_in) not in known]
-            strangers += strange
+            strangers += len(strange)
             print(f"{module}: {len(mutants)} mutants, {len(alive)} survive, {len(strange)} of them unexplained")
-    for one in strangers:
-        print(f"survived: {one}")
+            for one in strange:
+                print(f"survived: {one}", flush=True)
     return 1 if strangers else 0
 
 

@@ -1,13 +1,12 @@
 """The report of a plugin that answers far too much is small, and so is the memory of the process that writes it."""
 
-import os
-import resource
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.test_suite import command, environment, report
+from tests.test_suite import environment, report
 
 MEBI = 1 << 20
 
@@ -17,20 +16,17 @@ FAULTS = {
     "read.claims-full": "read.*",
     "read.one-less": "read.*",
     "get_children.dots": "*recursive*",
-    "huge-message:stat": "stat.*",
+    "huge-message:stat": "stat.m*",
 }
 
-
-def peak(directory: Path, *arguments: str) -> tuple[int, int]:
-    """Run pytest; its exit code, and the most memory that it took, in bytes."""
-    with subprocess.Popen(
-        command(*arguments), cwd=directory, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    # wait4 counts the process itself; its children are in RUSAGE_CHILDREN of whoever waited for them.
-    assert isinstance(usage, resource.struct_rusage)
-    return process.returncode, usage.ru_maxrss * 1024
+#: Runs pytest, and writes down how many KiB the process itself took at most; its hosts are not counted.
+MEASURED = """
+import sys; sys.path.pop(0)
+import pathlib, resource, pytest
+code = pytest.main()
+pathlib.Path("peak").write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+sys.exit(code)
+"""
 
 
 @pytest.mark.long
@@ -48,10 +44,16 @@ def test_the_report_and_the_memory_of_a_whole_run_are_bounded(tmp_path: Path, fa
 
 
 def bounded(directory: Path, fault: str, *arguments: str) -> None:
-    code, memory = peak(directory, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", "--call-timeout=5", *arguments)
-    assert code == 1
-    assert report(directory)["counts"]["violation"]
+    given = ["-p", "no:randomly", "-p", "no:cacheprovider", "--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}",
+             "--call-timeout=5", *arguments]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *given],
+        cwd=directory, env=environment(), text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    counts = report(directory)["counts"]
+    assert counts["violation"] or counts["warning"], done.stdout[-3000:] + done.stderr
     written = {path.name: path.stat().st_size for path in (directory / "tffs-report").iterdir() if path.is_file()}
     assert max(written.values()) < 20 * MEBI, written
     assert max(map(len, (directory / "tffs-report" / "report.json").read_text().splitlines())) < MEBI
-    assert memory < 300 * MEBI
+    assert len(done.stdout) < MEBI
+    assert int((directory / "peak").read_text()) * 1024 < 300 * MEBI
