@@ -58,10 +58,18 @@ def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
             if check.verdict is verdict:
                 made.setdefault(check.clause, []).append((case, check))
     places = {name: place for place, name in enumerate(report.clauses)}
-    found = [Finding(name, tuple(_plainest_first(checks))) for name, checks in made.items()]
+    found = [Finding(name, tuple(_plainest_first(report, name, checks))) for name, checks in made.items()]
     return sorted(found, key=lambda one: (report.clauses[one.clause].order, -len(one.cases), places[one.clause]))
 
 
-def _plainest_first(made: Iterable[Made]) -> list[Made]:
-    """First the way through an op once, then cases about one clause before those about many."""
-    return sorted(made, key=lambda one: (one[0].tier != "smoke", len(one[0].clauses), len(one[0].ops), one[0].id))
+def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[Made]:
+    """First the way through an op once, and cases that are about the clause or its op; then cases about few clauses."""
+    op = report.clauses[clause].op
+
+    def place(one: Made) -> tuple[bool, bool, bool, int, int, str]:
+        case, _ = one
+        about_op = any(report.clauses[name].op == op for name in case.clauses)
+        smoke = case.tier == "smoke"
+        return not smoke, clause not in case.clauses, not about_op, len(case.clauses), len(case.ops), case.id
+
+    return sorted(made, key=place)

@@ -52,7 +52,7 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
-    yield f"{len(report.cases)} cases; checks: {counts or 'none'}", {}
+    yield f"{_number(len(report.cases), 'case')}; checks: {counts or 'none'}", {}
     yield from _classes(report, columns)
     yield from _tables(target.tables, columns)
     yield from _claims(report, columns)

@@ -54,6 +54,17 @@ def test_the_plainest_stimulus_is_told_first() -> None:
     assert list(found.cases) == ["e", "a", "b", "c", "d"]
 
 
+def test_cases_that_are_about_the_clause_or_its_op_come_before_others() -> None:
+    (found,) = findings(
+        report(
+            broken("a", "read.succeeds", clauses=("stat.odd",)),
+            broken("b", "read.succeeds", clauses=("stat.odd", "read.hint")),
+            broken("c", "read.succeeds", clauses=("stat.odd", "init.once", "read.succeeds")),
+        )
+    )
+    assert list(found.cases) == ["c", "b", "a"]
+
+
 def test_checks_that_stand_for_several_count_as_such() -> None:
     many = CheckRecord("a.early", Verdict.VIOLATION, "x", "y", times=300)
     (found,) = findings(report(record("1", Verdict.VIOLATION, many), broken("2", "a.early")))
