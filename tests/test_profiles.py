@@ -166,7 +166,7 @@ def test_a_profile_names_the_plugin_and_how_to_reach_it(tmp_path: Path, monkeypa
 
 def test_plugins_and_profiles_pair_up(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=posix", STORE, "--plugin-profile=posix-like", "--plugin-profile=object-store",
-               "--clause=create_dir.missing-parent-is-not-found")  # fmt: skip
+               "--clause=create_dir.missing-parent-is-not-found", "--clause=read.succeeds")  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
     done = run(tmp_path, "--plugin=posix", STORE, "--plugin-profile=posix-like")
     assert done.returncode == 4
