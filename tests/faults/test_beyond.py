@@ -1,0 +1,41 @@
+"""Faults beyond the plainest use of an op: the case that is about them says so, and does not pass for another reason.
+
+Each of them ended without a violation once: an op that never worked raced with itself, or the failure was a set-up
+step. Others show only with some sizes, in some order, or after another op.
+"""
+
+import pytest
+
+from tests.faults.driven import all_cases, judge
+from tffs_conformance.reports.verdicts import Verdict
+
+#: The fault, the case, and the clause that the case finds broken.
+SHOWN = (
+    ("fails:delete_file", "races/one-winner[delete_file]", "delete_file.succeeds"),
+    ("fails:rename_file", "races/one-winner[rename_file]", "rename_file.succeeds"),
+    ("fails:rename_file", "threads/rename-is-atomic", "rename_file.succeeds"),
+    ("fails:create_dir", "races/no-change-is-lost[directories]", "create_dir.succeeds"),
+    ("fails:append", "races/reading-beside-a-writer", "append.succeeds"),
+    ("copy_file.only-small", "sizes/copy[131073]", "copy_file.succeeds"),
+    ("rename_file.only-beside", "move/directories[rename_file-between]", "rename_file.succeeds"),
+    ("rename_file.only-beside", "move/deep[rename_file-5]", "rename_file.succeeds"),
+    ("rename_file.only-beside", "scenarios/checkpoint", "rename_file.succeeds"),
+    ("appendable.missing-is-error", "write/append-nothing-at-all[missing]", "new_appendable_file.succeeds"),
+    ("append.large-overtakes", "write/mixed-sizes[small-then-large]", "append.writes-exactly-n"),
+    ("append.tries-again", "limits/room-again", "append.writes-exactly-n"),
+    ("close.closes-twice", "write/another-between-close-and-cleanup", "close.then-cleanup"),
+    ("copy_file.in-place", "limits/no-room-to-move[copy_file-over-another]", "copy_file.error-changes-nothing"),
+    ("rename_file.by-copy", "limits/no-room-to-move[rename_file-over-another]", "rename_file.error-changes-nothing"),
+    ("region.stale-data", "region/after-a-change[same-length]", "data.holds-the-file"),
+    ("region.stale-data", "region/after-a-rename", "data.holds-the-file"),
+    ("scenario.content-outlives-rename", "read/opened-after-a-change[replace-same-length]", "read.returns-the-bytes"),
+    ("stat.mtime-seconds", "metadata/times", "stat.mtime-is-in-nanoseconds"),
+)
+
+
+@pytest.mark.parametrize(("fault", "case", "clause"), SHOWN, ids=[f"{fault}-{case}" for fault, case, _ in SHOWN])
+def test_the_case_says_so(fault: str, case: str, clause: str) -> None:
+    (listed,) = [one for one in all_cases("full") if one.id == case]
+    (record,) = judge("fakes/faulty", fault, [listed]).records
+    broken = {check.clause for check in record.checks if check.verdict is Verdict.VIOLATION}
+    assert clause in broken, f"{record.verdict}: {record.reason}"
