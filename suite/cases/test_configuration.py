@@ -23,6 +23,8 @@ Values = tuple[int | float | bytes, ...]
 
 def options(case: Case) -> tuple[Option, ...]:
     """Get all options that have a value, as a set-up step. Block the case where there are none."""
+    if not case.fs.available("get_filesystem_configuration"):
+        case.missing("get_filesystem_configuration")
     with case.setup():
         every = case.require(case.tables.get_filesystem_configuration()).options
     known = tuple(option for option in every if option.values)
