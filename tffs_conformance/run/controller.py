@@ -220,7 +220,11 @@ class Controller(Session):
         """Remove the roots, and end the hosts. Nothing happens the second time."""
         # Hosts first: one that is in the middle of an op would go on in what is removed.
         for name, bench in self.benches.items():
-            bench.close()
+            try:
+                bench.close()
+            except Exception as error:
+                # Whoever interrupts can do so in the middle of a start: the reports are written all the same.
+                self._troubles.append(f"{name}: its hosts cannot be ended: {printable(str(error))}")
             self._left_behind[name].update(bench.left_behind)
         self.benches = {}
         # The root of a target whose first look was taken was made, here or in a worker.
