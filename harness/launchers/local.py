@@ -301,4 +301,6 @@ def end_descendants(pid: int) -> None:
 @atexit.register
 def _end_all() -> None:
     for process in list(_living):
-        process.end()
+        # One whose start was interrupted was perhaps never forked.
+        with contextlib.suppress(Lost, OSError):
+            process.end()
