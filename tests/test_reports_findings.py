@@ -75,6 +75,7 @@ def test_other_verdicts_are_grouped_by_clause_alone() -> None:
     warned = record("1", Verdict.WARNING, *(CheckRecord(n, Verdict.WARNING, "x", "y") for n in ("b.late", "a.early")))
     assert [one.clause for one in by_clause(report(warned), Verdict.WARNING)] == ["a.early", "b.late"]
     assert findings(report(warned)) == []
+    assert by_clause(report(broken("1", "a.early")), Verdict.WARNING) == []
 
 
 def test_registration_comes_before_set_up_and_set_up_before_the_rest() -> None:
