@@ -81,12 +81,17 @@ class Backing:
         with self._able("make such a directory"):
             self._filesystem.makedirs(self._at(name), exist_ok=True)
 
+    @property
+    def marks_directories(self) -> bool:
+        """Whether a directory may be an object of its own, as in stores of objects."""
+        return "file" not in self._filesystem.protocol
+
     def mark_directory(self, name: str) -> None:
         """Create an empty object whose name is that of the directory and a slash, as consoles of object stores do.
 
         Raise Unable where directories are no objects.
         """
-        if "file" in self._filesystem.protocol:
+        if not self.marks_directories:
             raise Unable("the backing has directories of its own, and no objects that mark them")
         self._filesystem.pipe_file(self._at(name) + "/", b"")
 

@@ -165,7 +165,8 @@ def test_a_plugin_that_deselects_does_not_make_a_part_conformant(tmp_path: Path,
 
 
 def test_a_worker_that_dies_does_not_make_the_rest_conformant(tmp_path: Path) -> None:
-    other = "import os\n\ndef pytest_runtest_call(item):\n    if item.nodeid == 'tffs/read::test_plain':\n        os._exit(1)\n"
+    dies = "def pytest_runtest_call(item):\n    if item.nodeid == 'tffs/read::test_plain':\n        os._exit(1)\n"
+    other = f"import os\n\n{dies}"
     done = run_beside(tmp_path, other, *SMOKE, "-n", "1")
     assert done.returncode == 1, done.stdout
     assert f"1 of {CASES} cases of the tier smoke were not run" in report(tmp_path)["left_out"]

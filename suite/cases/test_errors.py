@@ -8,7 +8,7 @@ from ...harness import host_limits, paths
 from ...harness.backing import Unable
 from ...harness.codes import Code
 from ...harness.outcomes import Outcome
-from ..engine.case import Case
+from ..engine.case import Case, NoStimulus
 from ..engine.marks import clauses, over_tables
 from .successes import SUCCESSES, prepared
 
@@ -77,7 +77,7 @@ def test_read(case: Case, n: int) -> None:
     uri = paths.parse(case.uri()).prefix + UNREADABLE
     got = case.fs.new_random_access_file(uri)
     if got.value is None:
-        raise Unable(f"no read can be made to fail: the plugin does not open {UNREADABLE} ({got.code})")
+        raise NoStimulus(f"no read can be made to fail: the plugin does not open {UNREADABLE} ({got.code})")
     with got.value as file:
         answer = file.read(0, n)
         again = file.read(0, n)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from ...harness.backing import Unable
 from ...harness.codes import Code
-from ..engine.case import Case, Tree
+from ..engine.case import Case, NoStimulus, Tree
 from ..engine.marks import clauses, full, smoke
 
 
@@ -213,14 +212,14 @@ def test_delete_recursively_midway(case: Case) -> None:
         deep += "/" + "n" * 150
         uri = case.uri(deep)
         if not case.fs.create_dir(uri).ok:
-            raise Unable(f"this plugin has no paths of {len(uri)} bytes")
+            raise NoStimulus(f"this plugin has no paths of {len(uri)} bytes")
         case.write(f"{deep}/file", b"goes")
         directories += 1
     with backing.out_of_reach(case.backing_name(deep), "x" * 250):
         got = case.fs.delete_recursively(case.uri("d"))
         left = case.fs.path_exists(case.uri("d"))
     if not left.ok:
-        raise Unable("this plugin deletes it all the same, and nothing else makes it fail")
+        raise NoStimulus("this plugin deletes it all the same, and nothing else makes it fail")
     case.check("delete_recursively.says-why", not got.ok, "an error", f"code={got.code}", got.message)
     counters = (got.value.files, got.value.dirs)
     case.equal("delete_recursively.counts-what-is-left", "files, dirs", (0, directories + 1), counters)

@@ -37,6 +37,10 @@ class Limited(Exception):
     """A case needs more than the profile's limits allow."""
 
 
+class NoStimulus(Exception):
+    """What a case is about cannot be brought about on this target. The text says why; the case is absent."""
+
+
 class Case(Checks):
     """One case on one target. Cases read as rule, stimulus, verdict: `setup`, calls on `fs`, then checks."""
 

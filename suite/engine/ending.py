@@ -16,7 +16,7 @@ from ..contract import laws
 from ..contract.catalogue import clause
 from . import bounds
 from .callformat import Form
-from .case import Body, Case, Limited
+from .case import Body, Case, Limited, NoStimulus
 from .checks import AbsentOp
 from .collect import Listed
 from .marks import SURVIVED
@@ -139,7 +139,7 @@ def _of_error(case: Case, error: BaseException | None) -> tuple[Verdict | None, 
             return Verdict.ERROR, str(error)
         case Refused() | Unable():
             return Verdict.NOT_RUN, str(error)
-        case Limited():
+        case Limited() | NoStimulus():
             return Verdict.ABSENT, str(error)
         case AbsentOp() if error.op in claims.ops_promised:
             _record_block(case, Blocked(error.op, str(error)))
@@ -161,7 +161,7 @@ def _flaw_of_setup(case: Case, error: BaseException | None) -> Blocked | None:
     again = case.trial(case.bench, 0)
     try:
         found = again.flaw_of(case.prepared)
-    except (Died, Blocked, AbsentOp, Limited, Refused, Unable, Lost, WrongBacking):
+    except (Died, Blocked, AbsentOp, Limited, NoStimulus, Refused, Unable, Lost, WrongBacking):
         return None
     finally:
         again.clear()
