@@ -19,6 +19,10 @@ class Changing:
         """A host of one of them."""
         return self._chance.choice(self._launchers).start()
 
+    def without_filling(self) -> "Changing":
+        """The same: what the allocator fills makes no difference here."""
+        return self
+
     def close(self) -> None:
         """Close both."""
         for launcher in self._launchers:

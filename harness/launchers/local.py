@@ -7,6 +7,7 @@ import select
 import signal
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping
 from resource import struct_rusage
 
@@ -21,7 +22,11 @@ PATIENCE = 300
 #: After so many calls it tries again whether to stay awake is of use.
 TRY_AGAIN = 256
 
+#: So many killed processes are waited for later.
+MOST_DYING = 2
+
 _living: weakref.WeakSet["LocalProcess"] = weakref.WeakSet()
+_dying: deque["LocalProcess"] = deque()
 
 
 class Local:
@@ -50,7 +55,8 @@ class Local:
         return Local(self._given, {name: value for name, value in ALLOCATOR.items() if name != FILLING})
 
     def close(self) -> None:
-        """End the server."""
+        """End the server, and wait for what was killed."""
+        _reap_all()
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -138,6 +144,9 @@ class LocalProcess:
     @property
     def facts(self) -> LocalFacts:
         """The number, and once the process has ended, what it used."""
+        if self in _dying:
+            _dying.remove(self)
+            self._reap()
         return LocalFacts(self.pid, self._usage)
 
     @property
@@ -237,14 +246,27 @@ class LocalProcess:
                 os.killpg(self.pid, signal.SIGKILL)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-        ending = self._reap()
-        return ending if exited else WIRE_CLOSED
+            # The system takes its time to end a process. The next case need not wait for that.
+            self._release()
+            _dying.append(self)
+            if len(_dying) > MOST_DYING:
+                _dying.popleft()._reap()
+            return WIRE_CLOSED
+        return self._reap()
 
     def _exited(self) -> bool:
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
+    def _release(self) -> None:
+        """Give up the wire and the error stream, once all is read that was printed."""
+        self._drain()
+        self.alive = False
+        for descriptor in (self._request, self._reply, self._stderr, self._exit):
+            if descriptor is not None:
+                os.close(descriptor)
+
     def _reap(self) -> str:
-        """Wait for the end, release what the client holds, and say how the process ended."""
+        """Wait for the end, give up what the client holds, and say how the process ended."""
         pid = self.pid
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         # What the plugin started is in the same group and must not outlive the host. The process is not reaped yet, so
@@ -252,11 +274,8 @@ class LocalProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
         _, status, self._usage = os.wait4(pid, 0)
-        self._drain()
-        self.alive = False
-        for descriptor in (self._request, self._reply, self._stderr, self._exit):
-            if descriptor is not None:
-                os.close(descriptor)
+        if self.alive:
+            self._release()
         _living.discard(self)
         return how(os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, os.waitstatus_to_exitcode(status))
 
@@ -298,8 +317,14 @@ def end_descendants(pid: int) -> None:
             os.kill(child, signal.SIGKILL)
 
 
+def _reap_all() -> None:
+    while _dying:
+        _dying.popleft()._reap()
+
+
 @atexit.register
 def _end_all() -> None:
+    _reap_all()
     for process in list(_living):
         # One whose start was interrupted was perhaps never forked.
         with contextlib.suppress(Lost, OSError):
