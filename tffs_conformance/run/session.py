@@ -58,8 +58,9 @@ class Session(ABC):
             config.args = collection.paths(config.args)
         else:
             config.args = collection.files()
-            # What it tells at the end of a run is nothing of ours, and it imports Hypothesis for that: half a second.
-            config.pluginmanager.unregister(name="hypothesispytest")
+            if options.tier != "full":
+                # It has nothing to tell where there are no properties, and imports Hypothesis for that: half a second.
+                config.pluginmanager.unregister(name="hypothesispytest")
         #: The options by which the user leaves something out.
         self.selected = selection(config, options, paths)
 
