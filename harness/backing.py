@@ -48,7 +48,7 @@ class Backing:
 
         Only `file://` has sparse files.
         """
-        if "file" not in self._filesystem.protocol:
+        if not self.has_sparse_files:
             raise Unable("the backing has no sparse files")
         with self._able("write such a file"), open(self._at(name), "wb") as file:
             for offset, piece in pieces.items():
@@ -80,6 +80,11 @@ class Backing:
         """Create a directory and its missing parents."""
         with self._able("make such a directory"):
             self._filesystem.makedirs(self._at(name), exist_ok=True)
+
+    @property
+    def has_sparse_files(self) -> bool:
+        """Whether `write_sparse` can be used."""
+        return "file" in self._filesystem.protocol
 
     @property
     def marks_directories(self) -> bool:
