@@ -157,7 +157,9 @@ def status_of(got: Outcome[object]) -> Outcome[object]:
 def judge(case: Case, cell: Cell, op: str, got: Outcome[object]) -> None:
     """Check the code against its cell."""
     case.implemented(got)
-    if got.source is Source.DEFAULT and got.code in cell.by_default:
+    # What core passes on is judged by the cases of the op that answered it.
+    passed_on = bool(got.passed_on) and not cell.readings and got.code not in cell.accepts
+    if got.source is Source.DEFAULT and (passed_on or got.code in cell.by_default):
         case.reading(cell.clause, {"core's default": True}, f"code={got.code}", got.message)
     elif cell.readings:
         readings = {name: got.code in codes for name, codes in cell.readings.items()}

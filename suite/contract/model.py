@@ -5,11 +5,13 @@ path is that directory. The accepted codes come from the tables in `statuses.py`
 before have led to.
 """
 
+import itertools
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
 from ...harness import paths
 from ...harness.codes import Code
+from ...harness.glob import GLOB_CHARACTERS
 from ...harness.tables import CHANGING
 from . import statuses
 from .matcher import matching, rule
@@ -142,7 +144,10 @@ class Model:
         match step.op:
             case "get_matching_paths":
                 found = matching(step.paths[0], self.tree)
-                return Expectation("get_matching_paths.succeeds", _OK, (Value(rule(step.paths[0]), "matches", found),))
+                codes = _OK if self._lists(step.paths[0]) else _OK | {Code.NOT_FOUND}
+                return Expectation(
+                    "get_matching_paths.succeeds", codes, (Value(rule(step.paths[0]), "matches", found),)
+                )
             case "paths_exist":
                 return self._paths_exist(step.paths)
             case "flush_caches":
@@ -157,6 +162,15 @@ class Model:
         if codes == _OK:
             self._change(step)
         return Expectation(cell.clause, codes, values)
+
+    def _lists(self, pattern: str) -> bool:
+        """Whether the directory is there in which the first level with a glob character is looked for.
+
+        Disputed: a plugin may refuse a pattern of which it is not.
+        """
+        levels = pattern.split("/")
+        literal = "/".join(itertools.takewhile(lambda level: not set(level) & GLOB_CHARACTERS, levels[:-1]))
+        return not literal or (literal in self.tree and self.tree[literal] is None)
 
     def _cell(self, op: str, on: tuple[str, ...]) -> statuses.Cell | None:
         situations = [self.situation(path) for path in on]
