@@ -147,8 +147,8 @@ STEPS = (
     ),
     Step("lint", tox("lint"), minutes=10, after=("environment",), cores=1),
     # The host for other machines is tried in a container.
-    Step("tests", tox("tests"), minutes=30, after=("wheel", "docker")),
-    Step("faults", tox("faults"), minutes=15, after=("wheel",)),
+    Step("tests", tox("tests"), minutes=50, after=("wheel", "docker")),
+    Step("faults", tox("faults"), minutes=25, after=("wheel",)),
     Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=1),
     Step(
         "docker",
@@ -165,7 +165,7 @@ STEPS = (
         cores=0,
     ),
     Step("images", IMAGES, minutes=15, after=("docker", "binaries", "debian"), cores=1),
-    Step("fresh", tox("fresh"), minutes=25, after=("debian",), cores=1),
+    Step("fresh", tox("fresh"), minutes=30, after=("debian",), cores=1),
     Step("services", tox("services"), minutes=15, after=("images", "wheel")),
     Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel")),
     Step("tensorflow", tox("tensorflow"), minutes=15, after=("images", "wheel", "tensorflow-install")),
