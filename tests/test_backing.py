@@ -57,7 +57,8 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path)
     classes = ("read", "listing", "glob", "memory-region", "paths", "robustness")
     everything = {name for name in executed(report(tmp_path)) if clause(name).conformance_class in classes}
     # Which names are refused shows only where some are made, and what befalls a path only where something can.
-    writing = {"paths.illegal-names", "common.ops-in-any-order", "common.objects-outlive-their-path"}
+    writing = {"paths.illegal-names", "common.ops-in-any-order", "common.objects-outlive-their-path",
+               "robustness.closes-only-its-own"}  # fmt: skip
     assert everything - reads == writing
 
 
@@ -67,7 +68,7 @@ def test_without_a_backing_nothing_is_known_of_what_it_reads(tmp_path: Path) -> 
     assert done.returncode == 1
     found = report(tmp_path)
     assert found["verdict"] == "incomplete"
-    assert "nothing could be run of" in found["reason"]
+    assert "most could not be run of" in found["reason"]
     assert "glob" in found["reason"]
     assert found["classes"]["directories"]["verdict"] == "not claimed"
 

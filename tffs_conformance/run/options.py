@@ -99,7 +99,7 @@ def add(group: pytest.OptionGroup) -> None:
         type=int,
         default=EXAMPLES,
         metavar="N",
-        help=f"histories that each property tries (default: {EXAMPLES}); with fewer, no file of 2 GiB is written either",
+        help=f"histories that each property tries (default: {EXAMPLES}); with fewer, no file of 2 GiB is written",
     )
     option(
         "--seed",
