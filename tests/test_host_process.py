@@ -204,6 +204,8 @@ def test_no_process_of_a_plugin_outlives_its_host(fault: str, end: str) -> None:
         assert found.host.process.facts is not None
         if end == "closed":
             found.host.close()
+            # A killed host is waited for when somebody asks what it used.
+            assert found.host.process.facts is not None
         elif end == "told to exit":
             assert found.host.quit() == "exit status 0"
         else:
