@@ -195,7 +195,7 @@ def test_what_is_undefined_is_run_on_request(tmp_path: Path) -> None:
 
 
 def test_the_reading_and_what_tensorflow_makes_of_it_are_told(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--case=metadata/is-directory-of-a-file")
+    done = run(tmp_path, "-v", "--plugin=posix", "--case=metadata/is-directory-of-a-file")
     assert "is_directory.of-a-file: host: gfile.isdir is right." in done.stdout
 
 

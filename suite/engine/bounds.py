@@ -144,7 +144,7 @@ def fitted(record: CaseRecord) -> CaseRecord:
             reason=record.reason and _cut(record.reason, characters),
             stimulus=_cut(record.stimulus, characters),
             ops=tuple(_cut(op, characters) for op in _last(record.ops, calls)),
-            output=_cut(record.output, output),
+            output=_ends(record.output, output),
         )
         if _length(short) <= RECORD:
             break
@@ -170,6 +170,16 @@ def _cut(text: str, most: int) -> str:
     left = max(1, min(len(text), most) * most // written)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{text[:left]}… ({len(text)} characters, sha256 {digest[:16]}…)"
+
+
+def _ends(text: str, most: int) -> str:
+    """The beginning and the end of an output: how a process ends is said last."""
+    if len(text) <= most and len(dumps(text)) <= most + 2:
+        return text
+    last = text[-most // 2 :]
+    while len(dumps(last)) > most * 3 // 4:
+        last = last[len(last) // 4 + 1 :]
+    return f"{_cut(text, most // 4)}\n{last}"
 
 
 def _last(lines: tuple[str, ...], most: int) -> tuple[str, ...]:

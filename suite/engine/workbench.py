@@ -172,7 +172,11 @@ class Workbench:
 
         Raises Unable where it does and there is none.
         """
-        return not filesystem.available(op) and self.backing is not None
+        if filesystem.available(op):
+            return False
+        # What the profile gives up is absent, and needs nobody else to do it.
+        given_up = self.target.backing is None and op in self.claims.ops_given_up
+        return not given_up and self.backing is not None
 
     def make(self, filesystem: HostFilesystem, directory: str) -> Outcome[None]:
         """Create a directory right below the root, which was made before.
