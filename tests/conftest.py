@@ -1,6 +1,7 @@
 """What holds of all tests: none is skipped where nothing may be missing, and the long ones come first."""
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -16,6 +17,9 @@ ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
 
 def pytest_configure(config: pytest.Config) -> None:
     """Name our marks."""
+    # A shell that runs the tests in the background has SIGINT ignored, and what they start would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "long: begins before all others, for it takes long")
 
 
