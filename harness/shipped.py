@@ -25,7 +25,7 @@ class ShippedPlugin:
     debian_packages: tuple[str, ...] = ()
 
     @property
-    def library(self) -> Path:
+    def shared_object(self) -> Path:
         """The shared object. It is not there where the plugin was not built. Raises NativePartsMissing."""
         relative = Path(self.name)
         return native_directory() / "plugins" / relative.parent / f"lib{relative.name}.so"
@@ -69,7 +69,7 @@ def compose_files() -> dict[str, Path]:
 
 def built() -> list[str]:
     """The names of the plugins that were built here. Raises NativePartsMissing."""
-    return sorted(name for name, plugin in shipped().items() if plugin.library.is_file())
+    return sorted(name for name, plugin in shipped().items() if plugin.shared_object.is_file())
 
 
 def plugin_path(name_or_path: str) -> Path:
@@ -80,4 +80,4 @@ def plugin_path(name_or_path: str) -> Path:
     """
     plugin = shipped().get(name_or_path)
     path = Path(name_or_path)
-    return plugin.library if plugin else path.parent.resolve() / path.name
+    return plugin.shared_object if plugin else path.parent.resolve() / path.name

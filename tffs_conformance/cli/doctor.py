@@ -48,7 +48,7 @@ def findings() -> Iterator[Finding]:
 
 def _library(plugin: ShippedPlugin) -> str | None:
     try:
-        return str(plugin.library) if plugin.library.is_file() else None
+        return str(plugin.shared_object) if plugin.shared_object.is_file() else None
     except NativePartsMissing:
         return None
 
