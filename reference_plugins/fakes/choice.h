@@ -23,11 +23,11 @@ void ApplyChosen(const std::vector<FaultIn<Subject>>& faults, Subject& subject) 
   for (const auto& fault : faults) {
     if (fault.name == chosen) return fault.apply(subject);
   }
+  std::fprintf(stderr, "TFFS_FAULT=%s names none of these faults\n", chosen.c_str());
   for (const auto& fault : faults) {
     std::fprintf(stderr, "%s\t%s\t%s\n", fault.name.c_str(), fault.what.c_str(),
                  fault.breaks.c_str());
   }
-  std::fprintf(stderr, "TFFS_FAULT=%s names none of these faults\n", chosen.c_str());
   std::abort();
 }
 

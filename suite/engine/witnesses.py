@@ -122,8 +122,13 @@ def wrong_backing(bench: Workbench) -> str | None:
         inside = paths.basename(directory)
         if writes and bench.backing.read(f"{inside}/by-plugin") == _PROBE:
             return
-        if _put(bench.backing, f"{inside}/by-backing") and _read(filesystem, by_backing) == _PROBE:
+        put = _put(bench.backing, f"{inside}/by-backing")
+        if put and _read(filesystem, by_backing) == _PROBE:
             return
+        if put:
+            # The plugin does not see it, and cannot remove it.
+            with suppress(Unable):
+                bench.backing.delete(f"{inside}/by-backing")
         if writes or nobody_finds(filesystem, by_backing, is_file=True):
             said.append(f"the backing {bench.target.backing} is not where {bench.target.root} is: "
                         "what one of the two writes, the other does not find")  # fmt: skip
