@@ -16,10 +16,11 @@ from ..contract import laws
 from ..contract.catalogue import clause
 from . import bounds
 from .callformat import Form
-from .case import Body, Case, Limited, NoStimulus
+from .case import Body, Case, NoStimulus
 from .checks import AbsentOp
 from .collect import Listed
 from .marks import SURVIVED
+from .surroundings import Limited
 from .workbench import WrongBacking
 
 #: The verdicts of cases with which nothing is wrong.

@@ -1,6 +1,5 @@
 """The controller of a run: it prepares the targets, writes their journals, and turns verdicts into the exit code."""
 
-import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
@@ -14,30 +13,24 @@ from ..reports.journal import Journal
 from ..reports.records import CaseRecord
 from ..reports.report import Report
 from ..reports.services import Figures
-from ..reports.verdicts import JUDGED, TargetVerdict, Verdict
-from ..reports.waivers import Waiver, stale
+from ..reports.waivers import Waiver
 from ..suite.engine import collect
 from ..suite.engine.ending import not_started
 from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import NOTHING, Knowledge
 from ..suite.engine.workbench import Workbench
 from . import collection, services, targets
+from .exit_code import exit_code
 from .interrupts import Interrupts
 from .journals import open_journals
 from .outcome import WarningsAside
+from .remarks import remarks
 from .report_folders import ReportFolders
 from .run_options import BadUsage, RunOptions
 from .selection import Course, stops
 from .session import Session
 from .targets import PreparedTarget
 from .waivers import waivers as read_waivers
-
-#: What a user can do about a plugin that does not load.
-WAY_OUT = (
-    "A library that the plugin lacks can be given with --env=LD_PRELOAD=/path/of/library.so, or its folder with"
-    " --env=LD_LIBRARY_PATH=/path. What needs C++ symbols of TensorFlow loads in TensorFlow itself only, in the release"
-    " that it was built for: tf.experimental.register_filesystem_plugin(path) shows whether it does."
-)
 
 
 class Controller(Session):
@@ -212,7 +205,9 @@ class Controller(Session):
                 duration=time.monotonic() - self._started, left_out=missing[name], services=measured.get(name)
             )
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
-            session.exitstatus = self._exit_code(exitstatus)
+            if not self._collected:
+                self._say_that_nothing_was_selected()
+            session.exitstatus = exit_code(self._reports.values(), course, self.options, exitstatus)
         if session.exitstatus != pytest.ExitCode.OK:
             services.keep_logs(self.config, self.options)
 
@@ -248,28 +243,9 @@ class Controller(Session):
             if one.services is not None and one.services.measure is not None
         }
 
-    def _exit_code(self, exitstatus: int) -> int:
-        """The exit code of a run that was not interrupted; docs/verdicts.md has the table."""
-        if not self._collected:
-            options = " ".join((f"--tier={self.options.tier}", *self.selected))
-            self.config.get_terminal_writer().line(f"\nERROR: no case of the suite was selected: {options}", red=True)
-            return pytest.ExitCode.USAGE_ERROR
-        bad = any(map(self._fails, self._reports.values()))
-        bad = bad or bool(stale(report.waivers for report in self._reports.values()))
-        return pytest.ExitCode.TESTS_FAILED if bad or exitstatus == pytest.ExitCode.TESTS_FAILED else pytest.ExitCode.OK
-
-    def _fails(self, report: Report) -> bool:
-        """Whether a report makes the run fail."""
-        course = self._course
-        return (
-            report.verdict is TargetVerdict.NOT_CONFORMANT
-            # A part of the suite is good enough only for who asked for just that part.
-            or (report.verdict is TargetVerdict.INCOMPLETE and not (course.is_selection and course.is_done))
-            # Nothing was executed: what remains are cases that were not run.
-            or not any(case.verdict in JUDGED for case in report.cases)
-            or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *self.options.fail_on))
-            or (report.services is not None and report.services.failure is not None)
-        )
+    def _say_that_nothing_was_selected(self) -> None:
+        options = " ".join((f"--tier={self.options.tier}", *self.selected))
+        self.config.get_terminal_writer().line(f"\nERROR: no case of the suite was selected: {options}", red=True)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what a person can act on."""
@@ -283,22 +259,7 @@ class Controller(Session):
                 report, width=writer.fullwidth, directory=directory, verbosity=self.config.option.verbose
             ):
                 writer.line(text, **markup)
-            for line in self._remarks(name):
+            for line in remarks(self.targets[name], self._knowledge.get(name), sorted(self._left_behind[name])):
                 writer.line(line)
         for trouble in self._troubles:
             writer.line(f"ERROR beside a case: {trouble}", red=True)
-
-    def _remarks(self, name: str) -> list[str]:
-        """What else there is to say of a target."""
-        remarks = []
-        target, left = self.targets[name], sorted(self._left_behind[name])
-        known = self._knowledge.get(name)
-        if known is not None and known.unusable is not None and known.unusable.startswith("blocked by dlopen"):
-            remarks += textwrap.wrap(WAY_OUT, 100, break_on_hyphens=False)
-        if target.keep and target.root:
-            remarks.append(f"kept, as --keep says: {printable(target.root)}")
-        if left:
-            more = f" and {len(left) - 3} more" if len(left) > 3 else ""
-            named = ", ".join(map(printable, left[:3]))
-            remarks.append(f"Left behind, because the plugin could not delete it: {named}{more}")
-        return remarks

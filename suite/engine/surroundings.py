@@ -1,0 +1,191 @@
+"""What a case works with: a host, the filesystem in it, a directory of its own, and a backing."""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ...harness import paths
+from ...harness.backing import Backing, Unable
+from ...harness.client import Host
+from ...harness.filesystem import Filesystem
+from ...harness.guard import Guard, Refused
+from ...harness.host_filesystem import HostFilesystem
+from ...harness.launchers.launcher import Lost
+from ...harness.loader import Blocked, Loaded
+from ...harness.outcomes import Died
+from ...harness.raw import Call, RawFilesystem
+from ...harness.registration import DiedRegistering, Registration, Scheme
+from ..contract.catalogue import clause
+from .bounds import Trace
+from .checks import AbsentOp, Misused
+from .steps import Steps
+from .witnesses import Prepared
+from .workbench import Workbench
+
+#: What the names are about that a filesystem may refuse: cases that check it give names beyond the limits, too.
+ILLEGAL = "paths.illegal-names"
+
+
+class Limited(Exception):
+    """A case needs more than the profile's limits allow."""
+
+
+class Surroundings(Steps):
+    """Each part is made at its first use, and given back by `clear`."""
+
+    def __init__(self, bench: Workbench, identity: str, clauses: Sequence[str], *, over_tables: bool) -> None:
+        super().__init__(bench, identity, clauses)
+        self._over_tables = over_tables
+        self._module = identity.partition("/")[0]
+        self._directory_made = False
+        self._loaded: Loaded | None = None
+        self._filesystem: HostFilesystem | None = None
+        #: All calls so far, as they went.
+        self.trace: list[Call] = Trace()
+        #: What was made through the plugin before the stimulus, in this order.
+        self.prepared: list[Prepared] = []
+        self._spent = False
+        self._output = ""
+
+    @property
+    def loaded(self) -> Loaded:
+        """The host of this case."""
+        if self._loaded is None:
+            # Loading is what the cases of registration are about; it prepares all others.
+            before, self.setting_up = self.setting_up, self._module != "registration"
+            self._loaded = self.bench.load(self._module)
+            self.setting_up = before
+        return self._loaded
+
+    @property
+    def host(self) -> Host:
+        """The process with the plugin in it, for cases that are marked `over_tables`."""
+        self._is_over_tables()
+        return self.loaded.host
+
+    @property
+    def registration(self) -> Registration:
+        """What the plugin registered, for cases that are marked `over_tables`."""
+        self._is_over_tables()
+        return self.loaded.registration
+
+    @property
+    def announced(self) -> tuple[Scheme, ...]:
+        """What the plugin says of its schemes, also where it does not survive their registration."""
+        self._is_over_tables()
+        try:
+            with self.setup():
+                return self.loaded.registration.schemes
+        except DiedRegistering as died:
+            self.setting_up = False
+            return died.schemes
+
+    @property
+    def fs(self) -> Filesystem:
+        """The filesystem under test. Raises AbsentOp where the op of the first clause cannot be performed."""
+        return self._in_host()
+
+    def _in_host(self) -> HostFilesystem:
+        if self._filesystem is None:
+            self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
+            op = clause(self.clauses[0]).op if self.clauses else ""
+            if op and not self._filesystem.available(op) and op not in ("init", "cleanup"):
+                self.missing(op)
+        return self._filesystem
+
+    @property
+    def tables(self) -> RawFilesystem:
+        """The ops as the plugin's tables have them, for cases that are marked `over_tables`. No guard, no default."""
+        self._is_over_tables()
+        return self._in_host().raw
+
+    @property
+    def present(self) -> frozenset[str]:
+        """The ops that the plugin itself has."""
+        return self.bench.scheme(self.loaded).present
+
+    def missing(self, op: str) -> NoReturn:
+        """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
+        raise AbsentOp(op, self.fs.absence(op))
+
+    def discard_filesystem(self) -> None:
+        """What follows is the last use of this filesystem: the case's directory is removed through another one."""
+        self._filesystem = None
+        self._spent = True
+
+    def uri(self, *names: str) -> str:
+        """A path in the case's own directory, which is made at the first use."""
+        if not self._directory_made:
+            # A case whose op is absent ends here, and makes no directory.
+            filesystem = self._in_host()
+            with self.setup():
+                self.bench.make_root()
+                self._directory_made = True
+                if "create_dir" not in self.claims.ops_given_up:
+                    self.require(self.bench.make(filesystem, self.directory))
+                    if not self.bench.seeds(filesystem, "create_dir"):
+                        self.prepared.append(Prepared("", None))
+        uri = paths.join(self.directory, *names)
+        if ILLEGAL not in self.clauses:
+            self._within(self.claims.beyond(uri))
+        return uri
+
+    def within_size(self, size: int) -> None:
+        """End a case whose files, of so many bytes, are larger than the profile says that a file can be."""
+        self._within(self.claims.too_large(size))
+
+    def within_limits(self, name: str) -> None:
+        """End a case of names beyond all limits: the profile promises no more of one that it leaves out."""
+        self._within(self.claims.beyond(self.uri(name)))
+
+    @property
+    def backing(self) -> Backing:
+        """The other way to the storage; the case is not run where there is none."""
+        return self.bench.backing
+
+    @property
+    def seeded(self) -> bool:
+        """Whether files come from the backing, because the plugin writes none."""
+        return self.bench.seeds(self.fs, "new_writable_file")
+
+    def backing_name(self, name: str) -> str:
+        """What a name in the case's own directory is called in the backing."""
+        return paths.join(paths.basename(self.directory), name)
+
+    def clear(self) -> None:
+        """Remove what the case left in the filesystem and give its host back."""
+        if self._loaded is None:
+            return
+        try:
+            if self._directory_made and not self.bench.target.keep:
+                if self._filesystem is not None and self._loaded.host.alive:
+                    self.bench.remove_with(self._filesystem, self.directory)
+                else:
+                    self.bench.remove(self.directory)
+        except (Died, Blocked, Lost, Refused, Unable, OSError):
+            self.bench.left_behind.append(self.directory)
+        finally:
+            if self._spent:
+                self._loaded.host.close()  # no other case can use what is in it
+            self.bench.release(self._loaded)
+
+    def abandon(self) -> None:
+        """The run was interrupted: the host may be in the middle of an op, and cannot be used any more."""
+        if self._loaded is not None:
+            self._loaded.host.close()
+
+    @property
+    def output(self) -> str:
+        """What the host printed; that of a host which died while it was loaded is in `died_with`."""
+        return self._loaded.host.output if self._loaded else self._output
+
+    def died_with(self, output: str) -> None:
+        """Remember what a host printed that is gone."""
+        self._output = output
+
+    def _is_over_tables(self) -> None:
+        if not self._over_tables:
+            raise Misused(f"{self.id} looks behind the ops and is not marked over_tables")
+
+    def _within(self, broken: str | None) -> None:
+        if broken:
+            raise Limited(broken)

@@ -1,0 +1,29 @@
+"""What there is to say of a target beside its report."""
+
+import textwrap
+from collections.abc import Sequence
+
+from ..reports.escape import printable
+from ..suite.engine.knowledge import Knowledge
+from ..suite.engine.target import Target
+
+#: What a user can do about a plugin that does not load.
+WAY_OUT = (
+    "A library that the plugin lacks can be given with --env=LD_PRELOAD=/path/of/library.so, or its folder with"
+    " --env=LD_LIBRARY_PATH=/path. What needs C++ symbols of TensorFlow loads in TensorFlow itself only, in the release"
+    " that it was built for: tf.experimental.register_filesystem_plugin(path) shows whether it does."
+)
+
+
+def remarks(target: Target, known: Knowledge | None, left: Sequence[str]) -> list[str]:
+    """The lines. `left` are the URIs that the plugin could not delete."""
+    lines = []
+    if known is not None and known.unusable is not None and known.unusable.startswith("blocked by dlopen"):
+        lines += textwrap.wrap(WAY_OUT, 100, break_on_hyphens=False)
+    if target.keep and target.root:
+        lines.append(f"kept, as --keep says: {printable(target.root)}")
+    if left:
+        more = f" and {len(left) - 3} more" if len(left) > 3 else ""
+        named = ", ".join(map(printable, left[:3]))
+        lines.append(f"Left behind, because the plugin could not delete it: {named}{more}")
+    return lines
