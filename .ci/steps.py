@@ -166,9 +166,10 @@ STEPS = (
     ),
     Step("images", IMAGES, minutes=15, after=("docker", "binaries", "debian"), cores=1),
     Step("fresh", tox("fresh"), minutes=30, after=("debian",), cores=1),
-    Step("services", tox("services"), minutes=15, after=("images", "wheel")),
-    Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel")),
-    Step("tensorflow", tox("tensorflow"), minutes=15, after=("images", "wheel", "tensorflow-install")),
+    # These wait for containers and for TensorFlow most of the time.
+    Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=1),
+    Step("services", tox("services"), minutes=15, after=("images", "wheel"), cores=1),
+    Step("tensorflow", tox("tensorflow"), minutes=15, after=("images", "wheel", "tensorflow-install"), cores=1),
 )
 
 

@@ -22,7 +22,9 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         str | None, Meta(description="The accepted reading of a disputed clause that the plugin follows.")
     ] = None
     plugin_said: Annotated[str | None, Meta(description="The plugin's own words: the message of its status.")] = None
-    times: Annotated[int, Meta(ge=1, description="How many checks it stands for, where a case makes very many.")] = 1
+    times: Annotated[
+        int, Meta(ge=1, description="How many checks it stands for: those that conform alike, or very many.")
+    ] = 1
 
 
 class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

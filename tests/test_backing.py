@@ -49,11 +49,11 @@ def test_a_url_that_nobody_understands() -> None:
 
 
 def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path) -> None:
-    arguments = ("--plugin=posix_choices", "--env=TFFS_CHOICES=read-only")
+    arguments = ("--plugin=posix_choices", "--env=TFFS_CHOICES=read-only", "--tier=must")
     assert run(tmp_path, *arguments).returncode == 0
     reads = executed(report(tmp_path))
     assert not {f"{name}.succeeds" for name in ("new_writable_file", "create_dir", "rename_file")} & reads
-    assert run(tmp_path, "--plugin=posix").returncode == 0
+    assert run(tmp_path, "--plugin=posix", "--tier=must").returncode == 0
     classes = ("read", "listing", "glob", "memory-region", "paths", "robustness")
     everything = {name for name in executed(report(tmp_path)) if clause(name).conformance_class in classes}
     # Which names are refused shows only where some are made, and what befalls a path only where something can.
@@ -64,7 +64,7 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path)
 
 def test_without_a_backing_nothing_is_known_of_what_it_reads(tmp_path: Path) -> None:
     plugin = plugin_path("posix_choices")
-    done = run(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=read-only")
+    done = run(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=read-only", "--tier=must")
     assert done.returncode == 1
     found = report(tmp_path)
     assert found["verdict"] == "incomplete"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.records import record
 from tffs_conformance.harness.codes import Code
@@ -99,6 +100,19 @@ def test_very_many_checks_of_one_clause_share_records_and_are_all_counted() -> N
     assert len(made) == bounds.CHECKS + 1
     assert sum(check.times for check in made) == 1000
     assert (made[-1].got, made[-1].times) == (OTHERS, 1000 - bounds.CHECKS)
+
+
+def test_what_conforms_alike_shares_a_record_and_what_does_not_stands_alone() -> None:
+    made: list[CheckRecord] = []
+    kept = CheckRecord("read.succeeds", Verdict.CONFORM, "code=OK", "code=OK")
+    for check in (kept, violation("a"), kept, violation("a"), replace(kept, clause="read.one-byte"), kept):
+        add(made, check)
+    assert [(check.clause, check.verdict, check.times) for check in made] == [
+        ("read.succeeds", "conform", 3),
+        ("read.succeeds", "violation", 1),
+        ("read.succeeds", "violation", 1),
+        ("read.one-byte", "conform", 1),
+    ]
 
 
 def test_a_breach_that_no_record_shows_is_not_counted_as_one_that_is() -> None:

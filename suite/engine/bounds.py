@@ -114,19 +114,22 @@ def compared(text: str) -> str:
 
 
 def add(made: list[CheckRecord], check: CheckRecord) -> None:
-    """Take a check of a case. Those of one clause beyond the first few share a record."""
+    """Take a check of a case. Those of one clause that conform alike share a record, and all beyond the first few."""
     alike = [k for k, one in enumerate(made) if one.clause == check.clause and one.verdict is check.verdict]
-    if len(alike) < CHECKS:
-        made.append(check)
-        return
-    same = next((k for k in alike if replace(made[k], times=1) == check), None)
-    if same is None:
+    many = len(alike) >= CHECKS
+    same = _same(made, alike, check) if many or check.verdict is Verdict.CONFORM else None
+    if same is None and many:
         check = replace(check, got=OTHERS, expected="as above", plugin_said=None)
-        same = next((k for k in alike if replace(made[k], times=1) == check), None)
+        same = _same(made, alike, check)
     if same is None:
         made.append(check)
     else:
         made[same] = replace(made[same], times=made[same].times + 1)
+
+
+def _same(made: Sequence[CheckRecord], among: Iterable[int], check: CheckRecord) -> int | None:
+    """Where the record is that says the same."""
+    return next((k for k in among if replace(made[k], times=1) == check), None)
 
 
 def fitted(record: CaseRecord) -> CaseRecord:

@@ -7,6 +7,7 @@ collection and reporting by pytest are left out.
 import functools
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tffs_conformance.reports.records import CaseRecord
@@ -55,19 +56,28 @@ def of_op(op: str) -> list[Listed]:
     return [case for case in all_cases("full") if any(clause(name).op == op for name in case.clauses)]
 
 
-def judge(plugin: str, fault: str, cases: list[Listed], timeout: float = 2) -> Judged:
-    """Run cases on a plugin with a value of TFFS_FAULT; one call may take `timeout` seconds."""
+def judge(
+    plugin: str, fault: str, cases: list[Listed], timeout: float = 2, enough: Callable[[CaseRecord], bool] | None = None
+) -> Judged:
+    """Run cases on a plugin with a value of TFFS_FAULT; one call may take `timeout` seconds.
+
+    After a case whose record is `enough`, the others are left out.
+    """
     started = time.monotonic()
     target = only_target(plugin, OF_SEVERAL.get(fault), None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
         target = replace(target, backing="file://{path}", traces=traces)
         bench = Workbench(target, first_look(target))
         try:
-            records = tuple(run(bench, listed) for listed in cases)
+            records = []
+            for listed in cases:
+                records.append(run(bench, listed))
+                if enough is not None and enough(records[-1]):
+                    break
         finally:
             bench.remove_root()
             bench.close()
-    return Judged(records, time.monotonic() - started)
+    return Judged(tuple(records), time.monotonic() - started)
 
 
 def run(bench: Workbench, listed: Listed) -> CaseRecord:
