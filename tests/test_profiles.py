@@ -78,12 +78,10 @@ def test_the_checks_that_differ_are_the_disputed_and_the_claimed_ones(both: dict
         "new_appendable_file.succeeds",
         "flush.makes-data-visible",
         "sync.makes-data-visible",
-        "rename_file.is-atomic",
         "scenarios.event-file-is-followed",
     }  # fmt: skip
-    # Whether threads meet in the midst of a rename is up to them.
-    by_chance = {"common.fits-an-order", "scenarios.state-file-is-always-there"}
-    assert differing - by_chance == named
+    # Whether a reader meets a rename in its midst is up to both.
+    assert differing - {"scenarios.state-file-is-always-there"} == named
     # Each of them is one on which the two profiles claim something else.
     on = {name: {one.claim: one for one in claims.stated(profile.read(name).claims)} for name in profile.shipped()}
     apart = [one for stated in on.values() for claim, one in stated.items()
@@ -104,7 +102,7 @@ def test_what_is_given_up_is_absent_with_the_claim_as_its_reason(both: dict[str,
     appended = next(c for c in both["object-store"]["cases"] if c["id"] == "sizes/append[0]")
     assert (appended["verdict"], appended["reason"]) == ("absent", "the profile claims append = false")
     states = {claim["name"]: claim["state"] for claim in both["object-store"]["claims"]}
-    assert states["directories"] == states["visibility"] == states["atomic_rename"] == "kept"
+    assert states["directories"] == states["visibility"] == "kept"
     states = {claim["name"]: claim["state"] for claim in both["posix-like"]["claims"]}
     assert states["directories"] == states["append"] == states["visibility"] == "broken"
 
@@ -113,7 +111,10 @@ def test_what_is_given_up_is_absent_with_the_claim_as_its_reason(both: dict[str,
 def test_a_disk_is_conformant_as_a_disk(tmp_path: Path) -> None:
     code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=posix-like", MUST)
     assert (code, found["verdict"]) == (0, "conformant")
-    assert {claim["state"] for claim in found["claims"]} == {"kept"}
+    states = {claim["name"]: claim["state"] for claim in found["claims"]}
+    # What takes threads is checked in the tier full.
+    assert states.pop("atomic_rename") == "unchecked"
+    assert {*states.values()} == {"kept"}
     assert found["target"]["profile"] == "posix-like"
 
 
@@ -122,8 +123,14 @@ def test_a_disk_that_claims_to_be_a_store_is_under_declared(tmp_path: Path) -> N
     done = run(tmp_path, "--plugin=posix", "--plugin-profile=object-store", MUST)
     assert done.returncode == 0, done.stdout[-2000:]
     under = {claim["name"] for claim in report(tmp_path)["claims"] if claim["state"] == "under-declared"}
-    assert under == {"directories", "append", "visibility", "atomic_rename"}
+    assert under == {"directories", "append", "visibility"}
     assert "under-declared: append = false" in done.stdout
+
+
+@pytest.mark.parametrize(("semantics", "state"), [("posix-like", "kept"), ("object-store", "under-declared")])
+def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, semantics: str, state: str) -> None:
+    _, found = judged(tmp_path, "--plugin=posix", f"--plugin-profile={semantics}", "--clause=rename_file.is-atomic")
+    assert {claim["name"]: claim["state"] for claim in found["claims"]}["atomic_rename"] == state
 
 
 def test_a_store_without_any_directory_is_judged_on_its_files(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from tffs_conformance.reports.verdicts import Verdict
 #: A hanging plugin gets its report within so many seconds, at a call time-out of 1 s.
 LONGEST = 300
 KINDS = ("crash", "hang")
-#: One that nearly every case needs, one that few need, and one on an object of its own.
-SOME = ("crash:new_writable_file", "hang:create_dir", "crash:read", "hang:get_matching_paths")
+#: One that nearly every case needs, and one that few need.
+SOME = ("crash:new_writable_file", "hang:get_matching_paths")
 
 
 @pytest.mark.parametrize("kind", KINDS)
