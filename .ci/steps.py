@@ -50,6 +50,7 @@ ENVIRONMENT = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "MYPY_CACHE_DIR": str(CACHE / "mypy"),
     "CCACHE_DIR": str(CACHE / "ccache"),
+    "ZIG_GLOBAL_CACHE_DIR": str(CACHE / "zig"),
     "CCACHE_BASEDIR": str(PROJECT),
     "CCACHE_NOHASHDIR": "1",
     "CMAKE_C_COMPILER_LAUNCHER": "ccache",

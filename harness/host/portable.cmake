@@ -21,7 +21,7 @@ get_target_property(runtime_directory tensorflow_framework SOURCE_DIR)
 get_target_property(runtime_sources tensorflow_framework SOURCES)
 list(TRANSFORM runtime_sources PREPEND ${runtime_directory}/)
 list(TRANSFORM TFFS_HOST_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE host_sources)
-list(APPEND host_sources ${CMAKE_CURRENT_SOURCE_DIR}/runtime_inside.cc)
+set(inside ${CMAKE_CURRENT_BINARY_DIR}/portable/runtime_inside.o)
 set(runtime_files ${runtime_sources})
 set(host_files ${host_sources})
 list(FILTER runtime_files INCLUDE REGEX "\\.cc$")
@@ -33,9 +33,15 @@ add_custom_command(OUTPUT ${runtime}
     -Wl,--version-script=${runtime_directory}/exports.map ${runtime_files} -o ${runtime}
   DEPENDS ${runtime_sources} ${runtime_directory}/exports.map
   VERBATIM)
+# Apart, for the toolchain keeps what it compiled by the options, and this one changes with the build directory.
+add_custom_command(OUTPUT ${inside}
+  COMMAND ${compile} -Wno-c23-extensions "-DTFFS_RUNTIME_FILE=\"${runtime}\""
+    -c ${CMAKE_CURRENT_SOURCE_DIR}/runtime_inside.cc -o ${inside}
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime_inside.cc ${runtime}
+  VERBATIM)
 add_custom_command(OUTPUT ${host}
-  COMMAND ${compile} "-DTFFS_RUNTIME_FILE=\"${runtime}\"" ${host_files} -o ${host}
-  DEPENDS ${host_sources} ${runtime}
+  COMMAND ${compile} ${host_files} ${inside} -o ${host}
+  DEPENDS ${host_sources} ${inside}
   VERBATIM)
 add_custom_target(tffs-portable-host ALL DEPENDS ${host})
 install(PROGRAMS ${host} DESTINATION ${TFFS_NATIVE_DIR}/portable)
