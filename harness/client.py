@@ -9,7 +9,7 @@ from . import wire
 from .launchers.launcher import LAST_WORDS, Ended, Launcher, Lost, Process, Silent, how
 from .outcomes import Crashed, Died, Hung, Threw
 
-WIRE_VERSION = 4
+WIRE_VERSION = 5
 
 #: What of the plugin runs during the commands that are not named after their op.
 OP_OF_COMMAND = {
@@ -19,6 +19,7 @@ OP_OF_COMMAND = {
     "describe": "TF_InitPlugin",
     "register": "init",
     "release": "plugin_memory_free",
+    "read_large": "read",
 }
 
 #: The commands that perform ops of which only what the host prints tells which one it was.

@@ -102,6 +102,26 @@ class RawFilesystem:
         """Read up to `n` bytes from `offset`."""
         return self.perform("read", (handle, offset, n), lambda r: Read(r.take_number(), r.take_bytes()), Read(-1, b""))
 
+    def read_large(self, handle: int, n: int, places: Sequence[tuple[int, int]]) -> Outcome[Read]:
+        """Read `n` bytes from the beginning in one call: more than the wire takes.
+
+        The data is what is in the buffer at these places, each an offset and a length in bytes, one behind the other.
+        Where the plugin wrote nothing, there are zeros.
+        """
+        asked = (handle, 0, n)
+        try:
+            reply = self.call("read_large", *asked, *(value for place in places for value in place))
+        except Died as died:
+            self.lost("read", asked, died.death)
+            raise
+        return self.answered(
+            "read",
+            asked,
+            reply,
+            lambda r: Read(r.take_number(), b"".join(r.take_bytes() for _ in places)),
+            Read(-1, b""),
+        )
+
     def append(self, handle: int, data: bytes) -> Outcome[None]:
         """Append all of `data`."""
         return self.perform("append", (handle, data), _nothing, None)

@@ -47,6 +47,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
       {"flush_caches", &Host::FlushCaches},
       {"random_access_file.cleanup", &Host::RandomAccessCleanup},
       {"read", &Host::Read},
+      {"read_large", &Host::ReadLarge},
       {"writable_file.cleanup", &Host::WritableCleanup},
       {"append", &Host::Append},
       {"tell", &Host::Tell},

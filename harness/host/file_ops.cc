@@ -102,6 +102,10 @@ template Reply Host::OnWritable<&TF_WritableFileOps::flush>(Request&);
 template Reply Host::OnWritable<&TF_WritableFileOps::sync>(Request&);
 template Reply Host::OnWritable<&TF_WritableFileOps::close>(Request&);
 
+// For reads into large buffers.
+template Open<TF_RandomAccessFile>& Host::Find(std::map<int64_t, Open<TF_RandomAccessFile>>&,
+                                               Request&);
+
 Reply Host::RegionCleanup(Request& request) {
   auto region = Take(regions_, request);
   Guarded(region.filesystem->region.cleanup)(&region.object);

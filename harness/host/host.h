@@ -23,7 +23,7 @@
 
 namespace tffs {
 
-constexpr int kWireVersion = 4;
+constexpr int kWireVersion = 5;
 
 // What the host saw besides the answer; the bits stand in docs/wire.md.
 constexpr int64_t kWrapperChanged = 1;
@@ -155,6 +155,7 @@ class Host {
   Open<Object> Take(std::map<int64_t, Open<Object>>& opened, Request& request);
   Reply RandomAccessCleanup(Request&);
   Reply Read(Request&);
+  Reply ReadLarge(Request&);
   Reply WritableCleanup(Request&);
   Reply Append(Request&);
   Reply Tell(Request&);

@@ -41,6 +41,13 @@ int64_t OneLess(File file, uint64_t offset, size_t n, char* buffer, TF_Status* s
   return TF_GetCode(status) == TF_OK && got > 0 ? got - 1 : got;
 }
 
+// What Linux reads in one call at most.
+constexpr size_t kMostAtOnce = 0x7ffff000;
+
+int64_t OneCallOfTheSystem(File file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  return Right(file, offset, std::min(n, kMostAtOnce), buffer, status);
+}
+
 int64_t Overrun(File file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
   const int64_t got = Right(file, offset, n, buffer, status);
   buffer[n] = '\0';
@@ -172,6 +179,8 @@ std::vector<Fault> ReadFaults() {
       Reading("read.claims-full", "a short read is reported as OK with n", kOk, ClaimsFull),
       Reading("read.short-is-ok", "a short read is reported as OK with its count", kOk, ShortIsOk),
       Reading("read.one-less", "a full read is reported as one byte less, with OK", kOk, OneLess),
+      Reading("read.one-call", "a read of more than 2 GiB gives what one call of the system gives",
+              kOk, OneCallOfTheSystem),
       Reading("read.overrun", "writes a zero byte behind the n bytes",
               "the buffer has n bytes and no more", Overrun),
       Reading("read.garbage", "flips a bit in the middle", kBytes, Garbage),

@@ -1,10 +1,16 @@
 """The storage behind the plugin, read and written through the backing."""
 
+import time
+
 import pytest
 
+from ...harness.backing import Unable
 from ...harness.codes import Code
+from ...harness.host_files import handle_of
 from ..engine.case import Case
-from ..engine.marks import clauses
+from ..engine.marks import clauses, full, over_tables
+from ..engine.target import EXAMPLES
+from .test_sizes import has_room
 from .test_write import handed_over
 
 CONTENT = bytes(range(256)) * 16
@@ -67,6 +73,36 @@ def test_large(case: Case, offset: int) -> None:
     case.equal("read.returns-the-bytes", "data", MARKS[offset], got.value.data)
     case.status("new_random_access_file.large-files", behind, Code.OUT_OF_RANGE)
     case.equal("new_random_access_file.large-files", "returned", 1, behind.value.returned)
+
+
+#: More than a number of 31 bits counts, and than Linux reads at once.
+AT_ONCE = 2**31 + 4096
+#: A read of so many bytes shows how long one of all takes.
+PIECE = 64 << 20
+
+
+@full
+@over_tables
+@clauses("read.ok-is-exactly-n", "read.returns-the-bytes", "read.succeeds")
+def test_one_read_of_2_gib(case: Case) -> None:
+    """More than 2 GiB of a file are read in one call, as TensorFlow reads a large tensor."""
+    marks = {0: b"start", 2**31 - 3: b"around 2^31", AT_ONCE - 3: b"end"}
+    uri = case.write_sparse("large", marks)
+    if case.bench.target.examples < EXAMPLES:
+        raise Unable(f"2 GiB are read at once only where no fewer than {EXAMPLES} --examples are asked for")
+    if not has_room():
+        raise Unable("there is no memory for a read of 2 GiB")
+    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+        # A call that has to take long is no hang.
+        started = time.monotonic()
+        case.require(case.tables.read_large(handle_of(file), PIECE, ()))
+        if (took := time.monotonic() - started) * (AT_ONCE // PIECE) > case.bench.target.timeout / 2:
+            raise Unable(f"a read of 2 GiB would take too long here: one of 64 MiB takes {took:.2f} s")
+        places = [(offset, len(data)) for offset, data in marks.items()]
+        got = case.tables.read_large(handle_of(file), AT_ONCE, places)
+    case.status("read.succeeds", got, Code.OK)
+    case.equal("read.ok-is-exactly-n", "returned", AT_ONCE, got.value.returned)
+    case.equal("read.returns-the-bytes", "data at the marks", b"".join(marks.values()), got.value.data)
 
 
 @clauses("tell.on-an-appendable-file", "new_appendable_file.keeps-what-exists")

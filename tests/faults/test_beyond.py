@@ -21,6 +21,7 @@ SHOWN = (
     ("rename_file.only-beside", "move/deep[rename_file-5]", "rename_file.succeeds"),
     ("rename_file.only-beside", "scenarios/checkpoint", "rename_file.succeeds"),
     ("appendable.missing-is-error", "write/append-nothing-at-all[missing]", "new_appendable_file.succeeds"),
+    ("read.one-call", "storage/one-read-of-2-gib", "read.ok-is-exactly-n"),
     ("append.large-overtakes", "write/mixed-sizes[small-then-large]", "append.writes-exactly-n"),
     ("append.tries-again", "limits/room-again", "append.writes-exactly-n"),
     ("close.closes-twice", "write/another-between-close-and-cleanup", "close.then-cleanup"),
