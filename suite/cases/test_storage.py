@@ -9,8 +9,7 @@ from ...harness.codes import Code
 from ...harness.host_files import handle_of
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
-from ..engine.target import EXAMPLES
-from .test_sizes import has_room
+from .large import PIECE, needs_room
 from .test_write import handed_over
 
 CONTENT = bytes(range(256)) * 16
@@ -77,8 +76,6 @@ def test_large(case: Case, offset: int) -> None:
 
 #: More than a number of 31 bits counts, and than Linux reads at once.
 AT_ONCE = 2**31 + 4096
-#: A read of so many bytes shows how long one of all takes.
-PIECE = 64 << 20
 
 
 @full
@@ -88,10 +85,7 @@ def test_one_read_of_2_gib(case: Case) -> None:
     """More than 2 GiB of a file are read in one call, as TensorFlow reads a large tensor."""
     marks = {0: b"start", 2**31 - 3: b"around 2^31", AT_ONCE - 3: b"end"}
     uri = case.write_sparse("large", marks)
-    if case.bench.target.examples < EXAMPLES:
-        raise Unable(f"2 GiB are read at once only where no fewer than {EXAMPLES} --examples are asked for")
-    if not has_room():
-        raise Unable("there is no memory for a read of 2 GiB")
+    needs_room(case)
     with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
         # A call that has to take long is no hang.
         started = time.monotonic()
