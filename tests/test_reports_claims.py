@@ -2,8 +2,11 @@
 
 import pytest
 
-from tests.records import case
-from tffs_conformance.reports.claims import ClaimState, StatedClaim, accounts
+from tests.records import case, record
+from tffs_conformance.reports import plain
+from tffs_conformance.reports.claims import ClaimAccount, ClaimState, StatedClaim, accounts
+from tffs_conformance.reports.records import CheckRecord
+from tffs_conformance.reports.verdicts import Verdict
 
 
 @pytest.mark.parametrize(
@@ -15,6 +18,7 @@ from tffs_conformance.reports.claims import ClaimState, StatedClaim, accounts
         (True, ["absent"], ClaimState.UNCHECKED),
         (True, [], ClaimState.UNCHECKED),
         (None, ["tolerated"], ClaimState.KEPT),
+        (True, ["tolerated", "conform"], ClaimState.KEPT),
         (False, ["absent", "conform"], ClaimState.KEPT),
         (False, ["conform"], ClaimState.UNDER_DECLARED),
         (False, ["absent", "violation"], ClaimState.BROKEN),
@@ -27,3 +31,21 @@ def test_the_state_of_a_claim(supported: bool | None, verdicts: list[str], state
     (account,) = accounts([claim], [*cases, case("read/a", ("read.succeeds", "violation"))])
     assert account.state is state
     assert account.checks == {verdict: verdicts.count(verdict) for verdict in verdicts}
+
+
+def test_checks_are_counted_as_often_as_they_stand_for() -> None:
+    claim = StatedClaim(name="append", value=True, text="", supported=True, clauses=("append.succeeds",))
+    checks = [CheckRecord("append.succeeds", Verdict.CONFORM, "x", "x", times=times) for times in (1, 3)]
+    (account,) = accounts([claim], [record("a", Verdict.CONFORM, *checks)])
+    assert account.checks == {"conform": 4}
+
+
+def test_an_account_is_read_strictly() -> None:
+    claim = StatedClaim(name="append", value=True, text="", supported=True, clauses=("append.succeeds",))
+    written = plain.plain(accounts([claim], [case("a", ("append.succeeds", "conform"))])[0])
+    assert plain.typed(written, ClaimAccount).checks == {"conform": 1}
+    for wrong in ({"more": 1}, {"checks": {"conform": 0}}):
+        with pytest.raises(ValueError, match=r"more|>= 1"):
+            plain.typed(written | wrong, ClaimAccount)
+    with pytest.raises(ValueError, match="more"):
+        plain.typed(plain.plain(claim) | {"more": 1}, StatedClaim)

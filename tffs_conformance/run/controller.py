@@ -207,7 +207,7 @@ class Controller(Session):
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
                 self._say_that_nothing_was_selected()
-            session.exitstatus = exit_code(self._reports.values(), course, self.options, exitstatus)
+            session.exitstatus = exit_code(self._reports.values(), course, self.options.fail_on, exitstatus)
         if session.exitstatus != pytest.ExitCode.OK:
             services.keep_logs(self.config, self.options)
 

@@ -1,0 +1,86 @@
+"""The exit code of a run that was not interrupted: what its reports, its selection and pytest itself make of it."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec.structs import replace as changed
+
+from tests.records import HEADER, case
+from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.services import Figures
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import TargetVerdict, Verdict
+from tffs_conformance.reports.waivers import Waiver
+from tffs_conformance.run.exit_code import exit_code
+from tffs_conformance.run.selection import Course
+
+COURSE = Course(
+    tier="must", cases=frozenset("abc"), targets=1, collected=3, ended=3, selected=(), stops=(), interrupted=False
+)  # fmt: skip
+SELECTED = replace(COURSE, collected=2, ended=2, selected=("-k read",))
+KEPT = case("a", ("read.succeeds", "conform"))
+BROKEN = case("b", ("read.succeeds", "violation"))
+WAITING = case("c", clauses=("read.hint",), verdict=Verdict.NOT_RUN, reason="x")
+
+
+def report(*cases: CaseRecord, left_out: str | None = None, failure: str | None = None, waived: bool = False) -> Report:
+    entry = Waiver(clause="read.succeeds", case="*", fingerprint="x", reason="r", owner="o", issue=None, expires=None,
+                   expired=True)  # fmt: skip
+    services = Figures(images=(), size=0, figures=(), failure=failure)
+    header = changed(HEADER, waivers=(entry,) if waived else ())
+    return build(header, cases, duration=1, left_out=left_out, services=services)
+
+
+def code(*reports: Report, course: Course = COURSE, fail_on: tuple[str, ...] = (), given: int = 0) -> int:
+    return exit_code(reports, course, fail_on, given)
+
+
+def test_a_whole_run_without_a_violation_is_0() -> None:
+    assert report(KEPT).verdict is TargetVerdict.CONFORMANT
+    assert code(report(KEPT)) == code(report(KEPT), report(KEPT)) == 0
+
+
+def test_a_violation_of_any_target_is_1() -> None:
+    assert code(report(BROKEN)) == code(report(KEPT), report(BROKEN)) == code(report(BROKEN), report(KEPT)) == 1
+
+
+@pytest.mark.parametrize("given", [pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED])
+def test_of_what_pytest_says_only_a_failure_counts(given: int) -> None:
+    assert code(report(KEPT), given=given) == (1 if given == pytest.ExitCode.TESTS_FAILED else 0)
+
+
+def test_no_case_at_all_is_a_usage_error() -> None:
+    assert code(course=replace(COURSE, collected=0, ended=0)) == 4
+    assert code(report(KEPT), course=replace(COURSE, collected=1, ended=1, selected=("-k a",))) == 0
+
+
+def test_what_was_left_out_is_good_enough_only_for_who_asked_for_it() -> None:
+    part = report(KEPT, left_out="a part")
+    assert part.verdict is TargetVerdict.INCOMPLETE
+    assert code(part) == 1
+    assert code(part, course=SELECTED) == 0
+    assert code(part, course=replace(SELECTED, ended=1)) == 1
+    assert code(part, course=replace(SELECTED, selected=())) == 1
+
+
+def test_where_nothing_was_judged_nobody_passes() -> None:
+    assert code(report(WAITING, left_out="a part"), course=SELECTED) == 1
+    assert code(report(KEPT, WAITING, left_out="a part"), course=SELECTED) == 0
+
+
+def test_an_error_fails_the_run_and_more_where_it_is_asked_for() -> None:
+    error = case("e", clauses=("read.hint",), verdict=Verdict.ERROR, reason="KeyError")
+    assert code(report(KEPT, error, left_out="a part"), course=SELECTED) == 1
+    assert code(report(KEPT, WAITING)) == 0
+    assert code(report(KEPT, WAITING), fail_on=("warning",)) == 0
+    assert code(report(KEPT, WAITING), fail_on=("warning", "not run")) == 1
+
+
+def test_figures_that_could_not_be_had_fail_the_run() -> None:
+    assert code(report(KEPT, failure="no route")) == 1
+
+
+def test_a_waiver_that_is_over_fails_the_run() -> None:
+    assert code(report(KEPT, waived=True)) == 1
+    assert code(report(KEPT, waived=True), report(KEPT)) == 1
