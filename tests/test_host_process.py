@@ -266,7 +266,7 @@ except Lost as lost:
 def test_too_few_descriptors_are_told_of_and_blamed_on_nobody() -> None:
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 256
     program = FEW.format(limit="RLIMIT_NOFILE", value=64)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
         "a process may open no more than 64 descriptors here, and a host needs 256: raise `ulimit -n`\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_suite import FEW, environment, report, run
+from tests.test_suite import environment, report, run
 from tffs_conformance.cli.probe import _toml
 from tffs_conformance.reports.escape import printable
 
@@ -49,7 +49,7 @@ def test_the_profile_of_a_right_plugin_is_kept(tmp_path: Path, plugin: str, some
     limits = tomllib.loads(text)["limits"]
     assert limits["max_name"] == (255 if plugin == "posix" else limits["max_name"])
     assert limits["mtime_granularity_ns"] < 10**9
-    done = run(tmp_path, "--plugin-profile=mine.toml", FEW)
+    done = run(tmp_path, "--plugin-profile=mine.toml", "--tier=must")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     found = report(tmp_path)
     assert found["verdict"] == "conformant"
