@@ -41,9 +41,13 @@ MODULES = {
 }
 
 
-#: Switches of a record's class, of which nothing that runs depends: mypy holds that nobody changes a record, slots save
-#: memory, and a signature may take arguments in more ways.
-SWITCHES = re.compile(r"\b(frozen|slots|kw_only)=(True|False)")
+#: What makes no difference to whatever runs. Mypy holds that nobody changes a record, slots save memory, a signature
+#: may take arguments in more ways, and members of an enumeration are the same where they are equal.
+ALIKE = (
+    (re.compile(r"\b(frozen|slots|kw_only)=(True|False)"), r"\1"),
+    (re.compile(r"(\bis not|!=) (?=[A-Z][A-Za-z]+\.[A-Z_]+\b)"), "is not "),
+    (re.compile(r"(\bis(?! not)|==) (?=[A-Z][A-Za-z]+\.[A-Z_]+\b)"), "is "),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,12 @@ class Mutant:
     survived: bool
 
     @property
-    def is_a_switch(self) -> bool:
-        """Whether it turns one of SWITCHES, and nothing else."""
-        return SWITCHES.sub("", self.out) == SWITCHES.sub("", self.put_in)
+    def is_none(self) -> bool:
+        """Whether it changes nothing but what is ALIKE."""
+        out, put_in = self.out, self.put_in
+        for pattern, form in ALIKE:
+            out, put_in = pattern.sub(form, out), pattern.sub(form, put_in)
+        return out == put_in
 
     def __str__(self) -> str:
         return f"{self.module}: {self.out!r} -> {self.put_in!r}"
@@ -104,7 +111,7 @@ def main(modules: Sequence[str]) -> int:
         shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(".git", ".tox", "*cache*", "build*"))
         for module in modules or MODULES:
             mutants = tried(tree, module)
-            alive = [one for one in mutants if one.survived and not one.is_a_switch]
+            alive = [one for one in mutants if one.survived and not one.is_none]
             strange = [one for one in alive if (one.module, one.out, one.put_in) not in known]
             strangers += len(strange)
             print(f"{module}: {len(mutants)} mutants, {len(alive)} survive, {len(strange)} of them unexplained")

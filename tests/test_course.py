@@ -1,8 +1,12 @@
 """How far a run came: what it left out of its tier, and who left it out."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
-from tffs_conformance.run.selection import Course
+import pytest
+
+from tffs_conformance.run.selection import Course, selection, stops
 
 WHOLE = Course(
     tier="must",
@@ -62,3 +66,50 @@ def test_of_two_targets_each_has_its_own_account() -> None:
     found = course(targets=2, collected=6, ended=5)
     assert found.left_out("abc") is None
     assert found.left_out("ab") == "1 of 3 cases of the tier must were not run"
+
+
+def test_all_cases_of_all_targets_are_no_selection() -> None:
+    asked = course(selected=("-k x",), targets=2)
+    assert [replace(asked, collected=count).is_selection for count in (5, 6, 7)] == [True, False, False]
+
+
+def test_a_run_is_done_when_as_many_ended_as_were_collected_or_more() -> None:
+    many = int("1000")
+    assert [course(collected=1000, ended=count).is_done for count in (999, many, 1001)] == [False, True, True]
+
+
+def test_cases_of_others_are_not_missed() -> None:
+    assert WHOLE.left_out("abcd") is None
+
+
+def config(**given: object) -> Any:
+    """The options of pytest that leave something out; where its cache is off, --lf and --sw are not there."""
+    plain = {"keyword": "", "markexpr": "", "deselect": None, "ignore": None, "ignore_glob": None, "maxfail": 0}
+    return SimpleNamespace(option=SimpleNamespace(**(plain | given)))
+
+
+def options(clauses: tuple[str, ...] = (), cases: tuple[str, ...] = ()) -> Any:
+    return SimpleNamespace(clauses=clauses, cases=cases)
+
+
+def test_who_gives_no_option_leaves_nothing_out() -> None:
+    assert selection(config(), options(), ()) == ()
+    assert selection(config(lf=False, stepwise=False), options(), ()) == ()
+    assert stops(config()) == stops(config(stepwise=False)) == ()
+
+
+def test_what_leaves_something_out_is_shown_as_it_was_given() -> None:
+    given = config(keyword="a or b", markexpr="slow", deselect=["x", "y"], ignore=["d"], ignore_glob=["*.py"], lf=True,
+                   stepwise=True)  # fmt: skip
+    assert selection(given, options(("read.*",), ("read/a",)), ("tffs/a b",)) == (
+        "'tffs/a b'", "-k 'a or b'", "-m slow", "--clause='read.*'", "--case=read/a", "--deselect=x", "--deselect=y",
+        "--ignore=d", "--ignore-glob='*.py'", "--lf", "--sw",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [({"maxfail": 1}, ("--maxfail=1",)), ({"maxfail": 3, "stepwise": True}, ("--maxfail=3", "--sw"))],
+)
+def test_what_ends_a_run_early_is_shown(given: dict[str, object], shown: tuple[str, ...]) -> None:
+    assert stops(config(**given)) == shown

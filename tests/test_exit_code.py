@@ -50,6 +50,10 @@ def test_of_what_pytest_says_only_a_failure_counts(given: int) -> None:
     assert code(report(KEPT), given=given) == (1 if given == pytest.ExitCode.TESTS_FAILED else 0)
 
 
+def test_pytest_may_say_it_as_a_number() -> None:
+    assert code(report(KEPT), given=1) == 1
+
+
 def test_no_case_at_all_is_a_usage_error() -> None:
     assert code(course=replace(COURSE, collected=0, ended=0)) == 4
     assert code(report(KEPT), course=replace(COURSE, collected=1, ended=1, selected=("-k a",))) == 0
