@@ -82,3 +82,14 @@ def test_every_text_of_a_record_and_no_name() -> None:
     texts = (told.expected, told.got, told.plugin_said, after.reason, after.stimulus, *after.ops, after.output)
     assert texts == ("e <T>", "g <T>", "p <T>", "r <T>", "s <T>", "o <T>", "<T>")
     assert Redaction({}).record(before) is before
+
+
+@pytest.mark.parametrize("value", ['with "quotes"', "two\nlines", "back\\slash", "caf\u00e9", "it's"])
+def test_a_secret_is_found_as_python_and_json_write_it_and_nothing_else_goes(value: str) -> None:
+    redaction = Redaction({"N": value})
+    assert redaction.text(json.dumps(value)) == redaction.text(json.dumps(value, ensure_ascii=False)) == '"<N>"'
+    assert redaction.text(repr(value))[1:-1] == "<N>"
+
+
+def test_bytes_are_kept_without_secrets() -> None:
+    assert Redaction({"N": "hunter2"}).data(b"\xff hunter2 \x00") == b"\xff <N> \x00"

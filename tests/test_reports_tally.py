@@ -30,6 +30,7 @@ def kept(count: int) -> list[CaseRecord]:
         ([*kept(3), *idle(3)], "conformant", "conformant"),
         ([*kept(3), *idle(4)], "incomplete", "incomplete"),
         ([*kept(1), *idle(3), *idle(4, Verdict.ABSENT)], "incomplete", "conformant"),
+        ([*kept(1), *idle(3), *idle(3, Verdict.ABSENT)], "incomplete", "incomplete"),
         ([case("s/a", ("stat.odd", "conform")), *idle(1)], "incomplete", "incomplete"),
         ([case("s/a", ("stat.odd", "conform")), *idle(1), *idle(1, Verdict.ABSENT)], "incomplete", "conformant"),
         ([case("s/a", ("stat.odd", "conform")), *idle(1, Verdict.ABSENT)], "not claimed", "conformant"),
@@ -46,8 +47,9 @@ def test_a_class_of_which_most_was_not_run_is_incomplete(
 
 def test_a_check_that_stands_for_several_counts_as_several() -> None:
     many = CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x", times=300)
-    read = CheckRecord("stat.odd", Verdict.TOLERATED, "x", "x", reading="host", times=20)
-    found = report(record("a", Verdict.TOLERATED, many, read))
+    read = CheckRecord("stat.odd", Verdict.TOLERATED, "x", "x", reading="host", times=15)
+    again = replace(read, times=5)
+    found = report(record("a", Verdict.TOLERATED, many, read, again))
     assert (found.counts.conform, found.counts.tolerated, found.executed.must) == (300, 20, 320)
     assert found.clauses["read.succeeds"].counts.conform == 300
     assert found.clauses["stat.odd"].readings_seen == {"host": 20}
@@ -71,6 +73,33 @@ def test_a_case_that_ended_otherwise_than_its_checks_counts_once_more() -> None:
     assert (found.counts.conform, found.counts.error) == (1, 1)
     assert [found.classes[name].counts.error for name in ("read", "paths", "write")] == [1, 1, 0]
     assert [found.clauses[name].counts.error for name in ("read.succeeds", "read.hint", "stat.odd")] == [1, 1, 1]
+
+
+def test_a_violation_does_not_hide_an_error() -> None:
+    broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "x", "y")
+    found = report(record("a", Verdict.ERROR, broken, reason="KeyError"))
+    assert (found.counts.violation, found.counts.error) == (1, 1)
+
+
+def test_every_must_outside_of_registration_counts_as_executed_and_no_may() -> None:
+    # What is read from a file is equal to a literal, and not the same object.
+    must = "".join(("MU", "ST"))
+    clauses = CLAUSES | {"a.b": clause(must, "scenarios", None), "a.c": clause("MAY", "read", None)}
+    cases = [case("x", ("a.b", "conform")), case("y", ("a.c", "conform"))]
+    assert build(replace(HEADER, clauses=clauses), cases, duration=1, left_out=None).executed.must == 1
+
+
+def test_a_class_is_not_claimed_where_the_plugin_has_none_of_its_own_ops() -> None:
+    absent = "".join(("abs", "ent"))
+    tables = {"read": "plugin", "init": "plugin", "stat": absent, "sync": absent}
+    header = replace(HEADER, target=replace(HEADER.target, tables=tables))
+    found = build(header, kept(1), duration=1, left_out=None)
+    assert {name: account.verdict for name, account in found.classes.items()} == {
+        "read": "conformant",
+        "registration": "incomplete",
+        "paths": "not claimed",
+        "write": "not claimed",
+    }
 
 
 def test_a_class_without_ops_of_its_own_lacks_none() -> None:
