@@ -102,6 +102,14 @@ def test_a_class_is_not_claimed_where_the_plugin_has_none_of_its_own_ops() -> No
     }
 
 
+def test_one_op_of_a_class_that_the_plugin_has_claims_it() -> None:
+    paths = "".join(("pa", "ths"))
+    tables = {"read": "plugin", "init": "plugin", "stat": "absent", "is_directory": "plugin", "sync": "absent"}
+    header = replace(HEADER, clauses=CLAUSES | {"is_directory.x": clause("MUST", paths, "is_directory")},
+                     target=replace(HEADER.target, tables=tables))  # fmt: skip
+    assert build(header, kept(1), duration=1, left_out=None).classes["paths"].verdict == "incomplete"
+
+
 def test_a_class_without_ops_of_its_own_lacks_none() -> None:
     header = replace(HEADER, clauses=CLAUSES | {"common.x": clause("MUST", "robustness", None)})
     waiting = case("a", clauses=("common.x",), verdict=Verdict.NOT_RUN, reason="x")
