@@ -28,7 +28,7 @@ MODULES = {
     ),
     "reports/verdicts.py": ("test_reports_verdicts.py",),
     "reports/findings.py": ("test_reports_findings.py",),
-    "reports/waivers.py": ("test_reports_waivers.py", "test_cli_waive.py"),
+    "reports/waivers.py": ("test_reports_waivers.py",),
     "reports/journal.py": ("test_reports_journal.py",),
     "reports/tally.py": ("test_reports_document.py", "test_reports_verdicts.py", "test_reports_tally.py"),
     "reports/claims.py": ("test_reports_claims.py",),
@@ -90,7 +90,8 @@ def tried(tree: Path, module: str) -> list[Mutant]:
 def _read(module: str, lines: Sequence[str]) -> Iterator[Mutant]:
     for line in lines:
         _, result = json.loads(line)
-        if result is None or result["worker_outcome"] in ("no-test", "skipped"):
+        # Without a diff the place of the mutant is one where nothing can be changed.
+        if result is None or result["worker_outcome"] in ("no-test", "skipped") or result["diff"] is None:
             continue
         changed = [text for text in result["diff"].splitlines() if text[:1] in "+-" and text[:3] not in ("+++", "---")]
         out, put_in = ("\n".join(text[1:].strip() for text in changed if text[0] == sign) for sign in "-+")

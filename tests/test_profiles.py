@@ -145,6 +145,14 @@ def test_a_store_without_any_directory_is_judged_on_its_files(tmp_path: Path) ->
     assert found["counts"]["not run"] > 1000
 
 
+def test_a_disk_that_claims_to_have_no_directories_is_one_finding_and_no_error(tmp_path: Path) -> None:
+    (tmp_path / "flat.toml").write_text('semantics = "object-store"\n[claims]\ndirectories = "none"\n')
+    code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=flat.toml", "--tier=smoke")
+    assert (code, found["counts"]["error"]) == (1, 0)
+    broken = {check["clause"] for case in found["cases"] for check in case["checks"] if check["verdict"] == "violation"}
+    assert broken == {"new_writable_file.succeeds"}
+
+
 def test_a_claim_that_is_not_kept_is_a_violation(tmp_path: Path) -> None:
     (tmp_path / "claims.toml").write_text('[claims]\nis_directory_on_file = "header"\nrename_directories = true\n')
     code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=claims.toml", MUST)
