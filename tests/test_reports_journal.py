@@ -117,6 +117,13 @@ def test_a_footer_that_counts_other_cases_is_named(tmp_path: Path, missing: int)
         recover(path)
 
 
+def test_a_footer_that_counts_fewer_is_named(tmp_path: Path) -> None:
+    path = ended(tmp_path, *GOOD)
+    path.write_text(path.read_text().replace('"footer": {"cases": 2', '"footer": {"cases": 1'))
+    with pytest.raises(TruncatedReport, match="the footer counts 1 cases, the journal has 2"):
+        recover(path)
+
+
 @pytest.mark.parametrize(
     ("number", "text", "error", "sentence"),
     [
@@ -201,3 +208,62 @@ def test_lines_are_ascii_whatever_a_plugin_said(tmp_path: Path) -> None:
     assert recover(path).cases == (HOSTILE,)
     assert json.loads(lines(path)[1])["case"]["output"] == HOSTILE.output
     assert "\\udcff" in render(recover(path))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "counts", "written"),
+    [
+        (("conform",), "conform", 1),
+        (("conform", "conform"), "conform", 1),
+        (("conform", "violation"), "violation", 2),
+        (("violation", "conform"), "violation", 1),
+        (("conform", "violation", "conform"), "violation", 2),
+    ],
+)
+def test_of_a_case_that_ran_again_the_worst_counts(
+    tmp_path: Path, verdicts: tuple[str, ...], counts: str, written: int
+) -> None:
+    run = Journal.open(tmp_path, HEADER)
+    for verdict in verdicts:
+        run.case_again(case("read/a", ("read.succeeds", verdict)))
+    found = run.close(duration=1, left_out=None)
+    assert [each.verdict for each in found.cases] == [counts]
+    told = [json.loads(line) for line in lines(run.path)[1:-1]]
+    assert [line.keys() for line in told] == [{"case"}, {"case", "again"}][:written]
+
+
+def test_a_journal_of_another_version_is_no_journal(tmp_path: Path) -> None:
+    path = ended(tmp_path, *GOOD)
+    for version in ("1", "3"):
+        other = path.read_text().replace(FORMAT, FORMAT.replace("/2", f"/{version}"))
+        (tmp_path / "other").write_text(other)
+        with pytest.raises(NotAReport, match=f"journal/{version}"):
+            recover(tmp_path / "other")
+
+
+def test_a_long_journal_is_recovered_too(tmp_path: Path) -> None:
+    """Numbers beyond those that are one object each."""
+    many = [case(f"read/{number}", ("read.succeeds", "conform")) for number in range(300)]
+    path = ended(tmp_path, *many)
+    assert len(recover(path).cases) == 300
+    path.write_bytes(path.read_bytes()[:-5])
+    assert (len(recover(path).cases), recover(path).left_out) == (300, KILLED)
+
+
+def test_an_empty_line_is_no_line_of_a_journal(tmp_path: Path) -> None:
+    path = ended(tmp_path, *GOOD)
+    whole = lines(path)
+    path.write_text("\n".join([whole[0], "", *whole[1:], ""]))
+    with pytest.raises(NotAReport, match="line 2 of the journal is not JSON"):
+        recover(path)
+
+
+@pytest.mark.parametrize("place", ["header", "case", "footer", "inside the footer"])
+def test_a_journal_is_read_strictly(tmp_path: Path, place: str) -> None:
+    path = ended(tmp_path, *GOOD)
+    read = [json.loads(line) for line in lines(path)]
+    target = {"header": read[0], "case": read[1], "footer": read[-1], "inside the footer": read[-1]["footer"]}[place]
+    target["more"] = 1
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in read))
+    with pytest.raises(NotAReport, match="more"):
+        recover(path)
