@@ -66,7 +66,11 @@ def test_a_case_forgets_long_values_beyond_its_room() -> None:
     assert trace[-1] == read(b"short")
 
 
-@pytest.mark.parametrize("said", ["a" * 10**6, "\x1b" * 10**5, "\udcff" * 10**5, '"' * 10**5, "\U0001f600" * 10**5])
+@pytest.mark.parametrize(
+    "said",
+    ["a" * 10**6, "\x1b" * 10**5, "\udcff" * 10**5, '"' * 10**5, "\U0001f600" * 10**5],
+    ids=["letters", "escapes", "surrogates", "quotes", "beyond-16-bits"],
+)
 def test_a_record_is_short_whatever_is_in_it(said: str) -> None:
     checks = [CheckRecord("read.succeeds", Verdict.VIOLATION, compared(said), compared(said), plugin_said=said)] * 6
     long = record("a", Verdict.VIOLATION, *checks, ops=(said,) * 300, output=said, reason=said, stimulus=said)

@@ -10,7 +10,19 @@ from msgspec.structs import replace
 from tests.records import case, record
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.reports.waivers import Waiver, WaiverState, accounts, read, stale, waived
+from tffs_conformance.reports.waivers import (
+    OPTIONAL,
+    REQUIRED,
+    Waiver,
+    WaiverError,
+    WaiverState,
+    accounts,
+    counted,
+    hold_to,
+    read,
+    stale,
+    waived,
+)
 
 DAY = datetime.date(2027, 3, 1)
 
@@ -90,3 +102,65 @@ def test_one_target_that_needs_an_entry_is_enough() -> None:
     assert stale([good, bad]) == []
     assert stale([bad]) == []
     assert [account.state for account in stale([bad, changed])] == [WaiverState.CHANGED]
+
+
+FITTING = '[[waiver]]\nclause = "read.succeeds"\nfingerprint = "code=OK"\nreason = "r"\nowner = "o"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[waiver]\nclause = 1\n", "each waiver begins with"),
+        ("waiver = [1]\n", "each waiver begins with"),
+        ("waivers = 1\n", "the unknown key 'waivers'"),
+        ("[[waiver]\n", "is no TOML"),
+        (f"{FITTING}why = 1\nwho = 2\n", f"has the unknown key 'why'; known are {', '.join((*REQUIRED, *OPTIONAL))}$"),
+        ('[[waiver]]\nclause = "read.x"\n', r"waiver 1 \(read.x, \*\) has no fingerprint"),
+        (f'{FITTING}issue = ""\n', "issue is a text that says something"),
+        (f"{FITTING}issue = 3\n", "issue is a text that says something"),
+        (f"{FITTING}expires = 2027-03-01T10:00:00\n", "expires is a date without quotes"),
+        (f'{FITTING}expires = "2027-03-01"\n', "expires is a date without quotes"),
+        (f'{FITTING}case = "a"\n{FITTING}{FITTING}', r"waiver 3 \(read.succeeds, \*\) stands there twice"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "waivers.toml"
+    path.write_text(text)
+    with pytest.raises(WaiverError, match=said):
+        read(path, DAY)
+
+
+def test_a_file_that_is_no_text_is_no_file_of_waivers(tmp_path: Path) -> None:
+    path = tmp_path / "waivers.toml"
+    path.write_bytes(b"# \xff\n")
+    with pytest.raises(WaiverError, match="is no TOML"):
+        read(path, DAY)
+
+
+def test_entries_that_differ_in_one_thing_are_two(tmp_path: Path) -> None:
+    path = tmp_path / "waivers.toml"
+    others = [FITTING.replace("read.succeeds", "a.b"), FITTING.replace("code=OK", "x"), f'{FITTING}case = "a"\n']
+    path.write_text(FITTING + "".join(others))
+    assert len(read(path, DAY)) == 4
+
+
+def test_a_case_is_fitted_by_its_id_and_by_a_pattern() -> None:
+    exact = waiver(case="read/plain[0]")
+    assert exact.fits_case("".join(("read/plain", "[0]")))
+    assert [exact.fits_case(name) for name in ("read/plain", "append/plain[0]", "write/plain[0]", "read/plain0")] == [
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_an_entry_fits_some_cases_of_a_clause_that_there_is(tmp_path: Path) -> None:
+    path, entries = tmp_path / "waivers.toml", [waiver(), waiver(case="read/a"), waiver(case="rare/*")]
+    found = counted(entries, ["read/a", "read/b"], ["rare/a"])
+    assert [entry.cases for entry in found] == [2, 1, 1]
+    hold_to(path, found, ["read.succeeds"])
+    with pytest.raises(WaiverError, match=r"waiver 1: there is no clause 'read.succeeds'"):
+        hold_to(path, found, ["read.hint"])
+    with pytest.raises(WaiverError, match=r"waiver 2 \(read.succeeds\): no case fits 'x'"):
+        hold_to(path, [found[0], waiver(case="x", cases=0)], ["read.succeeds"])
