@@ -4,11 +4,13 @@ import sys
 
 import pytest
 
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.outcomes import Outcome, Source
 from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Clause, Level, Reading, catalogue
 from tffs_conformance.suite.contract.claims import Claims
-from tffs_conformance.suite.engine.checks import Checks, Misused
+from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOp, Checks, Misused
 
 READINGS = (Reading("header", "this", "It copes."), Reading("host", "that", "It copes."))
 ORDINARY = {level: f"{level.lower()}.plain" for level in (Level.MUST, Level.SHOULD)}
@@ -87,3 +89,81 @@ def test_each_harmful_reading_says_what_is_lost() -> None:
 def test_a_clause_that_a_case_does_not_declare_is_a_defect_of_the_suite() -> None:
     with pytest.raises(Misused, match="does not declare it"):
         checks("read.succeeds").check("read.ok-is-exactly-n", True, "a", "b")
+
+
+MUST = ORDINARY[Level.MUST]
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "verdict", "shown"),
+    [
+        (3, 3, Verdict.CONFORM, ("n=3", "n=3")),
+        (3, 4, Verdict.VIOLATION, ("n=3", "n=4")),
+        (4, 3, Verdict.VIOLATION, ("n=4", "n=3")),
+        ([1], [1], Verdict.CONFORM, ("n=[1]", "n=[1]")),
+        ({"a": 1}, {"a": 1}, Verdict.CONFORM, ("n={'a': 1}", "n={'a': 1}")),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, Verdict.VIOLATION, ("n has {'b': 2}", "n has {'b': 3}")),
+        ({"a": 1}, [1], Verdict.VIOLATION, ("n={'a': 1}", "n=[1]")),
+        ([1], {"a": 1}, Verdict.VIOLATION, ("n=[1]", "n={'a': 1}")),
+    ],
+)
+def test_values_are_compared_and_shown(expected: object, got: object, verdict: Verdict, shown: tuple[str, str]) -> None:
+    made = checks(MUST)
+    assert made.equal(MUST, "n", expected, got) is (verdict is Verdict.CONFORM)
+    (record,) = made.made
+    assert (record.verdict, (record.expected, record.got)) == (verdict, shown)
+
+
+def outcome(code: Code, message: str = "", source: Source = Source.PLUGIN) -> Outcome[None]:
+    return Outcome("stat", code, message, None, source=source)
+
+
+def test_one_of_several_codes_is_right() -> None:
+    made = checks(MUST)
+    assert made.status(MUST, outcome(Code.OK, "fine"), Code.OK, Code.NOT_FOUND)
+    assert not made.status(MUST, outcome(Code.INTERNAL), Code.OK, Code.NOT_FOUND)
+    assert [(one.verdict, one.expected, one.got, one.plugin_said) for one in made.made] == [
+        (Verdict.CONFORM, "code=NOT_FOUND|OK", "code=OK", "fine"),
+        (Verdict.VIOLATION, "code=NOT_FOUND|OK", "code=INTERNAL", None),
+    ]
+
+
+def test_an_op_that_says_it_is_not_implemented_is_absent_and_that_is_recorded() -> None:
+    made = checks(MUST)
+    with pytest.raises(AbsentOp, match=r"^stat answers UNIMPLEMENTED$") as absent:
+        made.status(MUST, outcome(Code.UNIMPLEMENTED, "not yet"), Code.OK)
+    assert absent.value.op == "stat"
+    (record,) = made.made
+    assert (record.clause, record.got) == (UNIMPLEMENTED, "stat: code=UNIMPLEMENTED")
+    assert (record.reading, record.plugin_said) == ("unsupported", "not yet")
+
+
+@pytest.mark.parametrize(("source", "why"), [(Source.ABSENT, r"^no entry$"), (Source.DEFAULT, "^stat answers")])
+def test_what_the_plugin_does_not_say_itself_is_not_recorded(source: Source, why: str) -> None:
+    made = checks(MUST)
+    with pytest.raises(AbsentOp, match=why):
+        made.status(MUST, outcome(Code.UNIMPLEMENTED, "no entry", source), Code.OK)
+    assert made.made == []
+
+
+def test_where_unimplemented_is_right_it_is_a_code_like_others() -> None:
+    made = checks(MUST)
+    assert made.status(MUST, outcome(Code.UNIMPLEMENTED), Code.OK, Code.UNIMPLEMENTED)
+    assert [one.clause for one in made.made] == [MUST]
+    made.implemented(outcome(Code.OK))
+    made.implemented(outcome(Code.INTERNAL))
+    assert [one.clause for one in made.made] == [MUST]
+
+
+def test_what_is_only_noted_is_no_breach() -> None:
+    made = checks(MUST)
+    made.note(MUST, "a length of 3", "so be it")
+    (record,) = made.made
+    assert (record.verdict, record.expected, record.got, record.plugin_said) == (
+        Verdict.CONFORM, "anything", "a length of 3", "so be it",
+    )  # fmt: skip
+
+
+def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
+    made = Checks("read/a", (MUST,), "mine:///case", Claims(), Redaction({}))
+    assert made.told("a/b of mine:///case/c") == "a/b of {case}/c"
