@@ -167,3 +167,16 @@ def test_what_is_only_noted_is_no_breach() -> None:
 def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
     made = Checks("read/a", (MUST,), "mine:///case", Claims(), Redaction({}))
     assert made.told("a/b of mine:///case/c") == "a/b of {case}/c"
+    assert Checks("read/a", (MUST,), "mine:///x", Claims(), Redaction({})).told("in /x/y") == "in {case}/y"
+    assert Checks("read/a", (MUST,), "mine://host/case", Claims(), Redaction({})).told("ab") == "ab"
+
+
+def test_only_the_harmful_reading_itself_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = (Reading("a", "this", "It copes."), Reading("b", "that", "It loses data.", harmful=True))
+    monkeypatch.setitem(
+        CLAUSES, "x.y", Clause("x.y", Level.MUST, "read", "", ("s",), "", disputed="A1", readings=readings)
+    )
+    made = checks("x.y")
+    made.reading("x.y", {"a": True}, "this")
+    made.reading("x.y", {"b": True}, "that")
+    assert [one.verdict for one in made.made] == [Verdict.TOLERATED, Verdict.WARNING]

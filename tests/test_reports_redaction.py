@@ -84,7 +84,9 @@ def test_every_text_of_a_record_and_no_name() -> None:
     assert Redaction({}).record(before) is before
 
 
-@pytest.mark.parametrize("value", ['with "quotes"', "two\nlines", "back\\slash", "caf\u00e9", "it's"])
+@pytest.mark.parametrize(
+    "value", ['with "quotes"', "two\nlines", "back\\slash", "caf\u00e9", "it's", "one\x01two", 'caf\u00e9 "x"']
+)
 def test_a_secret_is_found_as_python_and_json_write_it_and_nothing_else_goes(value: str) -> None:
     redaction = Redaction({"N": value})
     assert redaction.text(json.dumps(value)) == redaction.text(json.dumps(value, ensure_ascii=False)) == '"<N>"'
