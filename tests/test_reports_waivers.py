@@ -164,3 +164,10 @@ def test_an_entry_fits_some_cases_of_a_clause_that_there_is(tmp_path: Path) -> N
         hold_to(path, found, ["read.hint"])
     with pytest.raises(WaiverError, match=r"waiver 2 \(read.succeeds\): no case fits 'x'"):
         hold_to(path, [found[0], waiver(case="x", cases=0)], ["read.succeeds"])
+
+
+def test_only_violations_are_waived() -> None:
+    verdicts = (Verdict.CONFORM, Verdict.VIOLATION, Verdict.WARNING)
+    checks = [CheckRecord("read.succeeds", verdict, "x", "code=OK") for verdict in verdicts]
+    found = waived(record("a", Verdict.VIOLATION, *checks), [waiver()])
+    assert [check.verdict for check in found.checks] == [Verdict.CONFORM, Verdict.WAIVED, Verdict.WARNING]
