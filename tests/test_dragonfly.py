@@ -15,7 +15,7 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
 from tests.store import Store
-from tests.topology import ACCESS, SECRET, sent, traffic
+from tests.topology import ACCESS, SECRET, sent, traffic, whole
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.services import Running
@@ -57,16 +57,22 @@ def until(what: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.05)
 
 
+def start(running: Running, service: str) -> None:
+    """A service that was stopped or killed is there again, and all is as before."""
+    container = running.containers[service]
+    container.start()
+    until(lambda: container.reload() or container.attrs["State"]["Health"]["Status"] == "healthy")
+    whole(running)
+
+
 @contextmanager
 def without(running: Running, service: str) -> Iterator[None]:
     """One service is not there for a while."""
-    container = running.containers[service]
-    container.stop(timeout=1)
+    running.containers[service].stop(timeout=1)
     try:
         yield
     finally:
-        container.start()
-        until(lambda: container.reload() or container.attrs["State"]["Health"]["Status"] == "healthy")
+        start(running, service)
 
 
 def test_a_second_client_gets_the_object_from_the_first_and_the_store_sends_it_once(
@@ -176,8 +182,7 @@ def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
             code, message, got = read(fs, f"{ROOT}/huge", 1 << 28)
     finally:
         killer.join()
-        container.start()
-        until(lambda: container.reload() or container.attrs["State"]["Health"]["Status"] == "healthy")
+        start(running, "client-b")
     assert code in (Code.UNAVAILABLE, Code.DATA_LOSS), message
     assert got == b""
 
