@@ -35,9 +35,9 @@ MODULES = {
     "reports/redaction.py": ("test_reports_redaction.py",),
     "tffs_conformance/run/exit_code.py": ("test_exit_code.py",),
     "tffs_conformance/run/selection.py": ("test_course.py",),
-    "suite/engine/bounds.py": ("test_bounds.py",),
+    "suite/engine/sharing.py": ("test_sharing.py",),
     "suite/engine/checks.py": ("test_checks.py", "test_fingerprints.py::test_what_differs_from_run_to_run_is_not_told"),
-    "suite/contract/coverage.py": ("test_cli.py",),
+    "suite/contract/coverage.py": ("test_coverage.py",),
 }
 
 

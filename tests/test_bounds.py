@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from tests.records import record
 from tffs_conformance.harness.codes import Code
@@ -15,8 +14,7 @@ from tffs_conformance.reports.plain import text
 from tffs_conformance.reports.records import CheckRecord
 from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite.engine import bounds
-from tffs_conformance.suite.engine.bounds import COMPARED, OTHERS, RECORD, Keeper, Trace, add, compared, fitted
+from tffs_conformance.suite.engine.bounds import COMPARED, RECORD, Keeper, Trace, compared, fitted
 from tffs_conformance.suite.engine.callformat import Cut, Form, show
 
 MEBI = 1 << 20
@@ -91,44 +89,6 @@ def test_what_was_compared_is_cut_in_the_same_place_whatever_else_a_case_says() 
     assert compared("x" * (COMPARED + 1)).startswith("x" * (COMPARED - 2))
     assert f"… ({COMPARED + 1} characters, sha256 " in compared("x" * (COMPARED + 1))
     assert compared("x" * 500 + "a") != compared("x" * 500 + "b")
-
-
-def violation(got: str) -> CheckRecord:
-    return CheckRecord("read.succeeds", Verdict.VIOLATION, "x", got)
-
-
-def test_very_many_checks_of_one_clause_share_records_and_are_all_counted() -> None:
-    made: list[CheckRecord] = []
-    for number in range(1000):
-        add(made, violation(f"got {number}"))
-    assert len(made) == bounds.CHECKS + 1
-    assert sum(check.times for check in made) == 1000
-    assert (made[-1].got, made[-1].times) == (OTHERS, 1000 - bounds.CHECKS)
-
-
-def test_what_conforms_alike_shares_a_record_and_what_does_not_stands_alone() -> None:
-    made: list[CheckRecord] = []
-    kept = CheckRecord("read.succeeds", Verdict.CONFORM, "code=OK", "code=OK")
-    for check in (kept, violation("a"), kept, violation("a"), replace(kept, clause="read.one-byte"), kept):
-        add(made, check)
-    assert [(check.clause, check.verdict, check.times) for check in made] == [
-        ("read.succeeds", "conform", 3),
-        ("read.succeeds", "violation", 1),
-        ("read.succeeds", "violation", 1),
-        ("read.one-byte", "conform", 1),
-    ]
-
-
-def test_a_breach_that_no_record_shows_is_not_counted_as_one_that_is() -> None:
-    """A waiver that accepts what is shown must not accept what is not."""
-    made: list[CheckRecord] = []
-    for number in range(bounds.CHECKS):
-        add(made, violation(f"got {number}"))
-    for got in ("got 3", "new", "got 3"):
-        add(made, violation(got))
-    add(made, CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x"))
-    assert [(check.got, check.times) for check in made if check.times > 1] == [("got 3", 3)]
-    assert [check.got for check in made[-2:]] == [OTHERS, "x"]
 
 
 def test_calls_are_kept_whole(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,7 +17,7 @@ from tffs_conformance.reports.report import REPORT_NAME
 from tffs_conformance.reports.tally import build
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue, causes_first, clause
-from tffs_conformance.suite.contract.coverage import Sentence, cites, coverage, sentences
+from tffs_conformance.suite.contract.coverage import Sentence
 from tffs_conformance.suite.engine import collect
 
 
@@ -110,18 +109,6 @@ def test_uncovered_is_what_no_executed_check_is_about(tmp_path: Path, verdict: V
 # list --coverage -----------------------------------------------------------------------------------------------------
 
 
-def test_every_sentence_of_the_interface_is_covered_or_cannot_be_observed() -> None:
-    """Each clause that a row names exists, has a case, and cites the row's line; or the row says why there is none."""
-    held = coverage(sentences(), catalogue(), {one.id: one.clauses for one in collect.cases()})
-    assert {row.sentence.line: row.state for row in held if not row.settled} == {}
-
-
-def test_the_table_has_no_sentence_twice_and_no_row_that_says_both() -> None:
-    table = sentences()
-    assert len({(row.line, row.demand) for row in table}) == len(table) >= 245
-    assert [row.line for row in table if row.clauses and row.unobservable] == []
-
-
 def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     table = [
         Sentence("228", "OK iff exactly n bytes", ("read.ok-is-exactly-n",), ""),
@@ -136,46 +123,6 @@ def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPat
     output = said("list", "--coverage", code=1)
     assert "1\tnobody knows\t\t\tmissing" in output
     assert "3 sentences: 1 covered, 1 cannot be observed, 1 missing or wrong (66 %)" in output
-
-
-def made(*source: str) -> Clause:
-    return Clause("a.b", Level.MUST, "read", "", source, "")
-
-
-@pytest.mark.parametrize(
-    ("line", "source", "cited"),
-    [
-        ("229", "filesystem_interface.h:229 (2.21), read", True),
-        ("229", "filesystem_interface.h:214,229 (2.21), read", True),
-        ("229", "filesystem_interface.h:220-230 (2.21), read", True),
-        ("229b", "filesystem_interface.h:229 (2.21), read", True),
-        ("345+NF", "filesystem_interface.h:340, 345 (2.21)", True),
-        ("168-175", "filesystem_interface.h:175 (2.21)", True),
-        ("168-175", "filesystem_interface.h:176 (2.21)", False),
-        ("229", "filesystem_interface.h:228,230 (2.21), read", False),
-        ("229", "filesystem_interface.h (2.21), read", False),
-        ("229", "modular_filesystem.cc:229 (2.21)", False),
-        ("2", "filesystem_interface.h:229 (2.21), read", False),
-        ("sign.", "anything", True),
-    ],
-)
-def test_a_source_cites_a_line(line: str, source: str, cited: bool) -> None:
-    assert cites(made("RFC", source), Sentence(line, "", (), "")) is cited
-
-
-@pytest.mark.parametrize(
-    ("name", "cases", "state"),
-    [
-        ("a.b", {"c": ["a.b"]}, "covered"),
-        ("a.b", {"c": ["a.c"]}, "a.b has no case"),
-        ("a.x", {"c": ["a.x"]}, "there is no clause a.x"),
-        ("a.far", {"c": ["a.far"]}, "a.far does not cite line 7"),
-    ],
-)
-def test_what_is_wrong_with_a_row_is_said(name: str, cases: dict[str, Any], state: str) -> None:
-    clauses = {"a.b": made("filesystem_interface.h:7"), "a.far": made("filesystem_interface.h:8")}
-    (row,) = coverage([Sentence("7", "d", (name,), "")], clauses, cases)
-    assert (row.state, row.settled) == (state, state == "covered")
 
 
 # explain -------------------------------------------------------------------------------------------------------------

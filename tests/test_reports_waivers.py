@@ -4,6 +4,7 @@ import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from tffs_conformance.reports.waivers import (
     OPTIONAL,
     REQUIRED,
     Waiver,
+    WaiverAccount,
     WaiverError,
     WaiverState,
     accounts,
@@ -171,3 +173,22 @@ def test_only_violations_are_waived() -> None:
     checks = [CheckRecord("read.succeeds", verdict, "x", "code=OK") for verdict in verdicts]
     found = waived(record("a", Verdict.VIOLATION, *checks), [waiver()])
     assert [check.verdict for check in found.checks] == [Verdict.CONFORM, Verdict.WAIVED, Verdict.WARNING]
+    (account,) = accounts([waiver()], [replace(found, checks=found.checks[2:])])
+    assert account.got_instead == ()
+
+
+def test_an_entry_is_unneeded_also_where_a_case_was_run_twice() -> None:
+    entry, kept = waiver(cases=1), record("a", Verdict.CONFORM)
+    assert states([entry], kept, kept) == [WaiverState.UNNEEDED]
+
+
+def test_a_count_begins_at_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "waivers.toml"
+    path.write_text('[[waiver]]\nclause = "read.succeeds"\nfingerprint = "x"\nreason = "r"\nowner = "o"\n')
+    (entry,) = read(path, DAY)
+    assert entry.cases == 0
+    (account,) = accounts([replace(entry, cases=1)], [])
+    said = msgspec.to_builtins(account)
+    assert msgspec.convert(said, WaiverAccount).waived == 0
+    with pytest.raises(msgspec.ValidationError, match="waived"):
+        msgspec.convert(said | {"waived": -1}, WaiverAccount)

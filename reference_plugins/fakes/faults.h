@@ -76,6 +76,7 @@ std::vector<Fault> SetupFaults();
 std::vector<Fault> StressFaults();
 std::vector<Fault> ScenarioFaults();
 std::vector<Fault> NameFaults();
+std::vector<Fault> SpellingFaults();
 
 }  // namespace fakes
 

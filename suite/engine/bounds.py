@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ...harness.outcomes import Outcome, Read
 from ...harness.raw import Call
 from ...reports.plain import dumps, plain
-from ...reports.records import CaseRecord, CheckRecord
+from ...reports.records import CaseRecord
 from ...reports.redaction import Redaction
 from ...reports.verdicts import Verdict
 from .callformat import Cut, Form
@@ -25,8 +25,6 @@ from .callformat import Cut, Form
 RECORD = 10_000
 #: The most characters of the JSON of what a check expected and got: both are always cut in the same place.
 COMPARED = 400
-#: One case makes so many checks of one clause with one verdict; those beyond share a record.
-CHECKS = 16
 #: A case remembers so many bytes of long values; those beyond are remembered by their digests.
 REMEMBERED = 8 << 20
 #: A value is long from so many bytes on.
@@ -35,8 +33,6 @@ LONG = 4096
 KEPT = 256 << 20
 #: What is given up, step by step, until a record is short enough: characters of a text, calls, characters of output.
 _STEPS = ((4000, 200, 16_000), (1000, 60, 2_000), (400, 30, 500), (200, 12, 200), (80, 5, 100))
-#: What a check says that stands for others beyond CHECKS.
-OTHERS = "another answer than those above"
 
 
 class Trace(list[Call]):
@@ -111,25 +107,6 @@ class Keeper:
 def compared(text: str) -> str:
     """What a check expected or got, cut where it is too long for a fingerprint."""
     return _cut(text, COMPARED)
-
-
-def add(made: list[CheckRecord], check: CheckRecord) -> None:
-    """Take a check of a case. Those of one clause that conform alike share a record, and all beyond the first few."""
-    alike = [k for k, one in enumerate(made) if one.clause == check.clause and one.verdict is check.verdict]
-    many = len(alike) >= CHECKS
-    same = _same(made, alike, check) if many or check.verdict is Verdict.CONFORM else None
-    if same is None and many:
-        check = replace(check, got=OTHERS, expected="as above", plugin_said=None)
-        same = _same(made, alike, check)
-    if same is None:
-        made.append(check)
-    else:
-        made[same] = replace(made[same], times=made[same].times + 1)
-
-
-def _same(made: Sequence[CheckRecord], among: Iterable[int], check: CheckRecord) -> int | None:
-    """Where the record is that says the same."""
-    return next((k for k in among if replace(made[k], times=1) == check), None)
 
 
 def fitted(record: CaseRecord) -> CaseRecord:

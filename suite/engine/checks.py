@@ -11,7 +11,7 @@ from ...reports.redaction import Redaction
 from ...reports.verdicts import Verdict
 from ..contract.catalogue import Level, clause
 from ..contract.claims import Claims
-from . import bounds
+from . import bounds, sharing
 from .callformat import differing, show
 
 #: Disputed (A23): an op that is there may answer UNIMPLEMENTED. That is no breach and no pass.
@@ -135,7 +135,7 @@ class Checks:
             verdict = Verdict.VIOLATION if level is Level.MUST else Verdict.WARNING
         verdict, expected = self.claims.judged(name, holds, verdict, expected, reading)
         expected, got = (bounds.compared(self.told(text)) for text in (expected, got))
-        bounds.add(self.made, CheckRecord(name, verdict, expected, got, reading, self.told(said) or None))
+        sharing.add(self.made, CheckRecord(name, verdict, expected, got, reading, self.told(said) or None))
         return holds
 
     def told(self, text: str) -> str:

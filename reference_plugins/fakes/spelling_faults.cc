@@ -1,0 +1,79 @@
+// A plugin that knows one spelling of each path, as a store with a table of names does:
+// translate_name cleans nothing, and "a//b", "a/./b" and "a/b" are three names.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "faults.h"
+#include "path_ops.h"
+#include "support/memory.h"
+#include "support/paths.h"
+
+namespace fakes {
+namespace {
+
+using Ops = TF_FilesystemOps;
+
+// The path under which the kernel keeps names that it would otherwise leave out: nothing, "." and
+// "..".
+std::string Kept(std::string_view path) {
+  if (path.size() < 2) return std::string(path);
+  std::string kept;
+  for (size_t from = 1; from <= path.size();) {
+    const size_t to = std::min(path.find('/', from), path.size());
+    const std::string_view name = path.substr(from, to - from);
+    kept += '/';
+    if (name.empty() || name == "." || name == "..") kept += '\x1e';
+    kept += name;
+    from = to + 1;
+  }
+  return kept;
+}
+
+// An op that looks its paths up as they are.
+template <auto Entry, typename Type = decltype(Entry)>
+struct AsItIs;
+template <auto Entry, typename Result, typename... Rest>
+struct AsItIs<Entry, Result (*Ops::*)(const TF_Filesystem*, const char*, Rest...)> {
+  static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
+    return (Real().filesystem.*Entry)(filesystem, Kept(path).c_str(), rest...);
+  }
+};
+template <auto Entry>
+struct AsItIs<Entry, decltype(Ops::rename_file) Ops::*> {
+  static void Call(const TF_Filesystem* filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+    (Real().filesystem.*Entry)(filesystem, Kept(source).c_str(), Kept(target).c_str(), status);
+  }
+};
+
+struct LooksUpAsItIs {
+  Ops& ops;
+
+  template <auto Entry>
+  void Add(const char*) {
+    ops.*Entry = AsItIs<Entry>::Call;
+  }
+};
+
+char* NotCleaned(const TF_Filesystem*, const char* uri) {
+  return support::CopyString(std::string(support::ParseUri(uri).path));
+}
+
+}  // namespace
+
+std::vector<Fault> SpellingFaults() {
+  return {
+      {"translate_name.keeps-spellings", "cleans no name, and looks names up as they are",
+       "names are cleaned of //, . and ..",
+       [](support::Tables& t) {
+         t.filesystem.translate_name = NotCleaned;
+         t.filesystem.paths_exist = nullptr;
+         ForEachOp(LooksUpAsItIs{t.filesystem});
+       }},
+  };
+}
+
+}  // namespace fakes
