@@ -22,6 +22,7 @@ steps = (
     Step("beside", "true", minutes=1, yields=True),
     Step("behind", "echo behind", minutes=1, after=("tests",)),
     Step("far-behind", "true", minutes=1, after=("behind",)),
+    Step("waiting", "grep 1 {kept}/tests.log", minutes=1, behind=("tests",), cores=0),
 )
 runner["main"].__globals__["STEPS"] = steps
 sys.exit(runner["main"]())
@@ -29,7 +30,7 @@ sys.exit(runner["main"]())
 
 
 def ended(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
-    script = WITH_OURS.format(runner=str(CLONE / ".ci" / "steps.py"), pid=str(folder / "pid"))
+    script = WITH_OURS.format(runner=str(CLONE / ".ci" / "steps.py"), pid=str(folder / "pid"), kept=folder / "kept")
     environment = {"PATH": "/usr/bin:/bin", "TFFS_CI_ARTIFACTS": str(folder / "kept"), "XDG_CACHE_HOME": str(folder)}
     line = [sys.executable, "-c", script, *names]
     return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
@@ -42,7 +43,7 @@ def test_what_came_of_each_step_is_told_and_kept(tmp_path: Path) -> None:
     head = next(number for number, line in enumerate(lines) if line.startswith("step "))
     told = {line.split()[0]: line[20:34].strip() for line in lines[head + 1 : -2]}
     assert told == {"sound": "passed", "tests": "exit 1", "late": "over 0.5 s", "beside": "passed",
-                    "behind": "not run", "far-behind": "not run"}  # fmt: skip
+                    "behind": "not run", "far-behind": "not run", "waiting": "passed"}  # fmt: skip
     # Of a step that failed the log is shown, and pytest's closing line comes last.
     assert "beyond" not in done.stdout
     assert lines[-1] == "=== 2 failed, 1 passed in 0.01s ==="
@@ -60,6 +61,10 @@ def test_steps_by_name_bring_what_they_need(tmp_path: Path) -> None:
     ]
     done = ended(tmp_path, "sound", "beside")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "=== 3 passed in 0.01s ===")
+    # It waits for nobody who was not asked for.
+    (tmp_path / "kept" / "tests.log").write_text("1")
+    done = ended(tmp_path, "waiting")
+    assert (done.returncode, "tests" in done.stdout) == (0, False), done.stdout
     done = ended(tmp_path, "no-such-step")
     assert (done.returncode, done.stderr[:26]) == (1, "no such step: no-such-step")
 
