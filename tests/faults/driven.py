@@ -56,14 +56,23 @@ def of_op(op: str) -> list[Listed]:
     return [case for case in all_cases("full") if any(clause(name).op == op for name in case.clauses)]
 
 
+#: Seconds that one call may take: of a fault that hangs, and of any other, which may be slow on a busy machine.
+HANGING, BUSY = 2, 10
+
+
 def judge(
-    plugin: str, fault: str, cases: list[Listed], timeout: float = 2, enough: Callable[[CaseRecord], bool] | None = None
+    plugin: str,
+    fault: str,
+    cases: list[Listed],
+    timeout: float | None = None,
+    enough: Callable[[CaseRecord], bool] | None = None,
 ) -> Judged:
     """Run cases on a plugin with a value of TFFS_FAULT; one call may take `timeout` seconds.
 
     After a case whose record is `enough`, the others are left out.
     """
     started = time.monotonic()
+    timeout = timeout or (HANGING if "hang" in fault else BUSY)
     target = only_target(plugin, OF_SEVERAL.get(fault), None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
         target = replace(target, backing="file://{path}", traces=traces)
