@@ -54,7 +54,9 @@ struct LooksUpAsItIs {
 
   template <auto Entry>
   void Add(const char*) {
-    ops.*Entry = AsItIs<Entry>::Call;
+    // A pattern is the URI that a user wrote.
+    if constexpr (!std::is_same_v<decltype(Entry), decltype(&Ops::get_matching_paths)>)
+      ops.*Entry = AsItIs<Entry>::Call;
   }
 };
 
