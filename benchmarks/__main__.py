@@ -33,7 +33,6 @@ def main() -> None:
 
 def figures(folder: Path, quick: bool, against: str | None) -> Iterator[tuple[str, Spread | float]]:
     python = sys.executable
-    yield from ops.figures(folder)
     yield runs.against_empty_tests(python, folder)
     if not quick:
         yield from runs.by_tier(python, folder)
@@ -41,6 +40,8 @@ def figures(folder: Path, quick: bool, against: str | None) -> Iterator[tuple[st
         yield runs.of_a_hang(python, folder)
     if against:
         yield from runs.before_and_after(python, against, folder)
+    # These come last: the largest process of a command is at least as large as the one that starts it has become.
+    yield from ops.figures(folder)
 
 
 def machine() -> dict[str, Any]:
