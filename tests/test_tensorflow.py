@@ -12,13 +12,16 @@ import pytest
 from tests.tensorflow.targets import LASTING, LOADER, PYTHON, TARGETS, Absent, Target, environment, shipped, tensorflow
 from tests.test_fakes import told
 from tests.test_header import HEADER
+from tests.test_suite import report
+from tests.test_suite import run as suite
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.guard import Guard
 from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.native import native_directory
+from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.outcomes import Died
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import register
@@ -76,6 +79,35 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
             yield Filled(target, said)
     except Absent as absent:
         pytest.skip(f"not run: {absent}")
+
+
+# TensorFlow as the runtime --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plugin", ["posix", "memory"])
+def test_a_plugin_is_judged_on_the_libraries_of_tensorflow(plugin: str, tmp_path: Path) -> None:
+    found = tensorflow()
+    assert found is not None
+    done = suite(tmp_path, "-q", f"--plugin={plugin}", "--tier=must", f"--runtime={found[0]}")
+    assert done.returncode == 0, done.stdout[-3000:]
+    judged = report(tmp_path)
+    assert judged["target"]["runtime"].startswith(f"TensorFlow {found[1]} on ")
+    assert judged["counts"]["violation"] == judged["counts"]["warning"] == 0
+
+
+def test_the_hosts_run_on_tensorflow_and_on_nothing_else() -> None:
+    found = tensorflow()
+    assert found is not None
+    libraries = (str(found[0] / RUNTIME_NAME),)
+    starts = launcher((), {}, libraries)
+    host = Host(starts, 60)
+    assert register(host, shipped("posix")).error is None
+    facts = host.process.facts
+    assert facts is not None
+    lines = Path(f"/proc/{facts.pid}/maps").read_text().splitlines()
+    assert {line.split(maxsplit=5)[5] for line in lines if RUNTIME_NAME in line} == {*libraries}
+    host.close()
+    starts.close()
 
 
 # The header -----------------------------------------------------------------------------------------------------------

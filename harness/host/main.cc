@@ -101,7 +101,20 @@ int PerformAt(const std::optional<Ends>& given) {
   return Perform(ends, wire);
 }
 
+// What takes the environment of the hosts, which a relay is told first.
+void Begin() {
+  OpenRuntime();
+  ReportCrashes();
+  IgnoreFileSizeSignal();
+}
+
+int PerformServed() {
+  Begin();
+  return PerformAt(Serve());
+}
+
 int PerformRelay() {
+  Begin();
   const Ends ends = MoveWire({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
   return PerformAt(Relay(ends.in, ends.out));
 }
@@ -116,6 +129,7 @@ int PerformAlone() {
     TakeEnvironment(request);
     return PerformRelay();
   }
+  Begin();
   first.PutBack(body);
   const Ends ends = MoveWire({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
   Wire wire(ends.in, ends.out, first.Unread());
@@ -134,10 +148,7 @@ int Main(int argc, char** argv) {
     return 2;
   }
   CheckEnvironment();
-  OpenRuntime();
-  ReportCrashes();
-  IgnoreFileSizeSignal();
-  return how == "serve" ? PerformAt(Serve()) : how == kRelay ? PerformRelay() : PerformAlone();
+  return how == "serve" ? PerformServed() : how == kRelay ? PerformRelay() : PerformAlone();
 }
 
 }  // namespace

@@ -5,11 +5,17 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "tf_filesystem_plugin.h"
 
 namespace tffs {
 namespace {
+
+// Names the libraries of another runtime, divided by colons, the one that has TF_NewStatus first.
+constexpr char kGiven[] = "TFFS_RUNTIME";
+// The exit status of a host whose environment is at fault, and not the plugin.
+constexpr int kBrokenEnvironment = 71;
 
 void* library = nullptr;
 
@@ -26,7 +32,13 @@ struct {
   const char* error = dlerror();
   std::fprintf(stderr, "tffs-host: %s\n",
                error != nullptr ? error : "the runtime cannot be opened");
-  std::exit(EXIT_FAILURE);
+  std::exit(kBrokenEnvironment);
+}
+
+void* Opened(const std::string& name) {
+  void* opened = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (opened == nullptr) Fail();
+  return opened;
 }
 
 template <typename Function>
@@ -38,8 +50,15 @@ void Find(Function*& function, const char* name) {
 }  // namespace
 
 void OpenRuntime() {
-  library = dlopen(RuntimeName().c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) Fail();
+  const char* given = std::getenv(kGiven);
+  std::istringstream names(given != nullptr ? given : "");
+  // The plugin finds the environment that it would find without.
+  unsetenv(kGiven);
+  for (std::string name; std::getline(names, name, ':');) {
+    void* opened = Opened(name);
+    if (library == nullptr) library = opened;
+  }
+  if (library == nullptr) library = Opened(RuntimeName());
   Find(functions.new_status, "TF_NewStatus");
   Find(functions.delete_status, "TF_DeleteStatus");
   Find(functions.set_status, "TF_SetStatus");

@@ -6,7 +6,14 @@ from .command import Command
 from .launcher import Launcher
 from .local import Local
 
+#: What tells a host the libraries of its runtime.
+RUNTIME_VARIABLE = "TFFS_RUNTIME"
 
-def launcher(command: Sequence[str], environment: Mapping[str, str]) -> Launcher:
-    """What starts hosts with this command and `environment`: this machine, where the command is empty."""
-    return Command(command, environment) if command else Local(environment)
+
+def launcher(command: Sequence[str], environment: Mapping[str, str], libraries: Sequence[str] = ()) -> Launcher:
+    """What starts hosts with this command and `environment`: this machine, where the command is empty.
+
+    `libraries` are those of the runtime, where that is not the stand-in.
+    """
+    given = {**environment, RUNTIME_VARIABLE: ":".join(libraries)} if libraries else environment
+    return Command(command, given) if command else Local(given)

@@ -41,7 +41,7 @@ class Workbench:
         self.target = target
         self.knowledge = knowledge
         self.claims = Claims.of(target.claims, target.limits)
-        starts = launcher(target.host_command, target.environment)
+        starts = launcher(target.host_command, target.environment, target.runtime)
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=knowledge.filling)
         self.redaction = target.redaction
         self.keeper = Keeper(target.traces, self.redaction)

@@ -5,6 +5,7 @@ import secrets
 
 import pytest
 
+from ..harness.native import STAND_IN
 from ..suite.engine.marks import TIERS
 from ..suite.engine.target import EXAMPLES
 
@@ -124,6 +125,14 @@ def add(group: pytest.OptionGroup) -> None:
         help="run the plugin's process with this command, which speaks over its standard input and output, e.g."
         " 'docker exec -i serving /tffs-host' or 'valgrind -q {host}', where {host} is the host of this package;"
         " the plugin's path is one there",
+    )
+    option(
+        "--runtime",
+        dest="tffs_runtime",
+        default=STAND_IN,
+        metavar="RUNTIME",
+        help="what gives the plugin its TF_* symbols: 'stand-in' (default); 'tensorflow' for the one that is installed"
+        " here; the folder of another; or a release that pip fetches once, e.g. 'tensorflow-cpu==2.16.*'",
     )
     option(
         "--host-scope",

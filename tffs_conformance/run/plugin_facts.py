@@ -13,6 +13,7 @@ from ..harness.launchers.choice import launcher
 from ..harness.loader import Blocked, Loader
 from ..harness.outcomes import Died
 from ..harness.registration import Registration
+from ..harness.runtimes import Runtime
 from ..harness.tables import DEFAULT_NEEDS, OPS, available
 from ..reports.header import TargetFacts
 from ..suite.engine.target import Target
@@ -20,22 +21,34 @@ from ..suite.engine.target import Target
 
 @dataclass(frozen=True, slots=True)
 class PluginSeen:
-    """A plugin at first sight; `registration` is None where it does not survive that, which the cases will show."""
+    """A plugin at first sight; `registration` is None where it does not survive that, which the cases will show.
+
+    `runtime` has the libraries that it was loaded with.
+    """
 
     registration: Registration | None
     sha256: str
     size: int
+    runtime: Runtime
 
 
-def see(plugin: Path, host_command: Sequence[str], environment: dict[str, str], timeout: float) -> PluginSeen:
-    """Look at a plugin where its hosts run. Raises FileNotFoundError where it is not there, Lost."""
-    starts = launcher(host_command, environment)
+def see(
+    plugin: Path, host_command: Sequence[str], environment: dict[str, str], timeout: float, runtime: Runtime
+) -> PluginSeen:
+    """Look at a plugin where its hosts run. Raises FileNotFoundError where it is not there, Lost.
+
+    One that lacks symbols is tried with all libraries of the runtime.
+    """
+    starts = launcher(host_command, environment, runtime.libraries)
     loader = Loader(starts, plugin, timeout)
     try:
         content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()
-        return PluginSeen(_registration(loader), hashlib.sha256(content).hexdigest(), len(content))
+        registration = _registration(loader)
     finally:
         loader.close()
+    if registration is not None and registration.missing and runtime.more:
+        return see(plugin, host_command, environment, timeout, runtime.whole)
+    return PluginSeen(registration, hashlib.sha256(content).hexdigest(), len(content), runtime)
 
 
 def _content(host: Host, plugin: Path) -> bytes:
@@ -66,7 +79,7 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
         size=seen.size,
         scheme=target.scheme,
         root=target.root,
-        runtime=f"stand-in {machine} {platform.machine()}",
+        runtime=f"{seen.runtime} {machine} {platform.machine()}",
         profile=profile,
         environment=tuple(sorted(target.environment)),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},

@@ -43,6 +43,7 @@ class RunOptions:
     replay: str | None
     keep: bool
     host_command: tuple[str, ...]
+    runtime: str
     host_scope: str
     timeout: float
     reports: Path
@@ -76,6 +77,7 @@ class RunOptions:
             replay=replay,
             keep=option.tffs_keep,
             host_command=_host_command(option.tffs_host_command),
+            runtime=option.tffs_runtime,
             host_scope=option.tffs_host_scope,
             timeout=option.tffs_call_timeout,
             reports=Path(os.path.abspath(option.tffs_report_dir)),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ..harness import paths, profile
 from ..harness.launchers.launcher import Lost
-from ..harness.native import NativePartsMissing, native_directory
+from ..harness.native import STAND_IN, NativePartsMissing, native_directory
 from ..harness.profile import Profile, ProfileError
+from ..harness.runtimes import NoRuntime, Runtime, find
 from ..harness.shipped import built, plugin_path, shipped
 from ..reports.header import TargetFacts
 from ..reports.redaction import Redaction, looks_secret
@@ -61,11 +62,15 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
         native_directory()
     except NativePartsMissing as error:
         raise BadUsage(str(error)) from error
+    try:
+        runtime = find(options.runtime, here=not options.host_command)
+    except NoRuntime as error:
+        raise BadUsage(f"--runtime: {error}") from error
     supplied = given(plugins, profiles)
     found: list[PreparedTarget] = []
     for k, plugin in enumerate(plugins):
         claimed = profiles[k] if profiles else _supplied(supplied[k], _at(options.roots, k))
-        found += _prepared(options, plugin, claimed, supplied[k], k)
+        found += _prepared(options, runtime, plugin, claimed, supplied[k], k)
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
         raise BadUsage(f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own")
@@ -101,7 +106,9 @@ def _at(values: Sequence[str], k: int) -> str | None:
     return values[k] if values else None
 
 
-def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given, k: int) -> list[PreparedTarget]:
+def _prepared(
+    options: RunOptions, runtime: Runtime, given: str, claimed: Profile, services: Given, k: int
+) -> list[PreparedTarget]:
     """The targets of one --plugin: one, or one for each scheme where all are asked for.
 
     Options win over profiles, and profiles over services.
@@ -111,7 +118,9 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
         scheme = claimed.scheme
         root = claimed.root if root is None else root
     environment = {**services.environment, **claimed.environment, **options.environment}
-    plugin, seen, known, scheme = _registered(given, scheme, root, options.host_command, environment, options.timeout)
+    plugin, seen, known, scheme = _registered(
+        given, scheme, root, options.host_command, environment, options.timeout, runtime
+    )
     if scheme == EVERY and root is not None:
         raise BadUsage(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
@@ -132,6 +141,7 @@ def _prepared(options: RunOptions, given: str, claimed: Profile, services: Given
             environment=environment,
             timeout=options.timeout,
             host_command=options.host_command,
+            runtime=seen.runtime.libraries,
             host_scope=options.host_scope,
             keep=options.keep,
             backing=theirs,
@@ -157,17 +167,19 @@ def _registered(
     host_command: Sequence[str],
     environment: dict[str, str],
     timeout: float,
+    runtime: Runtime,
 ) -> tuple[Path, PluginSeen, list[str], str | None]:
     """The plugin, what was seen of it, its schemes, and the one to judge: `scheme`, or that of `root`, where known.
 
     Raises BadUsage where the plugin has other schemes. One that it announces and does not register is no usage error:
     the cases will tell why.
     """
+    option = "--host-command" if host_command else "--runtime" if runtime.libraries else ""
     plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
     try:
-        seen = see(plugin, host_command, environment, timeout)
+        seen = see(plugin, host_command, environment, timeout, runtime)
     except Lost as lost:
-        raise BadUsage(f"--host-command: {lost}" if host_command else str(lost)) from lost
+        raise BadUsage(f"{option}: {lost}" if option else str(lost)) from lost
     except FileNotFoundError:
         raise BadUsage(f"--plugin={given}: there is no such file where the host runs") from None
     known = list(seen.registration.registered) if seen.registration else []
@@ -203,7 +215,7 @@ def only_target(
     given: str, scheme: str | None, root: str | None, environment: dict[str, str], timeout: float
 ) -> Target:
     """One scheme of one plugin, without a profile. Raises BadUsage."""
-    plugin, _, known, scheme = _registered(given, scheme, root, (), environment, timeout)
+    plugin, _, known, scheme = _registered(given, scheme, root, (), environment, timeout, Runtime())
     one = scheme if scheme is not None else known[0] if known else None
     name = plugin.stem.removeprefix("lib")
     return Target(name, plugin, one, _root(given, one, root), environment, timeout=timeout)
@@ -227,6 +239,7 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
         command.append(f"--backing={Redaction({}, [target.backing]).text(target.backing)}")
     if options.host_command:
         command.append(f"--host-command={shlex.join(options.host_command)}")
+    command += [f"--runtime={options.runtime}"] * (options.runtime != STAND_IN)
     command += ["--services"] * options.services
     command += ["--undefined"] * options.undefined
     command += [f"--seed={target.seed}"] * bool(target.seed)

@@ -1,0 +1,149 @@
+"""Which runtime a user means, and how its libraries reach the hosts."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_suite import report, run
+from tffs_conformance.harness import runtimes
+from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.launchers.choice import launcher
+from tffs_conformance.harness.launchers.launcher import Lost
+from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, native_directory, portable_host
+from tffs_conformance.harness.registration import register
+from tffs_conformance.harness.runtimes import CXX_NAME, NoRuntime, Runtime, find
+from tffs_conformance.harness.shipped import plugin_path
+
+
+def release(folder: Path, version: str = "2.99.1", *, cxx: bool = False) -> Path:
+    """A folder that looks like an installed TensorFlow, with the stand-in in it."""
+    inside = folder / "tensorflow"
+    inside.mkdir(parents=True)
+    shutil.copy(native_directory() / RUNTIME_NAME, inside / RUNTIME_NAME)
+    if cxx:
+        shutil.copy(native_directory() / RUNTIME_NAME, inside / CXX_NAME)
+    (folder / f"tensorflow_cpu-{version}.dist-info").mkdir()
+    (folder / "tensorflow_io-0.1.dist-info").mkdir()
+    return inside
+
+
+def test_the_stand_in_has_no_libraries_to_name() -> None:
+    assert find(STAND_IN) == find(STAND_IN, here=False) == Runtime()
+    assert str(Runtime()) == "stand-in"
+
+
+def test_a_folder_is_one_of_libraries_or_an_environment_that_has_one(tmp_path: Path) -> None:
+    inside = release(tmp_path / "lib/python3.11/site-packages", cxx=True)
+    for given in (tmp_path, inside.parent, inside):
+        found = find(str(given))
+        assert str(found) == "TensorFlow 2.99.1"
+        assert found.libraries == (str(inside / RUNTIME_NAME),)
+        assert found.whole.libraries == (str(inside / RUNTIME_NAME), str(inside / CXX_NAME))
+
+
+def test_a_folder_of_another_machine_is_taken_as_it_is() -> None:
+    assert find("/opt/tf", here=False).libraries == (f"/opt/tf/{RUNTIME_NAME}",)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("nothing", "'nothing' is no runtime, which is stand-in, tensorflow, a folder, or a release"),
+        ("numpy==1.26", "is no runtime"),
+        ("tensorflow @ file:///x.whl", "is no runtime"),
+        ("./nowhere", f"no {RUNTIME_NAME} is in nowhere"),
+    ],
+)
+def test_what_is_none_is_a_sentence(given: str, said: str) -> None:
+    with pytest.raises(NoRuntime, match=said):
+        find(given)
+
+
+def test_a_release_that_was_fetched_is_not_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kept = tmp_path / "tffs-conformance/runtimes"
+    for version in ("2.9.1", "2.10.0", "2.11.1"):
+        release(kept / f"tensorflow-cpu-{version}", version)
+    monkeypatch.setattr(subprocess, "run", None)
+    assert find("tensorflow-cpu<2.11").version == "2.10.0"
+    assert find("tensorflow-cpu==2.9.*").version == "2.9.1"
+    assert find("tensorflow-cpu").version == "2.11.1"
+
+
+def test_what_pip_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(NoRuntime, match=r"pip does not fetch tensorflow==2\.0\.\*: .*No matching distribution"):
+        find("tensorflow==2.0.*")
+    assert list(runtimes.cache().iterdir()) == []
+
+
+def test_a_wheel_gives_its_libraries_to_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    release(tmp_path / "site", cxx=True)
+    shutil.make_archive(str(tmp_path / "archive"), "zip", tmp_path / "site")
+    wheel = "tensorflow-2.99.1-py3-none-any.whl"
+    fetched = tmp_path / wheel
+    (tmp_path / "archive.zip").rename(fetched)
+    pip = tmp_path / "pip"
+    pip.write_text(f'#!/bin/sh\nfor last; do :; done\necho "$last" >> {tmp_path}/asked\n'
+                   'while [ "$1" != -d ]; do shift; done\n' f'cp {fetched} "$2"\n')  # fmt: skip
+    pip.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(pip))
+    for _ in range(2):
+        found = find("tensorflow==2.99.*")
+        assert (found.version, len(found.whole.libraries)) == ("2.99.1", 2)
+    assert (tmp_path / "asked").read_text() == "tensorflow==2.99.*\n"
+    assert sorted(path.name for path in runtimes.cache().iterdir()) == ["tensorflow-2.99.1"]
+
+
+# In hosts -------------------------------------------------------------------------------------------------------------
+
+
+def opened(host: Host) -> set[str]:
+    """The files of this name that a host has mapped."""
+    facts = host.process.facts
+    assert facts is not None
+    lines = Path(f"/proc/{facts.pid}/maps").read_text().splitlines()
+    return {line.split(maxsplit=5)[5] for line in lines if line.endswith((RUNTIME_NAME, CXX_NAME))}
+
+
+def test_a_host_has_the_libraries_that_it_was_told_and_says_nothing_of_them(tmp_path: Path) -> None:
+    runtime = find(str(release(tmp_path, cxx=True)))
+    starts = launcher((), {}, runtime.whole.libraries)
+    host = Host(starts, 10)
+    assert register(host, plugin_path("posix")).error is None
+    assert opened(host) == {*runtime.whole.libraries}
+    host.close()
+    starts.close()
+
+
+@pytest.mark.parametrize("command", [(), (str(portable_host()),)], ids=["here", "behind-a-command"])
+def test_a_library_that_cannot_be_opened_is_a_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+    broken = tmp_path / RUNTIME_NAME
+    broken.write_text("no library")
+    starts = launcher(command, {}, (str(broken),))
+    with pytest.raises(Lost, match=r"invalid ELF header|file too short"):
+        Host(starts, 10).call("describe")
+    starts.close()
+
+
+@pytest.mark.long
+def test_a_run_names_its_runtime(tmp_path: Path) -> None:
+    inside = release(tmp_path / "site")
+    given = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:stat", f"--runtime={inside}")
+    done = run(tmp_path, "-q", *given, "--clause=stat.*", "--tier=smoke")
+    assert done.returncode == 1, done.stdout
+    assert report(tmp_path)["target"]["runtime"].startswith("TensorFlow 2.99.1 on Linux")
+    assert f"--runtime={inside}" in done.stdout
+
+
+def test_a_runtime_that_there_is_not_is_a_usage_error(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--runtime=nothing")
+    assert done.returncode == 4
+    assert "--runtime: 'nothing' is no runtime" in done.stderr + done.stdout
+    assert not os.path.exists(tmp_path / "tffs-report")
