@@ -62,10 +62,10 @@ pid_t ForkForClient(const ThreadRecords& records) {
   return static_cast<pid_t>(pid);
 }
 
-// One message of the client: the descriptors of a host. False at the end.
-bool Receive(Ends* ends) {
-  char byte;
-  iovec content = {&byte, sizeof byte};
+// One message of the client: the descriptors of a host, and a number that the answer repeats. False
+// at the end.
+bool Receive(Ends* ends, int32_t* ticket) {
+  iovec content = {ticket, sizeof *ticket};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(Ends))];
   msghdr message = {};
   message.msg_iov = &content;
@@ -83,8 +83,9 @@ bool Receive(Ends* ends) {
   return true;
 }
 
-bool Tell(int32_t number) {
-  return send(kSocket, &number, sizeof number, MSG_NOSIGNAL) == sizeof number;
+bool Tell(int32_t ticket, int32_t number) {
+  const int32_t answer[] = {ticket, number};
+  return send(kSocket, answer, sizeof answer, MSG_NOSIGNAL) == sizeof answer;
 }
 
 }  // namespace
@@ -95,8 +96,9 @@ std::optional<Ends> Serve() {
   // Whatever the client left open is nobody's business here.
   syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
   Ends ends;
-  if (!Tell(getpid())) return std::nullopt;
-  while (Receive(&ends)) {
+  int32_t ticket = 0;
+  if (!Tell(ticket, getpid())) return std::nullopt;
+  while (Receive(&ends, &ticket)) {
     const pid_t child = ForkForClient(records);
     if (child == 0) {
       close(kSocket);
@@ -105,7 +107,7 @@ std::optional<Ends> Serve() {
     }
     const int32_t answer = child > 0 ? child : -errno;
     for (const int end : {ends.in, ends.out, ends.error}) close(end);
-    if (!Tell(answer)) break;
+    if (!Tell(ticket, answer)) break;
   }
   return std::nullopt;
 }

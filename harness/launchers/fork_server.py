@@ -3,7 +3,9 @@
 The hosts are children of this process, not of the server: `harness/host/server.cc` is the other end.
 """
 
+import contextlib
 import functools
+import itertools
 import os
 import signal
 import socket
@@ -13,7 +15,8 @@ from collections.abc import Callable, Mapping
 
 from .launcher import Lost
 
-_NUMBER = struct.Struct("<i")
+#: A ticket, which the client gives a host that it asks for, and the number of the process, or a negative errno.
+_TICKET, _ANSWER = struct.Struct("<i"), struct.Struct("<ii")
 
 
 class CannotFork(Exception):
@@ -39,47 +42,54 @@ class ForkServer:
                 # Python ignores SIGPIPE; a plugin must meet the disposition that a fresh process has.
                 setsigdef=[signal.SIGPIPE],
             )
-        # The answers come in the order of the forks; who forks does not wait for them.
-        self._forked = 0
-        self._answered = 0
+        # Who forks does not wait for the answer; a signal may end it before it knows its ticket.
+        self._tickets = itertools.count(1)
         self._pids: dict[int, int] = {}
         self._end = weakref.finalize(self, _end, self._socket, self.process)
         # Where this process ends first, the server ends with its socket.
         self._end.atexit = False
-        if not self._socket.recv(_NUMBER.size):
+        if not self._socket.recv(_ANSWER.size):
             self.close()
             raise CannotFork
 
     def fork(self, request: int, reply: int, error: int) -> Callable[[], int]:
         """Fork a host with these descriptors for its wire and its standard error; what tells its pid. Raises Lost."""
+        ticket = next(self._tickets)
         try:
-            socket.send_fds(self._socket, [b"f"], [request, reply, error])
+            socket.send_fds(self._socket, [_TICKET.pack(ticket)], [request, reply, error])
         except OSError as failure:
             raise Lost(f"the process that forks hosts is gone: {failure}") from failure
-        self._forked += 1
-        return functools.partial(self._pid, self._forked)
+        return functools.partial(self._pid, ticket)
 
     def _pid(self, ticket: int) -> int:
         """The process that was forked. Raises Lost where there is none."""
         while ticket not in self._pids:
             if not self._take_answer():
                 raise Lost("the process that forks hosts is gone")
-        pid = self._pids.pop(ticket)
+        pid = self._pids[ticket]
         if pid < 0:
             raise Lost(f"no host could be forked: {os.strerror(-pid)}")
         return pid
 
     def _take_answer(self) -> bool:
-        answer = self._socket.recv(_NUMBER.size) if self._end.alive else b""
-        if answer:
-            self._answered += 1
-            (self._pids[self._answered],) = _NUMBER.unpack(answer)
-        return bool(answer)
+        if not self._end.alive:
+            return False
+        try:
+            # A signal must not come between: Python looks for one where it runs Python.
+            self._pids.update(map(_ANSWER.unpack, map(self._socket.recv, (_ANSWER.size,))))
+        except struct.error:
+            return False
+        return True
 
     def close(self) -> None:
         """End the server; the hosts live on, and can be told."""
-        while self._answered < self._forked and self._take_answer():
-            pass
+        if self._end.alive:
+            # It forks what it was asked for, and ends.
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):
+                while self._take_answer():
+                    pass
         self._end()
 
 
