@@ -7,8 +7,8 @@
 namespace tffs {
 
 // Opens the runtime for all that is loaded later, and finds the functions that the host itself
-// calls. TFFS_RUNTIME in the environment names another one than the stand-in: TensorFlow's own. Ends
-// the process where that cannot be done.
+// calls. TFFS_RUNTIME in the environment names another one than the stand-in: TensorFlow's own.
+// Ends the process where that cannot be done.
 void OpenRuntime();
 
 // Where the runtime was opened, for the dynamic loader.
