@@ -15,7 +15,8 @@ _TEXTREL_FLAG = 0x4
 _STATIC_TLS_FLAG = 0x10
 _EXECUTABLE = 0x1
 _GLIBC = "GLIBC_"
-#: The tags of the directories of libraries, and what pyelftools calls their texts.
+#: The tags of libraries and of their directories, and what pyelftools calls their texts.
+_NEEDED = {"DT_NEEDED": "needed"}
 _PATHS = {"DT_RPATH": "rpath", "DT_RUNPATH": "runpath"}
 #: What compilers and linkers add to every shared object.
 _OF_THE_LINKER = frozenset({"_init", "_fini", "_edata", "_end", "__bss_start"})
@@ -29,10 +30,12 @@ class NotElf(Exception):
 class SharedObject:
     """What the dynamic loader is told: symbols that must and that may be missing, and how it has to load the file.
 
-    `weak` symbols are NULL where nobody has them. `run_path` has the directories in which the libraries it needs are
-    looked for first. `glibc` is the newest version of the C library whose symbols it needs, empty for none.
+    `weak` symbols are NULL where nobody has them. `libraries` are those that it names, in their order; `run_path` has
+    the directories in which they are looked for first. `glibc` is the newest version of the C library whose symbols it
+    needs, empty for none.
     """
 
+    libraries: tuple[str, ...]
     needed: frozenset[str]
     weak: frozenset[str]
     exported: frozenset[str]
@@ -69,6 +72,7 @@ def _read(file: "ELFFile") -> SharedObject:
         elif binding != "STB_LOCAL" and symbol.entry.st_other.visibility in ("STV_DEFAULT", "STV_PROTECTED"):
             exported.add(symbol.name)
     return SharedObject(
+        libraries=tuple(str(getattr(tag, _NEEDED[name])) for name, tag in tags if name in _NEEDED),
         needed=frozenset(undefined["STB_GLOBAL"]) - {""},
         weak=frozenset(undefined["STB_WEAK"]) - {""},
         exported=frozenset(exported) - _OF_THE_LINKER,

@@ -6,6 +6,7 @@ import click
 
 from .. import __version__
 from ..harness.native import NativePartsMissing
+from .abi import abi
 from .config import config
 from .doctor import doctor
 from .explain import explain
@@ -43,5 +44,5 @@ def main() -> None:
     """
 
 
-for command in (list_, explain, report, config, doctor, host, probe, services, waive, update_waivers):
+for command in (list_, explain, abi, report, config, doctor, host, probe, services, waive, update_waivers):
     main.add_command(command)
