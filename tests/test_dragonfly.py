@@ -5,8 +5,7 @@ import os
 import random
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
 from tests.store import Store
-from tests.topology import ACCESS, SECRET, sent, traffic, whole
+from tests.topology import ACCESS, SECRET, sent, traffic, until, whole
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.services import Running
@@ -50,18 +49,14 @@ def plugin(folder: Path, given: dict[str, Any], **environment: str) -> Iterator[
         yield fs
 
 
-def until(what: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def start(running: Running, service: str) -> None:
     """A service that was stopped or killed is there again, and all is as before."""
     container = running.containers[service]
     container.start()
-    until(lambda: container.reload() or container.attrs["State"]["Health"]["Status"] == "healthy")
+    until(
+        lambda: container.reload() or container.attrs["State"]["Health"]["Status"] == "healthy",
+        f"{service} does not get healthy",
+    )
     whole(running)
 
 
@@ -91,7 +86,7 @@ def test_a_second_client_gets_the_object_from_the_first_and_the_store_sends_it_o
     def gained(client: str) -> dict[str, int]:
         return {kind: count - before[client][kind] for kind, count in traffic(running, client).items()}
 
-    until(lambda: gained("client-b")["REMOTE_PEER"] >= SIZE)
+    until(lambda: gained("client-b")["REMOTE_PEER"] >= SIZE, "client-b does not fetch from client-a")
     assert gained("client-b")["BACK_TO_SOURCE"] == 0
     assert gained("client-a")["BACK_TO_SOURCE"] + gained("seed")["BACK_TO_SOURCE"] == SIZE
     assert SIZE <= sent(running) - left < 1.2 * SIZE
@@ -172,7 +167,7 @@ def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
     container = running.containers["client-b"]
 
     def kill() -> None:
-        until(lambda: traffic(running, "client-b") != before)
+        until(lambda: traffic(running, "client-b") != before, "client-b fetches nothing")
         container.kill()
 
     killer = threading.Thread(target=kill)

@@ -13,10 +13,11 @@ from tffs_conformance.harness import runtimes
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Lost
-from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, native_directory, portable_host
+from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory, portable_host
 from tffs_conformance.harness.registration import register
 from tffs_conformance.harness.runtimes import CXX_NAME, NoRuntime, Runtime, find
 from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.run.plugin_facts import see
 
 
 def release(folder: Path, version: str = "2.99.1", *, cxx: bool = False) -> Path:
@@ -29,6 +30,20 @@ def release(folder: Path, version: str = "2.99.1", *, cxx: bool = False) -> Path
     (folder / f"tensorflow_cpu-{version}.dist-info").mkdir()
     (folder / "tensorflow_io-0.1.dist-info").mkdir()
     return inside
+
+
+def compiled(folder: Path) -> Path:
+    """The same with a library of C++ functions that has one."""
+    inside = release(folder / "site", cxx=True)
+    library(inside, CXX_NAME, "void of_cxx(void) {}")
+    return inside
+
+
+def library(folder: Path, name: str, code: str) -> Path:
+    """A shared object of C."""
+    command = ("cc", "-shared", "-fPIC", "-xc", "-", "-o", str(folder / name), f"-I{include_directory()}")
+    subprocess.run(command, input=code, text=True, check=True)
+    return folder / name
 
 
 def test_the_stand_in_has_no_libraries_to_name() -> None:
@@ -112,14 +127,49 @@ def opened(host: Host) -> set[str]:
     return {line.split(maxsplit=5)[5] for line in lines if line.endswith((RUNTIME_NAME, CXX_NAME))}
 
 
-def test_a_host_has_the_libraries_that_it_was_told_and_says_nothing_of_them(tmp_path: Path) -> None:
+def test_a_host_has_the_libraries_that_it_was_told_and_the_plugin_hears_nothing_of_them(tmp_path: Path) -> None:
     runtime = find(str(release(tmp_path, cxx=True)))
     starts = launcher((), {}, runtime.whole.libraries)
     host = Host(starts, 10)
-    assert register(host, plugin_path("posix")).error is None
+    registration = register(host, library(tmp_path, "plugin.so", LOOKS))
+    assert registration.error is None
+    assert registration.announced == 0
     assert opened(host) == {*runtime.whole.libraries}
     host.close()
     starts.close()
+
+
+#: Announces one scheme where the environment tells it the runtime.
+LOOKS = """
+#include <stdlib.h>
+#include <tf_filesystem_plugin.h>
+void TF_InitPlugin(TF_FilesystemPluginInfo* info) { info->num_schemes = getenv("TFFS_RUNTIME") != NULL; }
+"""
+#: Needs a function of each library of TensorFlow, and one that nobody has.
+NEEDS = """
+void TF_NewStatus(void); void of_cxx(void); %s
+void TF_InitPlugin(void* info) { TF_NewStatus(); of_cxx(); %s }
+"""
+
+
+def test_symbols_are_missing_that_no_library_of_the_runtime_has(tmp_path: Path) -> None:
+    runtime = find(str(compiled(tmp_path)))
+    plugin = library(tmp_path, "plugin.so", NEEDS % ("void nobody(void);", "nobody();"))
+    for libraries, missing in (((), {"of_cxx", "nobody"}), (runtime.whole.libraries, {"nobody"})):
+        starts = launcher((), {}, libraries)
+        host = Host(starts, 10)
+        assert {symbol.name for symbol in register(host, plugin).missing} == missing
+        host.close()
+        starts.close()
+
+
+def test_a_plugin_that_needs_the_functions_of_cxx_gets_their_library(tmp_path: Path) -> None:
+    runtime = find(str(compiled(tmp_path)))
+    seen = see(library(tmp_path, "plugin.so", NEEDS % ("", "")), (), {}, 10, runtime)
+    assert seen.runtime == runtime.whole
+    assert seen.registration is not None
+    assert seen.registration.error is None
+    assert see(plugin_path("posix"), (), {}, 10, runtime).runtime == runtime
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["here", "behind-a-command"])

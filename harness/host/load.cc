@@ -14,19 +14,14 @@
 #include <vector>
 
 #include "host.h"
-#include "runtime.h"
 
 namespace tffs {
 namespace {
 
 constexpr uint64_t kLargestPiece = uint64_t{64} << 20;
 
-// Where a program that is only listed finds the runtime, whose file may have no other name, and a
-// plugin whose name the loader cannot read.
-constexpr int kRuntimeDescriptor = 198;
+// Where a program that is only listed finds a plugin whose name the loader cannot read.
 constexpr int kPluginDescriptor = 199;
-
-std::string ByDescriptor(int number) { return "/proc/self/fd/" + std::to_string(number); }
 
 // Whether the path may stand in LD_PRELOAD, which blanks and colons divide.
 bool CanBeListed(const std::string& path) { return path.find_first_of(" :") == std::string::npos; }
@@ -39,15 +34,16 @@ std::vector<std::string> TracingEnvironment(const std::string& plugin) {
     const std::string_view text(*variable);
     if (text.substr(0, 11) != "LD_PRELOAD=") environment.emplace_back(text);
   }
-  environment.push_back("LD_PRELOAD=" + ByDescriptor(kRuntimeDescriptor) + ":" +
-                        (CanBeListed(plugin) ? plugin : ByDescriptor(kPluginDescriptor)));
+  const std::string by_descriptor = "/proc/self/fd/" + std::to_string(kPluginDescriptor);
+  environment.push_back("LD_PRELOAD=" + (CanBeListed(plugin) ? plugin : by_descriptor));
   environment.push_back("LD_TRACE_LOADED_OBJECTS=1");
   environment.push_back("LD_BIND_NOW=1");
   environment.push_back("LD_WARN=1");
   return environment;
 }
 
-// What this program's dynamic loader says of `plugin`, the way ldd -r asks it.
+// What this program's dynamic loader says of `plugin`, the way ldd -r asks it. It does not know of
+// the runtime.
 std::string TraceOfLoader(const std::string& plugin) {
   int ends[2];
   if (pipe(ends) != 0) return "";
@@ -56,8 +52,6 @@ std::string TraceOfLoader(const std::string& plugin) {
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
-  const int runtime = open(RuntimePath().c_str(), O_RDONLY | O_CLOEXEC);
-  posix_spawn_file_actions_adddup2(&actions, runtime, kRuntimeDescriptor);
   const int file = open(plugin.c_str(), O_RDONLY | O_CLOEXEC);
   if (file >= 0) posix_spawn_file_actions_adddup2(&actions, file, kPluginDescriptor);
   std::vector<std::string> environment = TracingEnvironment(plugin);
@@ -70,7 +64,6 @@ std::string TraceOfLoader(const std::string& plugin) {
   const int error = posix_spawn(&child, name, &actions, nullptr, arguments, variables.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  close(runtime);
   if (file >= 0) close(file);
   std::string output;
   if (error == 0) {
@@ -86,6 +79,7 @@ std::string TraceOfLoader(const std::string& plugin) {
   return output;
 }
 
+// The symbols that neither the libraries which the plugin names have, nor the runtime.
 std::set<std::string> MissingSymbols(const std::string& plugin) {
   static constexpr std::string_view kMark = "undefined symbol: ";
   const std::string output = TraceOfLoader(plugin);
@@ -94,7 +88,8 @@ std::set<std::string> MissingSymbols(const std::string& plugin) {
   while ((at = output.find(kMark, at)) != std::string::npos) {
     at += kMark.size();
     const size_t end = output.find_first_of(" \t\n,", at);
-    symbols.insert(output.substr(at, end - at));
+    const std::string symbol = output.substr(at, end - at);
+    if (dlsym(RTLD_DEFAULT, symbol.c_str()) == nullptr) symbols.insert(symbol);
   }
   return symbols;
 }

@@ -14,6 +14,7 @@
 
 #include "crash.h"
 #include "descendants.h"
+#include "environment.h"
 #include "host.h"
 #include "limits.h"
 #include "relay.h"
@@ -31,20 +32,13 @@ constexpr int kWireDescriptor = 240;
 
 // A host needs fewer, but a plugin that is given a hundred files to open does not.
 constexpr rlim_t kFewestDescriptors = 256;
-// The exit status of a host whose environment is at fault, and not the plugin.
-constexpr int kBrokenEnvironment = 71;
-
-[[noreturn]] void Fail(const std::string& why) {
-  std::fprintf(stderr, "tffs-host: %s\n", why.c_str());
-  std::exit(kBrokenEnvironment);
-}
 
 void CheckEnvironment() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kFewestDescriptors) return;
-  Fail("a process may open no more than " + std::to_string(limit.rlim_cur) +
-       " descriptors here, and a host needs " + std::to_string(kFewestDescriptors) +
-       ": raise `ulimit -n`");
+  EndForEnvironment("a process may open no more than " + std::to_string(limit.rlim_cur) +
+                    " descriptors here, and a host needs " + std::to_string(kFewestDescriptors) +
+                    ": raise `ulimit -n`");
 }
 
 int Moved(int descriptor) {
@@ -64,18 +58,19 @@ Ends MoveWire(const Ends& given) {
   const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (moved.in < 0 || moved.out < 0 || empty < 0 || dup2(empty, STDIN_FILENO) < 0 ||
       dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-    Fail(std::string("the wire cannot be set up: ") + std::strerror(errno));
+    EndForEnvironment(std::string("the wire cannot be set up: ") + std::strerror(errno));
   if (empty != STDIN_FILENO) close(empty);
   return moved;
 }
 
 int Perform(const Ends& ends, Wire& wire) {
   const int printed = TakeStandardOutput(kWireDescriptor);
-  if (printed < 0) Fail(std::string("standard output cannot be taken: ") + std::strerror(errno));
+  if (printed < 0)
+    EndForEnvironment(std::string("standard output cannot be taken: ") + std::strerror(errno));
   try {
     StartWatchdog(ends.in, printed);
   } catch (const std::system_error& error) {
-    Fail(std::string("a thread cannot be started: ") + error.what());
+    EndForEnvironment(std::string("a thread cannot be started: ") + error.what());
   }
   AdoptOrphans();
   // They come last, for what is registered later is called earlier.

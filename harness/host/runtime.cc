@@ -1,12 +1,11 @@
 #include "runtime.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
+#include "environment.h"
 #include "tf_filesystem_plugin.h"
 
 namespace tffs {
@@ -14,8 +13,6 @@ namespace {
 
 // Names the libraries of another runtime, divided by colons, the one that has TF_NewStatus first.
 constexpr char kGiven[] = "TFFS_RUNTIME";
-// The exit status of a host whose environment is at fault, and not the plugin.
-constexpr int kBrokenEnvironment = 71;
 
 void* library = nullptr;
 
@@ -30,9 +27,7 @@ struct {
 
 [[noreturn]] void Fail() {
   const char* error = dlerror();
-  std::fprintf(stderr, "tffs-host: %s\n",
-               error != nullptr ? error : "the runtime cannot be opened");
-  std::exit(kBrokenEnvironment);
+  EndForEnvironment(error != nullptr ? error : "the runtime cannot be opened");
 }
 
 void* Opened(const std::string& name) {
@@ -64,11 +59,6 @@ void OpenRuntime() {
   Find(functions.set_status, "TF_SetStatus");
   Find(functions.get_code, "TF_GetCode");
   Find(functions.message, "TF_Message");
-}
-
-std::string RuntimePath() {
-  link_map* map = nullptr;
-  return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
 }
 
 }  // namespace tffs

@@ -11,9 +11,6 @@ namespace tffs {
 // Ends the process where that cannot be done.
 void OpenRuntime();
 
-// Where the runtime was opened, for the dynamic loader.
-std::string RuntimePath();
-
 // A name that dlopen takes for the runtime: `runtime_beside.cc` or `runtime_inside.cc` has it.
 std::string RuntimeName();
 

@@ -131,14 +131,15 @@ std::vector<Fault> NameFaults() {
        "names are cleaned of //, . and ..",
        [](support::Tables& t) { t.filesystem.translate_name = CleansTheEnd; }},
   };
-  ForEachOp(OfEachOp<HasPlus>{"plus-fails", "answers INTERNAL where a path has a plus", faults});
-  ForEachOp(OfEachOp<IsBeyondAscii>{"beyond-ascii-fails",
-                                    "answers INTERNAL where a path is beyond ASCII", faults});
-  ForEachOp(OfEachOp<IsDeep>{"deep-fails", "answers INTERNAL where a path has more than 80 levels",
-                             faults});
-  ForEachOp(OfEachOp<IsLong>{"long-fails",
-                             "answers INTERNAL where a path has more than 1,024 bytes", faults});
-  ForEachOp(ChangingOnError{faults});
+  ForEachPathOp(
+      OfEachOp<HasPlus>{"plus-fails", "answers INTERNAL where a path has a plus", faults});
+  ForEachPathOp(OfEachOp<IsBeyondAscii>{"beyond-ascii-fails",
+                                        "answers INTERNAL where a path is beyond ASCII", faults});
+  ForEachPathOp(OfEachOp<IsDeep>{"deep-fails",
+                                 "answers INTERNAL where a path has more than 80 levels", faults});
+  ForEachPathOp(OfEachOp<IsLong>{
+      "long-fails", "answers INTERNAL where a path has more than 1,024 bytes", faults});
+  ForEachPathOp(ChangingOnError{faults});
   return faults;
 }
 

@@ -9,7 +9,7 @@ namespace fakes {
 
 // Calls `each.template Add<entry>(name)` for every op that takes a path.
 template <typename Each>
-void ForEachOp(Each each) {
+void ForEachPathOp(Each each) {
   using Ops = TF_FilesystemOps;
   each.template Add<&Ops::new_random_access_file>("new_random_access_file");
   each.template Add<&Ops::new_writable_file>("new_writable_file");

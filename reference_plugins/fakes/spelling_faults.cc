@@ -73,7 +73,7 @@ std::vector<Fault> SpellingFaults() {
        [](support::Tables& t) {
          t.filesystem.translate_name = NotCleaned;
          t.filesystem.paths_exist = nullptr;
-         ForEachOp(LooksUpAsItIs{t.filesystem});
+         ForEachPathOp(LooksUpAsItIs{t.filesystem});
        }},
   };
 }

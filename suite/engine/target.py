@@ -24,8 +24,8 @@ class Target:
 
     Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
     `replay`, the path of a trace, they try that one only. `host_command` runs hosts somewhere else, where `plugin` is a
-    path; it is empty for this machine. `runtime` has the libraries that stand in for TensorFlow, or are TensorFlow's;
-    none for those of this package. `apart` differs between workers that run the same cases.
+    path; it is empty for this machine. `runtime` has the paths of TensorFlow's libraries with which the plugin is
+    loaded; none where the stand-in of this package does it. `apart` differs between workers that run the same cases.
     `command` is the line that judges this target again.
     """
 

@@ -22,6 +22,8 @@ from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
 
+#: Seconds that one call may take: of a fault that hangs, and of any other, which may be slow on a busy machine.
+HANGING, BUSY = 2, 10
 #: Faults with which a plugin has several schemes, and the one that is judged.
 OF_SEVERAL = {"cleanup-ends-all": "malformed"}
 
@@ -54,10 +56,6 @@ def of_clause(name: str) -> list[Listed]:
 def of_op(op: str) -> list[Listed]:
     """The cases that declare a clause of this op."""
     return [case for case in all_cases("full") if any(clause(name).op == op for name in case.clauses)]
-
-
-#: Seconds that one call may take: of a fault that hangs, and of any other, which may be slow on a busy machine.
-HANGING, BUSY = 2, 10
 
 
 def judge(
