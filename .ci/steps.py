@@ -138,7 +138,7 @@ STEPS = (
         minutes=30,
         yields=True,
     ),
-    Step("debian", f"{IMAGES} --systems", minutes=20, after=("packages", "environment"), yields=True),
+    Step("debian", f"{IMAGES} --systems", minutes=40, after=("packages", "environment"), yields=True),
     Step(
         "wheel",
         lines(
@@ -192,7 +192,7 @@ class Running:
 
     def start(self) -> None:
         """Start it, in a session of its own, so that it can be ended with all that it started."""
-        polite = "renice -n 19 $$ >/dev/null; echo 19 >/proc/$$/autogroup || true\n" if self.step.yields else ""
+        polite = "renice -n 5 $$ >/dev/null; echo 5 >/proc/$$/autogroup || true\n" if self.step.yields else ""
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 ["bash", "-euc", polite + self.step.script], cwd=PROJECT, env={**os.environ, **ENVIRONMENT},

@@ -60,13 +60,14 @@ def find(given: str, *, here: bool = True) -> Runtime:
     if not here:
         return Runtime("TensorFlow", "", (f"{given}/{RUNTIME_NAME}",))
     if given == "tensorflow":
-        return _of(_beside())
+        return installed(_beside())
     if Path(given).is_dir() or given.startswith((os.sep, ".", "~")):
-        return _of(_folder(Path(given).expanduser()))
-    return _of(_released(given))
+        return installed(_folder(Path(given).expanduser()))
+    return installed(_released(given))
 
 
-def _of(folder: Path) -> Runtime:
+def installed(folder: Path) -> Runtime:
+    """The TensorFlow whose libraries are in this folder."""
     more = tuple(str(path) for path in (folder / CXX_NAME,) if path.is_file())
     return Runtime("TensorFlow", _version(folder), (str(folder / RUNTIME_NAME),), more)
 

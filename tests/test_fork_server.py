@@ -32,7 +32,7 @@ def ends(what: Callable[[], object]) -> bool:
 
 
 def begun() -> ForkServer:
-    return ForkServer(str(native_directory() / "tffs-host"), dict(os.environ))
+    return ForkServer([str(native_directory() / "tffs-host")], dict(os.environ))
 
 
 def test_a_server_ends_though_an_answer_got_lost() -> None:

@@ -14,11 +14,11 @@ import pytest
 ENTRY_POINT = "tffs"
 
 #: The options that make a run one of ours.
-_OURS = ("--plugin", "--plugin-profile")
+_OURS = ("--plugin", "--plugin-profile", "--through")
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Teach pytest the two options that begin a run of ours, and in such a run all the others."""
+    """Teach pytest the options that begin a run of ours, and in such a run all the others."""
     group = parser.getgroup(
         "tffs",
         "conformance of TensorFlow filesystem plugins (`pytest --plugin=posix --help` shows all options of this)",
@@ -39,6 +39,14 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         metavar="FILE|NAME",
         help="what the plugin claims, and how to reach it (TOML), or a kind of storage: posix-like, object-store;"
         " one for each --plugin, or without --plugin where it names one",
+    )
+    group.addoption(
+        "--through",
+        dest="tffs_through",
+        default="",
+        metavar="tensorflow|PYTHON",
+        help="perform the ops as TensorFlow's users do, with tf.io.gfile of the TensorFlow that is installed here, or"
+        " of another Python; without --plugin, judge a filesystem of TensorFlow's own, e.g. --scheme=ram",
     )
     config: Any = pluginmanager.get_plugin("pytestconfig")
     if _is_asked_for_in(_arguments(config)):
@@ -87,4 +95,4 @@ def _is_asked_for_in(arguments: Sequence[str]) -> bool:
 
 def _is_asked_for(option: Any) -> bool:
     """Whether there is something to judge."""
-    return bool(option.tffs_plugin or option.tffs_profile)
+    return bool(option.tffs_plugin or option.tffs_profile or option.tffs_through)

@@ -11,7 +11,7 @@ import signal
 import socket
 import struct
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from .launcher import Lost
 
@@ -24,14 +24,14 @@ class CannotFork(Exception):
 
 
 class ForkServer:
-    """Forks hosts that have `environment`. Raises CannotFork, and OSError where `host` cannot be executed."""
+    """Forks hosts that have `environment`. Raises CannotFork, and OSError where `program` cannot be executed."""
 
-    def __init__(self, host: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, program: Sequence[str], environment: Mapping[str, str]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = os.posix_spawn(
-                host,
-                [host, "serve"],
+                program[0],
+                [*program, "serve"],
                 environment,
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),

@@ -8,7 +8,7 @@ import signal
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from resource import struct_rusage
 
 from ..native import native_directory
@@ -30,15 +30,21 @@ _dying: deque["LocalProcess"] = deque()
 
 
 class Local:
-    """Starts the host that was built with this package. `environment` is added to this process's own.
+    """Starts `program`, or the host that was built with this package. `environment` is added to this process's own.
 
     One server forks the hosts. It has the environment, the working directory and the limits that this process had when
     the first host was started.
     """
 
-    def __init__(self, environment: Mapping[str, str] | None = None, allocator: Mapping[str, str] = ALLOCATOR) -> None:
-        self._host = str(native_directory() / "tffs-host")
+    def __init__(
+        self,
+        environment: Mapping[str, str] | None = None,
+        allocator: Mapping[str, str] = ALLOCATOR,
+        program: Sequence[str] = (),
+    ) -> None:
+        self._program = tuple(program) or (str(native_directory() / "tffs-host"),)
         self._given = environment or {}
+        self._allocator = allocator
         self._environment = {**allocator, **os.environ, **self._given}
         self._server: ForkServer | None = None
         self._forks = True
@@ -48,11 +54,12 @@ class Local:
         try:
             return LocalProcess(self._begin)
         except OSError as error:
-            raise Lost(f"{self._host} cannot be started: {error}") from error
+            raise Lost(f"{self._program[0]} cannot be started: {error}") from error
 
     def without_filling(self) -> "Local":
         """The same for hosts whose allocator fills nothing."""
-        return Local(self._given, {name: value for name, value in ALLOCATOR.items() if name != FILLING})
+        kept = {name: value for name, value in self._allocator.items() if name != FILLING}
+        return Local(self._given, kept, self._program)
 
     def close(self) -> None:
         """End the server, and wait for what was killed."""
@@ -80,15 +87,15 @@ class Local:
     def _forking(self) -> ForkServer | None:
         if self._server is None and self._forks:
             try:
-                self._server = ForkServer(self._host, self._environment)
+                self._server = ForkServer(self._program, self._environment)
             except CannotFork:
                 self._forks = False
         return self._server
 
     def _spawned(self, request: int, reply: int, error: int) -> int:
         return os.posix_spawn(
-            self._host,
-            [self._host],
+            self._program[0],
+            self._program,
             self._environment,
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, request, 0),

@@ -97,6 +97,8 @@ class Claims:
     decided: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
     ops_promised: Mapping[str, Meaning] = field(default_factory=dict)
     ops_given_up: Mapping[str, Meaning] = field(default_factory=dict)
+    #: The clauses that nobody can look at where ops go through TensorFlow, each with the reason.
+    hidden: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, claims: Mapping[str, Value], limits: Mapping[str, int]) -> "Claims":
@@ -126,6 +128,8 @@ class Claims:
 
         `verdict` is the verdict without claims.
         """
+        if clause in self.hidden:
+            return Verdict.ABSENT, f"{expected}; {self.hidden[clause]}"
         if not holds and clause in self.unsupported:
             return Verdict.ABSENT, f"{expected}; the profile claims {self.unsupported[clause]}"
         if reading is not None and clause in self.decided:
@@ -136,6 +140,10 @@ class Claims:
         if not holds and clause in self.promised:
             return Verdict.VIOLATION, f"{expected}, as the profile claims {self.promised[clause]}"
         return verdict, expected
+
+    def absence(self, clause: str) -> str:
+        """Why a clause counts as absent."""
+        return self.hidden.get(clause) or f"the profile claims {self.unsupported[clause]}"
 
     def beyond(self, uri: str) -> str | None:
         """The limit that a case with this path would exceed, in words, or None."""

@@ -132,7 +132,7 @@ class Case(Surroundings):
 
     def trial(self, bench: Workbench, number: int) -> "Case":
         """A case like this one, with a directory and a host of its own."""
-        trial = Case(bench, f"{self.id}/{number}", self.clauses, self.stimulus, over_tables=self._over_tables)
+        trial = Case(bench, f"{self.id}/{number}", self.clauses, self.stimulus, over_tables=self.over_tables)
         trial.any_clause = True
         return trial
 

@@ -58,7 +58,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     final = worst(verdicts)
     if final is Verdict.ABSENT and reason is None:
         given_up = next(check.clause for check in case.made if check.verdict is Verdict.ABSENT)
-        reason = f"the profile claims {case.claims.unsupported[given_up]}"
+        reason = case.claims.absence(given_up)
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
     form = Form(case.told)
     ops = () if final in UNREMARKABLE else tuple(case.redaction.text(form.line(call)) for call in case.trace)
@@ -101,6 +101,8 @@ def not_started(case: Listed, reason: str) -> CaseRecord:
 
 def performed(case: Case, body: Body) -> None:
     """Run a case. One that hangs is tried once more with an allocator that fills nothing, before that is told."""
+    if case.bench.target.through and case.over_tables:
+        raise NoStimulus("through TensorFlow nobody sees the tables and the process of a plugin")
     loader, before = case.bench.loader, case.bench.loader.filling
     try:
         body(case)

@@ -13,14 +13,13 @@ from ...harness.backing import Unable
 from ...harness.codes import Code
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard
-from ...harness.host_filesystem import HostFilesystem
 from ...harness.loader import Blocked
 from ...harness.outcomes import Outcome, Source
 from ...harness.tables import DEFAULT_NEEDS, asks_for_the_kind
 from . import witnesses
 from .knowledge import NOTHING, Knowledge
 from .target import Target
-from .workbench import Workbench
+from .workbench import HostedFilesystem, Workbench
 
 CONTENT = b"plain"
 
@@ -112,7 +111,7 @@ class Look:
         bench = self._bench
         directory = bench.directory(walk.__name__)
 
-        def go(filesystem: HostFilesystem) -> None:
+        def go(filesystem: HostedFilesystem) -> None:
             if not self.went_well(bench.make(filesystem, directory)):
                 return
             if "create_dir" in bench.claims.ops_given_up or self._proves("create_dir", filesystem, directory):
@@ -168,7 +167,7 @@ class Look:
             self._proven.add(op)
         return True
 
-    def kind_of_a_file(self, filesystem: HostFilesystem, uri: str) -> None:
+    def kind_of_a_file(self, filesystem: HostedFilesystem, uri: str) -> None:
         """Ask for the kind of a file, but only where a default of core depends on the answer."""
         present = filesystem.present
         if "is_directory" in present and any(asks_for_the_kind(op, present) for op in DEFAULT_NEEDS):
@@ -176,10 +175,10 @@ class Look:
 
 
 #: One way through files and directories, in a directory of its own.
-Walk = Callable[[Look, HostFilesystem, str], None]
+Walk = Callable[[Look, HostedFilesystem, str], None]
 
 
-def _questions(look: Look, fs: HostFilesystem, directory: str) -> None:
+def _questions(look: Look, fs: HostedFilesystem, directory: str) -> None:
     """What is there is asked for, and what is not."""
     uri = look.file(fs, directory)
     if uri is None:
@@ -204,7 +203,7 @@ def _questions(look: Look, fs: HostFilesystem, directory: str) -> None:
     look.went_well(matched, holds=len(matched.value.names) == 1, got=matched.value.names)
 
 
-def _reading(look: Look, fs: HostFilesystem, directory: str) -> None:
+def _reading(look: Look, fs: HostedFilesystem, directory: str) -> None:
     """A file is read, and mapped."""
     uri = look.file(fs, directory)
     if uri is None:
@@ -222,7 +221,7 @@ def _reading(look: Look, fs: HostFilesystem, directory: str) -> None:
             look.went_well(region.data(0, len(CONTENT)))
 
 
-def _appending(look: Look, fs: HostFilesystem, directory: str) -> None:
+def _appending(look: Look, fs: HostedFilesystem, directory: str) -> None:
     """A file gets more."""
     uri = look.file(fs, directory)
     if uri is None:
@@ -236,7 +235,7 @@ def _appending(look: Look, fs: HostFilesystem, directory: str) -> None:
             look.went_well(file.close())
 
 
-def _moving(look: Look, fs: HostFilesystem, directory: str) -> None:
+def _moving(look: Look, fs: HostedFilesystem, directory: str) -> None:
     """A file is copied, and renamed."""
     uri = look.file(fs, directory)
     if uri is None:
@@ -245,7 +244,7 @@ def _moving(look: Look, fs: HostFilesystem, directory: str) -> None:
     look.went_well(fs.rename_file(uri, paths.join(directory, "renamed")))
 
 
-def _directories(look: Look, fs: HostFilesystem, directory: str) -> None:
+def _directories(look: Look, fs: HostedFilesystem, directory: str) -> None:
     """Directories come and go."""
     below = paths.join(directory, "below")
     if look.went_well(fs.create_dir(below)):
@@ -254,14 +253,14 @@ def _directories(look: Look, fs: HostFilesystem, directory: str) -> None:
     look.went_well(fs.delete_recursively(paths.join(directory, "one")))
 
 
-def _deleting(look: Look, fs: HostFilesystem, directory: str) -> None:
+def _deleting(look: Look, fs: HostedFilesystem, directory: str) -> None:
     """A file is deleted."""
     uri = look.file(fs, directory)
     if uri is not None:
         look.went_well(fs.delete_file(uri))
 
 
-def _caches(look: Look, fs: HostFilesystem, directory: str) -> None:
+def _caches(look: Look, fs: HostedFilesystem, directory: str) -> None:
     """Caches are dropped."""
     del directory
     look.went_well(fs.flush_caches())

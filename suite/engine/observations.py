@@ -10,12 +10,11 @@ from typing import TypeVar
 from ...harness import paths, programs
 from ...harness.codes import Code
 from ...harness.guard import Guard, Refused
-from ...harness.host_filesystem import HostFilesystem
 from ...harness.loader import Blocked
 from ...harness.outcomes import Died, Outcome
 from ...harness.programs import Program
 from ..contract.claims import Value, meanings
-from .workbench import Workbench
+from .workbench import HostedFilesystem, Workbench
 
 T = TypeVar("T")
 
@@ -44,7 +43,7 @@ class Observation:
 class Place:
     """Where one question is asked."""
 
-    def __init__(self, filesystem: HostFilesystem, directory: str) -> None:
+    def __init__(self, filesystem: HostedFilesystem, directory: str) -> None:
         self.fs = filesystem
         self.directory = directory
 

@@ -8,7 +8,6 @@ from ...harness.backing import Backing, Unable
 from ...harness.client import Host
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard, Refused
-from ...harness.host_filesystem import HostFilesystem
 from ...harness.launchers.launcher import Lost
 from ...harness.loader import Blocked, Loaded
 from ...harness.outcomes import Died
@@ -19,7 +18,7 @@ from .bounds import Trace
 from .checks import AbsentOp, Misused
 from .steps import Steps
 from .witnesses import Prepared
-from .workbench import Workbench
+from .workbench import HostedFilesystem, Workbench
 
 #: What the names are about that a filesystem may refuse: cases that check it give names beyond the limits, too.
 ILLEGAL = "paths.illegal-names"
@@ -34,11 +33,11 @@ class Surroundings(Steps):
 
     def __init__(self, bench: Workbench, identity: str, clauses: Sequence[str], *, over_tables: bool) -> None:
         super().__init__(bench, identity, clauses)
-        self._over_tables = over_tables
+        self.over_tables = over_tables
         self._module = identity.partition("/")[0]
         self._directory_made = False
         self._loaded: Loaded | None = None
-        self._filesystem: HostFilesystem | None = None
+        self._filesystem: HostedFilesystem | None = None
         #: All calls so far, as they went.
         self.trace: list[Call] = Trace()
         #: What was made through the plugin before the stimulus, in this order.
@@ -84,7 +83,7 @@ class Surroundings(Steps):
         """The filesystem under test. Raises AbsentOp where the op of the first clause cannot be performed."""
         return self._in_host()
 
-    def _in_host(self) -> HostFilesystem:
+    def _in_host(self) -> HostedFilesystem:
         if self._filesystem is None:
             self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
             op = clause(self.clauses[0]).op if self.clauses else ""
@@ -183,7 +182,7 @@ class Surroundings(Steps):
         self._output = output
 
     def _is_over_tables(self) -> None:
-        if not self._over_tables:
+        if not self.over_tables:
             raise Misused(f"{self.id} looks behind the ops and is not marked over_tables")
 
     def _within(self, broken: str | None) -> None:

@@ -25,7 +25,9 @@ class Target:
     Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
     `replay`, the path of a trace, they try that one only. `host_command` runs hosts somewhere else, where `plugin` is a
     path; it is empty for this machine. `runtime` has the paths of TensorFlow's libraries with which the plugin is
-    loaded; none where the stand-in of this package does it. `apart` differs between workers that run the same cases.
+    loaded; none where the stand-in of this package does it. `through` is the program of hosts whose ops go through
+    TensorFlow; empty where they go through the plugin's tables. `apart` differs between workers that run the same
+    cases.
     `command` is the line that judges this target again.
     """
 
@@ -49,6 +51,7 @@ class Target:
     replay: str | None = None
     host_command: tuple[str, ...] = ()
     runtime: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
     apart: str = ""
     command: tuple[str, ...] = ()
 

@@ -12,10 +12,9 @@ from ...harness.backing import Backing, Unable
 from ...harness.codes import Code
 from ...harness.filesystem import Filesystem
 from ...harness.guard import Guard
-from ...harness.host_filesystem import HostFilesystem
 from ...harness.loader import Blocked
 from ...harness.outcomes import Outcome
-from .workbench import Workbench
+from .workbench import HostedFilesystem, Workbench
 
 #: It takes so many witnesses to prove an op wrong that answered OK.
 ENOUGH = 2
@@ -112,7 +111,7 @@ def wrong_backing(bench: Workbench) -> str | None:
     directory = bench.directory("witness")
     said: list[str] = []
 
-    def prove(filesystem: HostFilesystem) -> None:
+    def prove(filesystem: HostedFilesystem) -> None:
         if not bench.make(filesystem, directory).ok:
             return
         by_plugin, by_backing = (paths.join(directory, name) for name in ("by-plugin", "by-backing"))

@@ -20,7 +20,9 @@ from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
 from ...harness.outcomes import Died, Outcome, Source
 from ...harness.raw import Call, RawFilesystem
 from ...harness.registration import Scheme
+from ...harness.through.filesystem import TensorFlowFilesystem
 from ..contract.claims import Claims
+from ..contract.through import hidden
 from .bounds import Keeper
 from .knowledge import NOTHING, Knowledge
 from .target import Target
@@ -30,6 +32,8 @@ class WrongBacking(Exception):
     """The backing shows another storage than the plugin: a mistake of whoever named it."""
 
 
+#: A filesystem in a host, which performs the ops through a plugin's tables, or through TensorFlow.
+HostedFilesystem = HostFilesystem | TensorFlowFilesystem
 #: A removal by hand looks at so many entries at most, whatever a plugin lists.
 MOST_ENTRIES = 5000
 
@@ -41,7 +45,9 @@ class Workbench:
         self.target = target
         self.knowledge = knowledge
         self.claims = Claims.of(target.claims, target.limits)
-        starts = launcher(target.host_command, target.environment, target.runtime)
+        if target.through:
+            self.claims = replace(self.claims, hidden=hidden())
+        starts = launcher(target.host_command, target.environment, target.runtime, target.through)
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=knowledge.filling)
         self.redaction = target.redaction
         self.keeper = Keeper(target.traces, self.redaction)
@@ -92,7 +98,7 @@ class Workbench:
             raise Blocked("registration", registration.message or "the plugin registered no scheme")
         return entry
 
-    def filesystem(self, loaded: Loaded, guard: Guard, trace: list[Call]) -> HostFilesystem:
+    def filesystem(self, loaded: Loaded, guard: Guard, trace: list[Call]) -> HostedFilesystem:
         """The target's filesystem in a host."""
         entry = self.scheme(loaded)
         if entry.filesystem is None:
@@ -100,8 +106,10 @@ class Workbench:
         raw = RawFilesystem(loaded.call, entry.filesystem, trace)
         return self._over(raw, entry.present, guard)
 
-    def _over(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> HostFilesystem:
+    def _over(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> HostedFilesystem:
         known = self.knowledge
+        if self.target.through:
+            return TensorFlowFilesystem(raw, guard, unimplemented=known.unimplemented)
         return HostFilesystem(
             raw,
             present,
@@ -178,7 +186,7 @@ class Workbench:
         given_up = self.target.backing is None and op in self.claims.ops_given_up
         return not given_up and self.backing is not None
 
-    def make(self, filesystem: HostFilesystem, directory: str) -> Outcome[None]:
+    def make(self, filesystem: HostedFilesystem, directory: str) -> Outcome[None]:
         """Create a directory right below the root, which was made before.
 
         Where a filesystem lives and dies with its process, the root is not in this host, and is made here again.
@@ -242,7 +250,7 @@ class Workbench:
             self._kept[1].host.close()
         self.loader.close()
 
-    def alone(self, guard: Guard, use: Callable[[HostFilesystem], None], trace: list[Call] | None = None) -> None:
+    def alone(self, guard: Guard, use: Callable[[HostedFilesystem], None], trace: list[Call] | None = None) -> None:
         """Use a filesystem in a host of its own; whatever goes wrong is Blocked."""
         try:
             loaded = self._host()

@@ -15,6 +15,7 @@ from ..harness.outcomes import Died
 from ..harness.registration import Registration
 from ..harness.runtimes import Runtime
 from ..harness.tables import DEFAULT_NEEDS, OPS, available
+from ..harness.through.filesystem import REACHED
 from ..reports.header import TargetFacts
 from ..suite.engine.target import Target
 
@@ -33,13 +34,18 @@ class PluginSeen:
 
 
 def see(
-    plugin: Path, host_command: Sequence[str], environment: dict[str, str], timeout: float, runtime: Runtime
+    plugin: Path,
+    host_command: Sequence[str],
+    environment: dict[str, str],
+    timeout: float,
+    runtime: Runtime,
+    through: Sequence[str] = (),
 ) -> PluginSeen:
     """Look at a plugin where its hosts run. Raises FileNotFoundError where it is not there, Lost.
 
     One that lacks symbols is tried with all libraries of the runtime.
     """
-    starts = launcher(host_command, environment, runtime.libraries)
+    starts = launcher(host_command, environment, runtime.libraries, through)
     loader = Loader(starts, plugin, timeout)
     try:
         content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()
@@ -70,7 +76,8 @@ def _registration(loader: Loader) -> Registration | None:
 def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
     """What the report says of a target; `profile` is the name of its profile."""
     entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
-    present = entry.present if entry else frozenset()
+    present = REACHED if target.through else entry.present if entry else frozenset()
+    interface = " and its interface" if target.through else ""
     machine = f"behind {target.host_command[0]}" if target.host_command else f"on {platform.system()}"
     return TargetFacts(
         plugin=str(_from_here(target.plugin)),
@@ -79,7 +86,7 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
         size=seen.size,
         scheme=target.scheme,
         root=target.root,
-        runtime=f"{seen.runtime} {machine} {platform.machine()}",
+        runtime=f"{seen.runtime}{interface} {machine} {platform.machine()}",
         profile=profile,
         environment=tuple(sorted(target.environment)),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},

@@ -44,6 +44,7 @@ class RunOptions:
     keep: bool
     host_command: tuple[str, ...]
     runtime: str
+    through: str
     host_scope: str
     timeout: float
     reports: Path
@@ -78,6 +79,7 @@ class RunOptions:
             keep=option.tffs_keep,
             host_command=_host_command(option.tffs_host_command),
             runtime=option.tffs_runtime,
+            through=option.tffs_through,
             host_scope=option.tffs_host_scope,
             timeout=option.tffs_call_timeout,
             reports=Path(os.path.abspath(option.tffs_report_dir)),

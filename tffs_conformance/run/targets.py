@@ -13,6 +13,8 @@ from ..harness.native import STAND_IN, NativePartsMissing, native_directory
 from ..harness.profile import Profile, ProfileError
 from ..harness.runtimes import NoRuntime, Runtime, find
 from ..harness.shipped import built, plugin_path, shipped
+from ..harness.through import interpreter
+from ..harness.through.interpreter import Interpreter, NoInterpreter
 from ..reports.header import TargetFacts
 from ..reports.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaim, stated
@@ -48,7 +50,10 @@ Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[Given]]
 def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     """The targets of a run. Raises BadUsage for what can be seen to be wrong before any op."""
     profiles = [_profile(given) for given in options.profiles]
-    plugins = options.plugins or tuple(_plugin_of(one) for one in profiles)
+    plugins = options.plugins or tuple(_plugin_of(one) for one in profiles if one.plugin or not options.through)
+    through = _through(options)
+    if through is not None:
+        plugins = plugins or (str(through.library),) * max(1, len(profiles), len(options.schemes))
     paired = (
         ("--plugin-profile", profiles),
         ("--scheme", options.schemes),
@@ -63,14 +68,14 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     except NativePartsMissing as error:
         raise BadUsage(str(error)) from error
     try:
-        runtime = find(options.runtime, here=not options.host_command)
+        runtime = through.runtime if through else find(options.runtime, here=not options.host_command)
     except NoRuntime as error:
         raise BadUsage(f"--runtime: {error}") from error
     supplied = given(plugins, profiles)
     found: list[PreparedTarget] = []
     for k, plugin in enumerate(plugins):
         claimed = profiles[k] if profiles else _supplied(supplied[k], _at(options.roots, k))
-        found += _prepared(options, runtime, plugin, claimed, supplied[k], k)
+        found += _prepared(options, runtime, through, plugin, claimed, supplied[k], k)
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
         raise BadUsage(f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own")
@@ -106,8 +111,27 @@ def _at(values: Sequence[str], k: int) -> str | None:
     return values[k] if values else None
 
 
+def _through(options: RunOptions) -> Interpreter | None:
+    """The TensorFlow that ops go through, where they do."""
+    if not options.through:
+        return None
+    for name, value in (("--host-command", options.host_command), ("--runtime", options.runtime != STAND_IN)):
+        if value:
+            raise BadUsage(f"--through and {name} exclude each other: the ops go through the TensorFlow of that Python")
+    try:
+        return interpreter.find(options.through)
+    except NoInterpreter as error:
+        raise BadUsage(f"--through: {error}") from error
+
+
 def _prepared(
-    options: RunOptions, runtime: Runtime, given: str, claimed: Profile, services: Given, k: int
+    options: RunOptions,
+    runtime: Runtime,
+    through: Interpreter | None,
+    given: str,
+    claimed: Profile,
+    services: Given,
+    k: int,
 ) -> list[PreparedTarget]:
     """The targets of one --plugin: one, or one for each scheme where all are asked for.
 
@@ -119,12 +143,12 @@ def _prepared(
         root = claimed.root if root is None else root
     environment = {**services.environment, **claimed.environment, **options.environment}
     plugin, seen, known, scheme = _registered(
-        given, scheme, root, options.host_command, environment, options.timeout, runtime
+        given, scheme, root, options.host_command, environment, options.timeout, runtime, through
     )
     if scheme == EVERY and root is not None:
         raise BadUsage(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
-    name = plugin.stem.removeprefix("lib")
+    name = "tensorflow" if through and plugin == through.library else plugin.stem.removeprefix("lib")
     known_backing = shipped()[given].backing if given in shipped() else None
     found = []
     for one in schemes:
@@ -134,14 +158,15 @@ def _prepared(
         if theirs is None and services.serves(base):
             theirs = services.backing
         target = Target(
-            name=f"{name}-{one or 'local'}" if len(schemes) > 1 else name,
+            name=f"{name}-{one or 'local'}" if len(schemes) > 1 or name == "tensorflow" else name,
             plugin=plugin,
             scheme=one,
             root=base,
             environment=environment,
             timeout=options.timeout,
             host_command=options.host_command,
-            runtime=seen.runtime.libraries,
+            runtime=() if through else seen.runtime.libraries,
+            through=through.host if through else (),
             host_scope=options.host_scope,
             keep=options.keep,
             backing=theirs,
@@ -168,16 +193,17 @@ def _registered(
     environment: dict[str, str],
     timeout: float,
     runtime: Runtime,
+    through: Interpreter | None = None,
 ) -> tuple[Path, PluginSeen, list[str], str | None]:
     """The plugin, what was seen of it, its schemes, and the one to judge: `scheme`, or that of `root`, where known.
 
     Raises BadUsage where the plugin has other schemes. One that it announces and does not register is no usage error:
     the cases will tell why.
     """
-    option = "--host-command" if host_command else "--runtime" if runtime.libraries else ""
+    option = "--host-command" if host_command else "--through" if through else "--runtime" if runtime.libraries else ""
     plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
     try:
-        seen = see(plugin, host_command, environment, timeout, runtime)
+        seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else ())
     except Lost as lost:
         raise BadUsage(f"{option}: {lost}" if option else str(lost)) from lost
     except FileNotFoundError:
@@ -240,6 +266,7 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
     if options.host_command:
         command.append(f"--host-command={shlex.join(options.host_command)}")
     command += [f"--runtime={options.runtime}"] * (options.runtime != STAND_IN)
+    command += [f"--through={options.through}"] * bool(options.through)
     command += ["--services"] * options.services
     command += ["--undefined"] * options.undefined
     command += [f"--seed={target.seed}"] * bool(target.seed)

@@ -40,7 +40,11 @@ MACHINE_PACKAGES = "python3 python3-venv git g++"
 #: How registries and mirrors are reached from this machine.
 BORROWED = ("etc/ssl/certs/ca-certificates.crt", "etc/resolv.conf", "etc/hosts", "etc/pip.conf")
 #: What compilers are told by the environment.
-SETTINGS = re.compile(r"CARGO_(PROFILE|BUILD|ENCODED)_.*|RUSTFLAGS|GOFLAGS|GOAMD64|GOEXPERIMENT|(C|CXX|LD)FLAGS|CC|CXX")
+SETTINGS = {
+    "cargo": re.compile(r"CARGO_(PROFILE|BUILD|ENCODED)_.*|RUSTFLAGS"),
+    "go": re.compile(r"GOFLAGS|GOAMD64|GOEXPERIMENT"),
+    "c++": re.compile(r"(C|CXX|LD)FLAGS|CC|CXX"),
+}
 #: How a tool tells its version.
 VERSIONS = {"cargo": ("rustc", "-Vv"), "go": ("go", "version"), "c++": ("c++", "-dumpfullversion")}
 #: Nobody reads them in a container, and they are half of the system.
@@ -73,7 +77,8 @@ class Program:
     @functools.cached_property
     def key(self) -> str:
         """Tells apart what is built from other sources, with another compiler or with other settings."""
-        given = sorted((name, value) for name, value in os.environ.items() if SETTINGS.fullmatch(name))
+        told = [SETTINGS[tool] for tool in self.tools if tool in SETTINGS]
+        given = sorted(item for item in os.environ.items() if any(one.fullmatch(item[0]) for one in told))
         locked = [path.read_text() for path in sorted(self.folder.glob("go.*"))]
         compilers = [_output(VERSIONS[tool]) for tool in self.tools if tool in VERSIONS]
         parts = [self.version, self.command, sorted(self.environment.items()), given, locked, compilers]

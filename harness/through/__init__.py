@@ -1,0 +1,1 @@
+"""Ops through TensorFlow: what its users meet above a filesystem."""
