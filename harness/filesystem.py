@@ -1,7 +1,7 @@
 """A filesystem as cases call it: the seam between what is tried and how an op is performed.
 
-`HostFilesystem` performs the ops through the tables of a plugin in a host process. Another implementation may perform
-them through TensorFlow itself. Paths are URIs. Every op gives an `Outcome`; where it cannot be performed the outcome
+`HostFilesystem` performs the ops through the tables of a plugin in a host process, `TensorFlowFilesystem` through
+TensorFlow itself. Paths are URIs. Every op gives an `Outcome`; where it cannot be performed the outcome
 has the code UNIMPLEMENTED and the source ABSENT.
 """
 

@@ -50,12 +50,18 @@ def _nothing(_: Reply) -> None:
 
 
 class RawFilesystem:
-    """One `TF_Filesystem` in a host. Handles and tokens are the host's numbers; `trace` grows by one entry a call."""
+    """One `TF_Filesystem` in a host. Handles and tokens are the host's numbers; `trace` grows by one entry a call.
 
-    def __init__(self, call: Caller, filesystem: int, trace: list[Call]) -> None:
+    `nobody` says of an op that nobody performed why, before the name of the op.
+    """
+
+    def __init__(
+        self, call: Caller, filesystem: int, trace: list[Call], nobody: str = "the plugin does not provide"
+    ) -> None:
         self.call = call
         self.filesystem = filesystem
         self._trace = trace
+        self._nobody = nobody
 
     def perform(self, op: str, arguments: Sequence[Value], take: Callable[[Reply], T], empty: T) -> Outcome[T]:
         """One op; `take` reads what stands behind code, message and watch, `empty` is the value of an absent op."""
@@ -71,7 +77,7 @@ class RawFilesystem:
     ) -> Outcome[T]:
         """The outcome of an op that came back with `reply`."""
         if reply is None:
-            return Outcome(op, Code.UNIMPLEMENTED, f"the plugin does not provide {op}", empty, source=Source.ABSENT)
+            return Outcome(op, Code.UNIMPLEMENTED, f"{self._nobody} {op}", empty, source=Source.ABSENT)
         code, message, watch = reply.take_status()
         # Enumerations are slow to make, and nearly every call is the plain one.
         outcome = Outcome(

@@ -110,6 +110,50 @@ def test_the_hosts_run_on_tensorflow_and_on_nothing_else() -> None:
     starts.close()
 
 
+# Through TensorFlow ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("plugin", "tier", "checks"), [("posix", "must", 5000), ("memory", "smoke", 50)])
+def test_a_plugin_is_judged_as_users_of_tensorflow_meet_it(plugin: str, tier: str, checks: int, tmp_path: Path) -> None:
+    done = suite(tmp_path, "-q", f"--plugin={plugin}", f"--tier={tier}", f"--through={PYTHON}")
+    assert done.returncode == 0, done.stdout[-3000:]
+    judged = report(tmp_path)
+    assert "and its interface" in judged["target"]["runtime"]
+    assert judged["counts"]["violation"] == judged["counts"]["warning"] == 0
+    assert judged["counts"]["conform"] > checks
+    absent = {case["id"]: case["reason"] for case in judged["cases"] if case["verdict"] == "absent"}
+    assert absent["registration/load"] == "through TensorFlow nobody sees the tables and the process of a plugin"
+
+
+#: Clauses that filesystems of TensorFlow 2.21 break.
+OWN = {
+    "ram": {"new_writable_file.replaces-what-exists", "create_dir.exists-is-already-exists"},
+    "": {"new_random_access_file.directory-is-failed-precondition", "copy_file.directory-is-failed-precondition"},
+}
+
+
+@pytest.mark.parametrize("scheme", list(OWN))
+def test_filesystems_of_tensorflow_itself_are_judged(scheme: str, tmp_path: Path) -> None:
+    clauses = [f"--clause={name}" for name in OWN[scheme]]
+    done = suite(tmp_path, "-q", f"--through={PYTHON}", f"--scheme={scheme}", *clauses)
+    assert done.returncode == 1, done.stdout[-3000:]
+    assert OWN[scheme] <= broken(tmp_path)
+
+
+@pytest.mark.parametrize(("fault", "clause"), [("crash:stat", "robustness.no-crash"), ("fails:stat", "stat.succeeds")])
+def test_what_a_plugin_does_wrong_inside_tensorflow_is_its_fault(fault: str, clause: str, tmp_path: Path) -> None:
+    given = ("--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", f"--through={PYTHON}", "--tier=smoke")
+    done = suite(tmp_path, "-q", *given)
+    assert done.returncode == 1, done.stdout[-3000:]
+    assert clause in broken(tmp_path)
+
+
+def broken(folder: Path) -> set[str]:
+    """The clauses that a report finds broken."""
+    checks = [check for case in report(folder)["cases"] for check in case["checks"]]
+    return {check["clause"] for check in checks if check["verdict"] == "violation"}
+
+
 # The header -----------------------------------------------------------------------------------------------------------
 
 #: What of TensorFlow's headers may stand in a source of C, and of C++ only.

@@ -63,6 +63,10 @@ NOTHING: "dict[str, list[Value]]" = {
 }
 
 
+#: The ops of what was opened; all others are of a filesystem.
+OF_HANDLES = ("random_access_file.cleanup", "writable_file.cleanup", "read", "append", "tell", "flush", "close")
+
+
 class Absent(Exception):
     """TensorFlow's interface does not have the op, or cannot tell what it gave."""
 
@@ -148,13 +152,15 @@ class _Host:
         """The values of the reply to one request."""
         steps: dict[str, Callable[..., list[Value]]] = {
             "load": self.load, "init_plugin": self.init_plugin, "describe": self.describe, "register": self.register,
-            "release": lambda _: [],
+            "release": lambda _: [], "environment": self.environment,
         }  # fmt: skip
         if command in steps:
             return [b"done", *steps[command](*arguments)]
         try:
             performed = getattr(self, command.replace(".", "_"), None)
             if performed is None or command.startswith("_"):
+                raise Absent
+            if command not in OF_HANDLES and not self._owns(arguments):
                 raise Absent
             return [b"done", OK, b"", 0, *performed(*arguments)]
         except Absent:
@@ -168,7 +174,18 @@ class _Host:
         except tf.errors.OpError as error:
             return [b"done", error.error_code, os.fsencode(str(error.message)), 0, *NOTHING.get(command, [])]
 
+    def _owns(self, arguments: "list[Value]") -> bool:
+        """Whether TensorFlow takes all paths to the filesystem that is asked: others go to another one."""
+        paths = [value for value in arguments[1:] if isinstance(value, bytes)]
+        scheme = self._schemes[int(arguments[0])].encode()
+        return all((path.partition(b"://")[0] if b"://" in path else b"") == scheme for path in paths)
+
     # Registration -----------------------------------------------------------------------------------------------------
+
+    def environment(self, *given: bytes) -> "list[Value]":
+        for name, value in zip(given[::2], given[1::2], strict=True):
+            os.environb[name] = value
+        return []
 
     def load(self, plugin: bytes) -> "list[Value]":
         self._plugin = plugin

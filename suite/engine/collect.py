@@ -3,6 +3,7 @@
 import functools
 import importlib
 import itertools
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,7 @@ class Listed:
     clauses: tuple[str, ...]
     tier: str
     doc: str
+    over_tables: bool
     body: "functools.partial[None]" = field(compare=False, repr=False)
 
 
@@ -90,6 +92,7 @@ def _key(arguments: Mapping[str, Any]) -> tuple[int, ...]:
 
 def _listed(module: str, name: str, function: Any) -> list[Listed]:
     marks: Sequence[Any] = getattr(function, "pytestmark", [])
+    of_module = _as_list(getattr(sys.modules[function.__module__], "pytestmark", ()))
     own = [entry for mark in marks if mark.name == "tffs_clauses" for entry in mark.args]
     level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "must")
     doc = (function.__doc__ or "").strip().split("\n")[0]
@@ -108,8 +111,14 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
             key: value for keys, entry in zip(names, entries, strict=True) for key, value in _arguments(keys, entry)
         }
         body = functools.partial(function, **arguments)
-        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc, body))
+        over_tables = any(mark.name == "tffs_over_tables" for mark in (*marks, *marked, *of_module))
+        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc, over_tables, body))
     return result
+
+
+def _as_list(marks: Any) -> Sequence[Any]:
+    """The marks of a module, which may name one by itself."""
+    return marks if isinstance(marks, (list, tuple)) else [marks]
 
 
 def _names(given: str | Sequence[str]) -> list[str]:

@@ -103,7 +103,8 @@ class Workbench:
         entry = self.scheme(loaded)
         if entry.filesystem is None:
             raise Blocked("registration", entry.message)
-        raw = RawFilesystem(loaded.call, entry.filesystem, trace)
+        nobody = ("through TensorFlow nobody reaches its",) if self.target.through else ()
+        raw = RawFilesystem(loaded.call, entry.filesystem, trace, *nobody)
         return self._over(raw, entry.present, guard)
 
     def _over(self, raw: RawFilesystem, present: frozenset[str], guard: Guard) -> HostedFilesystem:

@@ -89,7 +89,7 @@ def judge(
 
 def run(bench: Workbench, listed: Listed) -> CaseRecord:
     """One case, as the fixture `case` and pytest's hooks run it."""
-    case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=True, tier=listed.tier)
+    case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=listed.over_tables, tier=listed.tier)
     error: BaseException | None = None
     try:
         performed(case, lambda one: listed.body(case=one))
