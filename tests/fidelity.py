@@ -101,6 +101,12 @@ def plugins(few: bool) -> Iterator[tuple[str, str]]:
                 yield "fakes/faulty", name
 
 
+def of(plugin: str, fault: str, program: tuple[str, ...]) -> Target:
+    """A plugin with a fault as a target, with a root of its own; `program` is the host whose ops go through TensorFlow."""
+    target = only_target(plugin, None, None, {"TFFS_FAULT": fault} if fault else {}, TIMEOUT)
+    return replace(target, backing=None if plugin == "memory" else "file://{path}", through=program)
+
+
 def judged(target: Target, cases: Sequence[Listed]) -> dict[str, CaseRecord]:
     """The records of cases by their ids."""
     with tempfile.TemporaryDirectory() as traces:
@@ -118,7 +124,7 @@ def compared(ours: CaseRecord, theirs: CaseRecord) -> Iterator[tuple[str, str, s
     both = (ours, theirs)
     if any(record.verdict is Verdict.ABSENT and not record.checks for record in both):
         return
-    if any(record.verdict is Verdict.NOT_RUN for record in both):
+    if any(record.verdict is Verdict.NOT_RUN for record in both) and ours.reason != theirs.reason:
         if ours.verdict is not theirs.verdict:
             yield "(case)", str(ours.reason or ours.verdict), str(theirs.reason or theirs.verdict)
         return
@@ -151,10 +157,8 @@ def rows(given: Interpreter, few: bool, count: Counter[str]) -> Iterator[Row]:
 
     with contextlib.closing(shared), mock.patch.object(workbench, "launcher", either):
         for plugin, fault in plugins(few):
-            target = only_target(plugin, None, None, {"TFFS_FAULT": fault} if fault else {}, TIMEOUT)
-            target = replace(target, backing=None if plugin == "memory" else "file://{path}")
             cases = asked(fault)
-            ours, theirs = (judged(replace(target, through=program), cases) for program in ((), given.host))
+            ours, theirs = (judged(of(plugin, fault, program), cases) for program in ((), given.host))
             count["plugins"] += 1
             for case in cases:
                 count["cases"] += 1
