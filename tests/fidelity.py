@@ -102,7 +102,7 @@ def plugins(few: bool) -> Iterator[tuple[str, str]]:
 
 
 def of(plugin: str, fault: str, program: tuple[str, ...]) -> Target:
-    """A plugin with a fault as a target, with a root of its own; `program` is the host whose ops go through TensorFlow."""
+    """A plugin with a fault as a target with a root of its own; `program` is the host of ops through TensorFlow."""
     target = only_target(plugin, None, None, {"TFFS_FAULT": fault} if fault else {}, TIMEOUT)
     return replace(target, backing=None if plugin == "memory" else "file://{path}", through=program)
 
