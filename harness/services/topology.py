@@ -43,7 +43,7 @@ class Running:
         self.containers: dict[str, Any] = engine.containers(client, found.run)
         supply = compose.supply
         self.environment: dict[str, str] = {name: self.placed(text) for name, text in supply.environment.items()}
-        self.root = supply.root
+        self.root = supply.root and self.placed(supply.root)
         self.backing = supply.backing and self.placed(supply.backing)
         self.backing_options: dict[str, Any] = _mapped(supply.backing_options, self.placed)
         self.profile = supply.profile
