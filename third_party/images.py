@@ -10,14 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reference_plugins.dragonfly.services import build_images
-from reference_plugins.dragonfly.services.build_images import BASE, Image, Program, System, Unable
+from reference_plugins.dragonfly.services.build_images import BASE, Image, System, Unable
 from tffs_conformance.harness import services
-
-#: What the official image of httpd has in other places than Debian.
-HTTPD = r"""printf '#!/bin/sh
-ln -sfn /usr/lib/apache2/modules /usr/local/apache2/modules
-exec apache2 -d /usr/local/apache2 -D FOREGROUND
-' >{out} && chmod +x {out}"""
 
 #: How an image is made where it cannot be pulled.
 IMAGES = (
@@ -28,12 +22,7 @@ IMAGES = (
         "/usr/local/bin/moto_server",
         System("moto", "python3 python3-pip", BASE, modules="moto[server]==5.2.5"),
     ),
-    Image(
-        "httpd:2.4",
-        Program("httpd-foreground", "2.4", ("sh", "-c", HTTPD), ()),
-        "/usr/local/bin/httpd-foreground",
-        System("httpd", "apache2", BASE),
-    ),
+    Image("nginx:1.22.1", None, "/usr/sbin/nginx", System("nginx", "nginx-light", BASE)),
 )
 
 
