@@ -1,6 +1,7 @@
 """Judges a plugin that others released, and publishes the report."""
 
 import importlib.util
+import shlex
 import shutil
 import subprocess
 import sys
@@ -136,10 +137,11 @@ def judge(target: Target, more: tuple[str, ...]) -> int:
         f"--plugin-profile={Path('third_party', target.name, 'profile.toml')}",
         f"--runtime={target.runtime}",
         "--services",
+        *more,
         f"--report-dir={REPORTS / target.name}",
     ]
-    click.echo(" ".join(command))
-    return subprocess.run([sys.executable, "-m", *command, "-q", *more], cwd=CLONE, check=False).returncode
+    click.echo(shlex.join(command))
+    return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, check=False).returncode
 
 
 def publish(target: Target, code: int, seconds: float) -> None:
