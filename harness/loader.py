@@ -83,7 +83,7 @@ class Loader:
         self._timeout = timeout
         self._hangs = Hangs(max_hangs)
         #: Whether the hosts have an allocator that fills what it gives; not any more once something hung.
-        self.filling = filling
+        self.filling = self._began_filling = filling
         self._ahead: _Asked | None = None
         self._schemes: int | None = None
         self._failures: list[Registration] = []
@@ -116,13 +116,14 @@ class Loader:
     @property
     def hung(self) -> bool:
         """Whether anything hung so far."""
-        return bool(self._hangs)
+        return bool(self._hangs) or self.filling is not self._began_filling
 
     def _died(self, died: Died) -> None:
-        """Take down what an op did."""
-        self._hangs.count(died)
-        if self._hangs and self.filling:
+        """Take down what an op did. The first hang may be the allocator's, and the next one counts."""
+        if isinstance(died.death, Hung) and self.filling:
             self._stop_filling()
+        else:
+            self._hangs.count(died)
 
     def _stop_filling(self) -> None:
         """Go on with an allocator that fills nothing: that may be all that took so long."""

@@ -7,18 +7,17 @@ package, or as pip names a release (`tensorflow-cpu==2.16.*`): that is fetched o
 import importlib.util
 import os
 import re
-import subprocess
 import sys
 import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
+from . import wheels
 from .native import RUNTIME_NAME, STAND_IN
+from .wheels import NoWheel
 
 #: The library with TensorFlow's C++ symbols, for plugins that import such.
 CXX_NAME = "libtensorflow_cc.so.2"
@@ -138,22 +137,16 @@ def _fetched(wanted: Requirement) -> Path:
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache(), prefix=".fetching-") as folder:
         print(f"fetching {wanted} with pip, for good, into {cache()} …", file=sys.stderr, flush=True)
-        command = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", folder)
-        done = subprocess.run([*command, str(wanted)], stderr=subprocess.PIPE, text=True, check=False)
-        wheels = sorted(Path(folder).glob("*.whl"))
-        if done.returncode != 0 or not wheels:
-            said = done.stderr.strip().splitlines()
-            raise NoRuntime(f"pip does not fetch {wanted}: {said[-1] if said else f'exit status {done.returncode}'}")
-        _, release, _, _ = parse_wheel_filename(wheels[0].name)
+        try:
+            wheel = wheels.download(str(wanted), Path(folder))
+        except NoWheel as error:
+            raise NoRuntime(str(error)) from error
+        release = wheels.version(wheel)
         place = _place(wanted.name, release)
         unpacked = Path(folder, "unpacked")
-        with zipfile.ZipFile(wheels[0]) as wheel:
-            members = [
-                name for name in wheel.namelist() if name in {f"tensorflow/{one}" for one in (RUNTIME_NAME, CXX_NAME)}
-            ]
-            wheel.extractall(unpacked, members)
+        wheels.unpack(wheel, [f"tensorflow/{one}" for one in (RUNTIME_NAME, CXX_NAME)], unpacked)
         if not (unpacked / "tensorflow" / RUNTIME_NAME).is_file():
-            raise NoRuntime(f"{wheels[0].name} has no {RUNTIME_NAME}")
+            raise NoRuntime(f"{wheel.name} has no {RUNTIME_NAME}")
         # What tells its version, as beside an installed one.
         (unpacked / f"tensorflow-{release}.dist-info").touch()
         # Somebody else may have been faster.

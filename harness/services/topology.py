@@ -43,7 +43,7 @@ class Running:
         self.containers: dict[str, Any] = engine.containers(client, found.run)
         supply = compose.supply
         self.environment: dict[str, str] = {name: self.placed(text) for name, text in supply.environment.items()}
-        self.root = supply.root
+        self.root = supply.root and self.placed(supply.root)
         self.backing = supply.backing and self.placed(supply.backing)
         self.backing_options: dict[str, Any] = _mapped(supply.backing_options, self.placed)
         self.profile = supply.profile
@@ -75,11 +75,13 @@ class Running:
         return f"{published[0]['HostIp']}:{published[0]['HostPort']}"
 
     def placed(self, text: str) -> str:
-        """A text of the compose file, with `{SERVICE:PORT}` and `{file:NAME}` replaced by the values of this run."""
+        """A text of the compose file, with `{SERVICE:PORT}`, `{file:NAME}` and `{path:…}` replaced by what they are."""
 
         def place(found: re.Match[str]) -> str:
             if found[1] == "file":
                 return str(self.directory / found[2])
+            if found[1] == "path":
+                return str((self._compose.path.parent / found[2]).resolve())
             return self.address(found[1], int(found[2]))
 
         return _PLACE.sub(place, text)

@@ -30,9 +30,14 @@ def round_trip(case: Case) -> None:
     fs = case.fs
     case.write("directory/file", b"content")
     case.content(case.uri("directory/file"))
-    fs.new_random_access_file(case.uri("missing"))
-    fs.new_random_access_file(case.uri("directory"))
-    fs.new_writable_file(case.uri("directory"))
+    for opened in (
+        fs.new_random_access_file(case.uri("missing")),
+        fs.new_random_access_file(case.uri("directory")),
+        fs.new_writable_file(case.uri("directory")),
+    ):
+        # Where one is opened after all, it is ours to give back.
+        if opened.value is not None:
+            opened.value.cleanup()
     for file in (fs.new_writable_file(case.uri("dropped")), fs.new_appendable_file(case.uri("directory/file"))):
         if file.value is not None:
             file.value.append(b"more")

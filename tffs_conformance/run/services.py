@@ -67,7 +67,7 @@ def _start(config: pytest.Config, options: RunOptions, path: Path) -> Given:
     try:
         compose = services.read(path)
         # What a person's own compose file does not hand over under x-tffs, the profile knows by its fixed port.
-        fixed = not compose.supply.environment
+        fixed = not compose.supply.environment and "{" not in (compose.supply.root or "")
         running = services.up(compose, name, keep=False, fixed_ports=fixed, say=_say, logs=options.reports / LOGS)
     except Missing as missing:
         return Given(missing=str(missing))

@@ -30,7 +30,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tffs-conformance" / "services"
 SUITE = "bookworm"
-BASE = f"tffs-conformance/base:{SUITE}"
 #: Names the key of what an image was built from. One that was pulled has no such label.
 LABEL = "tffs-conformance.key"
 #: Besides the smallest Debian: what the health checks call, and the library that the client is linked to.
@@ -96,42 +95,57 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Image:
-    """An image: one program at the place where the official image has it."""
-
-    name: str
-    program: Program
-    path: str
-
-    @property
-    def key(self) -> str:
-        """Tells apart what it is made of."""
-        return _digest([self.program.key, self.path, _base().key])
-
-    @property
-    def is_there(self) -> bool:
-        """Whether docker has it: as it would be built now, or pulled."""
-        return _label(self.name) in (self.key, "")
-
-
-@dataclass(frozen=True)
 class System:
-    """A Debian in the cache, as a tar file: the smallest with `packages`, or `above` another one with more of them."""
+    """A Debian in the cache, as a tar file: the smallest with `packages`, or `above` another one with more of them.
+
+    `modules` are what pip installs there.
+    """
 
     name: str
     packages: str
     above: "System | None" = None
     suite: str = SUITE
+    modules: str = ""
 
     @property
     def key(self) -> str:
         """Tells apart what it is made of."""
-        return _digest([self.suite, self.packages, self.above.key if self.above else "", platform.machine()])
+        parts = [self.suite, self.packages, self.above.key if self.above else "", platform.machine()]
+        return _digest(parts + [self.modules] * bool(self.modules))
 
     @property
     def tar(self) -> Path:
         """The file in the cache."""
         return CACHE.parent / "debian" / f"{self.name}-{self.suite}-{self.key}.tar"
+
+    @property
+    def image(self) -> str:
+        """What docker calls it."""
+        return f"tffs-conformance/{self.name}:{self.suite}"
+
+
+#: What is below all images.
+BASE = System("base", BASE_PACKAGES)
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image: a system, one program at the place where the official image has it, and what is started there."""
+
+    name: str
+    program: Program | None
+    path: str
+    system: System = BASE
+
+    @property
+    def key(self) -> str:
+        """Tells apart what it is made of."""
+        return _digest([self.program.key if self.program else "", self.path, self.system.key])
+
+    @property
+    def is_there(self) -> bool:
+        """Whether docker has it: as it would be built now, or pulled."""
+        return _label(self.name) in (self.key, "")
 
 
 def _go(name: str, version: str, package: str) -> Program:
@@ -186,15 +200,16 @@ def main() -> int:
     only.add_argument("--systems", action="store_true", help="fill the cache with Debians, without docker")
     only.add_argument("--folders", action="store_true", help="print where in the cache each program belongs")
     given = arguments.parse_args()
+    programs = [image.program for image in IMAGES if image.program]
     try:
         if given.folders:
-            print(*(image.program.root for image in IMAGES), sep="\n")
+            print(*(program.root for program in programs), sep="\n")
         elif given.binaries:
-            _programs([image.program for image in IMAGES])
+            _programs(programs)
         elif given.systems:
             system(machine())
         else:
-            _images()
+            build(IMAGES)
     except Unable as error:
         print(f"build_images: {error}", file=sys.stderr)
         return 1
@@ -204,22 +219,21 @@ def main() -> int:
     return 0
 
 
-def _images() -> None:
+def build(images: Sequence[Image]) -> None:
+    """Build those that docker lacks. Raises Unable."""
     _docker("version", sentence="docker does not answer: is it installed, and is its daemon running?")
-    missing = [image for image in IMAGES if not image.is_there]
-    for image in IMAGES:
+    missing = [image for image in images if not image.is_there]
+    for image in images:
         if image not in missing:
             print(f"{image.name}: docker has it", flush=True)
-    if not missing:
-        return
-    base = _base()
-    # The quick one first: what is wrong shows soon.
-    tar = None if _label(BASE) == base.key else system(base)
-    _programs([image.program for image in missing])
+    lacking = [one for one in dict.fromkeys(image.system for image in missing) if _label(one.image) != one.key]
+    # The quick ones first: what is wrong shows soon.
+    tars = [(one, system(one)) for one in lacking]
+    _programs([image.program for image in missing if image.program])
     with _alone(CACHE / "images"):
-        if tar is not None:
-            with _timed(BASE):
-                _docker("import", "--change", f"LABEL {LABEL}={base.key}", str(tar), BASE)
+        for one, tar in tars:
+            with _timed(one.image):
+                _docker("import", "--change", f"LABEL {LABEL}={one.key}", str(tar), one.image)
         for image in missing:
             _assemble(image)
 
@@ -269,14 +283,9 @@ def _make(program: Program) -> None:
     shutil.rmtree(program.root / "target", ignore_errors=True)
 
 
-def _base() -> System:
-    """What is below all images."""
-    return System("base", BASE_PACKAGES)
-
-
 def machine() -> System:
     """A machine on which the project is tried from nothing."""
-    return System("machine", MACHINE_PACKAGES, _base())
+    return System("machine", MACHINE_PACKAGES, BASE)
 
 
 def system(wanted: System) -> Path:
@@ -305,6 +314,9 @@ def system(wanted: System) -> Path:
                 _run([*inside, "update"], quiet, HERE, log)
                 packages = wanted.packages.split()
                 _run([*inside, "install", "-y", "--no-install-recommends", *packages], quiet, HERE, log)
+            if wanted.modules:
+                pip = ["python3", "-m", "pip", "install", "--no-cache-dir", "--break-system-packages"]
+                _run(["chroot", str(root), *pip, *wanted.modules.split()], {}, HERE, log)
             for litter in BASE_LITTER:
                 shutil.rmtree(root / litter, ignore_errors=True)
             # What calls apt looks for them.
@@ -334,14 +346,13 @@ def _mirror() -> list[str]:
 
 
 def _assemble(image: Image) -> None:
+    lines = [f"FROM {image.system.image}", f'ENTRYPOINT ["{image.path}"]', f"LABEL {LABEL}={image.key}"]
     with tempfile.TemporaryDirectory() as scratch, _timed(image.name):
         context = Path(scratch)
-        shutil.copy2(image.program.binary, context / image.program.name)
-        (context / "Dockerfile").write_text(
-            f'FROM {BASE}\nCOPY {image.program.name} {image.path}\nENTRYPOINT ["{image.path}"]\n'
-            f"LABEL {LABEL}={image.key}\n",
-            encoding="utf-8",
-        )
+        if image.program:
+            shutil.copy2(image.program.binary, context / image.program.name)
+            lines.insert(1, f"COPY {image.program.name} {image.path}")
+        (context / "Dockerfile").write_text("\n".join(lines) + "\n", encoding="utf-8")
         _docker("build", "--tag", image.name, str(context))
 
 

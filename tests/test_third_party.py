@@ -1,0 +1,49 @@
+"""The targets of third_party/: their files are well-formed, and what was published of them is whole and explained."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tffs_conformance.harness import profile, services
+from tffs_conformance.reports.document import load
+from tffs_conformance.suite.contract.catalogue import catalogue
+from tffs_conformance.suite.contract.claims import stated
+from third_party import images, judge
+
+CLONE = Path(__file__).parent.parent
+PUBLISHED = sorted(path.relative_to(CLONE) for path in (CLONE / judge.PUBLISHED).glob("*/*/report.json"))
+
+
+@pytest.mark.parametrize("name", judge.names())
+def test_a_target(name: str) -> None:
+    target = judge.read(name)
+    assert target.version, "a report is of one release"
+    claimed = profile.read(str(judge.HERE / name / "profile.toml"))
+    stated(claimed.claims)
+    assert claimed.scheme
+    assert claimed.services is not None
+    composed = services.read(claimed.services)
+    # Where nothing can be pulled, each is built.
+    assert {service.image for service in composed.services} <= {image.name for image in images.IMAGES}
+    assert composed.supply.root
+    assert composed.supply.root.startswith(f"{claimed.scheme}://")
+    assert composed.supply.backing
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parts[-3]}-{path.parts[-2]}")
+def test_a_published_report(path: Path) -> None:
+    target = judge.read(path.parts[-3])
+    assert path.parent == target.published
+    found = load(CLONE / path)
+    assert found.suite.tier == "full"
+    assert found.left_out is None
+    assert found.clauses.keys() == catalogue().keys()
+    assert not found.counts.error
+    assert not found.waivers
+    assert str(target.shared_object) == found.target.plugin
+    # It is about the plugin, and not about whose machine it was.
+    assert not re.search(r"/(home|root|work)/", (CLONE / path).read_text())
+    explained = (CLONE / path).with_name("reproduce.md").read_text()
+    assert f"python -m third_party.judge {target.name}" in explained
+    assert f"]({target.name}/{target.version}/report.json)" in (CLONE / judge.PUBLISHED / "README.md").read_text()

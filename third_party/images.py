@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The images that the targets' services run: docker has them, or pulls them, or they are built from released packages.
+
+`python -m third_party.images third_party/*/compose.yaml` does it for these compose files.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from reference_plugins.dragonfly.services import build_images
+from reference_plugins.dragonfly.services.build_images import BASE, Image, System, Unable
+from tffs_conformance.harness import services
+
+#: How an image is made where it cannot be pulled.
+IMAGES = (
+    *build_images.IMAGES,
+    Image(
+        "motoserver/moto:5.2.5",
+        None,
+        "/usr/local/bin/moto_server",
+        System("moto", "python3 python3-pip", BASE, modules="moto[server]==5.2.5"),
+    ),
+    Image("nginx:1.22.1", None, "/usr/sbin/nginx", System("nginx", "nginx-light", BASE)),
+)
+
+
+def provide(compose: Iterable[Path]) -> None:
+    """See to it that docker has the images of these compose files. Raises Unable."""
+    known = {image.name: image for image in IMAGES}
+    names = dict.fromkeys(service.image for path in compose for service in services.read(path).services)
+    missing = [name for name in names if not _docker("image", "inspect", name) and not _docker("pull", name)]
+    if unknown := [name for name in missing if name not in known]:
+        raise Unable(f"{', '.join(unknown)} cannot be pulled, and third_party/images.py does not say how to build it")
+    if missing:
+        build_images.build([known[name] for name in missing])
+
+
+def _docker(*arguments: str) -> bool:
+    try:
+        return subprocess.run(["docker", *arguments], capture_output=True, check=False).returncode == 0
+    except FileNotFoundError as error:
+        raise Unable("docker is not installed (on Debian: apt-get install docker.io)") from error
+
+
+if __name__ == "__main__":
+    try:
+        provide(Path(given) for given in sys.argv[1:])
+    except Unable as error:
+        sys.exit(f"third_party.images: {error}")

@@ -1,0 +1,162 @@
+"""Judges a plugin that others released, and publishes the report."""
+
+import importlib.util
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from reference_plugins.dragonfly.services.build_images import Unable
+from tffs_conformance.harness import wheels
+from tffs_conformance.harness.services import ComposeError
+from tffs_conformance.harness.wheels import NoWheel
+from tffs_conformance.reports.document import load
+
+from . import images
+
+HERE = Path(__file__).resolve().parent
+CLONE = HERE.parent
+#: Where the libraries of wheels are kept. Reports name it, so it is below the folder in which pytest runs.
+LIBRARIES = Path("build", "third_party")
+REPORTS = Path("tffs-report", "third_party")
+PUBLISHED = Path("reports", "published")
+
+
+class BadTarget(Exception):
+    """A target's file is wrong; the text is one sentence."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a folder's target.toml says.
+
+    `wheel` and `runtime` are requirements of pip, `library` is a path in the wheel. `needs` are the packages without
+    which the backing cannot be used.
+    """
+
+    name: str
+    wheel: str
+    library: str
+    runtime: str
+    needs: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """The release that is judged."""
+        return self.wheel.partition("==")[2]
+
+    @property
+    def shared_object(self) -> Path:
+        """The library, once it was fetched, seen from the clone."""
+        return LIBRARIES / self.wheel.replace("==", "-") / Path(self.library).name
+
+    @property
+    def published(self) -> Path:
+        """The folder of its report, seen from the clone."""
+        return PUBLISHED / self.name / self.version
+
+
+def names() -> list[str]:
+    """The targets that there are."""
+    return sorted(path.parent.name for path in HERE.glob("*/target.toml"))
+
+
+def read(name: str) -> Target:
+    """A target. Raises BadTarget."""
+    path = HERE / name / "target.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        needs = tuple(table.pop("needs", ()))
+        return Target(name, needs=needs, **table)
+    except FileNotFoundError:
+        raise BadTarget(f"there is no target {name}; there are {', '.join(names())}") from None
+    except (tomllib.TOMLDecodeError, TypeError) as error:
+        raise BadTarget(f"{path}: {error}") from error
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("name", metavar="TARGET")
+@click.argument("more", metavar="[OPTIONS OF PYTEST]", nargs=-1, type=click.UNPROCESSED)
+def main(name: str, more: tuple[str, ...]) -> None:
+    """Judge one target: a folder of third_party/ that has a target.toml.
+
+    \b
+      python -m third_party.judge s3-versitygw
+      python -m third_party.judge s3-versitygw --case='read/*'
+
+    The plugin's wheel and a TensorFlow that loads it are fetched once, with pip. The services are started in docker and
+    removed at the end; an image that cannot be pulled is built, if it can be. Then the suite judges the plugin, in
+    minutes. The report of a whole run goes to reports/published/TARGET/VERSION/; that of a selection stays in
+    tffs-report/third_party/TARGET/. Options that this command does not know are pytest's.
+
+    The exit code is that of pytest: 1 for a plugin that is not conformant.
+    """
+    started = time.monotonic()
+    try:
+        target = read(name)
+        lacking = [package for package in target.needs if importlib.util.find_spec(package) is None]
+        if lacking:
+            raise BadTarget(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
+        fetch(target)
+        images.provide([HERE / name / "compose.yaml"])
+    except (BadTarget, NoWheel, Unable, ComposeError) as error:
+        raise click.ClickException(str(error)) from error
+    code = judge(target, more)
+    publish(target, code, time.monotonic() - started)
+    sys.exit(code)
+
+
+def fetch(target: Target) -> None:
+    """Put the library of the target's wheel in its place, if it is not there. Raises NoWheel."""
+    place = CLONE / target.shared_object
+    if place.is_file():
+        return
+    click.echo(f"fetching {target.wheel}")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        wheel = wheels.download(target.wheel, Path(folder))
+        wheels.unpack(wheel, [target.library], Path(folder))
+        unpacked = Path(folder, target.library)
+        if not unpacked.is_file():
+            raise NoWheel(f"{wheel.name} has no {target.library}")
+        unpacked.replace(place)
+
+
+def judge(target: Target, more: tuple[str, ...]) -> int:
+    """Run the suite; the exit code of pytest."""
+    command = [
+        "pytest",
+        f"--plugin={target.shared_object}",
+        f"--plugin-profile={Path('third_party', target.name, 'profile.toml')}",
+        f"--runtime={target.runtime}",
+        "--services",
+        *more,
+        f"--report-dir={REPORTS / target.name}",
+    ]
+    click.echo(shlex.join(command))
+    return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, check=False).returncode
+
+
+def publish(target: Target, code: int, seconds: float) -> None:
+    """Put the report of a whole run into its place, and say what came of it."""
+    made = CLONE / REPORTS / target.name / "report.json"
+    if code not in (0, 1) or not made.is_file():
+        click.echo(f"{target.name}: nothing was judged")
+        return
+    found = load(made)
+    click.echo(f"{target.name}: {found.verdict} ({found.reason}), in {seconds / 60:.0f} minutes")
+    if found.left_out is None and found.suite.tier == "full":
+        (CLONE / target.published).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(made, CLONE / target.published / "report.json")
+        click.echo(f"published: {target.published / 'report.json'}")
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m third_party.judge")
