@@ -1,28 +1,49 @@
 """In which releases of TensorFlow a plugin loads, and to what of theirs it binds: told without loading anything.
 
-The dynamic loader looks a symbol up in the libraries that a plugin names, in their order. TensorFlow has copies of
-other libraries inside (curl, BoringSSL, protobuf, zlib …) and exports some: a plugin that names TensorFlow before the
-library that it was built with gets TensorFlow's copy, of another version perhaps.
+TensorFlow loads a plugin into its own process. The dynamic loader looks every symbol up in the global scope of that
+process first, then in the plugin and in the libraries that it names, in their order, each followed by what it names.
+From 2.19 on `import tensorflow` puts TensorFlow's libraries into the global scope (releases.Exports.scope): there a
+plugin gets their symbols whatever it is linked to. Before, it has to name them.
+
+TensorFlow has copies of other libraries inside (curl, BoringSSL, protobuf, zlib …) and exports some. Where it is asked
+before the library that a plugin was built with, the plugin gets TensorFlow's copy, of another version perhaps.
 """
 
 import functools
+import itertools
 import os
+import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import elf, releases
+from .demangle import demangled
 from .elf import NotElf, SharedObject
-from .releases import LIBRARIES, Exports
+from .native import RUNTIME_NAME
+from .releases import LIBRARIES, PYTHON_NAME, Exports
+from .runtimes import CXX_NAME
 
 #: Where libraries are, besides what ldconfig knows.
 FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
+#: The libraries of C and C++: every process has them, and TensorFlow has no copies of what is in them.
+STANDARD = re.compile(r"(libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+")
+#: Their symbols by name: parts of them are in libraries that were built for older systems.
+STANDARD_SYMBOL = re.compile(r"_Z(GTt|T[VIST]|GV)?N?K?(S[tabsiod]|9__gnu_cxx)|_Z[nd][wal]|__cxa_")
+#: What TensorFlow's libraries name themselves, of TensorFlow's.
+BROUGHT = {CXX_NAME: (RUNTIME_NAME,), PYTHON_NAME: (RUNTIME_NAME, CXX_NAME)}
+#: What gives a symbol that is in no library that is known.
+ELSEWHERE = "a library that is not here"
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
-    """Symbols of a library that a plugin was built with, and that TensorFlow's copy gives it in these releases."""
+class Symbols:
+    """Symbols that share a fate in these releases: missing or captured.
+
+    `library` is where those that are captured would be from: the plugin itself perhaps. Of those that are missing it is
+    the library of TensorFlow that has them and that the plugin does not name, empty where none has them.
+    """
 
     library: str
     symbols: tuple[str, ...]
@@ -31,97 +52,183 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Abi:
-    """What a plugin asks of the dynamic loader, and what it gets.
+    """What a plugin asks of the dynamic loader, and what it gets in a process that imported TensorFlow in Python.
 
-    `missing` has the symbols that nobody has, for each release. `unknown` are libraries that are not on this machine:
-    what is in them nobody can tell, so that only symbols of TensorFlow's count as missing. `glibc` is the oldest
-    version of the C library that will do.
+    `unknown` are libraries that are not on this machine: what is in them nobody can tell, so that only symbols of
+    TensorFlow's count as missing. `of_tensorflow` are the symbols that only TensorFlow can give, `untold` those of them
+    that are made from templates: the tables have no copies of such, and they do not count as missing. `glibc` is the
+    oldest version of the C library that will do.
     """
 
     libraries: tuple[str, ...]
     glibc: str
-    missing: Mapping[str, tuple[str, ...]]
-    captured: tuple[Captured, ...]
+    releases: tuple[str, ...]
+    missing: tuple[Symbols, ...]
+    captured: tuple[Symbols, ...]
     unknown: tuple[str, ...]
+    of_tensorflow: tuple[str, ...]
+    untold: tuple[str, ...]
 
     @property
-    def loads_in(self) -> tuple[str, ...]:
+    def loads(self) -> tuple[str, ...]:
         """The releases in which it loads, as far as symbols tell."""
-        return tuple(release for release, symbols in self.missing.items() if not symbols)
+        lacking = {release for one in self.missing for release in one.releases}
+        return tuple(release for release in self.releases if release not in lacking)
 
 
-@dataclass(frozen=True, slots=True)
 class _Library:
-    """A library in the order of asking; `exported` is None where it is not on this machine, or is TensorFlow's."""
+    """An object that is asked for symbols.
 
-    name: str
-    exported: frozenset[str] | None
+    It is looked for in `folders` and where the system has it, and read, when that is needed. None for one of another
+    machine.
+    """
+
+    def __init__(self, name: str, folders: Iterable[Path] | None) -> None:
+        self.name = name
+        self._folders = folders
+
+    @functools.cached_property
+    def path(self) -> Path | None:
+        """Where it is; None where it is not on this machine."""
+        if self._folders is None:
+            return None
+        candidates = itertools.chain((folder / self.name for folder in self._folders), (_installed().get(self.name),))
+        return next((path for path in candidates if path is not None and path.is_file()), None)
+
+    @functools.cached_property
+    def shared(self) -> SharedObject | None:
+        """What it says of itself; None where nobody can tell."""
+        return _read(self.path) if self.path is not None else None
+
+    @property
+    def is_standard(self) -> bool:
+        return STANDARD.fullmatch(self.name) is not None
 
     @property
     def is_tensorflow(self) -> bool:
         return self.name in LIBRARIES
 
+    @property
+    def is_unknown(self) -> bool:
+        return not self.is_tensorflow and not self.is_standard and self.shared is None
 
-def of(plugin: Path, table: Exports | None = None) -> Abi:
-    """Look at a plugin. Raises NotElf, and OSError where it cannot be read."""
-    table = releases.read() if table is None else table
-    shared = elf.read(plugin.read_bytes())
-    asked = _asked(plugin, shared)
-    named = [library.name for library in asked if library.is_tensorflow]
-    unknown = tuple(one.name for one in asked if one.exported is None and not one.is_tensorflow)
-    missing: dict[str, list[str]] = {release: [] for release in table.releases}
-    captured: dict[tuple[str, frozenset[str]], list[str]] = {}
-    for symbol in sorted(shared.needed):
-        having = frozenset().union(*(table.of(symbol, name) for name in named))
-        owner = next((k for k, one in enumerate(asked) if one.exported and symbol in one.exported), None)
-        if owner is not None:
-            if having and any(one.is_tensorflow for one in asked[:owner]):
-                captured.setdefault((asked[owner].name, having), []).append(symbol)
-        elif symbol in table.symbols or not unknown:
-            for release in table.releases:
-                if release not in having:
-                    missing[release].append(symbol)
+    @property
+    def wanted(self) -> Iterator[str]:
+        """The symbols that it looks up, without those of the libraries of C and C++."""
+        if not self.is_standard and self.shared is not None:
+            yield from self.shared.needed - self.shared.standard
+            yield from (symbol for symbol in self.shared.open if not STANDARD_SYMBOL.match(symbol))
+
+    def gives(self, symbol: str) -> bool:
+        """Whether it has a symbol."""
+        # No need to read the libraries of C and C++ for that.
+        if self.is_tensorflow or (self.is_standard and releases.is_function_of_c(symbol)):
+            return False
+        return self.shared is not None and symbol in self.shared.exported
+
+
+def of(plugin: Path, content: bytes | None = None, table: Exports | None = None) -> Abi:
+    """Look at a plugin. Raises NotElf, and OSError where it cannot be read.
+
+    With `content` the plugin is another machine's, of whose libraries nothing is known.
+    """
+    shared = elf.read(plugin.read_bytes() if content is None else content)
+    itself = _Library(plugin.name, None)
+    itself.path, itself.shared = plugin, shared
+    asked = _asked(itself, here=content is None)
+    unknown = tuple(one.name for one in asked if one.is_unknown)
+    wanted = sorted({symbol for one in asked for symbol in one.wanted})
+    table = releases.about(wanted) if table is None else table
+    missing, captured = _Groups(), _Groups()
+    of_tensorflow, untold = list[str](), list[str]()
+    for symbol in wanted:
+        place, owner = _owner(symbol, asked, unknown)
+        known = symbol in table.symbols
+        if not owner and (known or not unknown):
+            of_tensorflow.append(symbol)
+        if not owner and not known and (unknown or _is_of_template(symbol)):
+            untold += [symbol] * (not unknown)
+            continue
+        having = dict(zip(LIBRARIES, table.of(symbol), strict=True))
+        first = {one.name for one in asked[:place]}
+        got = 0
+        for name, scope in zip(LIBRARIES, table.scope, strict=True):
+            got |= having[name] & (table.everywhere if name in first else scope)
+        if owner:
+            captured.add(owner, 0 if STANDARD.fullmatch(owner) else got, symbol)
+            continue
+        lacking = table.everywhere & ~got
+        for name in LIBRARIES:
+            missing.add(name, lacking & having[name], symbol)
+            lacking &= ~having[name]
+        missing.add("", lacking, symbol)
     return Abi(
-        shared.libraries,
-        shared.glibc,
-        {release: tuple(symbols) for release, symbols in missing.items()},
-        tuple(
-            Captured(library, tuple(symbols), tuple(one for one in table.releases if one in having))
-            for (library, having), symbols in captured.items()
-        ),
-        unknown,
+        libraries=shared.libraries,
+        glibc=shared.glibc,
+        releases=table.releases,
+        missing=missing.of(table),
+        captured=captured.of(table),
+        unknown=unknown,
+        of_tensorflow=tuple(of_tensorflow),
+        untold=tuple(untold),
     )
 
 
-def _asked(plugin: Path, shared: SharedObject) -> list[_Library]:
-    """The libraries that are asked for a symbol: those that a plugin names, then those that they name, and so on."""
-    own = [
-        Path(path.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(plugin.parent))) for path in shared.run_path
-    ]
-    asked: dict[str, _Library] = {}
-    waiting = [*shared.libraries]
-    for name in waiting:
-        if name in asked:
-            continue
-        found = None if name in LIBRARIES else _found(name, own)
-        asked[name] = _Library(name, found.exported if found else None)
-        waiting += found.libraries if found else ()
-    return list(asked.values())
+def _owner(symbol: str, asked: Sequence[_Library], unknown: Sequence[str]) -> tuple[int, str]:
+    """Which of these has a symbol but for TensorFlow, and its place among them; an empty name where none is known.
+
+    What is no symbol of TensorFlow's by its name is of a library that is not here, if there are such.
+    """
+    for place, one in enumerate(asked):
+        if one.gives(symbol):
+            return place, one.name
+    if unknown and not releases.is_cxx(symbol) and not releases.is_function_of_c(symbol):
+        return len(asked), unknown[0] if len(unknown) == 1 else ELSEWHERE
+    return len(asked), ""
 
 
-def _found(name: str, folders: Iterable[Path]) -> SharedObject | None:
-    """A library of this machine; None where it has none of that name."""
-    for path in (*(folder / name for folder in folders), _installed().get(name)):
-        if path is not None and path.is_file():
-            return _read(path)
-    return None
+def _is_of_template(symbol: str) -> bool:
+    """Whether a function or its class is made from a template, so that a library may have a weak copy."""
+    return releases.is_cxx(symbol) and "<" in demangled(symbol).partition("(")[0].replace("operator<", "")
+
+
+class _Groups:
+    """Symbols by their fate: the library, and the number of the releases; a number of 0 is no fate."""
+
+    def __init__(self) -> None:
+        self._symbols: dict[tuple[str, int], list[str]] = {}
+
+    def add(self, library: str, bits: int, symbol: str) -> None:
+        if bits:
+            self._symbols.setdefault((library, bits), []).append(symbol)
+
+    def of(self, table: Exports) -> tuple[Symbols, ...]:
+        return tuple(
+            Symbols(library, tuple(symbols), table.named(bits)) for (library, bits), symbols in self._symbols.items()
+        )
+
+
+def _asked(plugin: _Library, *, here: bool) -> list[_Library]:
+    """The objects that are asked for a symbol: the plugin, the libraries that it names, those that they name …"""
+    asked = [plugin]
+    for one in asked:
+        folders: list[Path] = []
+        names = BROUGHT.get(one.name, ())
+        if not one.is_tensorflow and not one.is_standard and one.shared is not None:
+            beside = str(one.path.parent) if one.path else ""
+            paths = (path.replace("${ORIGIN}", beside).replace("$ORIGIN", beside) for path in one.shared.run_path)
+            folders, names = [*map(Path, paths)], one.shared.libraries
+        for name in names:
+            if all(name != other.name for other in asked):
+                asked.append(_Library(name, folders if here else None))
+    return asked
 
 
 @functools.cache
 def _read(path: Path) -> SharedObject | None:
     try:
         return elf.read(path.read_bytes())
-    except NotElf:
+    except (NotElf, OSError):
         return None
 
 

@@ -3,6 +3,9 @@
 import ctypes
 import functools
 
+#: A name that is longer is left as it is: the library recurses into it.
+LONGEST = 4096
+
 
 @functools.cache
 def _runtime() -> ctypes.CDLL | None:
@@ -19,7 +22,7 @@ def _runtime() -> ctypes.CDLL | None:
 def demangled(symbol: str) -> str:
     """The name behind a symbol; the symbol itself where it is none of C++, or nobody here can tell."""
     library = _runtime()
-    if library is None or not symbol.startswith("_Z"):
+    if library is None or not symbol.startswith("_Z") or len(symbol) > LONGEST:
         return symbol
     status = ctypes.c_int()
     given = library.__cxa_demangle(symbol.encode(), None, None, ctypes.byref(status))

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
+from .abi import AbiFacts
 from .claims import StatedClaim
 from .plain import digest_of
 from .waivers import Waiver
@@ -98,7 +99,7 @@ class SuiteFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ]
 
 
-class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is judged."""
 
     plugin: Annotated[str, Meta(description="The path of the plugin.")]
@@ -119,6 +120,7 @@ class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         Mapping[str, Literal["plugin", "default", "absent"]],
         Meta(description="For each op who answers it: the plugin, a default of core, or nobody."),
     ]
+    abi: AbiFacts | None = None
 
 
 class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

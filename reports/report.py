@@ -14,8 +14,8 @@ from .verdicts import ClauseVerdict, TargetVerdict
 from .waivers import WaiverAccount
 
 #: The version of the document: docs/versioning.md says when which number moves.
-Schema = Literal["tffs-conformance/report/2.1"]
-SCHEMA: Schema = "tffs-conformance/report/2.1"
+Schema = Literal["tffs-conformance/report/2.2"]
+SCHEMA: Schema = "tffs-conformance/report/2.2"
 
 #: The file name of a report in the directory of a run.
 REPORT_NAME = "report.json"

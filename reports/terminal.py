@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from .abi import AbiFacts, AbiSymbols, spans
 from .claims import ClaimState
 from .escape import command_line, printable
 from .findings import Finding, Made, by_clause, findings
@@ -53,6 +54,7 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
     yield f"{_number(len(report.cases), 'case')}; checks: {counts or 'none'}", {}
+    yield from _abi(target.abi, columns, verbosity)
     yield from _classes(report, columns)
     yield from _tables(target.tables, columns)
     yield from _claims(report, columns)
@@ -74,6 +76,37 @@ def _path(directory: Path) -> str:
 
 def _rule(title: str, columns: int) -> str:
     return title.center(columns, "=")
+
+
+def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
+    """In which releases of TensorFlow it loads, and what they would take over."""
+    if abi is None:
+        return
+    loads = f"TensorFlow {spans(abi.loads, abi.releases)}" if abi.loads else "no release of TensorFlow"
+    lacking = [release for release in abi.releases if release not in abi.loads]
+    if abi.missing and not verbosity:
+        loads += f"; not in {spans(lacking, abi.releases)}, for want of {_symbols(abi.missing)} (-v says more)"
+    for line, _ in _wrapped("loads in ", loads, columns):
+        yield line, {"yellow": bool(lacking)}
+    for one in abi.missing if verbosity else ():
+        where = f": {one.library} has it, which the plugin does not name" if one.library else ""
+        text = f"{spans(one.releases, abi.releases)}, for want of {_symbols([one])}{where}"
+        yield from _wrapped("  not in ", text, columns)
+    if abi.captured and not verbosity:
+        text = f"{_symbols(abi.captured)}, instead of {_few([*dict.fromkeys(one.library for one in abi.captured)])}"
+        for line, _ in _wrapped("TensorFlow's own copy gives it ", f"{text} (-v says more)", columns):
+            yield line, {"yellow": True}
+    for one in abi.captured if verbosity else ():
+        text = f"{_symbols([one])} from the copy in TensorFlow {spans(one.releases, abi.releases)}"
+        yield from _wrapped(f"  instead of {printable(one.library)}: ", text, columns)
+    if abi.remedy and verbosity:
+        yield from _wrapped("  remedy: ", abi.remedy, columns)
+
+
+def _symbols(groups: Sequence[AbiSymbols]) -> str:
+    """The first of these symbols, and how many more there are."""
+    more = sum(one.count for one in groups) - 1
+    return groups[0].symbols[0] + (f" and {more} more" if more else "")
 
 
 def _classes(report: Report, columns: int) -> Iterator[Line]:

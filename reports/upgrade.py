@@ -7,6 +7,7 @@ from .header import UNKNOWN, digest
 from .report import SCHEMA
 
 VERSION_2_0 = "tffs-conformance/report/2.0"
+VERSION_2_1 = "tffs-conformance/report/2.1"
 
 
 def _from_1(document: dict[str, Any]) -> dict[str, Any]:
@@ -23,6 +24,11 @@ def _from_1(document: dict[str, Any]) -> dict[str, Any]:
 
 def _from_2_0(document: dict[str, Any]) -> dict[str, Any]:
     """The keys that 2.1 added have values that stand for their absence."""
+    return document | {"schema": VERSION_2_1}
+
+
+def _from_2_1(document: dict[str, Any]) -> dict[str, Any]:
+    """2.2 added `abi` of the target, which is left out where nobody can tell."""
     return document | {"schema": SCHEMA}
 
 
@@ -30,6 +36,7 @@ def _from_2_0(document: dict[str, Any]) -> dict[str, Any]:
 STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "tffs-conformance/report/1": _from_1,
     VERSION_2_0: _from_2_0,
+    VERSION_2_1: _from_2_1,
 }
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tffs_conformance.reports.abi import AbiFacts, AbiSymbols
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
@@ -60,6 +61,16 @@ HEADER = Header(
         profile=None,
         environment=("A", "B"),
         tables={"read": "plugin", "copy_file": "default", "stat": "absent"},
+        abi=AbiFacts(
+            releases=("2.1", "2.2", "2.3"),
+            loads=("2.2", "2.3"),
+            missing=(AbiSymbols(library="", symbols=("TF_New",), count=1, releases=("2.1",)),),
+            captured=(AbiSymbols(library="liba.so", symbols=("a_new", "a_old"), count=5, releases=("2.3",)),),
+            remedy="hide them",
+            unknown=(),
+            untold=0,
+            glibc="2.28",
+        ),
     ),
     clauses=CLAUSES,
 )

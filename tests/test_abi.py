@@ -1,6 +1,7 @@
 """What is told of a shared object without loading it: where it loads, and what TensorFlow's copies would take over."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,16 +9,24 @@ from click.testing import CliRunner
 
 from tffs_conformance.cli import main
 from tffs_conformance.harness import abi, releases
+from tffs_conformance.harness.abi import ELSEWHERE, Abi, Symbols
 from tffs_conformance.harness.demangle import demangled
 from tffs_conformance.harness.native import RUNTIME_NAME
-from tffs_conformance.harness.releases import Exports
+from tffs_conformance.harness.releases import LIBRARIES, PYTHON_NAME, Exports
 from tffs_conformance.harness.runtimes import CXX_NAME
+from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.suite.contract.catalogue import clause
 
-#: Two releases: the newer one has a function less, and a copy of a library.
+RUN = "_ZN10tensorflow3runEv"
+TEMPLATE = "_ZN10tensorflow4BaseIiE3runEv"
+#: Two releases. The newer one has a function less and a copy of a library, and all of it is in the global scope.
 TABLE = Exports(
     ("2.1", "2.2"),
-    {"TF_NewStatus": (3, 0), "TF_Old": (1, 0), "copied": (2, 0), "_ZN10tensorflow3runEv": (0, 3)},
+    (2, 2, 0),
+    {"TF_NewStatus": (3, 0, 0), "TF_Old": (1, 0, 0), "copied": (2, 0, 0), "early": (3, 0, 0), RUN: (0, 3, 0)},
 )
+#: The same where nothing is in the global scope.
+APART = Exports(TABLE.releases, (0, 0, 0), TABLE.symbols)
 
 
 def library(folder: Path, name: str, code: str, *links: str) -> Path:
@@ -32,7 +41,7 @@ def library(folder: Path, name: str, code: str, *links: str) -> Path:
 def folder(tmp_path: Path) -> Path:
     library(tmp_path, RUNTIME_NAME, "void TF_NewStatus(void) {} void copied(void) {}")
     library(tmp_path, CXX_NAME, "void of_cxx(void) {}")
-    library(tmp_path, "libother.so", "void copied(void) {} void only_here(void) {}")
+    library(tmp_path, "libother.so", "void copied(void) {} void early(void) {} void only_here(void) {}")
     return tmp_path
 
 
@@ -41,58 +50,148 @@ BESIDE = "-Wl,-rpath,$ORIGIN"
 USES = "void {0}(void); void use(void) {{ {0}(); }}"
 
 
-def test_a_plugin_loads_where_its_symbols_are(folder: Path) -> None:
-    for symbol, loads in (("TF_NewStatus", ("2.1", "2.2")), ("TF_Old", ("2.1",)), ("TF_Never", ())):
-        plugin = library(folder, "plugin.so", USES.format(symbol), TENSORFLOW)
-        found = abi.of(plugin, TABLE)
-        assert found.loads_in == loads
-        assert found.missing == {one: () if one in loads else (symbol,) for one in TABLE.releases}
-        assert found.captured == ()
+def seen(folder: Path, symbol: str, *links: str, table: Exports = TABLE) -> Abi:
+    """What is told of a plugin that needs one function."""
+    return abi.of(library(folder, "plugin.so", USES.format(symbol), *links), table=table)
 
 
-def test_what_a_plugin_does_not_name_gives_it_nothing(folder: Path) -> None:
-    symbol = "_ZN10tensorflow3runEv"
-    assert abi.of(library(folder, "plugin.so", USES.format(symbol), TENSORFLOW), TABLE).loads_in == ()
-    assert abi.of(library(folder, "plugin.so", USES.format(symbol), CXX), TABLE).loads_in == TABLE.releases
+def fates(found: Sequence[Symbols]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    return [(one.library, one.symbols, one.releases) for one in found]
+
+
+# Where it loads -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("symbol", "loads", "missing"),
+    [
+        ("TF_NewStatus", ("2.1", "2.2"), []),
+        ("TF_Old", ("2.1",), [("", ("TF_Old",), ("2.2",))]),
+        ("TF_Never", (), [("", ("TF_Never",), ("2.1", "2.2"))]),
+    ],
+)
+def test_a_plugin_loads_where_its_symbols_are(
+    folder: Path, symbol: str, loads: tuple[str, ...], missing: list[object]
+) -> None:
+    found = seen(folder, symbol, TENSORFLOW)
+    assert (found.loads, fates(found.missing), found.captured) == (loads, missing, ())
+
+
+def test_what_a_plugin_does_not_name_gives_it_something_only_in_the_global_scope(folder: Path) -> None:
+    for links in ((), (TENSORFLOW,)):
+        found = seen(folder, RUN, *links)
+        assert found.loads == ("2.2",)
+        assert fates(found.missing) == [(CXX_NAME, (RUN,), ("2.1",))]
+    assert seen(folder, RUN, TENSORFLOW, table=APART).loads == ()
+    assert seen(folder, RUN, CXX, table=APART).loads == ("2.1", "2.2")
+
+
+def test_what_tensorflows_libraries_name_is_named(folder: Path) -> None:
+    assert seen(folder, "TF_NewStatus", CXX, table=APART).loads == ("2.1", "2.2")
+
+
+def test_of_a_library_that_is_not_here_nobody_can_tell(folder: Path) -> None:
+    code = "".join(USES.format(name).replace("use", f"use_{name}") for name in ("TF_Old", "only_here", "early"))
+    plugin = library(folder, "plugin.so", code, TENSORFLOW, OTHER)
+    found = abi.of(plugin, table=APART)
+    assert found.unknown == ("libother.so",)
+    assert fates(found.missing) == [("", ("TF_Old",), ("2.2",))]
+    assert fates(found.captured) == [("libother.so", ("early",), ("2.1", "2.2"))]
+    # Read from another machine, whose libraries are all not here.
+    (folder / "libother.so").write_bytes(b"")
+    assert abi.of(Path("/elsewhere/plugin.so"), plugin.read_bytes(), APART) == found
+
+
+def test_of_templates_nobody_can_tell(folder: Path) -> None:
+    found = seen(folder, TEMPLATE, TENSORFLOW)
+    assert (found.loads, found.untold) == (("2.1", "2.2"), (TEMPLATE,))
+
+
+def test_what_the_libraries_of_c_have_is_not_looked_for(folder: Path) -> None:
+    # Neither tables nor libraries are read: nothing is left to be explained.
+    plugin = library(folder, "plugin.so", '#include <stdio.h>\nvoid use(void) { puts(""); }', "-Wl,-Bsymbolic")
+    assert abi.of(plugin, table=Exports(("2.1",))).loads == ("2.1",)
+
+
+# What is captured -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("links", [(TENSORFLOW, OTHER), (OTHER, TENSORFLOW), (OTHER,)])
+def test_the_global_scope_comes_before_every_library(folder: Path, links: tuple[str, ...]) -> None:
+    found = seen(folder, "copied", *links, BESIDE)
+    assert found.loads == TABLE.releases
+    assert fates(found.captured) == [("libother.so", ("copied",), ("2.2",))]
 
 
 @pytest.mark.parametrize(("links", "captured"), [((TENSORFLOW, OTHER), True), ((OTHER, TENSORFLOW), False)])
-def test_the_library_that_is_named_first_gives_the_symbol(folder: Path, links: tuple[str, ...], captured: bool) -> None:
-    found = abi.of(library(folder, "plugin.so", USES.format("copied"), *links, BESIDE), TABLE)
-    assert found.loads_in == TABLE.releases
-    assert [(one.library, one.symbols, one.releases) for one in found.captured] == [
-        ("libother.so", ("copied",), ("2.2",))
-    ] * captured
+def test_elsewhere_the_library_that_is_named_first_gives_the_symbol(
+    folder: Path, links: tuple[str, ...], captured: bool
+) -> None:
+    found = seen(folder, "copied", *links, BESIDE, table=APART)
+    assert found.loads == TABLE.releases
+    assert fates(found.captured) == [("libother.so", ("copied",), ("2.2",))] * captured
 
 
 def test_what_a_library_needs_is_asked_after_it(folder: Path) -> None:
     library(folder, "libmiddle.so", "void middle(void) {}", OTHER, BESIDE)
-    found = abi.of(library(folder, "plugin.so", USES.format("copied"), "-l:libmiddle.so", TENSORFLOW, BESIDE), TABLE)
+    found = seen(folder, "copied", "-l:libmiddle.so", TENSORFLOW, BESIDE, table=APART)
     assert [one.library for one in found.captured] == ["libother.so"]
-    found = abi.of(library(folder, "plugin.so", USES.format("only_here"), "-l:libmiddle.so", BESIDE), TABLE)
-    assert found.loads_in == TABLE.releases
+    assert seen(folder, "only_here", "-l:libmiddle.so", BESIDE).loads == TABLE.releases
 
 
-def test_of_a_library_that_is_not_here_nobody_can_tell(folder: Path) -> None:
-    plugin = library(folder, "plugin.so", USES.format("TF_Old") + "void only_here(void); void v(void) { only_here(); }",
-                     TENSORFLOW, OTHER)  # fmt: skip
-    found = abi.of(plugin, TABLE)
-    assert found.unknown == ("libother.so",)
-    assert found.missing == {"2.1": (), "2.2": ("TF_Old",)}
+def test_what_a_library_of_the_plugin_needs_is_captured_as_well(folder: Path) -> None:
+    library(folder, "libmiddle.so", USES.format("copied"), OTHER, BESIDE)
+    found = seen(folder, "use", "-l:libmiddle.so", BESIDE)
+    assert fates(found.captured) == [("libother.so", ("copied",), ("2.2",))]
 
 
-def test_the_command_says_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(releases, "read", lambda: TABLE)
+@pytest.mark.parametrize(
+    ("definition", "links", "captured"),
+    [
+        ("void copied(void) {{}}", (), True),
+        ("void copied(void) {{}}", ("-Wl,-Bsymbolic",), False),
+        ('__attribute__((visibility("hidden"))) void copied(void) {{}}', (), False),
+        ("__attribute__((weak)) void copied(void) {{}}", (), False),
+    ],
+)
+def test_its_own_symbols_are_captured_that_it_does_not_hide(
+    folder: Path, definition: str, links: tuple[str, ...], captured: bool
+) -> None:
+    plugin = library(folder, "plugin.so", definition.format() + USES.format("copied"), *links)
+    assert fates(abi.of(plugin, table=TABLE).captured) == [("plugin.so", ("copied",), ("2.2",))] * captured
+    assert abi.of(plugin, table=APART).captured == ()
+
+
+def test_who_is_meant_among_several_libraries_that_are_not_here_nobody_can_tell(folder: Path) -> None:
+    library(folder, "libmore.so", "void more(void) {}")
+    found = seen(folder, "copied", OTHER, "-l:libmore.so")
+    assert fates(found.captured) == [(ELSEWHERE, ("copied",), ("2.2",))]
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "about", lambda symbols: TABLE)
+
+
+@pytest.mark.usefixtures("told")
+def test_the_command_says_it(folder: Path) -> None:
     plugin = library(folder, "plugin.so", USES.format("copied"), TENSORFLOW, OTHER, BESIDE)
     done = CliRunner().invoke(main, ["abi", str(plugin)])
     assert done.exit_code == 0
     assert f"plugin.so names {RUNTIME_NAME}, libother.so, libc.so.6" in done.output
-    assert "2.1 to 2.2" in done.output
-    assert "libother.so is taken from TensorFlow 2.2: copied" in done.output
-    plugin = library(folder, "plugin.so", USES.format("_ZN10tensorflow3runEv"), TENSORFLOW)
+    assert "  2.1 to 2.2        loads" in done.output
+    assert "TensorFlow 2.2 captures copied: those of libother.so are not used there" in done.output
+    plugin = library(folder, "plugin.so", USES.format(RUN), TENSORFLOW)
+    done = CliRunner().invoke(main, ["abi", str(plugin)])
+    assert done.exit_code == 0
+    assert f"tensorflow::run(): in {CXX_NAME}, which it does not name" in done.output
+    plugin = library(folder, "plugin.so", USES.format("TF_Never"), TENSORFLOW)
     done = CliRunner().invoke(main, ["abi", str(plugin)])
     assert done.exit_code == 1
-    assert "does not load: tensorflow::run()" in done.output
+    assert "TF_Never: in none of TensorFlow's libraries" in done.output
 
 
 @pytest.mark.parametrize("content", [b"", b"no ELF", None])
@@ -111,16 +210,57 @@ def test_names_of_cxx_are_told_as_people_write_them() -> None:
     assert [demangled(name) for name in ("TF_NewStatus", "_Znonsense")] == ["TF_NewStatus", "_Znonsense"]
 
 
-def test_the_table_has_every_release_and_what_every_plugin_needs() -> None:
-    table = releases.read()
-    assert len(table.releases) >= 10
-    assert table.of("TF_NewStatus", RUNTIME_NAME) == frozenset(table.releases)
-    assert table.of("no such symbol", RUNTIME_NAME) == frozenset()
+# The tables -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_have_every_release_and_what_every_plugin_needs() -> None:
+    table = releases.whole()
+    assert len(table.releases) >= 19
+    assert table.of("TF_NewStatus")[0] == table.everywhere
+    assert table.of("no such symbol") == (0, 0, 0)
+    assert all(0 < max(bits) <= table.everywhere for bits in table.symbols.values())
+
+
+def test_the_global_scope_is_that_of_releases_that_say_so() -> None:
+    table = releases.of_c()
+    later = tuple(release for release in table.releases if release >= "2.19")
+    assert {table.named(bits) for bits in table.scope} == {later}
+    assert LIBRARIES == (RUNTIME_NAME, CXX_NAME, PYTHON_NAME)
+
+
+def test_functions_of_c_are_in_some_release() -> None:
+    known, all_of_them = releases.functions_of_c(), releases.of_c().releases
+    assert known["TF_VLog"] == all_of_them[:-1]
+    assert known["TF_SetStatus"] == all_of_them
+    assert all(known.values())
+    assert "curl_easy_init" in releases.of_c().symbols
+    assert "curl_easy_init" not in known
+
+
+def test_the_clause_names_the_releases_of_the_table() -> None:
+    (source,) = clause("registration.loads-in-every-release").source
+    assert source.rpartition("TensorFlow ")[2].split(", ") == [*releases.of_c().releases]
+
+
+def test_a_plugin_of_the_interface_needs_only_the_small_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "whole", None)
+    assert abi.of(plugin_path("posix")).loads
 
 
 def test_a_table_grows_by_a_release() -> None:
-    grown = TABLE.extended("2.3", {RUNTIME_NAME: {"TF_NewStatus", "TF_New"}, CXX_NAME: {"TF_New"}})
+    grown = TABLE.extended("2.3", {CXX_NAME}, {RUNTIME_NAME: {"TF_NewStatus", "TF_New"}, CXX_NAME: {"TF_New"}})
     assert grown.releases == ("2.1", "2.2", "2.3")
-    assert grown.of("TF_NewStatus", RUNTIME_NAME) == {"2.1", "2.2", "2.3"}
-    assert grown.of("TF_New", CXX_NAME) == {"2.3"}
-    assert TABLE.of("TF_New", CXX_NAME) == frozenset()
+    assert grown.scope == (2, 6, 0)
+    assert grown.of("TF_NewStatus") == (7, 0, 0)
+    assert grown.of("TF_New") == (4, 4, 0)
+    assert TABLE.of("TF_New") == (0, 0, 0)
+
+
+def test_what_is_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "TABLES", tmp_path)
+    for function in (releases.of_c, releases.whole):
+        monkeypatch.setattr(releases, function.__name__, function.__wrapped__)
+    releases.write(TABLE)
+    assert releases.whole() == TABLE
+    assert releases.about(["copied"]).symbols.keys() == TABLE.symbols.keys() - {RUN}
+    assert releases.about(["copied", RUN]) == TABLE

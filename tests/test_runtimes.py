@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness import runtimes
+from tffs_conformance.harness import releases, runtimes
 from tffs_conformance.harness.client import Host
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Lost
@@ -39,10 +39,10 @@ def compiled(folder: Path) -> Path:
     return inside
 
 
-def library(folder: Path, name: str, code: str) -> Path:
+def library(folder: Path, name: str, code: str, *links: str) -> Path:
     """A shared object of C."""
-    command = ("cc", "-shared", "-fPIC", "-xc", "-", "-o", str(folder / name), f"-I{include_directory()}")
-    subprocess.run(command, input=code, text=True, check=True)
+    command = ("cc", "-shared", "-fPIC", "-xc", "-", "-o", str(folder / name), f"-I{include_directory()}", "-xnone")
+    subprocess.run([*command, *links], input=code, text=True, check=True)
     return folder / name
 
 
@@ -150,6 +150,46 @@ NEEDS = """
 void TF_NewStatus(void); void of_cxx(void); %s
 void TF_InitPlugin(void* info) { TF_NewStatus(); of_cxx(); %s }
 """
+
+
+#: A function of TensorFlow's C++, one that the plugin shares with a library of its own, and one of the interface.
+FOREIGN = """
+void TF_NewStatus(void); void _ZN10tensorflow3runEv(void); void shared(void);
+void TF_InitPlugin(void* info) { TF_NewStatus(); _ZN10tensorflow3runEv(); shared(); }
+"""
+
+
+@pytest.mark.long
+def test_what_a_plugin_takes_of_tensorflows_inside_is_told_where_nothing_is_missing(tmp_path: Path) -> None:
+    inside = compiled(tmp_path)
+    library(inside, CXX_NAME, "void _ZN10tensorflow3runEv(void) {} void shared(void) {}")
+    library(tmp_path, "libown.so", "void shared(void) {}")
+    plugin = library(tmp_path, "plugin.so", FOREIGN, f"-L{tmp_path}", "-l:libown.so", "-Wl,-rpath,$ORIGIN")
+    run(tmp_path, "-q", f"--plugin={plugin}", f"--runtime={inside}", "--case=registration/load")
+    (case,) = report(tmp_path)["cases"]
+    checks = {check["clause"]: (check["verdict"], check["got"]) for check in case["checks"]}
+    assert checks["registration.loads"] == ("conform", "loaded")
+    assert checks["registration.imports-c-symbols-only"] == (
+        "violation",
+        "symbols beyond TensorFlow's interface for C=['tensorflow::run()']",
+    )
+
+
+@pytest.mark.long
+def test_a_plugin_that_the_stand_in_cannot_load_is_told_which_runtime_can(tmp_path: Path) -> None:
+    code = "void TFE_NewContext(void); void TF_InitPlugin(void* info) { TFE_NewContext(); }"
+    plugin = library(
+        tmp_path, "plugin.so", code, f"-L{native_directory()}", f"-l:{RUNTIME_NAME}", "-Wl,--allow-shlib-undefined"
+    )
+    run(tmp_path, "-q", f"--plugin={plugin}", "--case=registration/load")
+    found = report(tmp_path)
+    newest = releases.of_c().releases[-1]
+    assert found["cases"][0]["verdict"] == "not run"
+    assert found["cases"][0]["reason"].startswith(
+        "the stand-in for TensorFlow lacks TFE_NewContext: it loads in TensorFlow "
+    )
+    assert found["cases"][0]["reason"].endswith(f" to {newest}: --runtime='tensorflow-cpu=={newest}'")
+    assert found["target"]["abi"]["loads"][-1] == newest
 
 
 def test_symbols_are_missing_that_no_library_of_the_runtime_has(tmp_path: Path) -> None:

@@ -8,13 +8,15 @@ from ...harness import leaks
 from ...harness.backing import Unable
 from ...harness.client import HostFault
 from ...harness.codes import Code
-from ...harness.elf import tensorflow_symbols
+from ...harness.demangle import demangled
 from ...harness.raw import RawFilesystem
 from ...harness.registration import Registration, Scheme, again
+from ...harness.releases import functions_of_c
 from ...harness.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, TABLES, WRITABLE_FILE
 from ...harness.wire import unsigned
 from ..engine.case import Case, NoStimulus
 from ..engine.marks import SURVIVED, clauses, full, over_tables, smoke
+from ..engine.plugin_file import abi_of, advice
 
 pytestmark = over_tables
 
@@ -32,10 +34,17 @@ def test_load(case: Case) -> None:
     """The plugin is loaded and registered, and what it handed over is freed."""
     registration = case.registration
     missing = [symbol.demangled for symbol in registration.missing]
-    known = tensorflow_symbols()
-    foreign = [symbol.demangled for symbol in registration.missing if symbol.name not in known]
+    of_tensorflow = {symbol.name for symbol in registration.missing}
+    # TensorFlow's own libraries lack nothing: there the plugin's file tells what it needs of them.
+    inside = bool(case.bench.target.runtime)
+    told = abi_of(case) if missing or inside else None
+    if inside and told is not None:
+        of_tensorflow.update(told.of_tensorflow)
+    foreign = [demangled(symbol) for symbol in sorted(of_tensorflow) if symbol not in functions_of_c()]
     if missing and not foreign:
-        raise Unable(f"the stand-in for TensorFlow lacks {', '.join(missing)}: --env=LD_PRELOAD=… can bring them")
+        runtime = "this TensorFlow" if inside else "the stand-in for TensorFlow"
+        remedy = advice(told) or "--env=LD_PRELOAD=… can bring them"
+        raise Unable(f"{runtime} lacks {', '.join(missing)}: {remedy}")
     no_init = registration.error is not None and "TF_InitPlugin" in registration.error
     got = (
         "loaded"
@@ -44,8 +53,9 @@ def test_load(case: Case) -> None:
         if missing
         else "not loaded"
     )
-    case.check("registration.loads", registration.error is None or no_init, "loaded", got, registration.error or "")
-    case.equal("registration.imports-c-symbols-only", "symbols that no TensorFlow exports", [], foreign)
+    said = "; ".join(text for text in (registration.error, advice(told) if missing else "") if text)
+    case.check("registration.loads", registration.error is None or no_init, "loaded", got, said)
+    case.equal("registration.imports-c-symbols-only", "symbols beyond TensorFlow's interface for C", [], foreign)
     if registration.error is None or no_init:
         case.check("registration.exports-init", not no_init, "TF_InitPlugin", "none" if no_init else "TF_InitPlugin")
     if registration.error is None:

@@ -1,31 +1,30 @@
 """The shared object, read before anybody loads it: what its dynamic loader would be told."""
 
-from ...harness import remote_file
-from ...harness.elf import RELEASES, NotElf, SharedObject, read, tensorflow_symbols
+from ...harness import releases
+from ...harness.elf import NotElf, SharedObject, read
+from ...reports.abi import spans
 from ..engine.case import Case
 from ..engine.marks import clauses, over_tables
+from ..engine.plugin_file import content
 
 pytestmark = over_tables
 
 
 def shared_object(case: Case) -> SharedObject:
     """What the plugin's file says of itself, read where the hosts run."""
-    target = case.bench.target
     try:
-        if target.host_command:
-            return read(remote_file.read(case.host, target.plugin))
-        return read(target.plugin.read_bytes())
+        return read(content(case))
     except NotElf as error:
-        case.blocked("dlopen", f"{target.plugin.name} is no shared object: {error}")
+        case.blocked("dlopen", f"{case.bench.target.plugin.name} is no shared object: {error}")
 
 
 @clauses("registration.loads-in-every-release")
 def test_symbols(case: Case) -> None:
     """The functions of TensorFlow that the plugin needs are those of its releases."""
-    known = tensorflow_symbols()
-    wanting = {name: [release for release in RELEASES if release not in known[name]]
+    known, every = releases.functions_of_c(), releases.of_c().releases
+    wanting = {name: [release for release in every if release not in known[name]]
                for name in sorted(shared_object(case).needed & known.keys())}  # fmt: skip
-    lacking = [f"{name}: not in {', '.join(releases)}" for name, releases in wanting.items() if releases]
+    lacking = [f"{name}: not in {spans(absent, every)}" for name, absent in wanting.items() if absent]
     case.equal("registration.loads-in-every-release", "functions that a release lacks", [], lacking)
 
 

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 import click
 
 from ..harness import abi as loader
+from ..harness.abi import Abi, Symbols
 from ..harness.demangle import demangled
 from ..harness.elf import NotElf
 from ..harness.shipped import plugin_path
+from ..reports.abi import REMEDY, spans
 from ..reports.escape import printable
 
 #: So many symbols are named where nobody asks for all.
 FEW = 3
-REMEDY = (
-    "TensorFlow's copy may be of another version. Name the library before TensorFlow's when you link, or link it"
-    " statically and hide it (-Wl,--exclude-libs,ALL)."
-)
 
 
 @click.command()
@@ -25,7 +23,8 @@ REMEDY = (
 def abi(plugin: str, every: bool) -> None:
     """Say in which releases of TensorFlow a plugin loads, and why not in the others. Nothing of it is run.
 
-    Also told: which libraries that it was built with it would find in TensorFlow's copies instead.
+    That is for a process of Python that imported TensorFlow. Also told: which libraries that it was built with it
+    would find in TensorFlow's copies instead.
 
     The exit code is 1 where it loads in no release.
     """
@@ -42,25 +41,36 @@ def abi(plugin: str, every: bool) -> None:
         click.echo(f"  and needs glibc {printable(found.glibc)} or newer")
     for library in found.unknown:
         click.echo(f"  {printable(library)} is not on this machine: what it has nobody can tell")
+    if found.untold:
+        click.echo(f"  {_named(found.untold, most)} may be there or not: copies of templates are not in the tables")
     click.echo("TensorFlow")
-    for symbols, group in itertools.groupby(found.missing, key=lambda release: found.missing[release]):
-        releases = _range([*group])
-        click.echo(f"  {releases:<18}{'loads' if not symbols else 'does not load: ' + _symbols(symbols, most)}")
+    for group, reasons in itertools.groupby(found.releases, key=lambda release: _lacking(found, release)):
+        releases = spans([*reasons], found.releases)
+        click.echo(f"  {releases:<18}{'does not load' if group else 'loads'}")
+        for one in group:
+            click.echo(f"{'':<20}{_named(one.symbols, most)}: {_why(one)}")
     for one in found.captured:
-        click.echo(
-            f"{printable(one.library)} is taken from TensorFlow {_range(one.releases)}: {_symbols(one.symbols, most)}"
-        )
+        whose = "its own" if one.library == path.name else f"those of {printable(one.library)}"
+        releases = spans(one.releases, found.releases)
+        click.echo(f"TensorFlow {releases} captures {_named(one.symbols, most)}: {whose} are not used there")
     if found.captured:
         click.echo(f"  {REMEDY}")
-    if not found.loads_in:
+    if not found.loads:
         raise SystemExit(1)
 
 
-def _range(releases: Sequence[str]) -> str:
-    return releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
+def _lacking(found: Abi, release: str) -> tuple[Symbols, ...]:
+    """What a release lacks."""
+    return tuple(one for one in found.missing if release in one.releases)
 
 
-def _symbols(symbols: Sequence[str], most: int | None) -> str:
+def _why(one: Symbols) -> str:
+    if one.library:
+        return f"in {one.library}, which it does not name and nobody else made global"
+    return "in none of TensorFlow's libraries"
+
+
+def _named(symbols: Sequence[str], most: int | None) -> str:
     """The first of these symbols by their names, and how many more there are."""
     named = ", ".join(printable(demangled(symbol)) for symbol in symbols[:most])
     left = len(symbols) - len(symbols[:most])

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..harness import remote_file
+from ..harness import abi, remote_file
+from ..harness.abi import Abi, Symbols
 from ..harness.client import Host
+from ..harness.demangle import demangled
+from ..harness.elf import NotElf
 from ..harness.launchers.choice import launcher
 from ..harness.loader import Blocked, Loader
 from ..harness.outcomes import Died
@@ -16,6 +19,7 @@ from ..harness.registration import Registration
 from ..harness.runtimes import Runtime
 from ..harness.tables import DEFAULT_NEEDS, OPS, available
 from ..harness.through.filesystem import REACHED
+from ..reports.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, REMEDY, AbiFacts, AbiSymbols
 from ..reports.header import TargetFacts
 from ..suite.engine.target import Target
 
@@ -24,13 +28,14 @@ from ..suite.engine.target import Target
 class PluginSeen:
     """A plugin at first sight; `registration` is None where it does not survive that, which the cases will show.
 
-    `runtime` has the libraries that it was loaded with.
+    `runtime` has the libraries that it was loaded with. `abi` is what its file says; None for no shared object.
     """
 
     registration: Registration | None
     sha256: str
     size: int
     runtime: Runtime
+    abi: Abi | None
 
 
 def see(
@@ -49,12 +54,13 @@ def see(
     loader = Loader(starts, plugin, timeout)
     try:
         content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()
+        told = _told(plugin, content if host_command else None)
         registration = _registration(loader)
     finally:
         loader.close()
     if registration is not None and registration.missing and runtime.more:
         return see(plugin, host_command, environment, timeout, runtime.whole)
-    return PluginSeen(registration, hashlib.sha256(content).hexdigest(), len(content), runtime)
+    return PluginSeen(registration, hashlib.sha256(content).hexdigest(), len(content), runtime, told)
 
 
 def _content(host: Host, plugin: Path) -> bytes:
@@ -62,6 +68,14 @@ def _content(host: Host, plugin: Path) -> bytes:
         return remote_file.read(host, plugin)
     finally:
         host.close()
+
+
+def _told(plugin: Path, content: bytes | None) -> Abi | None:
+    """What the file says; with `content` it is another machine's."""
+    try:
+        return abi.of(plugin, content)
+    except NotElf:
+        return None
 
 
 def _registration(loader: Loader) -> Registration | None:
@@ -90,6 +104,32 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
         profile=profile,
         environment=tuple(sorted(target.environment)),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},
+        abi=_abi(seen.abi) if seen.abi else None,
+    )
+
+
+def _abi(told: Abi) -> AbiFacts:
+    return AbiFacts(
+        releases=told.releases,
+        loads=told.loads,
+        missing=_symbols(told.missing),
+        captured=_symbols(told.captured),
+        remedy=REMEDY if told.captured else "",
+        unknown=told.unknown[:MOST_GROUPS],
+        untold=len(told.untold),
+        glibc=told.glibc,
+    )
+
+
+def _symbols(groups: Sequence[Symbols]) -> tuple[AbiSymbols, ...]:
+    return tuple(
+        AbiSymbols(
+            library=one.library,
+            symbols=tuple(demangled(symbol)[:LONGEST_SYMBOL] for symbol in one.symbols[:MOST_SYMBOLS]),
+            count=len(one.symbols),
+            releases=one.releases,
+        )
+        for one in groups[:MOST_GROUPS]
     )
 
 

@@ -1,0 +1,29 @@
+"""The plugin's file, read where the hosts run, whether it loads or not."""
+
+from ...harness import abi, remote_file
+from ...harness.abi import Abi
+from ...harness.elf import NotElf
+from ...reports.abi import spans
+from .case import Case
+
+
+def content(case: Case) -> bytes:
+    """What is in the file."""
+    target = case.bench.target
+    return remote_file.read(case.host, target.plugin) if target.host_command else target.plugin.read_bytes()
+
+
+def abi_of(case: Case) -> Abi | None:
+    """What it asks of the dynamic loader; None where it is no shared object."""
+    target = case.bench.target
+    try:
+        return abi.of(target.plugin, content(case) if target.host_command else None)
+    except NotElf:
+        return None
+
+
+def advice(told: Abi | None) -> str:
+    """With which runtimes a plugin loads that does not load with this one; empty for none."""
+    if told is None or not told.loads:
+        return ""
+    return f"it loads in TensorFlow {spans(told.loads, told.releases)}: --runtime='tensorflow-cpu=={told.loads[-1]}'"

@@ -1,0 +1,103 @@
+"""What is told without loading anything, compared with what becomes of plugins in a process with TensorFlow."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.tensorflow.targets import PYTHON, environment, tensorflow
+from tests.test_abi import BESIDE, library
+from tffs_conformance.harness import abi, releases
+from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
+from tffs_conformance.harness.releases import LIBRARIES
+from tffs_conformance.harness.shipped import plugin_path
+
+pytestmark = [
+    pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}"),
+    pytest.mark.skipif(
+        tensorflow() is not None and (tensorflow() or ("", ""))[1] not in releases.of_c().releases,
+        reason="not run: the tables do not have this release of TensorFlow",
+    ),
+]
+
+#: Prints which of these symbols the process has, which of these libraries it loads, and what the last one answers.
+ASK = """
+import ctypes, json, os, sys
+import tensorflow
+symbols, plugins = json.loads(sys.argv[1])
+everybody = ctypes.CDLL(None)
+said = {symbol: hasattr(everybody, symbol) for symbol in symbols}
+for plugin in plugins:
+    try:
+        library = ctypes.CDLL(plugin, mode=os.RTLD_NOW)
+        said[plugin] = True
+    except OSError:
+        said[plugin] = False
+    if said[plugin] and hasattr(library, "answer"):
+        library.answer.restype = ctypes.c_char_p
+        said[plugin] = library.answer().decode()
+print(json.dumps(said))
+"""
+CURL = 'const char* curl_version(void) { return "mine"; }'
+USES_CURL = "const char* curl_version(void); const char* answer(void) { return curl_version(); }"
+
+
+def asked(symbols: list[str], plugins: list[Path]) -> Mapping[str, bool | str]:
+    given = json.dumps([symbols, [str(plugin) for plugin in plugins]])
+    done = subprocess.run([PYTHON, "-c", ASK, given], env=environment(), capture_output=True, text=True, check=True)
+    said: dict[str, bool | str] = json.loads(done.stdout)
+    return said
+
+
+@pytest.fixture
+def bit() -> int:
+    """What stands for the TensorFlow of these tests in the numbers of a table."""
+    found = tensorflow()
+    assert found is not None
+    return 1 << releases.of_c().releases.index(found[1])
+
+
+def test_the_table_has_the_global_scope(bit: int) -> None:
+    table = releases.whole()
+    only = {}
+    for k, name in enumerate(LIBRARIES):
+        having = (
+            symbol for symbol, bits in table.symbols.items() if [b & bit for b in bits].count(0) == 2 and bits[k] & bit
+        )
+        only[name] = next(having, None)
+    said = asked([symbol for symbol in only.values() if symbol], [])
+    scope = {name: bool(bits & bit) for name, bits in zip(LIBRARIES, table.scope, strict=True)}
+    assert said == {symbol: scope[name] for name, symbol in only.items() if symbol}
+
+
+def test_a_plugin_loads_where_that_is_told(bit: int, tmp_path: Path) -> None:
+    names = ("TF_NewStatus", "TF_VLog", "TF_Never", "_ZN3tsl5mutex4lockEv", "TF_NewGraph")
+    plugins = [plugin_path("posix"), plugin_path("dragonfly")]
+    for name in names:
+        code = f"void {name}(void); void use(void) {{ {name}(); }}"
+        plugins += [
+            library(tmp_path, f"alone-{name}.so", code),
+            library(tmp_path, f"linked-{name}.so", code, f"-L{native_directory()}", f"-l:{RUNTIME_NAME}"),
+        ]
+    plugins = [plugin for plugin in plugins if plugin.exists()]
+    (release,) = releases.of_c().named(bit)
+    assert asked([], plugins) == {str(plugin): release in abi.of(plugin).loads for plugin in plugins}
+
+
+def test_what_is_told_to_be_captured_is(bit: int, tmp_path: Path) -> None:
+    library(tmp_path, "libmine.so", CURL)
+    tensorflow_first = (f"-L{native_directory()}", f"-l:{RUNTIME_NAME}", "-l:libmine.so", BESIDE)
+    plugins = {
+        "linked": library(tmp_path, "linked.so", USES_CURL, "-l:libmine.so", BESIDE),
+        "after": library(tmp_path, "after.so", USES_CURL, *tensorflow_first),
+        "open": library(tmp_path, "open.so", CURL + USES_CURL),
+        "hidden": library(tmp_path, "hidden.so", f'__attribute__((visibility("hidden"))) {CURL} {USES_CURL}'),
+    }
+    (release,) = releases.of_c().named(bit)
+    said = asked([], [*plugins.values()])
+    for name, plugin in plugins.items():
+        told = {symbol for one in abi.of(plugin).captured if release in one.releases for symbol in one.symbols}
+        assert (said[str(plugin)] != "mine") == ("curl_version" in told), name
+    assert said[str(plugins["hidden"])] == "mine"
