@@ -89,14 +89,14 @@ inline Plugin Load(int argc, char** argv, const std::string& scheme) {
   std::exit(2);
 }
 
-// Writes a file. True where each step says OK.
+// Writes a file. Where nothing is to be in it, nothing is appended.
 inline void Write(const Plugin& plugin, const std::string& uri, const std::string& content) {
   TF_WritableFile file = {};
   Status opened, appended, closed;
   plugin.ops->new_writable_file(&plugin.filesystem, uri.c_str(), &file, opened);
   opened.Print("new_writable_file");
   if (file.plugin_file == nullptr) return;
-  plugin.writer->append(&file, content.data(), content.size(), appended);
+  if (!content.empty()) plugin.writer->append(&file, content.data(), content.size(), appended);
   plugin.writer->close(&file, closed);
   closed.Print("close");
   plugin.writer->cleanup(&file);
