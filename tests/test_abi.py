@@ -264,3 +264,9 @@ def test_what_is_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert releases.whole() == TABLE
     assert releases.about(["copied"]).symbols.keys() == TABLE.symbols.keys() - {RUN}
     assert releases.about(["copied", RUN]) == TABLE
+
+
+@pytest.mark.parametrize("name", ["posix", "memory"])
+def test_the_reference_plugins_load_in_every_release(name: str) -> None:
+    found = abi.of(plugin_path(name))
+    assert found.loads == found.releases

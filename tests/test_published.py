@@ -27,6 +27,19 @@ def test_a_published_report(path: Path) -> None:
     assert not re.search(r"/(home|root|work)/", path.read_text())
 
 
+@pytest.mark.parametrize("path", sorted(PUBLISHED.glob("tensorflow-*/*/report.json")), ids=lambda path: path.parts[-3])
+def test_a_report_on_a_filesystem_of_tensorflow_itself(path: Path) -> None:
+    found = load(path)
+    assert found.suite.tier == "full"
+    assert found.left_out is None
+    assert f"TensorFlow {path.parts[-2]} and its interface" in found.target.runtime
+    assert not found.counts.error
+    # What it breaks is explained, cause first.
+    explained = (path.parent / "reproduce.md").read_text()
+    assert "| cause | clauses | tried | got |" in explained
+    assert not re.search(r"/(home|root|work)/", path.read_text())
+
+
 def test_what_dragonfly_served_is_published() -> None:
     found = load(PUBLISHED / "dragonfly" / "report.json")
     assert found.counts.not_run == 0

@@ -36,6 +36,8 @@ class ForkServer:
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),
                     (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                    # What TensorFlow logs while it is loaded is for nobody; a host says why it cannot start.
+                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
                 ],
                 # A session of its own: Ctrl-C reaches pytest only.
                 setsid=True,
