@@ -113,9 +113,11 @@ inline void Read(const Plugin& plugin, const std::string& uri, uint64_t offset, 
   const int64_t got = plugin.reader->read(&file, offset, n, &buffer[0], status);
   const size_t last = buffer.find_last_not_of('\0');
   const size_t behind = last == std::string::npos || last < n ? 0 : last + 1 - n;
-  status.Print("read(offset " + std::to_string(offset) + ", n " + std::to_string(n) +
-               ") returned " + std::to_string(got) + ", wrote " + std::to_string(behind) +
-               " bytes behind the buffer");
+  const std::string start = std::string(buffer.c_str()).substr(0, 4);
+  const std::string begins = start.empty() ? "" : ", that begin with " + start;
+  status.Print("read(offset " + std::to_string(offset) + ", n " + std::to_string(n) + ") gives " +
+               std::to_string(got) + begins + ", writes " + std::to_string(behind) +
+               " behind the buffer");
   plugin.reader->cleanup(&file);
 }
 
