@@ -31,6 +31,10 @@ FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr
 STANDARD = re.compile(r"(libc|libm|libdl|libpthread|librt|libutil|libgcc_s|libstdc\+\+|ld-linux[-\w]*)\.so\.\d+")
 #: Their symbols by name: parts of them are in libraries that were built for older systems.
 STANDARD_SYMBOL = re.compile(r"_Z(GTt|T[VIST]|GV)?N?K?(S[tabsiod]|9__gnu_cxx)|_Z[nd][wal]|__cxa_")
+#: Those that a program of Python has in its global scope.
+PRESENT = ("libc.so.6", "libm.so.6")
+#: How the libraries of all TensorFlows are called: those that are not among LIBRARIES are of no release that is known.
+OF_TENSORFLOW = re.compile(r"libtensorflow_(framework|cc)\.so(\.\d+)*")
 #: What TensorFlow's libraries name themselves, of TensorFlow's.
 BROUGHT = {CXX_NAME: (RUNTIME_NAME,), PYTHON_NAME: (RUNTIME_NAME, CXX_NAME)}
 #: What gives a symbol that is in no library that is known.
@@ -39,7 +43,7 @@ ELSEWHERE = "a library that is not here"
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """Symbols that share a fate in these releases: missing or captured.
+    """Symbols that share a fate in these releases: missing or captured. What is missing may be a library as well.
 
     `library` is where those that are captured would be from: the plugin itself perhaps. Of those that are missing it is
     the library of TensorFlow that has them and that the plugin does not name, empty where none has them.
@@ -121,8 +125,10 @@ class _Library:
 
     def gives(self, symbol: str) -> bool:
         """Whether it has a symbol."""
-        # No need to read the libraries of C and C++ for that.
-        if self.is_tensorflow or (self.is_standard and releases.is_function_of_c(symbol)):
+        if self.is_tensorflow:
+            return False
+        # They take long to read.
+        if self.is_standard and (releases.is_function_of_c(symbol) or _is_of_somebody(symbol)):
             return False
         return self.shared is not None and symbol in self.shared.exported
 
@@ -136,10 +142,13 @@ def of(plugin: Path, content: bytes | None = None, table: Exports | None = None)
     itself = _Library(plugin.name, None)
     itself.path, itself.shared = plugin, shared
     asked = _asked(itself, here=content is None)
-    unknown = tuple(one.name for one in asked if one.is_unknown)
+    unknown = tuple(one.name for one in asked if one.is_unknown and not OF_TENSORFLOW.fullmatch(one.name))
     wanted = sorted({symbol for one in asked for symbol in one.wanted})
     table = releases.about(wanted) if table is None else table
     missing, captured = _Groups(), _Groups()
+    for one in asked:
+        if OF_TENSORFLOW.fullmatch(one.name) and not one.is_tensorflow:
+            missing.add("", table.everywhere, one.name)
     of_tensorflow, untold = list[str](), list[str]()
     for symbol in wanted:
         place, owner = _owner(symbol, asked, unknown)
@@ -187,6 +196,11 @@ def _owner(symbol: str, asked: Sequence[_Library], unknown: Sequence[str]) -> tu
     return len(asked), ""
 
 
+def _is_of_somebody(symbol: str) -> bool:
+    """Whether a symbol of C++ is none of the library of C++."""
+    return releases.is_cxx(symbol) and not STANDARD_SYMBOL.match(symbol)
+
+
 def _is_of_template(symbol: str) -> bool:
     """Whether a function or its class is made from a template, so that a library may have a weak copy."""
     return releases.is_cxx(symbol) and "<" in demangled(symbol).partition("(")[0].replace("operator<", "")
@@ -221,7 +235,7 @@ def _asked(plugin: _Library, *, here: bool) -> list[_Library]:
         for name in names:
             if all(name != other.name for other in asked):
                 asked.append(_Library(name, folders if here else None))
-    return asked
+    return asked + [_Library(name, ()) for name in PRESENT if all(name != one.name for one in asked)]
 
 
 @functools.cache

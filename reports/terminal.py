@@ -104,9 +104,13 @@ def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
 
 
 def _symbols(groups: Sequence[AbiSymbols]) -> str:
-    """The first of these symbols, and how many more there are."""
-    more = sum(one.count for one in groups) - 1
-    return groups[0].symbols[0] + (f" and {more} more" if more else "")
+    """The first of these symbols, and how many more there are. One may be in several groups, which hold not all."""
+    first, *others = groups
+    known = {symbol for one in groups for symbol in one.symbols}
+    if others and any(one.count > len(one.symbols) for one in groups):
+        return f"{first.symbols[0]} and others"
+    more = (len(known) if others else first.count) - 1
+    return first.symbols[0] + (f" and {more} more" if more else "")
 
 
 def _classes(report: Report, columns: int) -> Iterator[Line]:

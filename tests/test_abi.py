@@ -102,6 +102,17 @@ def test_of_a_library_that_is_not_here_nobody_can_tell(folder: Path) -> None:
     assert abi.of(Path("/elsewhere/plugin.so"), plugin.read_bytes(), APART) == found
 
 
+def test_no_release_has_another_library_of_tensorflows(folder: Path) -> None:
+    library(folder, "libtensorflow_framework.so.1", "void TF_Ancient(void) {}")
+    found = seen(folder, "TF_NewStatus", "-l:libtensorflow_framework.so.1", TENSORFLOW)
+    assert (found.loads, found.unknown) == ((), ())
+    assert fates(found.missing) == [("", ("libtensorflow_framework.so.1",), ("2.1", "2.2"))]
+
+
+def test_a_program_has_the_libraries_of_c_whether_they_are_named_or_not(folder: Path) -> None:
+    assert seen(folder, "floor", "-nostdlib").loads == ("2.1", "2.2")
+
+
 def test_of_templates_nobody_can_tell(folder: Path) -> None:
     found = seen(folder, TEMPLATE, TENSORFLOW)
     assert (found.loads, found.untold) == (("2.1", "2.2"), (TEMPLATE,))
@@ -191,7 +202,7 @@ def test_the_command_says_it(folder: Path) -> None:
     plugin = library(folder, "plugin.so", USES.format("TF_Never"), TENSORFLOW)
     done = CliRunner().invoke(main, ["abi", str(plugin)])
     assert done.exit_code == 1
-    assert "TF_Never: in none of TensorFlow's libraries" in done.output
+    assert "TF_Never: TensorFlow does not have that" in done.output
 
 
 @pytest.mark.parametrize("content", [b"", b"no ELF", None])

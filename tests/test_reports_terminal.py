@@ -59,6 +59,17 @@ def test_the_releases_in_which_it_loads_are_told_in_a_line() -> None:
     assert "  instead of liba.so: a_new and 4 more from the copy in TensorFlow 2.3\n  remedy: hide them\n" in text
 
 
+def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
+    known = HEADER.target.abi
+    assert known is not None
+    (one,) = known.missing
+    for count, said in ((2, "TF_New and 1 more"), (3, "TF_New and others")):
+        named = replace(one, symbols=("TF_New", "TF_Newer"), count=count)
+        abi = replace(known, missing=(named, replace(named, library="libt.so", releases=("2.2",))), loads=("2.3",))
+        text = shown(*GOOD, header=replace(HEADER, target=replace(HEADER.target, abi=abi)))
+        assert f"not in 2.1 to 2.2, for want of {said} (-v says more)" in " ".join(text.split())
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -67,7 +67,7 @@ def _lacking(found: Abi, release: str) -> tuple[Symbols, ...]:
 def _why(one: Symbols) -> str:
     if one.library:
         return f"in {one.library}, which it does not name and nobody else made global"
-    return "in none of TensorFlow's libraries"
+    return "TensorFlow does not have that"
 
 
 def _named(symbols: Sequence[str], most: int | None) -> str:

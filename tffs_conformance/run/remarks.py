@@ -10,8 +10,8 @@ from ..suite.engine.target import Target
 #: What a user can do about a plugin that does not load.
 WAY_OUT = (
     "A library that the plugin lacks can be given with --env=LD_PRELOAD=/path/of/library.so, or its folder with"
-    " --env=LD_LIBRARY_PATH=/path. What needs C++ symbols of TensorFlow loads in TensorFlow itself only, in the release"
-    " that it was built for: tf.experimental.register_filesystem_plugin(path) shows whether it does."
+    " --env=LD_LIBRARY_PATH=/path. What needs C++ symbols of TensorFlow loads in some of its releases only, with"
+    " --runtime='tensorflow-cpu==…': tffs-conformance abi names them."
 )
 
 
