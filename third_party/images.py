@@ -34,6 +34,17 @@ IMAGES = (
         "/usr/local/bin/httpd-foreground",
         System("httpd", "apache2", BASE),
     ),
+    Image(
+        "fsouza/fake-gcs-server:1.56.1",
+        Program(
+            "fake-gcs-server",
+            "1.56.1",
+            ("go", "install", "-trimpath", "-ldflags=-s -w", "github.com/fsouza/fake-gcs-server@v1.56.1"),
+            ("go",),
+            {"CGO_ENABLED": "0", "GOBIN": "{root}/bin"},
+        ),
+        "/bin/fake-gcs-server",
+    ),
 )
 
 

@@ -1,13 +1,15 @@
 """Judges a plugin that others released, and publishes the report."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -37,7 +39,7 @@ class Target:
     """What a folder's target.toml says.
 
     `wheel` and `runtime` are requirements of pip, `library` is a path in the wheel. `needs` are the packages without
-    which the backing cannot be used.
+    which the backing cannot be used, `settings` are variables for them.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Target:
     library: str
     runtime: str
     needs: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def version(self) -> str:
@@ -139,7 +142,8 @@ def judge(target: Target, more: tuple[str, ...]) -> int:
         f"--report-dir={REPORTS / target.name}",
     ]
     click.echo(" ".join(command))
-    return subprocess.run([sys.executable, "-m", *command, "-q", *more], cwd=CLONE, check=False).returncode
+    whole = [sys.executable, "-m", *command, "-q", *more]
+    return subprocess.run(whole, cwd=CLONE, env={**os.environ, **target.settings}, check=False).returncode
 
 
 def publish(target: Target, code: int, seconds: float) -> None:
