@@ -13,11 +13,12 @@ from reference_plugins.dragonfly.services import build_images
 from reference_plugins.dragonfly.services.build_images import BASE, Image, Program, System, Unable
 from tffs_conformance.harness import services
 
-#: What the official image of httpd has in other places than Debian.
-HTTPD = r"""printf '#!/bin/sh
-ln -sfn /usr/lib/apache2/modules /usr/local/apache2/modules
-exec apache2 -d /usr/local/apache2 -D FOREGROUND
-' >{out} && chmod +x {out}"""
+#: A program of many modules becomes one file. It never asks for the module that is left out.
+AZURITE = (
+    "npm install --silent --no-audit --no-fund --prefix {root}/npm azurite@3.35.0 esbuild@0.28.2"
+    " && cd {root}/npm/node_modules && .bin/esbuild azurite/dist/src/blob/main.js --bundle --platform=node"
+    " --target=node18 --external:pg-hstore --outfile={out} && rm -r {root}/npm"
+)
 
 #: How an image is made where it cannot be pulled.
 IMAGES = (
@@ -28,12 +29,7 @@ IMAGES = (
         "/usr/local/bin/moto_server",
         System("moto", "python3 python3-pip", BASE, modules="moto[server]==5.2.5"),
     ),
-    Image(
-        "httpd:2.4",
-        Program("httpd-foreground", "2.4", ("sh", "-c", HTTPD), ()),
-        "/usr/local/bin/httpd-foreground",
-        System("httpd", "apache2", BASE),
-    ),
+    Image("nginx:1.22.1", None, "/usr/sbin/nginx", System("nginx", "nginx-light", BASE)),
     Image(
         "fsouza/fake-gcs-server:1.56.1",
         Program(
@@ -44,6 +40,12 @@ IMAGES = (
             {"CGO_ENABLED": "0", "GOBIN": "{root}/bin"},
         ),
         "/bin/fake-gcs-server",
+    ),
+    Image(
+        "mcr.microsoft.com/azure-storage/azurite:3.35.0",
+        Program("azurite-blob", "3.35.0", ("sh", "-c", AZURITE), ("npm",)),
+        "/usr/local/bin/azurite-blob",
+        System("node", "nodejs", BASE),
     ),
 )
 

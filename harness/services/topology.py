@@ -75,11 +75,13 @@ class Running:
         return f"{published[0]['HostIp']}:{published[0]['HostPort']}"
 
     def placed(self, text: str) -> str:
-        """A text of the compose file, with `{SERVICE:PORT}` and `{file:NAME}` replaced by the values of this run."""
+        """A text of the compose file, with `{SERVICE:PORT}`, `{file:NAME}` and `{path:…}` replaced by what they are."""
 
         def place(found: re.Match[str]) -> str:
             if found[1] == "file":
                 return str(self.directory / found[2])
+            if found[1] == "path":
+                return str((self._compose.path.parent / found[2]).resolve())
             return self.address(found[1], int(found[2]))
 
         return _PLACE.sub(place, text)
