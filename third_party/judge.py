@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from reference_plugins.dragonfly.services.build_images import Unable
-from tffs_conformance.harness import wheels
+from tffs_conformance.harness import profile, wheels
 from tffs_conformance.harness.services import ComposeError
 from tffs_conformance.harness.wheels import NoWheel
 from tffs_conformance.reports.document import load
@@ -83,6 +83,14 @@ def read(name: str) -> Target:
         raise BadTarget(f"{path}: {error}") from error
 
 
+def services_of(name: str) -> Path:
+    """The compose file of a target, which its profile names. Raises BadTarget."""
+    found = profile.read(str(HERE / name / "profile.toml")).services
+    if found is None:
+        raise BadTarget(f"the profile of {name} names no services")
+    return Path(found)
+
+
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("name", metavar="TARGET")
 @click.argument("more", metavar="[OPTIONS OF PYTEST]", nargs=-1, type=click.UNPROCESSED)
@@ -107,7 +115,7 @@ def main(name: str, more: tuple[str, ...]) -> None:
         if lacking:
             raise BadTarget(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
         fetch(target)
-        images.provide([HERE / name / "compose.yaml"])
+        images.provide([services_of(name)])
     except (BadTarget, NoWheel, Unable, ComposeError) as error:
         raise click.ClickException(str(error)) from error
     code = judge(target, more)
