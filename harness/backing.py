@@ -39,9 +39,15 @@ class Backing:
         return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Create or replace a file."""
+        """Create or replace a file, and the directories above it."""
+        at = self._at(name)
         with self._able("write such a file"):
-            self._filesystem.pipe_file(self._at(name), content)
+            try:
+                self._filesystem.pipe_file(at, content)
+            except FileNotFoundError:
+                # Where the plugin knows no directories, its storage may have some all the same.
+                self._filesystem.makedirs(paths.dirname(at), exist_ok=True)
+                self._filesystem.pipe_file(at, content)
 
     def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> None:
         """Create a sparse file that holds `pieces` at these offsets, in bytes, and NUL bytes between them.
@@ -50,6 +56,7 @@ class Backing:
         """
         if not self.has_sparse_files:
             raise Unable("the backing has no sparse files")
+        self.write(name, b"")
         with self._able("write such a file"), open(self._at(name), "wb") as file:
             for offset, piece in pieces.items():
                 file.seek(offset)
@@ -77,9 +84,12 @@ class Backing:
             os.close(at)
 
     def make_directory(self, name: str) -> None:
-        """Create a directory and its missing parents."""
+        """Create a directory and its missing parents. Where there are none, an empty object stands for it."""
+        at = self._at(name)
         with self._able("make such a directory"):
-            self._filesystem.makedirs(self._at(name), exist_ok=True)
+            self._filesystem.makedirs(at, exist_ok=True)
+            if self.marks_directories and not self._filesystem.exists(at):
+                self._filesystem.pipe_file(f"{at}/", b"")
 
     @property
     def has_sparse_files(self) -> bool:
@@ -98,7 +108,8 @@ class Backing:
         """
         if not self.marks_directories:
             raise Unable("the backing has directories of its own, and no objects that mark them")
-        self._filesystem.pipe_file(self._at(name) + "/", b"")
+        with self._able("make such an object"):
+            self._filesystem.pipe_file(self._at(name) + "/", b"")
 
     def delete(self, name: str) -> None:
         """Delete a file."""
@@ -106,17 +117,18 @@ class Backing:
             self._filesystem.rm_file(self._at(name))
 
     def delete_tree(self, name: str) -> None:
-        """Delete a directory and everything in it."""
-        with self._able("delete such a directory"):
+        """Delete a directory and everything in it, if it is there."""
+        with self._able("delete such a directory"), suppress(FileNotFoundError):
             self._filesystem.rm(self._at(name), recursive=True)
 
     @contextmanager
     def _able(self, what: str) -> Iterator[None]:
-        """Turn what storage and its client say into Unable."""
+        """Turn what storage and its client say into Unable. A client has exceptions of its own beside OSError."""
         try:
             yield
-        except OSError as error:
-            raise Unable(f"the backing cannot {what}: {error.strerror or error}") from error
+        except Exception as error:
+            said = getattr(error, "strerror", None) or error
+            raise Unable(f"the backing cannot {what}: {said}") from error
 
     def _at(self, name: str) -> str:
         inside = paths.components(name)

@@ -16,8 +16,9 @@ from .outcomes import Death, Died, Hung
 from .registration import Registration, Varies, complete, request
 from .wire import Reply, Value
 
-#: After so many hangs of one op it is not called again: a hang is paid for once.
+#: After so many hangs of one op in a row, or so many in all, it is not called again: a hang costs a time-out.
 MAX_HANGS = 2
+ALL_HANGS = 8
 #: A plugin that did not load so many times, for the same reason, is not tried again: that costs as much as a case.
 SAME_FAILURES = 2
 
@@ -51,22 +52,26 @@ class Loaded:
 
         Raises `Died` where the plugin does not come back, `Blocked` where an op hung too often.
         """
+        called = (*ops,) or (command,)
         if self._hangs:
-            for op in ops or (command,):
+            for op in called:
                 self._hangs.endure(op)
         try:
-            return self.host.call(command, *values)
+            reply = self.host.call(command, *values)
         except Died as died:
             self._died(died)
             raise
+        if self._hangs:
+            self._hangs.came_back(called)
+        return reply
 
 
 class Loader:
     """Gives hosts for one plugin. `timeout` is the time in seconds that one call may take.
 
-    `plugin` is a path as the host sees it. An op that hung `max_hangs` times is not called again; None for one that is
-    called whatever it did. `filling` says whether the hosts have an allocator that fills what it gives, as long as
-    nothing hangs.
+    `plugin` is a path as the host sees it. An op that hung `max_hangs` times in a row is not called again; None for one
+    that is called whatever it did. `filling` says whether the hosts have an allocator that fills what it gives, as long
+    as nothing hangs.
     """
 
     def __init__(
@@ -83,7 +88,7 @@ class Loader:
         self._timeout = timeout
         self._hangs = Hangs(max_hangs)
         #: Whether the hosts have an allocator that fills what it gives; not any more once something hung.
-        self.filling = filling
+        self.filling = self._began_filling = filling
         self._ahead: _Asked | None = None
         self._schemes: int | None = None
         self._failures: list[Registration] = []
@@ -116,13 +121,14 @@ class Loader:
     @property
     def hung(self) -> bool:
         """Whether anything hung so far."""
-        return bool(self._hangs)
+        return bool(self._hangs) or self.filling is not self._began_filling
 
     def _died(self, died: Died) -> None:
-        """Take down what an op did."""
-        self._hangs.count(died)
-        if self._hangs and self.filling:
+        """Take down what an op did. The first hang may be the allocator's, and the next one counts."""
+        if isinstance(died.death, Hung) and self.filling:
             self._stop_filling()
+        else:
+            self._hangs.count(died)
 
     def _stop_filling(self) -> None:
         """Go on with an allocator that fills nothing: that may be all that took so long."""
@@ -178,25 +184,33 @@ class _Asked:
 
 
 class Hangs:
-    """How often each op hung, and how often it may."""
+    """How often each op hung, and how often it may: `in_a_row`, and a few times more in all."""
 
-    def __init__(self, max_hangs: int | None) -> None:
-        self._max_hangs = max_hangs
-        self._counts: Counter[str] = Counter()
+    def __init__(self, in_a_row: int | None) -> None:
+        self._in_a_row = in_a_row
+        self._row: Counter[str] = Counter()
+        self._all: Counter[str] = Counter()
         self._last: dict[str, Hung] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._counts)
+        return bool(self._all)
 
     def count(self, died: Died) -> None:
         """Take down a hang; other deaths are none."""
         if isinstance(died.death, Hung):
-            self._counts[died.death.op] += 1
+            self._row[died.death.op] += 1
+            self._all[died.death.op] += 1
             self._last[died.death.op] = died.death
+
+    def came_back(self, ops: Iterable[str]) -> None:
+        """Take down that these ops do not hang everywhere."""
+        for op in ops:
+            self._row.pop(op, None)
 
     def endure(self, op: str) -> None:
         """Raise `Blocked` where the op hung too often."""
-        # `get`: a Counter makes an effort of what it does not hold.
-        if self._max_hangs is not None and self._counts.get(op, 0) >= self._max_hangs:
-            why = f"it hung {self._max_hangs} times and is not called again"
+        if self._in_a_row is None or op not in self._all:
+            return
+        if self._row[op] >= self._in_a_row or self._all[op] >= ALL_HANGS:
+            why = f"it hung {self._all[op]} times and is not called again"
             raise Blocked(op, why, death=self._last[op])

@@ -35,12 +35,42 @@ def test_other_stores_have_no_sparse_files() -> None:
         backing.write_sparse("large", {5 << 30: b"end"})
 
 
+def test_what_is_above_a_file_comes_with_it(tmp_path: Path) -> None:
+    backing = Backing(f"file://{tmp_path}")
+    backing.write("above/name", b"content")
+    backing.write_sparse("far/above/large", {1 << 20: b"end"})
+    assert (tmp_path / "above" / "name").read_bytes() == b"content"
+    assert (tmp_path / "far" / "above" / "large").stat().st_size == (1 << 20) + 3
+
+
+def test_a_client_may_say_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    backing = Backing("memory://tffs-odd")
+
+    def refuse(*_: object) -> None:
+        raise KeyError("a%20b")
+
+    monkeypatch.setattr(backing._filesystem, "pipe_file", refuse)
+    with pytest.raises(Unable, match="a%20b"):
+        backing.write("a%20b", b"content")
+
+
+def test_what_is_not_there_need_not_be_deleted(tmp_path: Path) -> None:
+    Backing(f"file://{tmp_path}").delete_tree("missing")
+
+
 def test_an_object_marks_a_directory_where_directories_are_no_objects(tmp_path: Path) -> None:
     store = Backing("memory://tffs-marked")
     store.mark_directory("directory")
     assert store.read("directory/") == b""
     with pytest.raises(Unable, match="directories of its own"):
         Backing(f"file://{tmp_path}").mark_directory("directory")
+
+
+def test_a_directory_is_there_in_a_store_that_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Backing("memory://tffs-flat")
+    monkeypatch.setattr(store._filesystem, "makedirs", lambda *_, **__: None)
+    store.make_directory("directory")
+    assert store.read("directory/") == b""
 
 
 def test_a_url_that_nobody_understands() -> None:

@@ -3,17 +3,22 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from tests.faults.driven import Judged, all_cases, judge
-from tests.test_suite import run
+from tests.test_suite import report, run
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.filesystem import Filesystem
+from tffs_conformance.harness.outcomes import Outcome
 from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.reports.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.knowledge import Knowledge
 from tffs_conformance.suite.engine.target import Target
+from tffs_conformance.suite.engine.witnesses import nobody_finds
 
 
 def of(fault: str, *prefixes: str) -> Judged:
@@ -119,3 +124,52 @@ def test_a_backing_that_is_not_proven_blames_nobody() -> None:
     known = first_look(replace(only_target("fakes/faulty", None, None, {"TFFS_FAULT": "append.drops"}, 20),
                                backing="file:///elsewhere"))  # fmt: skip
     assert known.wrong_backing is None
+
+
+class Lazy:
+    """A filesystem that opens whatever there is, and knows no directories."""
+
+    def __init__(self, read: Code) -> None:
+        self._read = read
+
+    def path_exists(self, _: str) -> Outcome[None]:
+        return Outcome("path_exists", Code.NOT_FOUND, "", None)
+
+    def stat(self, _: str) -> Outcome[None]:
+        return Outcome("stat", Code.UNAVAILABLE, "", None)
+
+    def get_children(self, _: str) -> Outcome[None]:
+        return Outcome("get_children", Code.UNIMPLEMENTED, "", None)
+
+    def new_random_access_file(self, _: str) -> Outcome["Lazy"]:
+        return Outcome("new_random_access_file", Code.OK, "", self)
+
+    def read(self, _: int, __: int) -> Outcome[None]:
+        return Outcome("read", self._read, "", None)
+
+    def __enter__(self) -> "Lazy":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("read", "found"), [(Code.NOT_FOUND, False), (Code.OK, True), (Code.OUT_OF_RANGE, True)])
+def test_one_that_opens_everything_tells_by_what_it_reads(read: Code, found: bool) -> None:
+    assert nobody_finds(cast("Filesystem", Lazy(read)), "lazy://host/file", is_file=True) is not found
+
+
+def test_the_backing_makes_what_a_broken_op_does_not(tmp_path: Path) -> None:
+    def judged(*more: str) -> dict[str, str]:
+        (tmp_path / "root").mkdir(exist_ok=True)
+        run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:create_dir", f"--root=faulty://{tmp_path}/root",
+            "--case=metadata/plain", "--case=tree/create", *more)  # fmt: skip
+        return {case["id"]: case["verdict"] for case in report(tmp_path)["cases"]}
+
+    assert judged() == {"metadata/plain": "not run", "tree/create": "violation"}
+    assert judged("--backing=file://{path}") == {"metadata/plain": "conform", "tree/create": "violation"}
+
+
+def test_what_is_opened_against_expectation_is_given_back() -> None:
+    judged = of("new_random_access_file.opens-directory", "robustness/process-state")
+    assert violations(judged)["robustness.leaves-no-descriptor"] == 0

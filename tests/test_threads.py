@@ -170,7 +170,8 @@ def test_a_hang_names_its_op(file: str) -> None:
 def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
     loader = Loader(Local({"TFFS_FAULT": "hang:read"}), plugin_path("fakes/faulty"), 2)
     endings: list[type[Exception]] = []
-    for _ in range(MAX_HANGS + 1):
+    # The first time it may be the allocator's fault.
+    for _ in range(MAX_HANGS + 2):
         loaded = loader.load()
         (entry,) = loaded.registration.registered.values()
         assert entry.filesystem is not None
@@ -182,7 +183,7 @@ def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
             endings.append(type(error))
         loaded.host.close()
     loader.close()
-    assert endings == [Died] * MAX_HANGS + [Blocked]
+    assert endings == [Died] * (MAX_HANGS + 1) + [Blocked]
 
 
 def test_a_repeated_program_tells_its_last_round(file: str) -> None:

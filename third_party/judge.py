@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -147,11 +148,12 @@ def judge(target: Target, more: tuple[str, ...]) -> int:
         f"--plugin-profile={Path('third_party', target.name, 'profile.toml')}",
         f"--runtime={target.runtime}",
         "--services",
+        *more,
         f"--report-dir={REPORTS / target.name}",
     ]
-    click.echo(" ".join(command))
-    whole = [sys.executable, "-m", *command, "-q", *more]
-    return subprocess.run(whole, cwd=CLONE, env={**os.environ, **target.settings}, check=False).returncode
+    click.echo(shlex.join(command))
+    environment = {**os.environ, **target.settings}
+    return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, env=environment, check=False).returncode
 
 
 def publish(target: Target, code: int, seconds: float) -> None:

@@ -169,7 +169,7 @@ def judged(case: Case, op: str, steps: Steps) -> None:
         case.missing(op)
     case.write("file", CONTENT)
     case.write("empty", b"")
-    case.mkdir("directory")
+    case.mkdir_where_known("directory")
     case.write("directory/file", CONTENT)
     raw, host = case.tables, case.host
     program = Program(raw)

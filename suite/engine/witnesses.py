@@ -54,9 +54,13 @@ def _sightings(fs: Filesystem, uri: str, *, is_file: bool) -> Iterator[bool | No
     yield paths.basename(uri) in (name.rstrip("/") for name in listed.value.names) if listed.ok else _said(listed)
     if is_file:
         opened = fs.new_random_access_file(uri)
-        if opened.value is not None:
-            opened.value.cleanup()
-        yield _said(opened)
+        if opened.value is None:
+            yield _said(opened)
+        else:
+            # One that opens whatever there is tells by what it reads.
+            with opened.value as file:
+                read = file.read(0, 1)
+            yield True if read.code is Code.OUT_OF_RANGE else _said(read)
 
 
 def _said(outcome: Outcome[object]) -> bool | None:

@@ -170,19 +170,22 @@ class Workbench:
     def seeds(self, filesystem: Filesystem, op: str) -> bool:
         """Whether it takes the backing to prepare what a plugin without this op is then asked about.
 
-        Raises Unable where it does and there is none.
+        Raises Unable where it does and there is none. An op that goes wrong everywhere is as good as none.
         """
-        if filesystem.available(op):
-            return False
         # What the profile gives up is absent, and needs nobody else to do it.
-        given_up = self.target.backing is None and op in self.claims.ops_given_up
-        return not given_up and self.backing is not None
+        if op in self.claims.ops_given_up:
+            return False
+        if filesystem.available(op):
+            return op in self.knowledge.fails_plainly and self.target.backing is not None
+        return self.backing is not None
 
     def make(self, filesystem: HostFilesystem, directory: str) -> Outcome[None]:
         """Create a directory right below the root, which was made before.
 
         Where a filesystem lives and dies with its process, the root is not in this host, and is made here again.
         """
+        if "create_dir" in self.claims.ops_given_up:
+            return answer("create_dir", None)
         if self.seeds(filesystem, "create_dir"):
             self.backing.make_directory(paths.basename(directory))
             return answer("create_dir", None)
@@ -203,7 +206,7 @@ class Workbench:
         try:
             # With pytest-xdist the root was made elsewhere, so it is looked for.
             self.alone(Guard(root), lambda fs: self._remove_if_there(fs, root))
-        except Blocked:
+        except (Blocked, Unable):
             if self.root_made:
                 self.left_behind.append(root)
         for directory in self.made_above:
@@ -211,7 +214,8 @@ class Workbench:
                 self.alone(Guard(directory), functools.partial(_remove_if_empty, directory=directory))
 
     def _remove_if_there(self, filesystem: Filesystem, root: str) -> None:
-        if filesystem.path_exists(root).ok:
+        # A plugin that deletes nothing may not know directories either.
+        if self._deletes_through_backing(filesystem) or filesystem.path_exists(root).ok:
             self.remove_with(filesystem, root)
 
     def remove(self, directory: str) -> None:
@@ -220,14 +224,14 @@ class Workbench:
             return  # it went with its host
         try:
             self.alone(Guard(directory), lambda fs: self.remove_with(fs, directory))
-        except Blocked:
+        except (Blocked, Unable):
             self.left_behind.append(directory)
 
     def remove_with(self, filesystem: Filesystem, directory: str) -> None:
         """Delete a directory."""
-        if "delete_recursively" in filesystem.present:
+        if "delete_recursively" in filesystem.present and filesystem.available("delete_recursively"):
             gone = filesystem.delete_recursively(directory).ok
-        elif self.target.backing and not filesystem.available("delete_dir"):
+        elif self._deletes_through_backing(filesystem):
             self.backing.delete_tree("" if directory == self.target.root else paths.basename(directory))
             gone = True
         else:
@@ -235,6 +239,9 @@ class Workbench:
         # Where there are no directories, one is gone when nothing is in it any more.
         if not gone and ("create_dir" not in self.claims.ops_given_up or filesystem.path_exists(directory).ok):
             self.left_behind.append(directory)
+
+    def _deletes_through_backing(self, filesystem: Filesystem) -> bool:
+        return self.target.backing is not None and not filesystem.available("delete_dir")
 
     def close(self) -> None:
         """End all hosts."""
