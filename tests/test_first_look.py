@@ -71,7 +71,7 @@ def test_a_crash_while_the_root_is_made_has_its_own_clause() -> None:
 
 
 def test_what_a_crash_before_the_case_printed_is_told() -> None:
-    judged = of("crash:translate_name", "tree/")
+    judged = of("crash:translate_name", "translate/")
     assert any("backtrace" in one.output for one in judged.records)
 
 
