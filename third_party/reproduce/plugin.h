@@ -89,14 +89,14 @@ inline Plugin Load(int argc, char** argv, const std::string& scheme) {
   std::exit(2);
 }
 
-// Writes a file. True where each step says OK.
+// Writes a file. Where nothing is to be in it, nothing is appended.
 inline void Write(const Plugin& plugin, const std::string& uri, const std::string& content) {
   TF_WritableFile file = {};
   Status opened, appended, closed;
   plugin.ops->new_writable_file(&plugin.filesystem, uri.c_str(), &file, opened);
   opened.Print("new_writable_file");
   if (file.plugin_file == nullptr) return;
-  plugin.writer->append(&file, content.data(), content.size(), appended);
+  if (!content.empty()) plugin.writer->append(&file, content.data(), content.size(), appended);
   plugin.writer->close(&file, closed);
   closed.Print("close");
   plugin.writer->cleanup(&file);
@@ -113,9 +113,11 @@ inline void Read(const Plugin& plugin, const std::string& uri, uint64_t offset, 
   const int64_t got = plugin.reader->read(&file, offset, n, &buffer[0], status);
   const size_t last = buffer.find_last_not_of('\0');
   const size_t behind = last == std::string::npos || last < n ? 0 : last + 1 - n;
-  status.Print("read(offset " + std::to_string(offset) + ", n " + std::to_string(n) +
-               ") returned " + std::to_string(got) + ", wrote " + std::to_string(behind) +
-               " bytes behind the buffer");
+  const std::string start = std::string(buffer.c_str()).substr(0, 4);
+  const std::string begins = start.empty() ? "" : ", that begin with " + start;
+  status.Print("read(offset " + std::to_string(offset) + ", n " + std::to_string(n) + ") gives " +
+               std::to_string(got) + begins + ", writes " + std::to_string(behind) +
+               " behind the buffer");
   plugin.reader->cleanup(&file);
 }
 

@@ -11,16 +11,12 @@ using reproduce::Write;
 
 namespace {
 
-void CreateDir(const Plugin& s3, const std::string& uri) {
-  Status created;
-  s3.ops->create_dir(&s3.filesystem, uri.c_str(), created);
-  created.Print("create_dir");
-}
+using OnePath = void (*)(const TF_Filesystem*, const char*, TF_Status*);
 
-void PathExists(const Plugin& s3, const std::string& uri) {
-  Status found;
-  s3.ops->path_exists(&s3.filesystem, uri.c_str(), found);
-  found.Print("path_exists");
+void Ask(const Plugin& s3, const char* op, OnePath function, const std::string& uri) {
+  Status status;
+  function(&s3.filesystem, uri.c_str(), status);
+  status.Print(std::string(op) + "(" + uri + ")");
 }
 
 }  // namespace
@@ -28,19 +24,40 @@ void PathExists(const Plugin& s3, const std::string& uri) {
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const Plugin s3 = reproduce::Load(argc, argv, "s3");
+  const TF_FilesystemOps& ops = *s3.ops;
 
-  std::puts("1 a directory is created, and is not there (5 is NOT_FOUND)");
-  CreateDir(s3, s3 / "directory");
-  PathExists(s3, s3 / "directory");
+  std::puts("1 a directory is created, and is not there: 0 is expected twice");
+  Ask(s3, "create_dir", ops.create_dir, s3 / "directory");
+  Ask(s3, "path_exists", ops.path_exists, s3 / "directory");
 
-  std::puts("2 a directory is created where a file is: 6, ALREADY_EXISTS, is expected");
+  std::puts("2 a file is created, nothing is appended, and it is not there: 0 is expected");
+  Write(s3, s3 / "empty", "");
+  Ask(s3, "path_exists", ops.path_exists, s3 / "empty");
+
+  std::puts("3 nothing is there: 5, NOT_FOUND, is expected");
+  Ask(s3, "delete_file", ops.delete_file, s3 / "missing");
+  Ask(s3, "delete_dir", ops.delete_dir, s3 / "missing");
+  Status renamed;
+  ops.rename_file(&s3.filesystem, (s3 / "missing").c_str(), (s3 / "target").c_str(), renamed);
+  renamed.Print("rename_file");
+  Read(s3, s3 / "missing", 0, 10);
+
+  std::puts("4 a directory is created where a file is: 6, ALREADY_EXISTS, is expected");
   Write(s3, s3 / "file", std::string(1024, 'x'));
-  CreateDir(s3, s3 / "file");
+  Ask(s3, "create_dir", ops.create_dir, s3 / "file");
 
-  std::puts("3 read gives more than was asked for: n is expected");
+  std::puts("5 `name` is renamed, and `names` beside it stays: 0 is expected twice");
+  Write(s3, s3 / "name", "1");
+  Write(s3, s3 / "names", "2");
+  Status moved;
+  ops.rename_file(&s3.filesystem, (s3 / "name").c_str(), (s3 / "moved").c_str(), moved);
+  moved.Print("rename_file");
+  Ask(s3, "path_exists", ops.path_exists, s3 / "names");
+
+  std::puts("6 read gives more than was asked for: at most n is expected, and nothing behind");
   Read(s3, s3 / "file", 100, 0);
   Read(s3, s3 / "file", uint64_t{1} << 63, 10);
 
-  std::puts("4 the process ends: 'exit status 0' is expected (echo $?)");
+  std::puts("7 the process ends: exit status 0 is expected");
   return 0;
 }
