@@ -94,6 +94,12 @@ def test_no_alarm(tmp_path: Path, choices: str) -> None:
 
 
 @pytest.mark.long
+def test_no_alarm_of_several_threads(tmp_path: Path) -> None:
+    document = judged(tmp_path, "slash-behind-directories", "--case=threads/changes")
+    assert document["counts"]["conform"]
+    assert not document["counts"]["violation"]
+
+
 def test_without_choices_it_is_posix(tmp_path: Path) -> None:
     document = judged(tmp_path, "", "--tier=must")
     assert document["verdict"] == "conformant"

@@ -70,6 +70,11 @@ def test_a_crash_while_the_root_is_made_has_its_own_clause() -> None:
     assert [one.verdict for one in judged.records if one.id == "read/plain"] == [Verdict.CONFORM]
 
 
+def test_what_a_crash_before_the_case_printed_is_told() -> None:
+    judged = of("crash:translate_name", "translate/")
+    assert any("backtrace" in one.output for one in judged.records)
+
+
 def test_a_directory_that_is_not_there_after_ok_is_the_fault_of_create_dir() -> None:
     judged = of("create_dir.creates-nothing", "tree/create", "read/", "listing/")
     assert {name.partition(".")[0] for name in violations(judged)} == {"create_dir"}

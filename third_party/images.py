@@ -10,8 +10,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reference_plugins.dragonfly.services import build_images
-from reference_plugins.dragonfly.services.build_images import BASE, Image, System, Unable
+from reference_plugins.dragonfly.services.build_images import BASE, Image, Program, System, Unable
 from tffs_conformance.harness import services
+
+#: A program of many modules becomes one file. It never asks for the module that is left out.
+AZURITE = (
+    "npm install --silent --no-audit --no-fund --prefix {root}/npm azurite@3.35.0 esbuild@0.28.2"
+    " && cd {root}/npm/node_modules && .bin/esbuild azurite/dist/src/blob/main.js --bundle --platform=node"
+    " --target=node18 --external:pg-hstore --outfile={out} && rm -r {root}/npm"
+)
 
 #: How an image is made where it cannot be pulled.
 IMAGES = (
@@ -23,6 +30,23 @@ IMAGES = (
         System("moto", "python3 python3-pip", BASE, modules="moto[server]==5.2.5"),
     ),
     Image("nginx:1.22.1", None, "/usr/sbin/nginx", System("nginx", "nginx-light", BASE)),
+    Image(
+        "fsouza/fake-gcs-server:1.56.1",
+        Program(
+            "fake-gcs-server",
+            "1.56.1",
+            ("go", "install", "-trimpath", "-ldflags=-s -w", "github.com/fsouza/fake-gcs-server@v1.56.1"),
+            ("go",),
+            {"CGO_ENABLED": "0", "GOBIN": "{root}/bin"},
+        ),
+        "/bin/fake-gcs-server",
+    ),
+    Image(
+        "mcr.microsoft.com/azure-storage/azurite:3.35.0",
+        Program("azurite-blob", "3.35.0", ("sh", "-c", AZURITE), ("npm",)),
+        "/usr/local/bin/azurite-blob",
+        System("node", "nodejs", BASE),
+    ),
 )
 
 

@@ -2,19 +2,21 @@
 
 import importlib.util
 import json
+import os
 import shlex
 import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
 from reference_plugins.dragonfly.services.build_images import Unable
-from tffs_conformance.harness import runtimes, wheels
+from tffs_conformance.harness import profile, runtimes, wheels
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.services import ComposeError
 from tffs_conformance.harness.wheels import NoWheel
@@ -41,7 +43,7 @@ class Target:
     """What a folder's target.toml says.
 
     `wheel` and `runtime` are requirements of pip, `library` is a path in the wheel. `needs` are the packages without
-    which the backing cannot be used.
+    which the backing cannot be used, `settings` are variables for them.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Target:
     library: str
     runtime: str
     needs: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def version(self) -> str:
@@ -84,6 +87,14 @@ def read(name: str) -> Target:
         raise BadTarget(f"{path}: {error}") from error
 
 
+def services_of(name: str) -> Path:
+    """The compose file of a target, which its profile names. Raises BadTarget."""
+    found = profile.read(str(HERE / name / "profile.toml")).services
+    if found is None:
+        raise BadTarget(f"the profile of {name} names no services")
+    return Path(found)
+
+
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("name", metavar="TARGET")
 @click.argument("more", metavar="[OPTIONS OF PYTEST]", nargs=-1, type=click.UNPROCESSED)
@@ -108,7 +119,7 @@ def main(name: str, more: tuple[str, ...]) -> None:
         if lacking:
             raise BadTarget(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
         fetch(target)
-        images.provide([HERE / name / "compose.yaml"])
+        images.provide([services_of(name)])
     except (BadTarget, NoWheel, Unable, ComposeError) as error:
         raise click.ClickException(str(error)) from error
     code = judge(target, more)
@@ -144,7 +155,8 @@ def judge(target: Target, more: tuple[str, ...]) -> int:
         f"--report-dir={REPORTS / target.name}",
     ]
     click.echo(shlex.join(command))
-    return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, check=False).returncode
+    environment = {**os.environ, **target.settings}
+    return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, env=environment, check=False).returncode
 
 
 def publish(target: Target, code: int, seconds: float) -> None:

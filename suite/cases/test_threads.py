@@ -210,7 +210,7 @@ def test_changes(case: Case) -> None:
         askers.append(asker)
     went = run_within(case.tables, [*makers, *askers], ROUNDS, SECONDS)
     failed = [timed.outcome for thread in went[:2] for timed in thread if not timed.outcome.ok]
-    listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "names", ())}
+    listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "bare", ())}
     foreign = sorted(listed - {"new0", "new1"})
     said = f"{failed[0].op}: code={failed[0].code}" if failed else f"foreign={foreign}" if foreign else "all succeed"
     case.reading("common.filesystem-is-thread-safe", {"safe": not failed and not foreign}, said)

@@ -174,8 +174,8 @@ class Surroundings(Steps):
 
     @property
     def output(self) -> str:
-        """What the host printed; that of a host which died while it was loaded is in `died_with`."""
-        return self._loaded.host.output if self._loaded else self._output
+        """What the host printed. Where it printed nothing, what one did that died before, as `died_with` says."""
+        return (self._loaded.host.output if self._loaded else "") or self._output
 
     def died_with(self, output: str) -> None:
         """Remember what a host printed that is gone."""
