@@ -55,8 +55,6 @@ ENVIRONMENT = {
     "CCACHE_NOHASHDIR": "1",
     "CMAKE_C_COMPILER_LAUNCHER": "ccache",
     "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
-    # Dragonfly's client is built in half the time. It is what tests talk to, and is not measured.
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
 }
 
 
