@@ -203,7 +203,8 @@ def _record_block(case: Case, blocked: Blocked) -> None:
     name = BLOCKING.get(blocked.op, f"{blocked.op}.succeeds")
     if blocked.death is not None and name in case.clauses:
         # What hangs in special situations only was not called in this one: nobody knows.
-        if blocked.op in case.bench.knowledge.fails_plainly or blocked.op in BLOCKING:
+        unknown = isinstance(blocked.death, Hung) and blocked.op not in BLOCKING
+        if not unknown or blocked.op in case.bench.knowledge.fails_plainly:
             _record_death(case, blocked.death)
         return
     judged = any(check.clause == name and check.verdict is Verdict.VIOLATION for check in case.made)
