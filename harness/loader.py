@@ -88,7 +88,9 @@ class Loader:
         self._timeout = timeout
         self._hangs = Hangs(max_hangs)
         #: Whether the hosts have an allocator that fills what it gives; not any more once something hung.
-        self.filling = self._began_filling = filling
+        self.filling = filling
+        #: Whether an op hung while the allocator filled, which is not counted.
+        self._hung_filled = False
         self._ahead: _Asked | None = None
         self._schemes: int | None = None
         self._failures: list[Registration] = []
@@ -121,11 +123,12 @@ class Loader:
     @property
     def hung(self) -> bool:
         """Whether anything hung so far."""
-        return bool(self._hangs) or self.filling is not self._began_filling
+        return bool(self._hangs) or self._hung_filled
 
     def _died(self, died: Died) -> None:
         """Take down what an op did. The first hang may be the allocator's, and the next one counts."""
         if isinstance(died.death, Hung) and self.filling:
+            self._hung_filled = True
             self._stop_filling()
         else:
             self._hangs.count(died)
