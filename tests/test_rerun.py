@@ -80,7 +80,7 @@ def command(**given: object) -> list[str]:
     """The command for a target, where a user gave a plugin and these options."""
     fields = {
         "plugins": ("mine.so",), "profiles": (), "schemes": (), "roots": (), "backings": (), "environment": {},
-        "services": False, "undefined": False, "host_command": (), "runtime": "stand-in",
+        "services": False, "undefined": False, "host_command": (), "runtime": "stand-in", "through": "",
     } | {key: value for key, value in given.items() if key in RunOptions.__slots__}  # fmt: skip
     options = object.__new__(RunOptions)
     for key, value in fields.items():

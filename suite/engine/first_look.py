@@ -5,7 +5,6 @@ that fails for that reason from one that is news.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from ...harness import paths
@@ -47,11 +46,15 @@ def _look(bench: Workbench) -> Knowledge:
     look = Look(bench)
     if unusable := _unusable(bench):
         return replace(NOTHING, unusable=unusable)
-    with suppress(Blocked, Unable):
+    try:
         look.make_root()
         for walk in WALKS:
             look.take(walk)
         bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
+    except Blocked as blocked:
+        look.note(blocked)
+    except Unable:
+        pass
     return replace(
         look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ, made_above=bench.made_above
     )
@@ -120,13 +123,17 @@ class Look:
         try:
             bench.alone(Guard(directory), go)
         except Blocked as blocked:
-            if not blocked.absent:
-                self._fails.setdefault(blocked.op, blocked.why)
+            self.note(blocked)
         except Unable:
             pass
         bench.remove(directory)
         # What follows may need to know it: defaults of core depend on the kind that is_directory tells.
         bench.knowledge = self.knowledge()
+
+    def note(self, blocked: Blocked) -> None:
+        """Note the op behind which nothing more can be looked at."""
+        if not blocked.absent:
+            self._fails.setdefault(blocked.op, blocked.why)
 
     def went_well(self, outcome: Outcome[object], *codes: Code, holds: bool = True, got: object = "") -> bool:
         """Whether an op gave one of these codes, OK where none is named, and what it gave `holds`; if not, note it."""
