@@ -41,10 +41,13 @@ def test_what_came_of_each_step_is_told_and_kept(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
     head = next(number for number, line in enumerate(lines) if line.startswith("step "))
-    told = {line.split()[0]: line[20:34].strip() for line in lines[head + 1 : -2]}
+    end = next(number for number, line in enumerate(lines) if line.startswith("all "))
+    told = {line.split()[0]: line[20:34].strip() for line in lines[head + 1 : end]}
     assert told == {"sound": "passed", "tests": "exit 1", "late": "over 0.5 s", "beside": "passed",
                     "behind": "not run", "far-behind": "not run", "waiting": "passed"}  # fmt: skip
-    # Of a step that failed the log is shown, and pytest's closing line comes last.
+    # Of a step that failed the log is shown, its end once more at the end, and pytest's closing line comes last.
+    again = lines.index("tests: exit 1", end)
+    assert lines[again + 1] == "  === 2 failed, 1 passed in 0.01s ==="
     assert "beyond" not in done.stdout
     assert lines[-1] == "=== 2 failed, 1 passed in 0.01s ==="
     assert (tmp_path / "kept" / "sound.log").read_text() == "=== 3 passed in 0.01s ===\n"

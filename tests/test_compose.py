@@ -152,6 +152,17 @@ def test_a_binary_is_whole_or_not_there(builder: ModuleType, monkeypatch: pytest
     assert program.binary.read_text() == "whole\n"
 
 
+def test_programs_are_built_at_once(builder: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(builder, "CACHE", tmp_path)
+    meets = "touch {mine}; until test -e {other}; do sleep 0.02; done; cp {mine} {{out}}"
+    programs = [
+        builder.Program(mine, "1", ("sh", "-c", meets.format(mine=tmp_path / mine, other=tmp_path / other)), ())
+        for mine, other in ("ab", "ba")
+    ]
+    builder._programs(programs)
+    assert all(program.binary.is_file() for program in programs)
+
+
 def test_a_sample_of_metrics() -> None:
     metrics = '# TYPE got counter\ngot{type="A"} 20971520\ngot{type="AB"} 3\ngot_total 1e3\n'
     assert sample(metrics, 'got{type="A"}') == 20971520

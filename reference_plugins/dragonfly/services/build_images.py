@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -239,13 +240,19 @@ def build(images: Sequence[Image]) -> None:
 
 
 def _programs(programs: Sequence[Program]) -> None:
-    """Put what is missing into the cache."""
+    """Put what is missing into the cache, all at once: each build has times in which it uses one core, or none."""
     missing = [program for program in programs if not program.binary.is_file()]
     _tools_are_there(missing)
-    for program in missing:
-        with _alone(program.root):
-            if not program.binary.is_file():
-                _make(program)
+    with ThreadPoolExecutor(max(1, len(missing))) as pool:
+        for made in [pool.submit(_made, program) for program in missing]:
+            made.result()
+
+
+def _made(program: Program) -> None:
+    """Put one into the cache, unless another build does meanwhile."""
+    with _alone(program.root):
+        if not program.binary.is_file():
+            _make(program)
 
 
 def _tools_are_there(programs: Sequence[Program]) -> None:
@@ -401,7 +408,7 @@ def _run(command: list[str], environment: Mapping[str, str], folder: Path, log: 
                     process.wait(60)
                 if process.returncode is None:
                     minutes = (time.monotonic() - started) / 60
-                    print(f"  {command[0]}, {minutes:.0f} min: {_last_line(log)}", flush=True)
+                    print(f"  {log.parent.name}, {minutes:.0f} min: {_last_line(log)}", flush=True)
         finally:
             process.terminate()
             process.wait()
