@@ -55,8 +55,6 @@ ENVIRONMENT = {
     "CCACHE_NOHASHDIR": "1",
     "CMAKE_C_COMPILER_LAUNCHER": "ccache",
     "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
-    # Dragonfly's client is what tests talk to, and is not measured. It is built sooner this way.
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
 }
 
 
@@ -132,7 +130,7 @@ STEPS = (
         "tensorflow-install",
         lines(
             f"python3 -m venv {TENSORFLOW}",
-            f"{TENSORFLOW}/bin/pip install -q 'tensorflow-cpu==2.21.*'",
+            f"{TENSORFLOW}/bin/pip install -q 'tensorflow-cpu==2.21.*' tensorboard",
             f"{TENSORFLOW}/bin/python -c 'import tensorflow'",
         ),
         minutes=30,
@@ -176,6 +174,7 @@ STEPS = (
     Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=0.5),
     Step("services", tox("services"), minutes=15, after=("images", "wheel"), cores=0.5),
     Step("tensorflow", tox("tensorflow"), minutes=15, after=("images", "wheel", "tensorflow-install"), cores=1),
+    Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=1),
 )
 
 

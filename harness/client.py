@@ -26,6 +26,8 @@ OP_OF_COMMAND = {
 PROGRAMS = ("threads", "repeat")
 #: The commands whose answer is as long as the client asks.
 ASKED_FOR = ("read", "data", "file")
+#: Commands that are whole programs may take so many times as long as one call.
+LONGER = {"perform": 12}
 _LAST_WORDS = re.compile(
     r"^the host (got SIG\w+|lost the thread|came back twice|lost its wire) in ([^\s;]+)(?: of another thread)?",
     re.MULTILINE,
@@ -81,8 +83,9 @@ class Host:
         Raises `Died` where the plugin did not come back, `Lost` where the host's environment is at fault.
         """
         command = self._unread.pop(0)
+        timeout = self.timeout * LONGER.get(command, 1)
         try:
-            reply = self.process.receive(self.timeout)
+            reply = self.process.receive(timeout)
         except Ended:
             # The wire may be closed by a plugin that closes descriptors while its process lives on.
             self.process.wait(LAST_WORDS)
@@ -90,7 +93,7 @@ class Host:
         except Silent:
             self.process.abort()
             self.close()
-            raise Died(Hung(self._op(command), self.timeout, self.output)) from None
+            raise Died(Hung(self._op(command), timeout, self.output)) from None
         self._answered = True
         kind = reply.take_bytes()
         if kind == b"done":

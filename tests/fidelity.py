@@ -1,18 +1,22 @@
 """Does the reference host tell the truth? The same cases on it and through TensorFlow, check by check.
 
-`python tests/fidelity.py PYTHON…` takes Pythons with TensorFlow, one after the other. Each fault of the fakes, and the
-right plugins, are judged in both ways on the smoke tier and on what is asked of paths in every situation. Where a check
-differs, that is a defect of ours, or one of the rows of `fidelity.toml`, which say why. The exit code is 1 for a row
-that nobody has explained.
+`python -m tests.fidelity 2.12.0 /opt/mine/bin/python` takes releases of TensorFlow, which are installed for a while,
+and Pythons that have one; without any, all releases that the tables know, one after the other. Each fault of the fakes,
+and the right plugins, are judged in both ways on the smoke tier and on what is asked of paths in every situation. Where
+a check differs, that is a defect of ours, or one of the rows of `fidelity.toml`, which say why. The exit code is 1 for
+a row that nobody has explained.
 """
 
 import argparse
 import contextlib
 import fnmatch
+import re
+import subprocess
 import sys
 import tempfile
 import time
 import tomllib
+import venv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +25,7 @@ from unittest import mock
 
 from tests.faults.driven import all_cases, run
 from tests.test_fakes import told
+from tffs_conformance.harness import releases
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Launcher
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
@@ -181,28 +186,78 @@ def reason(row: Row, release: str, explained: Sequence[Mapping[str, str]]) -> st
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What came of one release: how much was compared, what differs by its reason, and rows that have none."""
+
+    release: str
+    count: Mapping[str, int]
+    why: Mapping[str, int]
+    unexplained: Sequence[Row]
+    seconds: float
+
+
+@contextlib.contextmanager
+def installed(given: str) -> Iterator[str]:
+    """A Python with TensorFlow in it: the one that was given, or one with the release that was given."""
+    if not re.fullmatch(r"\d+(\.\w+)+", given):
+        yield given
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python = f"{folder}/bin/python"
+        subprocess.run([python, "-m", "pip", "install", "-q", f"tensorflow-cpu=={given}"], check=True)
+        yield python
+
+
+def release(python: str, few: bool) -> Compared:
+    """Compare everything with the TensorFlow of one Python."""
+    explained = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["explained"]
+    given, count, why, began = interpreter.find(python), Counter[str](), Counter[str](), time.monotonic()
+    unexplained = []
+    for row in rows(given, few, count):
+        known = reason(row, given.runtime.version, explained)
+        if known is None:
+            unexplained.append(row)
+            print(f"  {row}", flush=True)
+        else:
+            why[known] += 1
+    return Compared(given.runtime.version, count, why, unexplained, time.monotonic() - began)
+
+
+def markdown(compared: Sequence[Compared]) -> str:
+    """The table of some releases, and the reasons below it."""
+    reasons = sorted({why for one in compared for why in one.why})
+    lines = ["| TensorFlow | plugins | cases | checks | differ | unexplained |", "|---|---|---|---|---|---|"]
+    for one in compared:
+        known = ", ".join(f"{count} for reason {reasons.index(why) + 1}" for why, count in sorted(one.why.items()))
+        counts = " | ".join(f"{one.count[what]:,}" for what in ("plugins", "cases", "checks"))
+        lines.append(f"| {one.release} | {counts} | {known or 'nothing'} | {len(one.unexplained)} |")
+    lines += ["", *(f"{k + 1}. {why[0].upper()}{why[1:]}." for k, why in enumerate(reasons))]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     """Compare, and print a line for each release."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("python", nargs="+", help="a Python with TensorFlow in it")
+    parser.add_argument("given", nargs="*", help="a release, or a Python with TensorFlow in it; default: all releases")
     parser.add_argument("--few", action="store_true", help="only the plugins that do nothing wrong")
+    parser.add_argument("--table", type=Path, help="write the table there, as Markdown")
     options = parser.parse_args()
-    explained = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["explained"]
-    unexplained = 0
-    for python in options.python:
-        given, count, why, began = interpreter.find(python), Counter[str](), Counter[str](), time.monotonic()
-        for row in rows(given, options.few, count):
-            known = reason(row, given.runtime.version, explained)
-            why[known or "UNEXPLAINED"] += 1
-            if known is None:
-                unexplained += 1
-                print(f"  {row}", flush=True)
+    compared = []
+    for given in options.given or releases.of_c().releases:
+        with installed(given) as python:
+            one = release(python, options.few)
+        compared.append(one)
         print(
-            f"{given.runtime}: {count['plugins']} plugins, {count['cases']} cases, {count['checks']} checks,"
-            f" {time.monotonic() - began:.0f} s; differing: {dict(why) or 'nothing'}",
+            f"TensorFlow {one.release}: {one.count['plugins']} plugins, {one.count['cases']} cases,"
+            f" {one.count['checks']} checks, {one.seconds:.0f} s; {sum(one.why.values())} differ for a reason,"
+            f" {len(one.unexplained)} for none",
             flush=True,
         )
-    return 1 if unexplained else 0
+        if options.table:
+            options.table.write_text(markdown(compared))
+    return 1 if any(one.unexplained for one in compared) else 0
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,10 +149,30 @@ def test_what_a_plugin_does_wrong_inside_tensorflow_is_its_fault(fault: str, cla
     assert clause in broken(tmp_path)
 
 
+def test_users_of_tensorflow_get_on_with_a_right_plugin(tmp_path: Path) -> None:
+    done = suite(tmp_path, "-q", "--plugin=posix", "--case=users/*", f"--through={PYTHON}")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert {case["verdict"] for case in report(tmp_path)["cases"]} == {"conform"}
+
+
+#: Faults that show in what TensorFlow's own readers and writers do, each with the clauses that it breaks.
+FAULTS: dict[str, list[str]] = {}
+for _name, _fault in tomllib.loads(Path(__file__).with_name("faults.toml").read_text())["through"].items():
+    FAULTS.setdefault(_fault, []).append(_name)
+
+
+@pytest.mark.parametrize("fake", list(FAULTS))
+def test_users_of_tensorflow_meet_a_fault(fake: str, tmp_path: Path) -> None:
+    plugin, _, fault = fake.partition(" ")
+    given = (f"--plugin=fakes/{plugin}", f"--env=TFFS_FAULT={fault}", f"--through={PYTHON}")
+    done = suite(tmp_path, "-q", *given, *(f"--clause={name}" for name in FAULTS[fake]))
+    assert {*FAULTS[fake]} <= broken(tmp_path), done.stdout[-3000:]
+
+
 def broken(folder: Path) -> set[str]:
     """The clauses that a report finds broken."""
     checks = [check for case in report(folder)["cases"] for check in case["checks"]]
-    return {check["clause"] for check in checks if check["verdict"] == "violation"}
+    return {check["clause"] for check in checks if check["verdict"] in ("violation", "warning")}
 
 
 # The header -----------------------------------------------------------------------------------------------------------

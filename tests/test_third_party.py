@@ -42,7 +42,8 @@ def test_a_published_report(path: Path) -> None:
     found = load(CLONE / path)
     assert found.suite.tier == "full"
     assert found.left_out is None
-    assert found.clauses.keys() == catalogue().keys()
+    # A report of others is of its day: clauses may have come since.
+    assert found.clauses.keys() <= catalogue().keys()
     assert not found.counts.error
     assert not found.waivers
     assert str(target.shared_object) == found.target.plugin

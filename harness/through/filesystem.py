@@ -3,7 +3,10 @@
 Names go to TensorFlow as they are. What its interface does not reach is absent, with the reason.
 """
 
+import json
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ..codes import Code
@@ -13,6 +16,7 @@ from ..guard import Guard
 from ..host_files import HostRandomAccessFile, HostWritableFile
 from ..outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
 from ..raw import RawFilesystem
+from ..wire import Reply
 
 T = TypeVar("T")
 F = TypeVar("F", HostRandomAccessFile, HostWritableFile)
@@ -25,6 +29,24 @@ REACHED = frozenset({
     "rename_file", "copy_file", "path_exists", "paths_exist", "stat", "is_directory", "get_file_size",
     "get_children", "get_matching_paths",
 })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One thing that a program of TensorFlow's users saw, and what it should have been, as texts."""
+
+    what: str
+    holds: bool
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What a program saw, as far as it came. It is `lacking` where it needs what is not there, and saw nothing."""
+
+    lacking: bool
+    seen: tuple[Seen, ...]
 
 
 class TensorFlowFilesystem:
@@ -139,6 +161,19 @@ class TensorFlowFilesystem:
         """Users have no way to ask for it."""
         return self._absent("flush_caches", None)
 
+    # Programs ---------------------------------------------------------------------------------------------------------
+
+    def perform(self, program: str, uri: str, *arguments: str) -> Outcome[Performed]:
+        """A program of user_programs.py, in a directory that is there and empty; in local files, where `uri` is empty.
+
+        The code is that of the error of TensorFlow that ended it, UNKNOWN for another exception.
+        """
+        if uri:
+            # A program may do there what it likes.
+            self._guard.admit("delete_recursively", [uri], [uri])
+        sent = [os.fsencode(text) for text in (program, uri, *arguments)]
+        return self.raw.perform("perform", sent, _performed, Performed(lacking=True, seen=()))
+
     # How ops are performed --------------------------------------------------------------------------------------------
 
     def _names(self, op: str, *uris: str) -> Sequence[str]:
@@ -153,3 +188,7 @@ class TensorFlowFilesystem:
 
     def _absent(self, op: str, empty: T) -> Outcome[T]:
         return Outcome(op, Code.UNIMPLEMENTED, self.absence(op), empty, source=Source.ABSENT)
+
+
+def _performed(reply: Reply) -> Performed:
+    return Performed(bool(reply.take_number()), tuple(Seen(*one) for one in json.loads(reply.take_bytes())))

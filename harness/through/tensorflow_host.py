@@ -9,16 +9,19 @@ import array
 import contextlib
 import ctypes
 import faulthandler
+import importlib.util
+import json
 import os
 import signal
 import socket
 import struct
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 # The modules beside this one are not for this process.
-del sys.path[0]
+HERE = sys.path.pop(0)
 # A process with a second thread cannot be forked.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -43,7 +46,9 @@ LIBRARY = os.path.join(os.path.dirname(tf.__file__), "libtensorflow_framework.so
 BUFFER = 512 << 10
 #: A file that is larger, in bytes, is not read to know its size.
 MOST_READ = 64 << 20
-OK, FAILED_PRECONDITION, OUT_OF_RANGE = 0, 9, 11
+OK, UNKNOWN, FAILED_PRECONDITION, OUT_OF_RANGE = 0, 2, 9, 11
+#: Of a value that a program saw, so many characters are told.
+TOLD = 200
 #: So many tables a scheme has; each is there, of version 0 and with all its entries, as far as anybody can tell here.
 TABLES, ALL_ENTRIES = 4, (1 << 40) - 1
 
@@ -152,7 +157,7 @@ class _Host:
         """The values of the reply to one request."""
         steps: dict[str, Callable[..., list[Value]]] = {
             "load": self.load, "init_plugin": self.init_plugin, "describe": self.describe, "register": self.register,
-            "release": lambda _: [], "environment": self.environment,
+            "release": lambda _: [], "environment": self.environment, "perform": self.perform,
         }  # fmt: skip
         if command in steps:
             return [b"done", *steps[command](*arguments)]
@@ -210,6 +215,29 @@ class _Host:
 
     def register(self, index: int) -> "list[Value]":
         return [OK, b"", 1, 1, index]
+
+    # Programs of users ------------------------------------------------------------------------------------------------
+
+    def perform(self, program: bytes, folder: bytes, *arguments: bytes) -> "list[Value]":
+        """Perform a program of user_programs.py; in a folder of local files, where none is named."""
+        programs = _user_programs()
+        seen: list[list[object]] = []
+
+        def see(what: str, expected: object, got: object) -> None:
+            seen.append([what, expected == got, *told(expected, got)])
+
+        code, message, lacking = OK, "", 0
+        with tempfile.TemporaryDirectory(prefix="tffs-") as local:
+            try:
+                getattr(programs, program.decode())(see, os.fsdecode(folder) or local, *map(os.fsdecode, arguments))
+            except (programs.Lacking, ImportError) as error:
+                message, lacking = str(error), 1
+            except tf.errors.OpError as error:
+                code, message = error.error_code, str(error.message)
+            except Exception as error:
+                code, message = UNKNOWN, f"{type(error).__name__}: {error}"
+            programs.tidy()
+        return [code, os.fsencode(message), 0, lacking, json.dumps(seen).encode()]
 
     # Files ------------------------------------------------------------------------------------------------------------
 
@@ -334,6 +362,27 @@ class _Host:
     def get_matching_paths(self, _: int, pattern: bytes) -> "list[Value]":
         names = io.GetMatchingFiles(pattern)
         return [len(names), *(os.fsencode(name) for name in names)]
+
+
+def _user_programs() -> Any:
+    """The module beside this one, which few hosts need."""
+    spec = importlib.util.spec_from_file_location("user_programs", os.path.join(HERE, "user_programs.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    # TensorFlow looks up functions by the module that they name.
+    module = sys.modules["user_programs"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def told(expected: object, got: object) -> "tuple[str, str]":
+    """Two values in few characters; of lists the first entry in which they differ."""
+    if isinstance(expected, list) and isinstance(got, list) and expected != got:
+        pairs = zip([*expected, None], [*got, None], strict=False)
+        k = next((k for k, (one, other) in enumerate(pairs) if one != other), 0)
+        one, other = (f"{len(values)} entries, from {k}: {values[k : k + 5]!r}" for values in (expected, got))
+        return one[:TOLD], other[:TOLD]
+    return repr(expected)[:TOLD], repr(got)[:TOLD]
 
 
 def obey(requests: BinaryIO, replies: BinaryIO) -> None:

@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "faults.h"
@@ -254,6 +257,78 @@ bool IsOwnDirectory(Filesystem filesystem, const char* path, TF_Status* status) 
   return false;
 }
 
+// Of the files that were closed last half is in the process only, until somebody there looks at
+// them.
+
+constexpr size_t kBehind = 6;
+std::mutex behind_mutex;
+std::vector<std::pair<std::string, std::string>> behind;  // paths and contents, oldest first
+PerObject<std::string> writers;
+
+void Settle(const std::pair<std::string, std::string>& one) {
+  std::ofstream(one.first, std::ios::binary) << one.second;
+}
+
+void Settle(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(behind_mutex);
+  for (const auto& one : behind) {
+    if (one.first == path) Settle(one);
+  }
+  behind.erase(std::remove_if(behind.begin(), behind.end(),
+                              [&](const auto& one) { return one.first == path; }),
+               behind.end());
+}
+
+// An op that looks at a path.
+template <auto Entry, typename Type = decltype(Entry)>
+struct SettlesFirst;
+template <auto Entry, typename Result, typename... Rest>
+struct SettlesFirst<Entry, Result (*TF_FilesystemOps::*)(Filesystem, const char*, Rest...)> {
+  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+    Settle(std::string(path));
+    return (Right().*Entry)(filesystem, path, rest...);
+  }
+};
+
+template <auto Entry>
+void OpensBehind(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                 TF_Status* status) {
+  Settle(std::string(path));
+  (Right().*Entry)(filesystem, path, file, status);
+  if (Worked(status))
+    writers.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
+}
+
+void ClosesBehind(Writer file, TF_Status* status) {
+  Real().writable_file.close(file, status);
+  if (!Worked(status)) return;
+  const std::string path =
+      writers.With(file->plugin_file, [](const std::string& mine) { return mine; });
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  if (truncate(path.c_str(), static_cast<off_t>(content.str().size() / 2)) != 0) return;
+  const std::lock_guard<std::mutex> lock(behind_mutex);
+  behind.emplace_back(path, content.str());
+  if (behind.size() <= kBehind) return;
+  Settle(behind.front());
+  behind.erase(behind.begin());
+}
+
+void ForgetsBehind(TF_WritableFile* file) {
+  writers.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+void RenamesBehind(Filesystem filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+  Settle(std::string(target));
+  Right().rename_file(filesystem, source, target, status);
+  const std::lock_guard<std::mutex> lock(behind_mutex);
+  for (auto& one : behind) {
+    if (Worked(status) && one.first == source) one.first = target;
+  }
+}
+
 }  // namespace
 
 std::vector<Fault> ScenarioFaults() {
@@ -289,6 +364,23 @@ std::vector<Fault> ScenarioFaults() {
          t.writable_file.close = ClosesSized;
          t.writable_file.cleanup = ForgetsUnsized;
          t.filesystem.stat = StatsUnsized;
+       }},
+      {"scenario.writes-behind",
+       "of the six files that were closed last half is in the process only",
+       "what is closed is there for others",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = OpensBehind<&Ops::new_writable_file>;
+         t.filesystem.new_appendable_file = OpensBehind<&Ops::new_appendable_file>;
+         t.filesystem.new_random_access_file = SettlesFirst<&Ops::new_random_access_file>::Call;
+         t.filesystem.new_read_only_memory_region_from_file =
+             SettlesFirst<&Ops::new_read_only_memory_region_from_file>::Call;
+         t.filesystem.stat = SettlesFirst<&Ops::stat>::Call;
+         t.filesystem.get_file_size = SettlesFirst<&Ops::get_file_size>::Call;
+         t.filesystem.copy_file = SettlesFirst<&Ops::copy_file>::Call;
+         t.filesystem.delete_file = SettlesFirst<&Ops::delete_file>::Call;
+         t.filesystem.rename_file = RenamesBehind;
+         t.writable_file.close = ClosesBehind;
+         t.writable_file.cleanup = ForgetsBehind;
        }},
       {"scenario.own-directories", "is_directory knows the directories that the plugin made",
        "what others made is there, too",

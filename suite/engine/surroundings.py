@@ -111,6 +111,12 @@ class Surroundings(Steps):
         self._filesystem = None
         self._spent = True
 
+    def end_host(self) -> None:
+        """Kill the host, whatever it is doing. What follows is in another one."""
+        self.loaded.host.close()
+        self.bench.release(self.loaded)
+        self._loaded = self._filesystem = None
+
     def uri(self, *names: str) -> str:
         """A path in the case's own directory, which is made at the first use."""
         if not self._directory_made:

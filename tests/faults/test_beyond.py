@@ -49,3 +49,10 @@ def test_what_spellings_break_is_told_of_translate_name_alone() -> None:
     wrong = (Verdict.VIOLATION, Verdict.WARNING)
     broken = {check.clause for one in records for check in one.checks if check.verdict in wrong}
     assert broken == {"translate_name.is-stable"}
+
+
+def test_wrong_bytes_are_no_overrun() -> None:
+    cases = [one for one in all_cases("full") if one.id.startswith("ownership/read[")]
+    records = judge("fakes/faulty", "read.garbage", cases).records
+    broken = {check.clause for one in records for check in one.checks if check.verdict is Verdict.VIOLATION}
+    assert broken == {"read.returns-the-bytes"}

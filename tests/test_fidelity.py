@@ -1,0 +1,32 @@
+"""The reference host tells the truth: fidelity.py with the oldest and the newest TensorFlow, at night with all."""
+
+import pytest
+
+from tests import fidelity
+from tests.tensorflow.targets import PYTHON, tensorflow
+from tffs_conformance.harness import releases
+
+#: The releases that pip offers, oldest first.
+RELEASES = releases.of_c().releases
+
+
+@pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}")
+def test_with_the_tensorflow_that_is_here() -> None:
+    assert fidelity.release(PYTHON, few=True).unexplained == []
+
+
+@pytest.mark.parametrize(
+    "given", [RELEASES[0], *(pytest.param(one, marks=pytest.mark.nightly) for one in RELEASES[1:])]
+)
+def test_with_a_release(given: str) -> None:
+    with fidelity.installed(given) as python:
+        compared = fidelity.release(python, few=True)
+    assert compared.release == given
+    assert compared.unexplained == []
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}")
+def test_with_all_fakes() -> None:
+    assert fidelity.release(PYTHON, few=False).unexplained == []
