@@ -1,6 +1,7 @@
 """Where the native parts are: the host, the runtime, and the folder of the plugins that ship with the package."""
 
 import os
+import sys
 from pathlib import Path
 
 from .. import __path__ as package
@@ -18,13 +19,17 @@ class NativePartsMissing(Exception):
 
 
 def native_directory() -> Path:
-    """The folder that holds `tffs-host`, the runtime and `plugins/`. Raises NativePartsMissing."""
+    """The folder that holds `tffs-host`, the runtime and `plugins/`. Raises NativePartsMissing.
+
+    In a bare clone, from which Python runs modules such as `third_party.judge`, it is that of the installed package.
+    """
     chosen = os.environ.get(NATIVE_DIRECTORY_VARIABLE)
-    candidates = [Path(chosen)] if chosen else [Path(entry) / "_native" for entry in package]
+    installed = [Path(entry, "tffs_conformance") for entry in sys.path]
+    candidates = [Path(chosen)] if chosen else [folder / "_native" for folder in (*map(Path, package), *installed)]
     for directory in candidates:
         if (directory / "tffs-host").is_file():
             return directory
-    looked = ", ".join(str(directory) for directory in candidates)
+    looked = candidates[0]
     raise NativePartsMissing(f"the native parts are not built (no tffs-host in {looked}): run 'pip install .' first")
 
 

@@ -50,10 +50,9 @@ def case(wire: Wire, *, through: bool = True, scheme: str = "mine", **known: Any
         bench=SimpleNamespace(
             target=SimpleNamespace(through=("python",) if through else (), scheme=scheme),
             knowledge=SimpleNamespace(fails_plainly=known.get("fails_plainly", {})),
-            hosts_differ=known.get("hosts_differ", False),
         ),
         fs=TensorFlowFilesystem(RawFilesystem(wire, 0, []), Guard("mine://r/case")),
-        uri=lambda: "mine://r/case",
+        uri=lambda *names: "/".join(("mine://r/case", *names)),
         made=made,
         check=lambda _, holds, expected, got, said="": made.append((holds, expected, got, said)),
     )
@@ -114,8 +113,11 @@ def test_a_program_stays_in_its_folder() -> None:
 
 
 def test_files_that_go_with_their_process_are_not_looked_for() -> None:
+    one = case(Wire())
+    elsewhere = SimpleNamespace(path_exists=lambda _: SimpleNamespace(ok=False))
+    one.bench.alone = lambda _, use: use(elsewhere)
     with pytest.raises(NoStimulus, match="gone with its process"):
-        is_killed_in(case(Wire(), hosts_differ=True), "save_on_and_on", 0)
+        is_killed_in(one, "save_on_and_on", 0)
 
 
 def test_elsewhere_the_cases_are_absent(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import profile, services
+from tffs_conformance.harness import native, profile, services
 from tffs_conformance.reports.document import load
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.contract.claims import stated
@@ -52,3 +52,16 @@ def test_a_published_report(path: Path) -> None:
     explained = (CLONE / path).with_name("reproduce.md").read_text()
     assert f"python -m third_party.judge {target.name}" in explained
     assert f"]({target.name}/{target.version}/report.json)" in (CLONE / judge.PUBLISHED / "README.md").read_text()
+
+
+def test_a_clone_has_the_native_parts_of_the_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = tmp_path / "site-packages" / "tffs_conformance" / "_native" / "tffs-host"
+    host.parent.mkdir(parents=True)
+    host.touch()
+    monkeypatch.delenv(native.NATIVE_DIRECTORY_VARIABLE, raising=False)
+    monkeypatch.setattr(native, "package", [str(tmp_path / "clone")])
+    monkeypatch.setattr("sys.path", [str(tmp_path / "site-packages")])
+    assert native.native_directory() == host.parent
+    host.unlink()
+    with pytest.raises(native.NativePartsMissing, match="pip install"):
+        native.native_directory()

@@ -4,6 +4,7 @@ import os
 import time
 
 from ...harness.codes import Code
+from ...harness.guard import Guard
 from ...harness.loader import Blocked
 from ...harness.outcomes import Outcome
 from ...harness.through.filesystem import Performed, TensorFlowFilesystem
@@ -11,6 +12,8 @@ from .case import Case, NoStimulus
 
 #: Where TensorFlow keeps local files itself.
 LOCAL = (None, "", "file")
+#: The file that names the latest checkpoint.
+STATE = "checkpoint"
 
 
 def performs(case: Case, name: str, program: str, *arguments: str, alone: bool = True) -> None:
@@ -37,10 +40,11 @@ def performs(case: Case, name: str, program: str, *arguments: str, alone: bool =
 
 
 def is_killed_in(case: Case, program: str, seconds: float) -> None:
-    """Perform a program that does not end, and end its process after some seconds; what follows is in a new one."""
+    """Perform a program that saves checkpoints, and end its process after some seconds; what follows is in a new one."""
     _filesystem(case)
-    folder = case.uri()
-    if case.bench.hosts_differ:
+    folder, found = case.uri(), []
+    case.bench.alone(Guard(folder), lambda other: found.append(other.path_exists(case.uri(STATE)).ok))
+    if not all(found):
         raise NoStimulus("its files are gone with its process")
     case.loaded.host.send("perform", program.encode(), os.fsencode(folder))
     time.sleep(seconds)
