@@ -40,7 +40,7 @@ def performs(case: Case, name: str, program: str, *arguments: str, alone: bool =
 
 
 def is_killed_in(case: Case, program: str, seconds: float) -> None:
-    """Perform a program that saves checkpoints, and end its process after some seconds; what follows is in a new one."""
+    """Perform a program that saves checkpoints, and kill its process after some seconds. What follows is in another."""
     _filesystem(case)
     folder, found = case.uri(), []
     case.bench.alone(Guard(folder), lambda other: found.append(other.path_exists(case.uri(STATE)).ok))
