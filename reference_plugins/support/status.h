@@ -13,8 +13,10 @@ namespace support {
 
 inline void SetOk(TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }
 
-// The code that belongs to `error`, an errno value, with a message that names `path`.
+// The code that belongs to `error`, an errno value or 0, with a message that names `path`. Of 0
+// TensorFlow 2.12 makes a status that is neither OK nor an error, and aborts.
 inline void SetErrno(TF_Status* status, int error, const char* path) {
+  if (error == 0) return SetOk(status);
   TF_SetStatusFromIOError(status, error, path);
 }
 
