@@ -122,14 +122,24 @@ def test_it_runs_on_its_own_curl_and_crypto(tmp_path: Path, store: S3Server) -> 
 # Writing -------------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_there_before_close_and_nothing_after_a_drop(fs: HostFilesystem, store: S3Server) -> None:
-    file = fs.new_writable_file(at("file")).value
-    assert file is not None
-    with file:
-        assert file.append(CONTENT).ok
-        assert objects(store) == {}
-        assert file.tell().value == len(CONTENT)
-    assert objects(store) == {}
+def test_nothing_is_there_before_close_and_all_after_a_drop(fs: HostFilesystem, store: S3Server) -> None:
+    # TensorFlow drops the file that locks the cache of a data set, and looks for it later.
+    for number, content in enumerate((CONTENT, b"")):
+        file = fs.new_writable_file(at("file")).value
+        assert file is not None
+        with file:
+            assert not content or file.append(content).ok
+            assert len(objects(store)) == number
+            assert file.tell().value == len(content)
+        assert objects(store) == {"tests/file": content}
+
+
+def test_a_writer_that_could_not_begin_leaves_what_was_there(fs: HostFilesystem, store: S3Server) -> None:
+    store.put("tests/file", CONTENT)
+    store.inject(lambda _, __: error(403, "AccessDenied"), 9, lambda asked: asked.method == "GET")
+    assert fs.new_appendable_file(at("file")).code is Code.PERMISSION_DENIED
+    assert objects(store) == {"tests/file": CONTENT}
+    assert not any(is_put(asked) for asked in store.asked)
 
 
 def test_flush_puts_once_and_only_what_is_new(fs: HostFilesystem, store: S3Server) -> None:

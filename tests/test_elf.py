@@ -28,7 +28,9 @@ def wrong(plugin: SharedObject) -> list[str]:
 def test_a_right_one() -> None:
     plugin = read(RIGHT)
     assert wrong(plugin) == []
-    assert {"TF_SetStatus", "TF_GetCode"} <= plugin.needed - plugin.standard
+    # It looks TensorFlow's functions up in the process.
+    assert not any(name.startswith("TF_") for name in plugin.needed)
+    assert "TF_VLog" in linked("verbose").needed - linked("verbose").standard
     assert {"memcpy", "_Znwm"} <= plugin.standard
     assert "__cxa_finalize" in plugin.weak
     assert re.fullmatch(r"2\.\d+(\.\d+)?", plugin.glibc)

@@ -1,5 +1,6 @@
 // Files to write. An object is put whole, so what is appended waits in a temporary file until
-// flush, sync or close. What is dropped without any of them was never there.
+// flush, sync, close or cleanup: TensorFlow drops some of its files without closing them, such as
+// those that lock the cache of a data set.
 
 #include <memory>
 #include <string>
@@ -51,6 +52,22 @@ class ObjectWriter : public Writer {
         name_(std::move(name)),
         spool_(std::make_unique<Spool>(filesystem_->config.cache_dir)) {}
 
+  ObjectWriter(const ObjectWriter&) = delete;
+  ObjectWriter& operator=(const ObjectWriter&) = delete;
+
+  ~ObjectWriter() override {
+    if (spool_ == nullptr || !whole_) return;
+    TF_Status* nobody_asks = TF_NewStatus();
+    Flush(nobody_asks);
+    TF_DeleteStatus(nobody_asks);
+  }
+
+  // It is TensorFlow's now.
+  ObjectWriter* HandedOut() {
+    whole_ = true;
+    return this;
+  }
+
   // Goes on behind what is there; where somebody else changes that meanwhile, nothing is put.
   void GoOnBehind(const Version& version) {
     const Content old = filesystem_->Fetch(name_, version);
@@ -70,7 +87,9 @@ class ObjectWriter : public Writer {
 
   void Append(const char* buffer, size_t n, TF_Status* status) noexcept override {
     Perform(status, path_.c_str(), [&] {
+      const bool before = std::exchange(whole_, false);
       Open().Append(buffer, n);
+      whole_ = before;
       dirty_ = dirty_ || n > 0;
     });
   }
@@ -111,6 +130,7 @@ class ObjectWriter : public Writer {
   std::unique_ptr<Spool> spool_;  // NULL once closed
   bool dirty_ = true;             // a new file is put even where nothing is appended
   bool appends_ = false;
+  bool whole_ = false;  // it has all that was appended: no error in between
   Condition condition_;
 };
 
@@ -156,7 +176,7 @@ void NewWritableFile(const TF_Filesystem* filesystem, const char* path, TF_Writa
     const auto state = dragonfly::Get(filesystem);
     const Name name = ObjectName(state->config, path);
     state->tree.DemandRoomForFile(name);
-    file->plugin_file = new ObjectWriter(state, path, name);
+    file->plugin_file = (new ObjectWriter(state, path, name))->HandedOut();
   });
 }
 
@@ -178,7 +198,7 @@ void NewAppendableFile(const TF_Filesystem* filesystem, const char* path, TF_Wri
       state->tree.DemandParentIsNoFile(name);
       writer->BeginAnew();
     }
-    file->plugin_file = writer.release();
+    file->plugin_file = writer.release()->HandedOut();
   });
 }
 
