@@ -173,7 +173,7 @@ STEPS = (
     # These wait for containers most of the time.
     Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=0.5),
     Step("services", tox("services"), minutes=15, after=("images", "wheel"), cores=0.5),
-    Step("tensorflow", tox("tensorflow"), minutes=15, after=("images", "wheel", "tensorflow-install"), cores=1),
+    Step("tensorflow", tox("tensorflow"), minutes=25, after=("images", "wheel", "tensorflow-install"), cores=1),
     Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=1),
 )
 
