@@ -1,10 +1,11 @@
 """An HTTP server for tests, on a port of its own, that misbehaves as it is told."""
 
 import threading
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from typing import Literal, Self
 
 
 @dataclass
@@ -12,7 +13,9 @@ class Reply:
     """What a server answers; then what goes wrong on the way.
 
     `cut` is after how many bytes of the body the connection breaks; `drip` holds the body, or where there is none
-    everything, back until it is set; `length` is announced instead of the right one.
+    everything, back until it is set; `length` is announced instead of the right one, and `framed` says how the end of
+    the body is told: by its length, by chunks, or by the end of the connection. Between two bytes are `pace` seconds.
+    `silent`: the connection ends without an answer.
     """
 
     status: int
@@ -21,6 +24,9 @@ class Reply:
     cut: int | None = None
     drip: threading.Event | None = None
     length: int | None = None
+    framed: Literal["length", "chunks", "end"] = "length"
+    pace: float = 0
+    silent: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,12 +41,26 @@ class Asked:
 Fault = Callable[[Asked, Reply], Reply]
 
 
+def without_length(_: Asked, right: Reply) -> Reply:
+    """The same; its end is that of the connection."""
+    headers = {name: value for name, value in right.headers.items() if name != "Content-Length"}
+    return replace(right, framed="end", headers=headers)
+
+
 @dataclass
 class _Planned:
     fault: Fault
     times: int
     when: Callable[[Asked], bool]
     done: bool
+
+
+def _framing(reply: Reply) -> dict[str, str]:
+    if reply.framed == "chunks":
+        return {"Transfer-Encoding": "chunked"}
+    if reply.framed == "end":
+        return {"Connection": "close"}
+    return {"Content-Length": str(len(reply.body) if reply.length is None else reply.length)}
 
 
 class FaultyServer:
@@ -79,11 +99,13 @@ class FaultyServer:
                 self._send(asked, server.reply(asked))
 
             def _send(self, asked: Asked, reply: Reply) -> None:
+                if reply.silent:
+                    self.close_connection = True
+                    return
                 if reply.drip is not None and asked.method == "HEAD":
                     reply.drip.wait(60)
                 self.send_response_only(reply.status)
-                length = reply.length if reply.length is not None else len(reply.body)
-                headers = {"Content-Length": str(length)} | reply.headers
+                headers = _framing(reply) | reply.headers
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
@@ -91,10 +113,19 @@ class FaultyServer:
                 if reply.drip is not None and asked.method != "HEAD":
                     self.wfile.flush()
                     reply.drip.wait(60)
-                self.wfile.write(body if reply.cut is None else body[: reply.cut])
-                self.wfile.flush()
-                if reply.cut is not None or reply.length is not None:
+                if reply.framed == "chunks" and asked.method != "HEAD":
+                    body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
+                self._write(body if reply.cut is None else body[: reply.cut], reply.pace)
+                if reply.cut is not None or reply.length is not None or reply.framed == "end":
                     self.close_connection = True
+
+            def _write(self, body: bytes, pace: float) -> None:
+                for byte in body if pace else b"":
+                    self.wfile.write(bytes([byte]))
+                    self.wfile.flush()
+                    time.sleep(pace)
+                self.wfile.write(b"" if pace else body)
+                self.wfile.flush()
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -119,6 +150,12 @@ class FaultyServer:
         """The next `times` requests that fit `when` go wrong in this way; not `done`, they change nothing."""
         with self._lock:
             self._faults.append(_Planned(fault, times, when, done))
+
+    def heal(self) -> None:
+        """Nothing goes wrong any more, and nothing was asked."""
+        with self._lock:
+            self._faults.clear()
+            self.asked.clear()
 
     def reply(self, asked: Asked) -> Reply:
         with self._lock:

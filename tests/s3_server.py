@@ -27,6 +27,7 @@ class Stored:
     etag: str
     mtime: float = field(default_factory=time.time)
     size: int | None = None
+    checksum: dict[str, str] = field(default_factory=dict)  # headers
 
     @classmethod
     def of(cls, content: bytes) -> "Stored":
@@ -37,8 +38,8 @@ class Stored:
         return len(self.content) if self.size is None else self.size
 
 
-def error(status: int, code: str) -> Reply:
-    text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>for a person</Message></Error>"
+def error(status: int, code: str, more: str = "") -> Reply:
+    text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>for a person</Message>{more}</Error>"
     return Reply(status, {"Content-Type": "application/xml"}, text.encode())
 
 
@@ -51,9 +52,14 @@ def _iso(moment: float) -> str:
 
 
 class S3Server(FaultyServer):
-    """`buckets` maps names to objects by key; a test may change it as it likes."""
+    """`buckets` maps names to objects by key; a test may change it as it likes.
+
+    Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`.
+    """
 
     def __init__(self) -> None:
+        self.conditional_deletes = True
+        self.ranges = True
         self.buckets: dict[str, dict[str, Stored]] = {BUCKET: {}}
         self.uploads: dict[str, dict[int, Stored]] = {}
         self.lock = threading.RLock()
@@ -86,9 +92,11 @@ class S3Server(FaultyServer):
         if asked.method == "POST" and "delete" in given:
             if asked.headers.get("content-md5") != base64.b64encode(hashlib.md5(asked.body).digest()).decode():
                 return error(400, "BadDigest")
-            for entry in ElementTree.fromstring(asked.body).iter("Key"):
-                bucket.pop(entry.text or "", None)
-            return document("<DeleteResult/>")
+            keys = [entry.text or "" for entry in ElementTree.fromstring(asked.body).iter("Key")]
+            for key in keys:
+                bucket.pop(key, None)
+            told = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
+            return document(f"<DeleteResult>{told}</DeleteResult>")
         if asked.method != "GET" or given.get("list-type") != "2":
             return error(405, "MethodNotAllowed")
         return self._list(bucket, given)
@@ -129,22 +137,27 @@ class S3Server(FaultyServer):
         stored = bucket.get(key)
         match asked.method:
             case "HEAD" | "GET":
-                if stored is None:
-                    return error(404, "NoSuchKey")
-                if asked.headers.get("if-match", stored.etag) != stored.etag:
-                    return error(412, "PreconditionFailed")
-                headers = {
-                    "ETag": stored.etag,
-                    "Last-Modified": formatdate(stored.mtime, usegmt=True),
-                    "Content-Length": str(stored.length),
-                }
-                return Reply(200, headers, stored.content)
+                return error(404, "NoSuchKey") if stored is None else self._read(stored, asked)
             case "PUT":
                 return self._put(bucket, key, asked, stored)
             case "DELETE":
-                bucket.pop(key, None)
-                return Reply(204)
+                refused = self._refused(asked, stored) if self.conditional_deletes else None
+                if refused is None:
+                    bucket.pop(key, None)
+                return refused or Reply(204)
         return error(405, "MethodNotAllowed")
+
+    def _read(self, stored: Stored, asked: Asked) -> Reply:
+        if asked.headers.get("if-match", stored.etag) != stored.etag:
+            return error(412, "PreconditionFailed")
+        headers = {"ETag": stored.etag, "Last-Modified": formatdate(stored.mtime, usegmt=True)}
+        if asked.headers.get("x-amz-checksum-mode") == "ENABLED":
+            headers |= stored.checksum
+        if asked.headers.get("range") == "bytes=0-0" and self.ranges:
+            if not stored.length:
+                return error(416, "InvalidRange", "<ActualObjectSize>0</ActualObjectSize>")
+            return Reply(206, headers | {"Content-Range": f"bytes 0-0/{stored.length}"}, stored.content[:1])
+        return Reply(200, headers | {"Content-Length": str(stored.length)}, stored.content)
 
     def _refused(self, asked: Asked, stored: Stored | None) -> Reply | None:
         if asked.headers.get("if-none-match") == "*" and stored is not None:

@@ -3,7 +3,11 @@
 The proxy is a stub of dfdaemon's HTTP contract, not Dragonfly.
 """
 
+import base64
+import gzip
+import hashlib
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, read
-from tests.faulty_http import Asked, Fault, Reply
+from tests.dragonfly_client import BUILT, MISSING, Servers, at, configuration, filesystem, read
+from tests.faulty_http import Asked, Fault, Reply, without_length
 from tests.proxy_stub import ProxyStub
-from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
 from tffs_conformance.harness.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
@@ -23,6 +27,8 @@ OLD = bytes(range(256)) * 1200
 NEW = OLD[::-1]
 TAG = "X-Dragonfly-Error-Type"
 ALWAYS = 10**9
+#: Seconds of trying again: more than recovery ever takes, and enough to see that there is none.
+LONG, SHORT = 10, 0.3
 NOWHERE = "http://127.0.0.1:1"
 
 #: What a run printed: what was injected, code, bytes, message.
@@ -37,12 +43,6 @@ def _table(request: pytest.FixtureRequest) -> Iterator[None]:
         reporter.write_line("")
         for row in [("injected", "code", "bytes", "message"), *ROWS]:
             reporter.write_line(f"{row[0]:<58} {row[1]:<20} {row[2]:<6} {row[3]}"[:200])
-
-
-@dataclass
-class Servers:
-    store: S3Server
-    proxy: ProxyStub
 
 
 def status(code: int, **headers: str) -> Fault:
@@ -92,6 +92,47 @@ def first_version(servers: Servers) -> Fault:
     return lambda _, right: replace(right, body=OLD, headers={**right.headers, "ETag": stale.etag})
 
 
+def altered(_: Asked, right: Reply) -> Reply:
+    """One bit is another, and all else is as it was."""
+    return replace(right, body=bytes([right.body[0] ^ 1]) + right.body[1:])
+
+
+def held_wrongly(servers: Servers) -> Fault:
+    """Dragonfly holds altered bytes for the tag that the object has."""
+    tag = hashlib.md5(NEW).hexdigest()
+    return lambda asked, right: altered(asked, right) if asked.headers["x-dragonfly-tag"] == tag else right
+
+
+def in_parts(servers: Servers) -> None:
+    """The object was put in parts, so its ETag is no MD5."""
+    servers.store.buckets[BUCKET]["tests/file"] = Stored(NEW, '"0123456789abcdef0123456789abcdef-2"')
+
+
+def with_checksum(name: str, value: str) -> Callable[[Servers], None]:
+    def prepare(servers: Servers) -> None:
+        stored = Stored(NEW, '"0123456789abcdef0123456789abcdef-2"', checksum={f"x-amz-checksum-{name}": value})
+        servers.store.buckets[BUCKET]["tests/file"] = stored
+
+    return prepare
+
+
+def of_new(digest: bytes) -> str:
+    return base64.b64encode(digest).decode()
+
+
+def only_looks_like_md5(servers: Servers) -> None:
+    servers.store.buckets[BUCKET]["tests/file"] = Stored(NEW, '"0123456789abcdef0123456789abcdef"')
+
+
+def endless(_: Asked, right: Reply) -> Reply:
+    """Far more than fits anywhere, all of the object in front."""
+    return replace(right, body=right.body + bytes(1 << 24))
+
+
+def compressed(_: Asked, right: Reply) -> Reply:
+    return replace(right, headers={**right.headers, "Content-Encoding": "gzip"}, body=gzip.compress(NEW))
+
+
 def get(asked: Asked) -> bool:
     return asked.method == "GET"
 
@@ -107,7 +148,7 @@ class Case:
     at_proxy: Fault | None = None
     at_store: Fault | None = None
     times: int = ALWAYS
-    prepare: Callable[[Servers], Fault] | None = None
+    prepare: Callable[[Servers], Fault | None] | None = None
     config: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -133,6 +174,30 @@ ON_READ = [
     Case("no ETag", Code.DATA_LOSS, with_header("ETag", None)),
     Case("stale bytes under the same tag", Code.DATA_LOSS, prepare=first_version),
     Case("stale bytes, fallback_to_source", Code.OK, prepare=first_version, config={"fallback_to_source": True}),
+    Case("one bit altered, once", Code.OK, altered, times=1),
+    Case("one bit altered, always", Code.DATA_LOSS, altered),
+    Case("one bit altered in what Dragonfly holds", Code.OK, prepare=held_wrongly),
+    Case("one bit altered, fallback_to_source", Code.OK, altered, config={"fallback_to_source": True}),
+    Case("in parts", Code.OK, prepare=in_parts),
+    Case("in parts, a right CRC-32", Code.OK,
+         prepare=with_checksum("crc32", of_new(zlib.crc32(NEW).to_bytes(4, "big")))),
+    Case("in parts, a wrong CRC-32", Code.DATA_LOSS, prepare=with_checksum("crc32", "AAAAAA==")),
+    Case("in parts, a wrong CRC-64", Code.DATA_LOSS, prepare=with_checksum("crc64nvme", "AAAAAAAAAAA=")),
+    Case("in parts, a right SHA-256", Code.OK, prepare=with_checksum("sha256", of_new(hashlib.sha256(NEW).digest()))),
+    Case("in parts, a wrong SHA-256", Code.DATA_LOSS, prepare=with_checksum("sha256", of_new(bytes(32)))),
+    Case("in parts, a wrong CRC-32, verify none", Code.OK, prepare=with_checksum("crc32", "AAAAAA=="),
+         config={"verify": "none"}),
+    Case("an ETag that only looks like an MD5", Code.DATA_LOSS, prepare=only_looks_like_md5),
+    Case("an ETag that only looks like an MD5, verify checksum", Code.OK, prepare=only_looks_like_md5,
+         config={"verify": "checksum"}),
+    Case("an ETag that is no MD5, for KMS has the key", Code.OK, prepare=only_looks_like_md5,
+         at_store=with_header("x-amz-server-side-encryption", "aws:kms")),
+    Case("a weak ETag in HEAD", Code.OK, at_store=with_header("ETag", f'W/"{hashlib.md5(NEW).hexdigest()}"')),
+    Case("two ETags", Code.DATA_LOSS, with_header("etag", '"other"')),
+    Case("bytes without end", Code.DATA_LOSS, endless),
+    Case("a trickle", Code.DEADLINE_EXCEEDED, lambda _, right: replace(right, pace=0.05),
+         config={"stall_timeout_s": 1}),
+    Case("compressed on the way", Code.DATA_LOSS, compressed),
     Case("412, once: the object changed", Code.OK, status(412, X_Dragonfly_Error_Type="backend"), times=1),
     Case("412, always", Code.ABORTED, status(412, X_Dragonfly_Error_Type="backend")),
     Case("404 backend: deleted meanwhile", Code.NOT_FOUND, status(404, X_Dragonfly_Error_Type="backend")),
@@ -160,8 +225,10 @@ ON_READ = [
     Case("store: 500, once", Code.OK, at_store=status(500), times=1),
     Case("store: 500, always", Code.INTERNAL, at_store=status(500)),
     Case("store: wrong length in HEAD", Code.DATA_LOSS, at_store=with_header("Content-Length", "100")),
-    Case("store: no ETag in HEAD", Code.INTERNAL, at_store=with_header("ETag", None)),
-    Case("store: 400 ExpiredToken has no body in HEAD", Code.INVALID_ARGUMENT, at_store=status(400)),
+    Case("store: no length in HEAD", Code.OK, at_store=without_length),
+    Case("store: a length of 0 in HEAD", Code.OK, at_store=with_header("Content-Length", "0")),
+    Case("store: a length that is no number in HEAD", Code.UNAVAILABLE, at_store=with_header("Content-Length", "many")),
+    Case("store: no ETag in HEAD", Code.OK, at_store=with_header("ETag", None)),
     Case("store: a secret key that is wrong", Code.PERMISSION_DENIED,
          config={"object_storage": {"secret_key": "wrong"}}),
     Case("no_proxy for the store", Code.OK, environment={"no_proxy": "127.0.0.1", "NO_PROXY": "*"}),
@@ -186,12 +253,15 @@ def told(code: Code, message: str, data: bytes, injected: str) -> None:
 @pytest.mark.parametrize("case", ON_READ, ids=lambda case: case.injected.replace(" ", "-"))
 def test_read(case: Case, servers: Servers, tmp_path: Path) -> None:
     servers.store.put("tests/file", NEW)
-    fault = case.at_proxy or (case.prepare(servers) if case.prepare else None)
+    prepared = case.prepare(servers) if case.prepare else None
+    fault = case.at_proxy or prepared
     if fault is not None:
         servers.proxy.inject(fault, case.times)
     if case.at_store is not None:
         servers.store.inject(case.at_store, case.times, head)
-    config = configuration(servers.store.url, servers.proxy.url, **case.config)
+    recovers = case.code is Code.OK and "fallback_to_source" not in case.config
+    given = {"retry_deadline_s": LONG if recovers else SHORT} | dict(case.config)
+    config = configuration(servers.store.url, servers.proxy.url, **given)
     with filesystem(tmp_path, config, case.environment) as fs:
         code, message, data = read(fs, at("file"))
     assert data == (NEW if code is Code.OK else b"")
@@ -199,46 +269,11 @@ def test_read(case: Case, servers: Servers, tmp_path: Path) -> None:
     assert code is case.code
     if code is Code.OK and "fallback_to_source" not in case.config:
         assert any(get(asked) for asked in servers.proxy.asked)
-        assert not any(get(asked) for asked in servers.store.asked if "X-Amz-Signature" not in asked.target)
-
-
-def test_nothing_but_gets_of_objects_goes_through_the_proxy(servers: Servers, tmp_path: Path) -> None:
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        file = fs.new_writable_file(at("file")).value
-        assert file is not None
-        with file:
-            assert file.append(NEW).ok
-            assert file.close().ok
-        assert read(fs, at("file"))[2] == NEW
-        assert fs.copy_file(at("file"), at("copy")).ok
-        assert fs.delete_recursively(at("")).ok
-    asked = servers.proxy.asked
-    assert [one.method for one in asked] == ["GET"]
-    assert asked[0].headers["x-dragonfly-tag"] in asked[0].headers["if-match"]
-    assert "range" not in asked[0].headers
-    assert "authorization" not in asked[0].headers
-
-
-def test_overwritten_between_open_and_read(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        file = fs.new_random_access_file(at("file")).value
-        assert file is not None
-        with file:
-            servers.store.put("tests/file", NEW)
-            assert file.read(0, len(NEW)).value.data == NEW
-            servers.store.put("tests/file", OLD)
-            # What was read once stays.
-            assert file.read(0, len(NEW)).value.data == NEW
-        assert read(fs, at("file"))[2] == OLD
-
-
-def test_deleted_but_still_held_by_dragonfly(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        assert read(fs, at("file"))[2] == OLD
-        del servers.store.buckets[BUCKET]["tests/file"]
-        assert read(fs, at("file"))[0] is Code.NOT_FOUND
+        assert not any(
+            get(asked) and "range" not in asked.headers
+            for asked in servers.store.asked
+            if "X-Amz-Signature" not in asked.target
+        )
 
 
 def test_no_room_in_the_cache(servers: Servers, tmp_path: Path) -> None:
@@ -262,53 +297,11 @@ def test_without_a_tag_stale_bytes_are_found_out(servers: Servers, tmp_path: Pat
     assert (code, data) == (Code.DATA_LOSS, b"")
 
 
-def test_an_empty_object_is_not_asked_for(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", b"")
+def test_a_token_that_is_no_longer_good(servers: Servers, tmp_path: Path) -> None:
+    servers.store.put("tests/file", NEW)
+    # The answer to a HEAD has no body that could say so.
+    servers.store.inject(lambda _, __: error(400, "ExpiredToken"), done=False)
     with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        assert read(fs, at("file"))[::2] == (Code.OK, b"")
-    assert servers.proxy.asked == []
-
-
-def test_what_was_fetched_is_not_fetched_again(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        for _ in range(3):
-            assert read(fs, at("file"))[2] == OLD
-        assert len(servers.proxy.asked) == 1
-        assert fs.flush_caches().ok
-        assert read(fs, at("file"))[2] == OLD
-        assert len(servers.proxy.asked) == 2
-
-
-def test_a_cache_without_room_keeps_nothing(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    config = configuration(servers.store.url, servers.proxy.url, cache_max_bytes=len(OLD) - 1)
-    with filesystem(tmp_path, config) as fs:
-        for _ in range(2):
-            assert read(fs, at("file"))[2] == OLD
-    assert len(servers.proxy.asked) == 2
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        "a b", "a+b", "a=b&c", "a%41", "%", "a%2Fb", "ä/ö", "日本", "a?b#c", "a'(b)*!", '"q"', "a\\b", "a;b,c", "~",
-        "a:b@c", "line\nbreak", "tab\tkey", " ", "+", "<&>",
-    ],
-)  # fmt: skip
-def test_names_of_every_kind(servers: Servers, tmp_path: Path, key: str) -> None:
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        assert fs.recursively_create_dir(at("d")).ok
-        file = fs.new_writable_file(at(f"d/{key}")).value
-        assert file is not None
-        with file:
-            assert file.append(b"named").ok
-            assert file.close().ok
-        assert servers.store.buckets[BUCKET][f"tests/d/{key}"].content == b"named"
-        assert read(fs, at(f"d/{key}"))[2] == b"named"
-        assert fs.get_children(at("d")).value.names == (key.partition("/")[0],)
-        assert fs.rename_file(at(f"d/{key}"), at("d/moved")).ok
-        assert fs.rename_file(at("d/moved"), at(f"d/{key}")).ok
-        undeleted = fs.delete_recursively(at("d"))
-        assert undeleted.ok
-    assert not any(name.startswith("tests/d/") for name in servers.store.buckets[BUCKET])
+        code, message, data = read(fs, at("file"))
+    told(code, message, data, "store: 400 ExpiredToken")
+    assert code is Code.UNAUTHENTICATED

@@ -19,6 +19,9 @@ pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 CONTENT = bytes(range(256)) * 40
 MEBI = 1 << 20
+#: Enough for a second and a third try, and not for many.
+RETRY_S = 0.5
+ALWAYS = 10**9
 LATE_ERROR = "<Error><Code>InternalError</Code></Error>"
 
 
@@ -30,7 +33,10 @@ def store() -> Iterator[S3Server]:
 
 @pytest.fixture
 def fs(store: S3Server, tmp_path: Path) -> Iterator[HostFilesystem]:
-    with ProxyStub() as proxy, filesystem(tmp_path, configuration(store.url, proxy.url, retries=2)) as fs:
+    with (
+        ProxyStub() as proxy,
+        filesystem(tmp_path, configuration(store.url, proxy.url, retry_deadline_s=RETRY_S)) as fs,
+    ):
         yield fs
 
 
@@ -136,7 +142,7 @@ def test_nothing_is_there_before_close_and_all_after_a_drop(fs: HostFilesystem, 
 
 def test_a_writer_that_could_not_begin_leaves_what_was_there(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/file", CONTENT)
-    store.inject(lambda _, __: error(403, "AccessDenied"), 9, lambda asked: asked.method == "GET")
+    store.inject(lambda _, __: error(403, "AccessDenied"), when=lambda asked: asked.method == "GET")
     assert fs.new_appendable_file(at("file")).code is Code.PERMISSION_DENIED
     assert objects(store) == {"tests/file": CONTENT}
     assert not any(is_put(asked) for asked in store.asked)
@@ -161,12 +167,12 @@ def test_flush_puts_once_and_only_what_is_new(fs: HostFilesystem, store: S3Serve
     ("fault", "times", "code"),
     [
         (slow_down, 1, Code.OK),
-        (slow_down, 9, Code.UNAVAILABLE),
+        (slow_down, ALWAYS, Code.UNAVAILABLE),
         (lost, 1, Code.OK),
-        (lost, 9, Code.UNAVAILABLE),
-        (lambda _, __: error(500, "InternalError"), 9, Code.INTERNAL),
-        (lambda _, __: error(403, "AccessDenied"), 9, Code.PERMISSION_DENIED),
-        (lambda _, __: error(400, "EntityTooLarge"), 9, Code.RESOURCE_EXHAUSTED),
+        (lost, ALWAYS, Code.UNAVAILABLE),
+        (lambda _, __: error(500, "InternalError"), ALWAYS, Code.INTERNAL),
+        (lambda _, __: error(403, "AccessDenied"), ALWAYS, Code.PERMISSION_DENIED),
+        (lambda _, __: error(400, "EntityTooLarge"), ALWAYS, Code.RESOURCE_EXHAUSTED),
     ],
 )
 def test_close_tells(fs: HostFilesystem, store: S3Server, fault: Fault, times: int, code: Code) -> None:
@@ -211,7 +217,7 @@ def test_a_large_file_is_put_in_parts(fs: HostFilesystem, store: S3Server) -> No
     ids=["a-part", "the-end"],
 )
 def test_an_upload_that_fails_leaves_nothing(fs: HostFilesystem, store: S3Server, fault: Fault, where: str) -> None:
-    store.inject(fault, 9, lambda asked: where in asked.target and asked.method != "DELETE", done=False)
+    store.inject(fault, when=lambda asked: where in asked.target and asked.method != "DELETE", done=False)
     assert write(fs, at("large"), bytes(65 * MEBI))[0] is Code.INTERNAL
     assert objects(store) == {}
     assert store.uploads == {}
@@ -222,7 +228,7 @@ def test_an_upload_that_fails_leaves_nothing(fs: HostFilesystem, store: S3Server
 
 def test_a_copy_that_fails_late(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/file", CONTENT)
-    store.inject(late, 9, is_put, done=False)
+    store.inject(late, when=is_put, done=False)
     assert fs.copy_file(at("file"), at("copy")).code is Code.INTERNAL
     assert fs.rename_file(at("file"), at("moved")).code is Code.INTERNAL
     assert fs.path_exists(at("file")).ok
@@ -295,7 +301,7 @@ def test_what_cannot_be_deleted_is_counted(fs: HostFilesystem, store: S3Server) 
 
 @pytest.mark.parametrize("body", [b"", b"<ListBucketResult><Contents><Key>a", b"<html></html>"])
 def test_a_listing_that_is_none(fs: HostFilesystem, store: S3Server, body: bytes) -> None:
-    store.inject(lambda _, __: Reply(200, {}, body), 9, lambda asked: "list-type" in asked.target)
+    store.inject(lambda _, __: Reply(200, {}, body), when=lambda asked: "list-type" in asked.target)
     assert fs.get_children(at("d")).code is Code.INTERNAL
 
 

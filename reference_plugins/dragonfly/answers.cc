@@ -1,13 +1,33 @@
 #include "answers.h"
 
 #include <algorithm>
-#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <map>
 #include <pugixml.hpp>
+
+#include "times.h"
 
 namespace dragonfly {
 namespace {
 
 constexpr char kErrorType[] = "x-dragonfly-error-type";
+
+// The status that an error code comes with, where it does not come in a 200.
+long StatusOf(const std::string& code) {
+  static const std::map<std::string, long> statuses = {
+      {"AccessDenied", 403},       {"ConditionalRequestConflict", 409},
+      {"InternalError", 500},      {"NoSuchBucket", 404},
+      {"NoSuchKey", 404},          {"NoSuchUpload", 404},
+      {"OperationAborted", 409},   {"PreconditionFailed", 412},
+      {"ServiceUnavailable", 503}, {"SlowDown", 503},
+      {"EntityTooLarge", 400},     {"ExpiredToken", 400},
+      {"InvalidPart", 400},        {"RequestTimeout", 400},
+      {"NotImplemented", 501},     {"MethodNotAllowed", 405}};
+  const auto found = statuses.find(code);
+  return found == statuses.end() ? 0 : found->second;
+}
 
 TF_Code OfBadRequest(const std::string& code) {
   if (code == "SlowDown" || code == "RequestTimeout") return TF_UNAVAILABLE;
@@ -24,10 +44,17 @@ TF_Code OfConflict(const std::string& code) {
   return TF_ABORTED;
 }
 
+// A gateway in front of the store, such as those of Cloudflare (520 to 529), that got no answer.
+bool IsGatewayWithoutStore(long status) {
+  return status == 502 || status == 503 || status == 504 || (status >= 520 && status <= 529);
+}
+
 TF_Code CodeOf(long status, const std::string& code, bool dragonfly_failed) {
-  if (code == "InternalError") return TF_INTERNAL;  // also in the body of a 200
+  if (code == "InternalError") return TF_INTERNAL;
+  if (code == "NoSuchUpload") return TF_ABORTED;  // somebody else ended it
   if (code == "ObjectParentIsFile") return TF_FAILED_PRECONDITION;
   if (code == "QuotaExceeded") return TF_RESOURCE_EXHAUSTED;
+  if (status == 408 || status == 429 || IsGatewayWithoutStore(status)) return TF_UNAVAILABLE;
   switch (status) {
     case 400:
       return OfBadRequest(code);
@@ -45,51 +72,74 @@ TF_Code CodeOf(long status, const std::string& code, bool dragonfly_failed) {
       return OfConflict(code);
     case 412:
       return TF_ABORTED;
-    case 416:
-      return TF_OUT_OF_RANGE;
-    case 408:
-    case 429:
-    case 502:
-    case 503:
-    case 504:
-      return TF_UNAVAILABLE;
     case 507:
       return TF_RESOURCE_EXHAUSTED;
     case 500:
       return dragonfly_failed ? TF_UNAVAILABLE : TF_INTERNAL;
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+      return TF_FAILED_PRECONDITION;  // another region or endpoint than the configured one
     default:
-      // A redirect means another region or endpoint than the configured one.
-      return status >= 300 && status < 400 ? TF_FAILED_PRECONDITION : TF_INTERNAL;
+      return TF_INTERNAL;
   }
-}
-
-// Words of a server stand in messages only as far as they are words.
-std::string Word(const std::string& text) {
-  constexpr size_t kMost = 64;
-  std::string word;
-  for (const char c : text.substr(0, kMost)) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) word += c;
-  }
-  return word;
 }
 
 }  // namespace
 
-std::string ErrorCode(const std::string& body) {
+std::string Word(const std::string& text) {
+  constexpr size_t kMost = 64;
+  std::string word;
+  for (const char c : text.substr(0, kMost)) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (is_letter || (c >= '0' && c <= '9')) word += c;
+  }
+  return word;
+}
+
+std::string ErrorDetail(const std::string& body, const char* element) {
   pugi::xml_document document;
-  if (body.empty() || !document.load_buffer(body.data(), body.size())) return "";
-  return Word(document.child("Error").child("Code").text().get());
+  // Most bodies are no error, and are not parsed for it.
+  if (body.find("<Error") == std::string::npos || !document.load_buffer(body.data(), body.size())) {
+    return "";
+  }
+  return Word(document.child("Error").child(element).text().get());
+}
+
+std::string ErrorCode(const std::string& body) { return ErrorDetail(body, "Code"); }
+
+bool Is(const Response& response, long status) {
+  return response.status == status && ErrorCode(response.body).empty();
+}
+
+TF_Code MeaningOf(const std::string& error_code) {
+  return CodeOf(StatusOf(error_code), error_code, false);
 }
 
 bool DidNothing(const Response& response) {
-  return response.status == 429 || response.status == 503 ||
-         (response.status == 400 && ErrorCode(response.body) == "SlowDown");
+  const std::string code = ErrorCode(response.body);
+  // Two at the same time, of which the store refused one.
+  if (code == "ConditionalRequestConflict" || code == "OperationAborted") return true;
+  return response.status == 429 || response.status == 503 || code == "SlowDown";
 }
 
 bool MayPass(const Response& response) {
   const long status = response.status;
-  return DidNothing(response) || status == 408 || status == 500 || status == 502 || status == 504 ||
-         (status == 400 && ErrorCode(response.body) == "RequestTimeout");
+  const std::string code = ErrorCode(response.body);
+  return DidNothing(response) || status == 408 || status == 500 || IsGatewayWithoutStore(status) ||
+         code == "InternalError" || code == "RequestTimeout" || code == "ServiceUnavailable";
+}
+
+double RetryAfter(const Response& response) {
+  const std::string text = response.Header("retry-after");
+  if (text.empty()) return 0;
+  if (text.find_first_not_of("0123456789") == std::string::npos) {
+    return std::strtod(text.c_str(), nullptr);
+  }
+  const int64_t at = TimeOf(text) / 1000000000;
+  return std::max<double>(0, static_cast<double>(at - std::time(nullptr)));
 }
 
 Failure Refusal(const Response& response, bool by_proxy) {
@@ -99,7 +149,10 @@ Failure Refusal(const Response& response, bool by_proxy) {
                      std::to_string(response.status);
   if (!code.empty()) text += " " + code;
   if (!type.empty()) text += " (X-Dragonfly-Error-Type: " + type + ")";
-  return Failure(CodeOf(response.status, code, !type.empty()), text);
+  long meant = response.status < 300 ? StatusOf(code) : response.status;
+  // Somebody on the way, who knows nothing of the object.
+  if (meant == 404 && code.empty() && type.empty()) meant = 0;
+  return Failure(CodeOf(meant, code, !type.empty()), text);
 }
 
 }  // namespace dragonfly

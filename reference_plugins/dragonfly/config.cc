@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <climits>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -65,6 +66,16 @@ class Section {
     });
   }
 
+  // 0 or more, perhaps a fraction.
+  void Seconds(const char* key, double most, double* value) {
+    Take(key, &Json::is_number, "is no number of seconds", [&](const Json& json) {
+      *value = json;
+      if (*value < 0 || *value > most) {
+        Refuse(name_ + key, "is not between 0 and " + std::to_string(std::lround(most)));
+      }
+    });
+  }
+
   void Take(const char* key, bool (Json::*fits)() const noexcept, const char* otherwise,
             const std::function<void(const Json&)>& use) {
     const auto found = left_.find(key);
@@ -91,6 +102,15 @@ void DemandAddress(const std::string& key, std::string* address) {
   if ((scheme != "http" && scheme != "https") || address->size() == mark + 3 ||
       address->find_first_of("/?#@ ", mark + 3) != std::string::npos) {
     Refuse(key, "is not http://HOST:PORT or https://HOST:PORT");
+  }
+  // The host is signed as libcurl sends it: in lower case, and without the port that goes without
+  // saying.
+  std::transform(address->begin(), address->end(), address->begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string port = scheme == "http" ? ":80" : ":443";
+  if (address->size() > port.size() &&
+      address->compare(address->size() - port.size(), port.size(), port) == 0) {
+    address->erase(address->size() - port.size());
   }
 }
 
@@ -156,9 +176,18 @@ void ReadAll(const Json& json, Config* config) {
   file.Text("task_version", &version);
   if (version != "etag" && version != "none") Refuse("task_version", "is neither etag nor none");
   config->tag_with_etag = version == "etag";
+  std::string verify = "all";
+  file.Text("verify", &verify);
+  if (verify != "all" && verify != "checksum" && verify != "none") {
+    Refuse("verify", "is neither all nor checksum nor none");
+  }
+  config->verify = verify == "all"        ? Verify::kAll
+                   : verify == "checksum" ? Verify::kChecksum
+                                          : Verify::kNone;
   file.Count("connect_timeout_s", 1, 3600, &config->connect_timeout_s);
   file.Count("stall_timeout_s", 1, 86400, &config->stall_timeout_s);
-  file.Count("retries", 0, 20, &config->retries);
+  file.Seconds("retry_deadline_s", 86400, &config->retry_deadline_s);
+  file.Count("list_max_pages", 1, INT_MAX, &config->list_max_pages);
   file.End();
 }
 

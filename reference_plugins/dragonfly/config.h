@@ -13,6 +13,9 @@
 
 namespace dragonfly {
 
+// Which bytes are compared with what the store says that they add up to.
+enum class Verify { kAll, kChecksum, kNone };
+
 struct Config {
   std::string addr;  // of dfdaemon's HTTP proxy
   std::map<std::string, std::string> header;
@@ -33,9 +36,11 @@ struct Config {
   bool require_p2p = true;
   bool fallback_to_source = false;
   bool tag_with_etag = true;  // task_version
+  Verify verify = Verify::kAll;
   int connect_timeout_s = 5;
   int stall_timeout_s = 120;
-  int retries = 3;
+  double retry_deadline_s = 30;
+  int list_max_pages = 10000;
 };
 
 // Throws Failure: NOT_FOUND where no file is named or there is none, INVALID_ARGUMENT, with the

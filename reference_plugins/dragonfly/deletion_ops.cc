@@ -1,6 +1,5 @@
 // Deleting. S3 says nothing of a key that is not there, so what is there is looked at first.
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,8 +22,8 @@ void DeleteFile(const TF_Filesystem* filesystem, const char* path, TF_Status* st
   Perform(status, path, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
-    state->tree.File(name);
-    state->objects.Delete(name);
+    // What somebody else puts there meanwhile is not what was to be deleted.
+    state->objects.Delete(name, state->tree.File(name).etag);
   });
 }
 
@@ -35,12 +34,12 @@ void DeleteDir(const TF_Filesystem* filesystem, const char* path, TF_Status* sta
     const Name name = ObjectName(state->config, path);
     RefuseBucket(name);
     const std::string marker = Inside(name);
-    const Page page = state->objects.List(name.bucket, {marker, false, 2, ""});
-    if (page.keys.empty()) {
+    const auto keys = state->tree.KeysIn(name, 2).keys;
+    if (keys.empty()) {
       if (state->objects.Head(name)) throw Failure(TF_FAILED_PRECONDITION, "this is a file");
       throw Failure(TF_NOT_FOUND, "there is no such directory");
     }
-    if (page.keys.size() > 1 || page.keys.front() != marker) {
+    if (keys.size() > 1 || *keys.begin() != marker) {
       throw Failure(TF_FAILED_PRECONDITION, "the directory is not empty");
     }
     state->objects.Delete({name.bucket, marker});
@@ -58,12 +57,10 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
     RefuseBucket(name);
-    std::vector<std::string> keys = state->tree.AllKeys(name);
-    const bool is_directory = !keys.empty();
-    if (is_directory) {
-      // What is in a directory goes before its marker, for stores that keep directories.
-      std::reverse(keys.begin(), keys.end());
-    } else {
+    const auto inside = state->tree.KeysIn(name).keys;
+    // What is in a directory goes before its marker, for stores that keep directories.
+    std::vector<std::string> keys(inside.rbegin(), inside.rend());
+    if (keys.empty()) {
       state->tree.File(name);
       keys.push_back(name.key);
     }

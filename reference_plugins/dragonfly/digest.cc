@@ -27,6 +27,7 @@ struct Crypto {
     library.Find("EVP_EncodeBlock", &base64);
     library.Find("HMAC", &hmac);
     library.Find("EVP_sha256", &sha256);
+    library.Find("EVP_sha1", &sha1);
     library.Find("EVP_md5", &md5);
   }
 
@@ -38,6 +39,7 @@ struct Crypto {
   decltype(&EVP_EncodeBlock) base64;
   decltype(&HMAC) hmac;
   decltype(&EVP_sha256) sha256;
+  decltype(&EVP_sha1) sha1;
   decltype(&EVP_md5) md5;
 };
 
@@ -46,36 +48,42 @@ const Crypto& crypto() {
   return functions;
 }
 
-class Digest {
- public:
-  explicit Digest(const EVP_MD* kind) : context_(crypto().create(), crypto().destroy) {
-    if (context_ == nullptr) throw std::bad_alloc();
-    Demand(crypto().init(context_.get(), kind, nullptr));
-  }
+void Demand(int done) {
+  if (done != 1) throw Failure(TF_INTERNAL, "libcrypto refuses a digest");
+}
 
-  void Add(const void* data, size_t length) {
-    Demand(crypto().update(context_.get(), data, length));
+const EVP_MD* Algorithm(Digest::Kind kind) {
+  switch (kind) {
+    case Digest::Kind::kMd5:
+      return crypto().md5();
+    case Digest::Kind::kSha1:
+      return crypto().sha1();
+    case Digest::Kind::kSha256:
+      break;
   }
-
-  std::string Result() {
-    unsigned char bytes[EVP_MAX_MD_SIZE];
-    unsigned int length = 0;
-    Demand(crypto().final(context_.get(), bytes, &length));
-    return std::string(reinterpret_cast<const char*>(bytes), length);
-  }
-
- private:
-  static void Demand(int done) {
-    if (done != 1) throw Failure(TF_INTERNAL, "libcrypto refuses a digest");
-  }
-
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-};
+  return crypto().sha256();
+}
 
 }  // namespace
 
+Digest::Digest(Kind kind) : context_(crypto().create(), crypto().destroy) {
+  if (context_ == nullptr) throw std::bad_alloc();
+  Demand(crypto().init(context_.get(), Algorithm(kind), nullptr));
+}
+
+void Digest::Add(const void* data, size_t length) {
+  Demand(crypto().update(context_.get(), data, length));
+}
+
+std::string Digest::Result() {
+  unsigned char bytes[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  Demand(crypto().final(context_.get(), bytes, &length));
+  return std::string(reinterpret_cast<const char*>(bytes), length);
+}
+
 std::string Sha256(std::string_view data) {
-  Digest digest(crypto().sha256());
+  Digest digest(Digest::Kind::kSha256);
   digest.Add(data.data(), data.size());
   return digest.Result();
 }
@@ -92,7 +100,7 @@ std::string HmacSha256(std::string_view key, std::string_view data) {
 }
 
 std::string Sha256OfFile(int descriptor, uint64_t offset, uint64_t length) {
-  Digest digest(crypto().sha256());
+  Digest digest(Digest::Kind::kSha256);
   std::vector<char> block(1 << 20);
   while (length > 0) {
     const ssize_t got = pread(descriptor, block.data(),
@@ -107,14 +115,20 @@ std::string Sha256OfFile(int descriptor, uint64_t offset, uint64_t length) {
   return digest.Result();
 }
 
-std::string Md5InBase64(std::string_view data) {
-  Digest digest(crypto().md5());
+std::string Md5(std::string_view data) {
+  Digest digest(Digest::Kind::kMd5);
   digest.Add(data.data(), data.size());
-  const std::string bytes = digest.Result();
-  unsigned char text[25];  // 16 bytes make 24 characters, and a NUL
-  const int length = crypto().base64(text, reinterpret_cast<const unsigned char*>(bytes.data()),
+  return digest.Result();
+}
+
+std::string Base64(std::string_view bytes) {
+  // Four characters for three bytes, and libcrypto adds a NUL.
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  const int length = crypto().base64(reinterpret_cast<unsigned char*>(text.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
                                      static_cast<int>(bytes.size()));
-  return std::string(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
+  text.resize(static_cast<size_t>(length));
+  return text;
 }
 
 std::string Hex(std::string_view bytes) {

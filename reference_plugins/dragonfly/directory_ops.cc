@@ -37,7 +37,9 @@ void CreateDir(const TF_Filesystem* filesystem, const char* path, TF_Status* sta
     try {
       Mark(state->objects, name, {true, ""});
     } catch (const Failure& failure) {
+      // Refused, for there is something now; or in conflict with what somebody else began.
       if (failure.code() != TF_ABORTED) throw;
+      if (state->tree.Look(name).kind == Kind::kNothing) throw;
       throw Failure(TF_ALREADY_EXISTS, "somebody else made it meanwhile");
     }
   });

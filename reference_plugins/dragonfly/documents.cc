@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "failure.h"
+#include "times.h"
 
 namespace dragonfly {
 namespace {
@@ -25,19 +26,33 @@ int Digit(char c) {
 }
 
 // Keys may hold characters that XML cannot, so they are asked for encoded, in the form of forms.
+// Throws Failure where `text` is not of that form: then nobody knows what the key is.
 std::string Decoded(std::string_view text) {
   std::string decoded;
   for (size_t k = 0; k < text.size(); ++k) {
-    const bool escape =
-        text[k] == '%' && k + 2 < text.size() && Digit(text[k + 1]) >= 0 && Digit(text[k + 2]) >= 0;
-    if (escape) {
-      decoded += static_cast<char>(Digit(text[k + 1]) * 16 + Digit(text[k + 2]));
+    const char c = text[k];
+    if (c == '%') {
+      const int high = k + 2 < text.size() ? Digit(text[k + 1]) : -1;
+      const int low = k + 2 < text.size() ? Digit(text[k + 2]) : -1;
+      if (high < 0 || low < 0) throw Failure(TF_INTERNAL, "the store encodes keys wrongly");
+      decoded += static_cast<char>(high * 16 + low);
       k += 2;
+    } else if (c <= ' ' || c == '\x7f') {  // bytes above 0x7f are negative
+      throw Failure(TF_INTERNAL, "the store says that it encodes keys, and does not");
     } else {
-      decoded += text[k] == '+' ? ' ' : text[k];
+      decoded += c == '+' ? ' ' : c;
     }
   }
   return decoded;
+}
+
+// Throws Failure where it says neither.
+bool IsTruncated(const pugi::xml_node& listing) {
+  const std::string_view text = listing.child("IsTruncated").text().get();
+  if (text != "true" && text != "false") {
+    throw Failure(TF_INTERNAL, "the store's listing does not say whether it is all");
+  }
+  return text == "true";
 }
 
 std::string Written(const pugi::xml_document& document) {
@@ -48,12 +63,15 @@ std::string Written(const pugi::xml_document& document) {
 
 }  // namespace
 
-std::string ElementText(const std::string& body, const char* element) {
-  pugi::xml_document document;
-  Load(body, &document);
-  const pugi::xml_node found = document.document_element().child(element);
-  if (!found) throw Failure(TF_INTERNAL, std::string("the store's answer has no ") + element);
-  return found.text().get();
+std::string ElementText(const std::string& body, const char* document, const char* element) {
+  pugi::xml_document parsed;
+  Load(body, &parsed);
+  std::string text = parsed.child(document).child(element).text().get();
+  if (text.empty()) {
+    throw Failure(TF_INTERNAL,
+                  std::string("the store's answer has no ") + document + " with an " + element);
+  }
+  return text;
 }
 
 Page ReadPage(const std::string& body) {
@@ -74,7 +92,7 @@ Page ReadPage(const std::string& body) {
   for (const pugi::xml_node entry : root.children("CommonPrefixes")) {
     page.prefixes.push_back(text(entry.child("Prefix")));
   }
-  if (root.child("IsTruncated").text().as_bool()) {
+  if (IsTruncated(root)) {
     page.next = root.child("NextContinuationToken").text().get();
     if (page.next.empty()) throw Failure(TF_INTERNAL, "the store's listing cannot be continued");
   }
@@ -96,21 +114,27 @@ std::string PartList(const std::vector<std::string>& etags) {
 std::string DeleteList(const std::vector<std::string>& keys) {
   pugi::xml_document document;
   pugi::xml_node root = document.append_child("Delete");
-  root.append_child("Quiet").text().set(true);
+  // Not quiet: the answer names each key that is gone, and silence is no success.
   for (const std::string& key : keys) {
     root.append_child("Object").append_child("Key").text().set(key.c_str());
   }
   return Written(document);
 }
 
-std::vector<std::pair<std::string, std::string>> ReadDeleteErrors(const std::string& body) {
+std::map<std::string, std::string> ReadDeletions(const std::string& body) {
   pugi::xml_document document;
   Load(body, &document);
-  std::vector<std::pair<std::string, std::string>> errors;
-  for (const pugi::xml_node error : document.document_element().children("Error")) {
-    errors.emplace_back(error.child("Key").text().get(), error.child("Code").text().get());
+  const pugi::xml_node root = document.child("DeleteResult");
+  if (!root) throw Failure(TF_INTERNAL, "the store does not say what it deleted");
+  std::map<std::string, std::string> deletions;
+  for (const pugi::xml_node gone : root.children("Deleted")) {
+    deletions[gone.child("Key").text().get()] = "";
   }
-  return errors;
+  for (const pugi::xml_node error : root.children("Error")) {
+    const std::string code = error.child("Code").text().get();
+    deletions[error.child("Key").text().get()] = code.empty() ? "Error" : code;
+  }
+  return deletions;
 }
 
 }  // namespace dragonfly

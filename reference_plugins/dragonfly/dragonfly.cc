@@ -12,22 +12,12 @@ std::string Joined(const std::vector<std::string>& names, const char* mark) {
   return text;
 }
 
-// Without its quotes, and without the W/ of those that promise less.
-std::string Bare(std::string etag) {
-  if (etag.rfind("W/", 0) == 0) etag.erase(0, 2);
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
-    etag = etag.substr(1, etag.size() - 2);
-  }
-  return etag;
-}
-
-// What is wrong with a 200: nothing, where `into` holds this version.
-const char* Fault(const Response& response, const Version& version, const Spool& into) {
+// What is wrong with a 200: nothing, where all of this version is in `sink`.
+const char* Fault(const Response& response, const Version& version, Sink* sink) {
   if (Bare(response.Header("etag")) != Bare(version.etag)) {
     return "the bytes are those of another version of the object";
   }
-  if (into.size() != version.size) return "the bytes are not as many as the object has";
-  return nullptr;
+  return sink->Fault();
 }
 
 bool MayComeFromStore(TF_Code code) {
@@ -36,6 +26,13 @@ bool MayComeFromStore(TF_Code code) {
 }
 
 }  // namespace
+
+Sink Dragonfly::SinkFor(const Version& version, Spool* into) const {
+  const bool is_etag = version.checksum.sum == Sum::kMd5;
+  const bool compare =
+      config_.verify == Verify::kAll || (config_.verify == Verify::kChecksum && !is_etag);
+  return {into, version.size, compare ? version.checksum : Checksum()};
+}
 
 void Dragonfly::Get(const Name& name, const Version& version, Spool* into) const {
   if (version.etag.empty()) {
@@ -48,6 +45,7 @@ void Dragonfly::Get(const Name& name, const Version& version, Spool* into) const
     throw;
   } catch (const Failure& failure) {
     if (!config_.fallback_to_source || !MayComeFromStore(failure.code())) throw;
+    RenewPatience();  // another server
     FromStore(name, version, into);
   }
 }
@@ -56,21 +54,27 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Spool* into) c
   Request request;
   request.method = "GET";
   request.by_proxy = true;
-  request.into = into;
+  Sink sink = SinkFor(version, into);
+  request.into = &sink;
   request.headers = config_.header;
   request.headers["x-dragonfly-use-p2p"] = "true";
-  // Dragonfly never asks the store again for what it holds under one URL and one tag.
-  if (config_.tag_with_etag) request.headers["x-dragonfly-tag"] = Bare(version.etag);
   // Today's clients know the first of these, those before 2.4 the second.
   request.headers["x-dragonfly-filtered-query-params"] = Joined(config_.filter, ",");
   request.headers["x-dragonfly-filter"] = Joined(config_.filter, "&");
   request.headers["if-match"] = version.etag;
 
-  const char* fault = nullptr;
-  for (int tried = 0; tried <= config_.retries; ++tried) {
-    if (tried > 0) Pause(tried);
-    const Response response = Persistently(config_.retries - tried, true, [&] {
-      into->Clear();
+  // Where there is another way, most of the time is for that.
+  const double budget = config_.retry_deadline_s / (config_.fallback_to_source ? 10 : 1);
+  constexpr int kMostTasks = 3;  // each may be as large as the object
+  for (int next = 1;; ++next) {
+    if (config_.tag_with_etag) {
+      // Dragonfly never asks the store again for what it holds under one URL and one tag. So each
+      // version is a task of its own, and so is a try after wrong bytes.
+      request.headers["x-dragonfly-tag"] =
+          Bare(version.etag) + (next > 1 ? ".again" + std::to_string(next) : "");
+    }
+    const Response response = Persistently(budget, true, [&] {
+      sink.Clear();
       request.url = s3_.PresignedUrl(name);
       return http_.Send(request);
     });
@@ -81,17 +85,20 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Spool* into) c
       throw Failure(TF_FAILED_PRECONDITION,
                     "not served by Dragonfly: the answer has no X-Dragonfly-Task-ID");
     }
-    fault = Fault(response, version, *into);
+    const char* fault = Fault(response, version, &sink);
     if (fault == nullptr) return;
+    if (next == kMostTasks || !Wait(next, budget, 0)) {
+      throw Failure(TF_DATA_LOSS, std::string("dfdaemon: ") + fault);
+    }
   }
-  throw Failure(TF_DATA_LOSS, std::string("dfdaemon: ") + fault);
 }
 
 void Dragonfly::FromStore(const Name& name, const Version& version, Spool* into) const {
-  const Response response = s3_.Send({"GET", name, {}, {{"if-match", version.etag}}, {}, into});
+  Sink sink = SinkFor(version, into);
+  const Response response = s3_.Send({"GET", name, {}, {{"if-match", version.etag}}, {}, &sink});
   if (response.status == 412) throw Changed();
   if (response.status != 200) throw Refusal(response, false);
-  const char* fault = Fault(response, version, *into);
+  const char* fault = Fault(response, version, &sink);
   if (fault != nullptr) throw Failure(TF_DATA_LOSS, std::string("the store: ") + fault);
 }
 

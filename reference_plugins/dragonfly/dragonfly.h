@@ -8,6 +8,7 @@
 #include "http.h"
 #include "objects.h"
 #include "s3.h"
+#include "sink.h"
 #include "spool.h"
 
 namespace dragonfly {
@@ -29,6 +30,7 @@ class Dragonfly {
   void Get(const Name& name, const Version& version, Spool* into) const;
 
  private:
+  Sink SinkFor(const Version& version, Spool* into) const;
   void Proxied(const Name& name, const Version& version, Spool* into) const;
   void FromStore(const Name& name, const Version& version, Spool* into) const;
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "patience.h"
 #include "support/status.h"
 #include "tf_filesystem_plugin.h"
 
@@ -25,8 +26,9 @@ class Failure : public std::runtime_error {
 
 // The answer of an op: performs `op`, says OK where it comes back, and gives what it gives; where
 // it fails, gives `failed` and says "<path>; <reason>".
-template <typename Result, typename Op>
-Result Perform(TF_Status* status, const char* path, Result failed, Op op) noexcept {
+template <typename Result, typename Action>
+Result Perform(TF_Status* status, const char* path, Result failed, Action op) noexcept {
+  const Op patient;
   return support::Guarded(status, path, failed, [&] {
     try {
       Result result = op();
@@ -39,8 +41,8 @@ Result Perform(TF_Status* status, const char* path, Result failed, Op op) noexce
   });
 }
 
-template <typename Op>
-void Perform(TF_Status* status, const char* path, Op op) noexcept {
+template <typename Action>
+void Perform(TF_Status* status, const char* path, Action op) noexcept {
   Perform(status, path, 0, [&op] {
     op();
     return 0;

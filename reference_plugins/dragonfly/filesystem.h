@@ -29,7 +29,7 @@ struct Filesystem {
   Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s};
   const S3 s3{config, http};
   const Objects objects{s3};
-  const Tree tree{objects};
+  const Tree tree{objects, config.list_max_pages};
   const Dragonfly dragonfly{config, s3, http};
   Cache cache{config.cache_max_bytes};
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "curl.h"
+#include "sink.h"
 
 namespace dragonfly {
 namespace {
@@ -14,15 +15,13 @@ namespace {
 // Connections that wait for the next request.
 constexpr size_t kMostIdle = 8;
 
-// More than any listing or error has; whoever sends more is no object store.
-constexpr size_t kMostText = 64 << 20;
-
 // What goes on while a request is performed. libcurl is C: exceptions wait here until it is back.
 struct Exchange {
   CURL* handle;
   const Request& request;
   Response response;
   uint64_t sent = 0;
+  bool full = false;  // more came than `into` takes
   std::exception_ptr refused;
 
   // Performs `step`, which gives what libcurl shall be told; `stop` makes it end the transfer.
@@ -50,8 +49,11 @@ size_t OnHeader(char* data, size_t, size_t n, void* argument) {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const size_t first = line.find_first_not_of(" \t", colon + 1);
     const size_t last = line.find_last_not_of(" \t\r\n");
-    exchange->response.headers[name] =
+    const std::string value =
         first == std::string::npos || last < first ? "" : line.substr(first, last - first + 1);
+    // Several of one name are one list, so that two of what there is one of are told from one.
+    const auto [known, is_new] = exchange->response.headers.emplace(std::move(name), value);
+    if (!is_new) known->second += ", " + value;
     return n;
   });
 }
@@ -62,9 +64,10 @@ size_t OnBody(char* data, size_t, size_t n, void* argument) {
     long status = 0;
     curl().easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &status);
     if (status == 200 && exchange->request.into != nullptr) {
-      exchange->request.into->Append(data, n);
-    } else if (exchange->response.body.size() + n > kMostText) {
-      throw Failure(TF_INTERNAL, "the response has no end");
+      exchange->full = !exchange->request.into->Take(data, n);
+      if (exchange->full) return size_t{0};
+    } else if (exchange->response.body.size() + n > exchange->request.most_text) {
+      throw Failure(TF_INTERNAL, "the answer is longer than any should be");
     } else {
       exchange->response.body.append(data, n);
     }
@@ -94,14 +97,18 @@ int OnRewind(void* argument, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-Disconnected Because(CURLcode code, bool by_proxy) {
+Disconnected Because(CURLcode code, bool by_proxy, bool connected) {
   // libcurl's own texts for codes: those for a single transfer may quote the URL.
   const std::string text = std::string(by_proxy ? "dfdaemon" : "the store") +
                            " gives no full answer: " + curl().easy_strerror(code);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
-      // It took its time already; another try would double it.
-      return {TF_DEADLINE_EXCEEDED, text, false};
+      // A transfer that stood still took its time already; another try would double it.
+      return {TF_DEADLINE_EXCEEDED, text, !connected, !connected};
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return {TF_UNAVAILABLE, text, true, true};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CERTPROBLEM:
@@ -113,6 +120,13 @@ Disconnected Because(CURLcode code, bool by_proxy) {
     default:
       return {TF_UNAVAILABLE, text, true};
   }
+}
+
+// Whether there was a connection, be it to the proxy.
+bool Connected(CURL* handle) {
+  double seconds = 0;
+  curl().easy_getinfo(handle, CURLINFO_CONNECT_TIME, &seconds);
+  return seconds > 0;
 }
 
 using List = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
@@ -183,7 +197,7 @@ Response Http::Send(const Request& request) {
   const auto give_back = [this](void* handle) { Return(handle); };
   const std::unique_ptr<void, decltype(give_back)> borrowed(Borrow(), give_back);
   CURL* handle = borrowed.get();
-  Exchange exchange{handle, request, {}, 0, nullptr};
+  Exchange exchange{handle, request, {}, 0, false, nullptr};
   const List lines = HeaderLines(request);
 
   const auto set = [handle](CURLoption option, auto value) {
@@ -201,8 +215,13 @@ Response Http::Send(const Request& request) {
   set(CURLOPT_PROXY, request.by_proxy ? proxy_.c_str() : "");
   set(CURLOPT_NOPROXY, "");
   set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(connect_timeout_));
-  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  // Content that trickles would come for ever, too. What is asked of a store is answered whole in
+  // that time; but a store that puts an object together sends a blank now and then.
+  set(CURLOPT_LOW_SPEED_LIMIT, request.into != nullptr ? 1024L : 1L);
   set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall_timeout_));
+  const bool is_question = request.into == nullptr && request.body.size() == 0 &&
+                           (request.method == "GET" || request.method == "HEAD");
+  if (is_question) set(CURLOPT_TIMEOUT, static_cast<long>(stall_timeout_));
   set(CURLOPT_BUFFERSIZE, 512L << 10);
   set(CURLOPT_HEADERFUNCTION, OnHeader);
   set(CURLOPT_HEADERDATA, &exchange);
@@ -224,7 +243,9 @@ Response Http::Send(const Request& request) {
 
   const CURLcode code = curl().easy_perform(handle);
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
-  if (code != CURLE_OK) throw Because(code, request.by_proxy);
+  if (code != CURLE_OK && !exchange.full) {
+    throw Because(code, request.by_proxy, Connected(handle));
+  }
   curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange.response.status);
   return std::move(exchange.response);
 }

@@ -14,6 +14,8 @@
 
 namespace dragonfly {
 
+class Sink;
+
 // What is sent along: a text, or a part of a file.
 struct Body {
   std::string text;
@@ -30,12 +32,13 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   Body body;                                   // for PUT and POST
   bool by_proxy = false;                       // through dfdaemon
-  Spool* into = nullptr;  // where the body of a 200 goes; otherwise it is in the response
+  Sink* into = nullptr;         // where the body of a 200 goes; otherwise it is in the response
+  size_t most_text = 64 << 20;  // of a body in the response: no listing and no error has more
 };
 
 struct Response {
   long status = 0;
-  std::map<std::string, std::string> headers;  // names in lower case
+  std::map<std::string, std::string> headers;  // names in lower case; values joined by commas
   std::string body;
 
   // The value of a header, or nothing.
@@ -45,14 +48,18 @@ struct Response {
 // No response came, or not all of it.
 class Disconnected : public Failure {
  public:
-  Disconnected(TF_Code code, const std::string& text, bool may_pass)
-      : Failure(code, text), may_pass_(may_pass) {}
+  Disconnected(TF_Code code, const std::string& text, bool may_pass, bool did_nothing = false)
+      : Failure(code, text), may_pass_(may_pass), did_nothing_(did_nothing) {}
 
   // Whether the next try may fare better.
   bool may_pass() const { return may_pass_; }
 
+  // Whether nobody was reached, so that any request may be sent again.
+  bool did_nothing() const { return did_nothing_; }
+
  private:
   bool may_pass_;
+  bool did_nothing_;
 };
 
 // Connections are kept, each used by one thread at a time.
@@ -64,7 +71,8 @@ class Http {
   Http(const Http&) = delete;
   Http& operator=(const Http&) = delete;
 
-  // Whatever the status. Throws Disconnected, and Failure where `into` cannot take the body.
+  // Whatever the status. Of a body that is more than `into` takes, what it took. Throws
+  // Disconnected, and Failure where there is no room for the body, or it is too long a text.
   Response Send(const Request& request);
 
  private:

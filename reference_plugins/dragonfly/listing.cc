@@ -1,13 +1,11 @@
 // Many keys at once: listings, and deleting what they name.
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
 
 #include "answers.h"
 #include "digest.h"
 #include "documents.h"
+#include "failure.h"
 #include "objects.h"
 
 namespace dragonfly {
@@ -17,6 +15,20 @@ namespace {
 bool IsText(const std::string& key) {
   return std::all_of(key.begin(), key.end(),
                      [](char c) { return static_cast<unsigned char>(c) >= ' '; });
+}
+
+// Who lists, or deletes, what a store names must not be led elsewhere.
+void DemandAskedFor(const Page& page, const Range& range) {
+  const auto is_inside = [&](const std::string& text) {
+    return !text.empty() && text.compare(0, range.prefix.size(), range.prefix) == 0;
+  };
+  const auto is_cut = [&](const std::string& prefix) {
+    return is_inside(prefix) && prefix.size() > range.prefix.size() && prefix.back() == '/';
+  };
+  if (!std::all_of(page.keys.begin(), page.keys.end(), is_inside) ||
+      !std::all_of(page.prefixes.begin(), page.prefixes.end(), is_cut)) {
+    throw Failure(TF_INTERNAL, "the store lists what it was not asked for");
+  }
 }
 
 }  // namespace
@@ -30,68 +42,72 @@ Page Objects::List(const std::string& bucket, const Range& range) const {
   if (range.one_level) call.query["delimiter"] = "/";
   if (!range.token.empty()) call.query["continuation-token"] = range.token;
   const Response response = s3_.Send(call);
-  if (response.status != 200) throw Refusal(response, false);
-  return ReadPage(response.body);
+  if (!Is(response, 200)) throw Refusal(response, false);
+  Page page = ReadPage(response.body);
+  DemandAskedFor(page, range);
+  return page;
+}
+
+bool Objects::HasBucket(const std::string& bucket) const {
+  try {
+    List(bucket, {"", false, 1, ""});
+    return true;
+  } catch (const Failure& failure) {
+    if (failure.code() != TF_NOT_FOUND) throw;
+    return false;
+  }
+}
+
+std::map<std::string, std::string> Objects::DeleteTogether(
+    const std::string& bucket, const std::vector<std::string>& keys) const {
+  Call call = {"POST", {bucket, ""}, {{"delete", ""}}};
+  call.body.text = DeleteList(keys);
+  call.headers["content-md5"] = Base64(Md5(call.body.text));
+  const Response response = s3_.Send(call);
+  if (response.status == 405 || response.status == 501) return {};  // it knows no such request
+  if (!Is(response, 200)) throw Refusal(response, false);
+  return ReadDeletions(response.body);
 }
 
 std::vector<std::pair<std::string, Failure>> Objects::DeleteAll(
     const std::string& bucket, const std::vector<std::string>& keys) const {
   constexpr size_t kMost = 1000;  // in one request
   std::vector<std::pair<std::string, Failure>> left;
-  std::vector<std::string> together;
-  for (const std::string& key : keys) {
-    if (IsText(key)) {
-      together.push_back(key);
-      continue;
-    }
+  const auto delete_alone = [&](const std::string& key) {
     try {
       Delete({bucket, key});
     } catch (const Failure& failure) {
       left.emplace_back(key, failure);
     }
+  };
+  std::vector<std::string> texts;
+  for (const std::string& key : keys) {
+    if (IsText(key)) {
+      texts.push_back(key);
+    } else {
+      delete_alone(key);
+    }
   }
-  for (size_t first = 0; first < together.size(); first += kMost) {
-    const std::vector<std::string> some(
-        together.begin() + static_cast<std::ptrdiff_t>(first),
-        together.begin() + static_cast<std::ptrdiff_t>(std::min(first + kMost, together.size())));
+  for (auto next = texts.begin(); next != texts.end();) {
+    const auto end = next + std::min<std::ptrdiff_t>(kMost, texts.end() - next);
+    const std::vector<std::string> together(next, end);
+    next = end;
     try {
-      Call call = {"POST", {bucket, ""}, {{"delete", ""}}};
-      call.body.text = DeleteList(some);
-      call.headers["content-md5"] = Md5InBase64(call.body.text);
-      const Response response = s3_.Send(call);
-      if (response.status != 200) throw Refusal(response, false);
-      for (const auto& [key, code] : ReadDeleteErrors(response.body)) {
-        if (code == "NoSuchKey") continue;
-        const TF_Code meaning = code == "AccessDenied" ? TF_PERMISSION_DENIED : TF_INTERNAL;
-        left.emplace_back(key, Failure(meaning, "the store keeps an object: " + code));
+      const auto told = DeleteTogether(bucket, together);
+      for (const std::string& key : together) {
+        const auto found = told.find(key);
+        if (found == told.end()) {
+          delete_alone(key);  // silence is no success
+        } else if (!found->second.empty() && found->second != "NoSuchKey") {
+          left.emplace_back(key, Failure(MeaningOf(found->second),
+                                         "the store keeps an object: " + Word(found->second)));
+        }
       }
     } catch (const Failure& failure) {
-      for (const std::string& key : some) left.emplace_back(key, failure);
+      for (const std::string& key : together) left.emplace_back(key, failure);
     }
   }
   return left;
-}
-
-int64_t TimeOf(const std::string& text) {
-  constexpr int64_t kNanosecondsInSecond = 1000000000;
-  constexpr char kMonths[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  std::tm parts = {};
-  char month[4] = "";
-  int milliseconds = 0;
-  if (std::sscanf(text.c_str(), "%*3s, %d %3s %d %d:%d:%d", &parts.tm_mday, month, &parts.tm_year,
-                  &parts.tm_hour, &parts.tm_min, &parts.tm_sec) == 6) {
-    const char* found = std::strstr(kMonths, month);
-    if (found == nullptr) return 0;
-    parts.tm_mon = static_cast<int>(found - kMonths) / 3;
-  } else if (std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%d.%3d", &parts.tm_year, &parts.tm_mon,
-                         &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec,
-                         &milliseconds) >= 6) {
-    --parts.tm_mon;
-  } else {
-    return 0;
-  }
-  parts.tm_year -= 1900;
-  return timegm(&parts) * kNanosecondsInSecond + milliseconds * int64_t{1000000};
 }
 
 }  // namespace dragonfly

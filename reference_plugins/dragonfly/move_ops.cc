@@ -1,8 +1,11 @@
 // The ops with two paths. The store copies by itself; between a local file and an object the bytes
 // come through here. A rename is a copy and a deletion, which others can see.
 
-#include <cstring>
+#include <sys/stat.h>
+
+#include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "failure.h"
@@ -16,26 +19,65 @@
 namespace dragonfly {
 namespace {
 
-// Onto itself it changes nothing.
-void CopyObject(Filesystem& state, const Name& source, const Name& target) {
-  const Version version = state.tree.File(source);
-  if (source.bucket == target.bucket && source.key == target.key) return;
-  state.tree.DemandRoomForFile(target);
-  state.objects.Copy(source, version, target);
+// What tells whether a local file was written to. Two that could not be looked at are the same.
+struct FileState {
+  explicit FileState(const char* path) {
+    struct stat facts;
+    if (stat(path, &facts) != 0) return;
+    inode = facts.st_ino;
+    size = facts.st_size;
+    changed = {facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
+  }
+
+  bool operator!=(const FileState& other) const {
+    return inode != other.inode || size != other.size || changed != other.changed;
+  }
+
+  ino_t inode = 0;
+  off_t size = 0;
+  std::pair<time_t, long> changed;
+};
+
+bool IsSame(const Name& one, const Name& other) {
+  return one.bucket == other.bucket && one.key == other.key;
 }
 
-void Download(const TF_Filesystem* filesystem, const char* source, const char* target,
-              TF_Status* status) noexcept {
+// Gives what was copied. Onto itself it changes nothing.
+Version CopyObject(Filesystem& state, const Name& source, const Name& target) {
+  const Version version = state.tree.File(source);
+  if (IsSame(source, target)) return version;
+  state.tree.DemandRoomForFile(target);
+  state.objects.Copy(source, version, target);
+  return version;
+}
+
+// The end of a rename. What was written since the copy is in no other place: it stays. A store that
+// knows no condition of a DELETE leaves the moment between these two requests.
+void DeleteCopied(Filesystem& state, const Name& name, const Version& copied) {
+  const auto now = state.objects.Head(name);
+  if (!now) return;
+  if (now->etag != copied.etag) {
+    throw Failure(TF_ABORTED, "the source is changed while it is renamed, and is not deleted");
+  }
+  state.objects.Delete(name, copied.etag);
+}
+
+// Gives what was copied.
+Version Download(const TF_Filesystem* filesystem, const char* source, const char* target,
+                 TF_Status* status) noexcept {
+  Version version;
   Content content;
   Perform(status, source, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, source);
-    content = state->Fetch(name, state->tree.File(name));
+    version = state->tree.File(name);
+    content = state->Fetch(name, version);
   });
-  if (content == nullptr) return;
+  if (content == nullptr) return version;
   // The file has no name, but the kernel has one for its descriptor.
   const std::string path = "/proc/self/fd/" + std::to_string(content->descriptor());
   posix::CopyFile(filesystem, path.c_str(), target, status);
+  return version;
 }
 
 void Upload(const TF_Filesystem* filesystem, const char* source, const char* target,
@@ -71,7 +113,10 @@ void CopyFile(const TF_Filesystem* filesystem, const char* source, const char* t
   if (local_source != nullptr && local_target != nullptr) {
     return posix::CopyFile(filesystem, local_source, local_target, status);
   }
-  if (local_target != nullptr) return Download(filesystem, source, local_target, status);
+  if (local_target != nullptr) {
+    Download(filesystem, source, local_target, status);
+    return;
+  }
   if (local_source != nullptr) return Upload(filesystem, local_source, target, status);
   Perform(status, source, [&] {
     const auto state = Get(filesystem);
@@ -81,14 +126,37 @@ void CopyFile(const TF_Filesystem* filesystem, const char* source, const char* t
 
 void RenameFile(const TF_Filesystem* filesystem, const char* source, const char* target,
                 TF_Status* status) noexcept {
+  const Op patient;
   const char* local_source = LocalPath(source);
   const char* local_target = LocalPath(target);
-  if (local_source != nullptr && local_target != nullptr) {
-    return posix::RenameFile(filesystem, local_source, local_target, status);
+  if (local_source != nullptr) {
+    if (local_target != nullptr) {
+      return posix::RenameFile(filesystem, local_source, local_target, status);
+    }
+    const FileState before(local_source);
+    Upload(filesystem, local_source, target, status);
+    if (TF_GetCode(status) != TF_OK) return;
+    if (FileState(local_source) != before) {
+      return support::SetError(status, TF_ABORTED, source,
+                               "the source is changed while it is renamed, and is not deleted");
+    }
+    return posix::DeleteFile(filesystem, local_source, status);
   }
-  CopyFile(filesystem, source, target, status);
-  if (TF_GetCode(status) != TF_OK || std::strcmp(source, target) == 0) return;
-  DeleteFile(filesystem, source, status);
+  Version copied;
+  if (local_target != nullptr) {
+    copied = Download(filesystem, source, local_target, status);
+    if (TF_GetCode(status) != TF_OK) return;
+  }
+  Perform(status, source, [&] {
+    const auto state = Get(filesystem);
+    const Name from = ObjectName(state->config, source);
+    if (local_target == nullptr) {
+      const Name to = ObjectName(state->config, target);
+      copied = CopyObject(*state, from, to);
+      if (IsSame(from, to)) return;
+    }
+    DeleteCopied(*state, from, copied);
+  });
 }
 
 }  // namespace dragonfly

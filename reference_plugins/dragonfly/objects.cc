@@ -1,10 +1,10 @@
 #include "objects.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "answers.h"
 #include "documents.h"
+#include "failure.h"
 
 namespace dragonfly {
 namespace {
@@ -15,27 +15,29 @@ Parameters Headers(const Condition& condition) {
   return {};
 }
 
+// The ETag of what was put. Without it nobody knows that anything was.
+std::string NewETag(const Response& response) {
+  const std::string etag = response.Header("etag");
+  if (!Is(response, 200) || etag.empty()) throw Refusal(response, false);
+  return etag;
+}
+
 }  // namespace
 
-std::optional<Version> Objects::Head(const Name& name) const {
-  const Response response = s3_.Send({"HEAD", name});
-  if (response.status == 404) return std::nullopt;
-  if (response.status != 200) throw Refusal(response, false);
-  Version version;
-  version.etag = response.Header("etag");
-  version.size = std::strtoull(response.Header("content-length").c_str(), nullptr, 10);
-  version.mtime_nsec = TimeOf(response.Header("last-modified"));
-  return version;
-}
-
-bool Objects::HasBucket(const std::string& bucket) const {
-  const Response response = s3_.Send({"HEAD", {bucket, ""}});
-  if (response.status == 404) return false;
-  if (response.status != 200) throw Refusal(response, false);
-  return true;
-}
-
 std::string Objects::Put(const Name& name, const Spool* file, const Condition& condition) const {
+  try {
+    return Send(name, file, condition);
+  } catch (const Failure& failure) {
+    // When the answer of a first try is lost, the second meets what the first one left: a condition
+    // that no longer holds, or no upload.
+    if (file == nullptr || failure.code() != TF_ABORTED) throw;
+    const auto there = Head(name);
+    if (!there || there->size != file->size() || !IsOf(there->checksum, *file)) throw;
+    return there->etag;
+  }
+}
+
+std::string Objects::Send(const Name& name, const Spool* file, const Condition& condition) const {
   // S3 takes 10,000 parts, each but the last at least 5 MiB.
   constexpr uint64_t kPart = 64 << 20;
   constexpr uint64_t kMostParts = 10000;
@@ -44,31 +46,35 @@ std::string Objects::Put(const Name& name, const Spool* file, const Condition& c
     uint64_t part = kPart;
     while (part * kMostParts < size) part *= 2;
     const int count = static_cast<int>((size + part - 1) / part);
-    return InParts(name, count, condition, [&](int number, const Parameters& query) {
+    return InParts(name, count, Headers(condition), [&](int number, const Parameters& query) {
       Call call = {"PUT", name, query};
       call.body.file = file;
       call.body.offset = part * static_cast<uint64_t>(number);
       call.body.length = std::min(part, size - call.body.offset);
-      const Response response = s3_.Send(call);
-      if (response.status != 200) throw Refusal(response, false);
-      return response.Header("etag");
+      return NewETag(s3_.Send(call));
     });
   }
   Call call = {"PUT", name, {}, Headers(condition)};
   call.body.file = file;
   call.body.length = size;
-  // A second try of a conditional PUT would meet what the first one left.
-  call.idempotent = call.headers.empty();
-  const Response response = s3_.Send(call);
-  if (response.status != 200) throw Refusal(response, false);
-  return response.Header("etag");
+  // Of two directories with the same marker nobody can tell who made them.
+  call.idempotent = file != nullptr || call.headers.empty();
+  return NewETag(s3_.Send(call));
 }
 
-void Objects::Delete(const Name& name) const {
-  const Response response = s3_.Send({"DELETE", name});
-  if (response.status != 204 && response.status != 200 && response.status != 404) {
-    throw Refusal(response, false);
+void Objects::Delete(const Name& name, const std::string& only_if_etag) const {
+  Call call = {"DELETE", name};
+  if (!only_if_etag.empty()) call.headers["if-match"] = only_if_etag;
+  Response response = s3_.Send(call);
+  if (response.status == 501 && !only_if_etag.empty()) {
+    call.headers.clear();  // the store knows no conditions here
+    response = s3_.Send(call);
   }
+  if (response.status == 204) return;
+  // Somebody on the way may say 200; of two tries the first may have deleted it.
+  const bool may_be_gone = Is(response, 200) || response.status == 404 || response.status == 412;
+  if (may_be_gone && !Head(name)) return;
+  throw Refusal(response, false);
 }
 
 void Objects::Copy(const Name& source, const Version& version, const Name& target) const {
@@ -77,11 +83,15 @@ void Objects::Copy(const Name& source, const Version& version, const Name& targe
   const Parameters headers = {
       {"x-amz-copy-source", "/" + Encoded(source.bucket) + "/" + Encoded(source.key, true)},
       {"x-amz-copy-source-if-match", version.etag}};
-  const auto demand = [](const Response& response) {
+  const auto new_etag = [](const Response& response, const char* document) {
     // A copy takes its time, so a store may say 200 first and an error in the end.
-    if (response.status != 200 || !ErrorCode(response.body).empty()) throw Refusal(response, false);
+    if (!Is(response, 200)) throw Refusal(response, false);
+    return ElementText(response.body, document, "ETag");
   };
-  if (version.size <= kMost) return demand(s3_.Send({"PUT", target, {}, headers}));
+  if (version.size <= kMost) {
+    new_etag(s3_.Send({"PUT", target, {}, headers}), "CopyObjectResult");
+    return;
+  }
   const int count = static_cast<int>((version.size + kPart - 1) / kPart);
   InParts(target, count, {}, [&](int number, const Parameters& query) {
     const uint64_t first = kPart * static_cast<uint64_t>(number);
@@ -89,9 +99,7 @@ void Objects::Copy(const Name& source, const Version& version, const Name& targe
     Call call = {"PUT", target, query, headers};
     call.headers["x-amz-copy-source-range"] =
         "bytes=" + std::to_string(first) + "-" + std::to_string(last);
-    const Response response = s3_.Send(call);
-    demand(response);
-    return ElementText(response.body, "ETag");
+    return new_etag(s3_.Send(call), "CopyPartResult");
   });
 }
 

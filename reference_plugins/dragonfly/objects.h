@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "checksum.h"
 #include "s3.h"
 #include "spool.h"
 
@@ -19,6 +21,7 @@ struct Version {
   std::string etag;  // as the store gives it, in quotes
   uint64_t size = 0;
   int64_t mtime_nsec = 0;
+  Checksum checksum;
 };
 
 // A part of a listing.
@@ -54,29 +57,36 @@ class Objects {
   // gives the new ETag. ABORTED where `condition` does not hold.
   std::string Put(const Name& name, const Spool* file, const Condition& condition = {}) const;
 
-  // A key that is not there is deleted, too.
-  void Delete(const Name& name) const;
+  // A key that is not there is deleted, too. Of an object with another ETag than `only_if_etag`,
+  // where there is one: ABORTED, as far as the store knows conditions of a DELETE.
+  void Delete(const Name& name, const std::string& only_if_etag = "") const;
 
-  // Gives the keys that are still there, each with the reason.
+  // Gives the keys that are still there as far as the store says, each with the reason.
   std::vector<std::pair<std::string, Failure>> DeleteAll(
       const std::string& bucket, const std::vector<std::string>& keys) const;
 
-  // `version` is what the source is; where it is something else by now: ABORTED.
+  // `version` is what the source is; where it is something else by now: ABORTED. When it comes back
+  // the store has said that the whole target is there.
   void Copy(const Name& source, const Version& version, const Name& target) const;
 
+  // One page of a listing: keys and prefixes that all begin with the prefix that was asked for.
   Page List(const std::string& bucket, const Range& range) const;
 
  private:
+  // What Put does, but for what comes of an answer that is lost.
+  std::string Send(const Name& name, const Spool* file, const Condition& condition) const;
+
+  // What the store says of each of these keys, as ReadDeletions has it.
+  std::map<std::string, std::string> DeleteTogether(const std::string& bucket,
+                                                    const std::vector<std::string>& keys) const;
+
   // The parts of one upload: `send` sends the number it gets, `count` in all.
   std::string InParts(
-      const Name& name, int count, const Condition& condition,
+      const Name& name, int count, const Parameters& conditions,
       const std::function<std::string(int number, const Parameters& query)>& send) const;
 
   const S3& s3_;
 };
-
-// A time as HTTP and as XML has it, in nanoseconds since the epoch; 0 where it is none.
-int64_t TimeOf(const std::string& text);
 
 }  // namespace dragonfly
 

@@ -27,6 +27,7 @@ void PathExists(const TF_Filesystem* filesystem, const char* path, TF_Status* st
 
 bool PathsExist(const TF_Filesystem* filesystem, char** paths, int num_files,
                 TF_Status** statuses) noexcept {
+  const Op patient;
   // Where nobody wants to know which: the first that is missing settles it.
   const std::unique_ptr<TF_Status, decltype(&TF_DeleteStatus)> unseen(TF_NewStatus(),
                                                                       TF_DeleteStatus);

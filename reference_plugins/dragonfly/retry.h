@@ -5,27 +5,24 @@
 
 #include "answers.h"
 #include "http.h"
+#include "patience.h"
 
 namespace dragonfly {
 
-// Waits before try number `next` (1 is the second one): longer each time, and never as long as
-// others who failed at the same moment.
-void Pause(int next);
-
 // Gives what `send` gives: the response of the first try that nothing speaks against, or of the
-// last of 1 + `retries`. A request that is not `idempotent` is tried again only where nothing was
-// done.
+// last one when the op's `budget` of seconds is used up. A request that is not `idempotent` is
+// tried again only where nothing was done.
 template <typename Send>
-Response Persistently(int retries, bool idempotent, Send send) {
-  for (int tried = 0;; ++tried) {
+Response Persistently(double budget, bool idempotent, Send send) {
+  for (int next = 1;; ++next) {
     try {
       Response response = send();
       const bool again = idempotent ? MayPass(response) : DidNothing(response);
-      if (!again || tried == retries) return response;
+      if (!again || !Wait(next, budget, RetryAfter(response))) return response;
     } catch (const Disconnected& failure) {
-      if (!idempotent || !failure.may_pass() || tried == retries) throw;
+      const bool again = failure.may_pass() && (idempotent || failure.did_nothing());
+      if (!again || !Wait(next, budget, 0)) throw;
     }
-    Pause(tried + 1);
   }
 }
 

@@ -41,7 +41,7 @@ Response S3::Send(const Call& call) const {
   const Address address = AddressOf(config_.endpoint, call.name, config_.force_path_style);
   const std::string query = QueryString(call.query);
   const std::string hash = HashOf(call.body);
-  return Persistently(config_.retries, call.idempotent, [&] {
+  return Persistently(config_.retry_deadline_s, call.idempotent, [&] {
     if (call.into != nullptr) call.into->Clear();
     // Signed anew each time: a signature is good for some minutes only.
     const Scope scope = {config_.region, "s3", std::time(nullptr)};
@@ -59,6 +59,7 @@ Response S3::Send(const Call& call) const {
     request.headers["authorization"] = Authorization(signable, config_.credentials, scope);
     request.body = call.body;
     request.into = call.into;
+    request.most_text = call.most_text;
     return http_.Send(request);
   });
 }

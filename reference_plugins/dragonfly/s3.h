@@ -8,6 +8,7 @@
 #include "config.h"
 #include "http.h"
 #include "sigv4.h"
+#include "sink.h"
 
 namespace dragonfly {
 
@@ -23,8 +24,9 @@ struct Call {
   Parameters query = {};
   Parameters headers = {};  // names in lower case
   Body body = {};
-  Spool* into = nullptr;
+  Sink* into = nullptr;
   bool idempotent = true;
+  size_t most_text = Request().most_text;
 };
 
 class S3 {

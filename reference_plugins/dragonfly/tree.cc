@@ -1,9 +1,11 @@
 #include "tree.h"
 
+#include <algorithm>
 #include <map>
 
 #include "failure.h"
 #include "names.h"
+#include "pages.h"
 
 namespace dragonfly {
 namespace {
@@ -25,10 +27,10 @@ Entry Tree::Look(const Name& name) const {
     return entry;
   }
   const std::string marker = Inside(name);
-  const Page page = objects_.List(name.bucket, {marker, false, 1, ""});
-  if (page.keys.empty()) return entry;
+  const Keys inside = KeysIn(name, 1);
+  if (inside.keys.empty()) return entry;
   entry.kind = Kind::kDirectory;
-  if (page.keys.front() == marker) entry.version.mtime_nsec = page.first_mtime_nsec;
+  if (*inside.keys.begin() == marker) entry.version.mtime_nsec = inside.first_mtime_nsec;
   return entry;
 }
 
@@ -41,7 +43,7 @@ Version Tree::File(const Name& name) const {
 
 bool Tree::IsDirectory(const Name& name) const {
   if (name.key.empty()) return objects_.HasBucket(name.bucket);
-  return !objects_.List(name.bucket, {Inside(name), false, 1, ""}).keys.empty();
+  return !KeysIn(name, 1).keys.empty();
 }
 
 void Tree::DemandRoomForFile(const Name& name) const {
@@ -61,34 +63,35 @@ void Tree::DemandParentIsNoFile(const Name& name) const {
 std::vector<Child> Tree::Children(const Name& directory, const std::string& start) const {
   const std::string inside = Inside(directory);
   std::map<std::string, Kind> found;
-  Range range = {inside + start, true, 1000, ""};
-  do {
-    const Page page = objects_.List(directory.bucket, range);
+  Pages pages(objects_, directory.bucket, {inside + start, true, 1000, ""}, most_pages_);
+  for (Page page; pages.Next(&page);) {
+    page.keys.insert(page.keys.end(), page.prefixes.begin(), page.prefixes.end());
     for (const std::string& key : page.keys) {
-      const std::string name = key.substr(inside.size());
-      if (IsName(name)) found[name] = Kind::kFile;
-    }
-    for (const std::string& prefix : page.prefixes) {
-      const std::string name = prefix.substr(inside.size(), prefix.size() - inside.size() - 1);
+      const std::string rest = key.substr(inside.size());
+      // Not every store cuts keys behind the slash.
+      const size_t slash = rest.find('/');
+      const std::string name = rest.substr(0, slash);
+      if (!IsName(name)) continue;
       // Where there is an object of that name, too, it is what all other ops see.
-      if (IsName(name)) found.emplace(name, Kind::kDirectory);
+      if (slash == std::string::npos) found[name] = Kind::kFile;
+      found.emplace(name, Kind::kDirectory);
     }
-    range.token = page.next;
-  } while (!range.token.empty());
+  }
   std::vector<Child> children;
   for (const auto& [name, kind] : found) children.push_back({name, kind});
   return children;
 }
 
-std::vector<std::string> Tree::AllKeys(const Name& directory) const {
-  std::vector<std::string> keys;
-  Range range = {Inside(directory), false, 1000, ""};
-  do {
-    const Page page = objects_.List(directory.bucket, range);
-    keys.insert(keys.end(), page.keys.begin(), page.keys.end());
-    range.token = page.next;
-  } while (!range.token.empty());
-  return keys;
+Keys Tree::KeysIn(const Name& directory, size_t most) const {
+  constexpr size_t kFullPage = 1000;
+  Keys found;
+  const int page_size = static_cast<int>(std::min(most, kFullPage));
+  Pages pages(objects_, directory.bucket, {Inside(directory), false, page_size, ""}, most_pages_);
+  for (Page page; found.keys.size() < most && pages.Next(&page);) {
+    if (found.keys.empty()) found.first_mtime_nsec = page.first_mtime_nsec;
+    found.keys.insert(page.keys.begin(), page.keys.end());
+  }
+  return found;
 }
 
 }  // namespace dragonfly

@@ -4,6 +4,8 @@
 #ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_TREE_H_
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_TREE_H_
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,15 @@ struct Child {
   Kind kind;
 };
 
+struct Keys {
+  std::set<std::string> keys;
+  int64_t first_mtime_nsec = 0;  // of the first that was listed
+};
+
 class Tree {
  public:
-  explicit Tree(const Objects& objects) : objects_(objects) {}
+  // No listing has more than `most_pages`.
+  Tree(const Objects& objects, int most_pages) : objects_(objects), most_pages_(most_pages) {}
 
   // One request for a file, two for all else. All of these throw Failure.
   Entry Look(const Name& name) const;
@@ -43,11 +51,13 @@ class Tree {
   // What is in a directory and begins with `start`, sorted, each name once.
   std::vector<Child> Children(const Name& directory, const std::string& start = "") const;
 
-  // The keys of a directory, its marker included.
-  std::vector<std::string> AllKeys(const Name& directory) const;
+  // The keys of a directory, its marker included, sorted, each once; `most` of them at least, where
+  // there are as many, or all.
+  Keys KeysIn(const Name& directory, size_t most = SIZE_MAX) const;
 
  private:
   const Objects& objects_;
+  const int most_pages_;
 };
 
 }  // namespace dragonfly

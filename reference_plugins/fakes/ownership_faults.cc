@@ -92,6 +92,11 @@ void KeepsStatus(Filesystem filesystem, const char* path, TF_Status* status) {
   kept_status = status;
 }
 
+void ErrnoOfSuccess(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  if (TF_GetCode(status) == TF_OK) TF_SetStatusFromIOError(status, 0, path);
+}
+
 template <TF_Code code>
 void AddsToOldStatus(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
                      TF_Status* status) {
@@ -158,6 +163,9 @@ std::vector<Fault> OwnershipFaults() {
       {"path_exists.keeps-status", "the status of one call is written by the next",
        "a status is written during its call",
        [](support::Tables& t) { t.filesystem.path_exists = KeepsStatus; }},
+      {"path_exists.errno-of-success", "a success is told as an I/O error of 0",
+       "a status of OK has no message",
+       [](support::Tables& t) { t.filesystem.path_exists = ErrnoOfSuccess; }},
       {"stat.adds-to-status", "a status that arrives with an error gets another one",
        "success is OK, or at most leaves the status alone",
        [](support::Tables& t) { t.filesystem.stat = AddsToOldStatus<TF_ABORTED>; }},

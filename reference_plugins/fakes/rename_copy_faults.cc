@@ -77,7 +77,11 @@ void MovesDirectories(Filesystem filesystem, const char* source, const char* tar
                       TF_Status* status) {
   Right().rename_file(filesystem, source, target, status);
   if (!Right().is_directory(filesystem, source, Scratch().status())) return;
-  TF_SetStatusFromIOError(status, rename(source, target) == 0 ? 0 : errno, target);
+  if (rename(source, target) == 0) {
+    TF_SetStatus(status, TF_OK, "");
+  } else {
+    TF_SetStatusFromIOError(status, errno, target);
+  }
 }
 
 void PrefixSiblings(Filesystem filesystem, const char* source, const char* target,

@@ -206,7 +206,7 @@ def main() -> int:
         if given.folders:
             print(*(program.root for program in programs), sep="\n")
         elif given.binaries:
-            _programs(programs)
+            make_programs(programs)
         elif given.systems:
             system(machine())
         else:
@@ -230,7 +230,7 @@ def build(images: Sequence[Image]) -> None:
     lacking = [one for one in dict.fromkeys(image.system for image in missing) if _label(one.image) != one.key]
     # The quick ones first: what is wrong shows soon.
     tars = [(one, system(one)) for one in lacking]
-    _programs([image.program for image in missing if image.program])
+    make_programs([image.program for image in missing if image.program])
     with _alone(CACHE / "images"):
         for one, tar in tars:
             with _timed(one.image):
@@ -239,7 +239,7 @@ def build(images: Sequence[Image]) -> None:
             _assemble(image)
 
 
-def _programs(programs: Sequence[Program]) -> None:
+def make_programs(programs: Sequence[Program]) -> None:
     """Put what is missing into the cache, all at once: each build has times in which it uses one core, or none."""
     missing = [program for program in programs if not program.binary.is_file()]
     _tools_are_there(missing)
@@ -316,7 +316,10 @@ def system(wanted: System) -> Path:
                 _run(["debootstrap", "--variant=minbase", included, wanted.suite, str(root), *_mirror()], {}, HERE, log)
             else:
                 unpack(below, root)
-                inside = ["chroot", str(root), "apt-get", "-o", "APT::Sandbox::User=root"]
+                # Packages of Java look into /proc while they are set up, and link to their manual.
+                (root / "usr/share/man/man1").mkdir(parents=True)
+                chroot = ["unshare", f"--mount-proc={root}/proc", "chroot", str(root)]
+                inside = [*chroot, "apt-get", "-o", "APT::Sandbox::User=root"]
                 quiet = {"DEBIAN_FRONTEND": "noninteractive"}
                 _run([*inside, "update"], quiet, HERE, log)
                 packages = wanted.packages.split()

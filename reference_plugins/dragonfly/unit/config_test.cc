@@ -39,15 +39,36 @@ TEST(ConfigTakesOtherNames) {
   Refused(With("", R"(, "access_key_id": "a")"), "object_storage.access_key is given twice");
 }
 
+TEST(ConfigHasHostsAsTheyAreSent) {
+  const auto endpoint = [](const std::string& given) {
+    return ParseConfig(R"({"addr": "http://p:1", "object_storage": {"endpoint": ")" + given +
+                       R"(", "access_key": "a", "secret_key": "b"}})")
+        .endpoint;
+  };
+  EXPECT_EQUAL(endpoint("http://S3.Example:80/"), "http://s3.example");
+  EXPECT_EQUAL(endpoint("https://s3:443"), "https://s3");
+  EXPECT_EQUAL(endpoint("http://s3:443"), "http://s3:443");
+  EXPECT_EQUAL(endpoint("http://s3:8080"), "http://s3:8080");
+}
+
+TEST(ConfigTakesFractionsOfSeconds) {
+  EXPECT_EQUAL(ParseConfig(With("")).retry_deadline_s, 30.0);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "retry_deadline_s": 0.5)")).retry_deadline_s, 0.5);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "retry_deadline_s": 2)")).retry_deadline_s, 2.0);
+}
+
 TEST(ConfigNamesTheKey) {
   Refused("[1]", "the key of the file");
   Refused("{", "is no JSON");
   Refused("{}", "addr is missing");
   Refused(With(R"(, "retires": 3)"), "the key retires is not known");
   Refused(With("", R"(, "regoin": "eu")"), "the key object_storage.regoin is not known");
-  Refused(With(R"(, "retries": "3")"), "the key retries is not a whole number");
-  Refused(With(R"(, "retries": -1)"), "the key retries");
-  Refused(With(R"(, "retries": 21)"), "the key retries is not between 0 and 20");
+  Refused(With(R"(, "list_max_pages": "3")"), "the key list_max_pages is not a whole number");
+  Refused(With(R"(, "list_max_pages": -1)"), "the key list_max_pages");
+  Refused(With(R"(, "list_max_pages": 0)"), "the key list_max_pages is not between 1 and");
+  Refused(With(R"(, "retry_deadline_s": "3")"), "the key retry_deadline_s is no number");
+  Refused(With(R"(, "retry_deadline_s": -0.1)"), "the key retry_deadline_s is not between 0 and");
+  Refused(With(R"(, "verify": "md5")"), "the key verify");
   Refused(With(R"(, "require_p2p": 1)"), "the key require_p2p is not true or false");
   Refused(With(R"(, "task_version": "md5")"), "the key task_version");
   Refused(With(R"(, "cache_dir": "/no/such/directory")"), "the key cache_dir");

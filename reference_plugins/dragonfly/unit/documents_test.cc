@@ -2,6 +2,7 @@
 
 #include "answers.h"
 #include "test.h"
+#include "times.h"
 
 namespace dragonfly {
 namespace {
@@ -35,6 +36,48 @@ TEST(WhatIsNoListingIsRefused) {
   EXPECT_FAILS(ReadPage("<html></html>"), TF_INTERNAL, "no listing");
   EXPECT_FAILS(ReadPage("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"),
                TF_INTERNAL, "cannot be continued");
+  EXPECT_FAILS(ReadPage("<ListBucketResult/>"), TF_INTERNAL, "whether it is all");
+}
+
+TEST(KeysThatAreEncodedWrongly) {
+  for (const char* key : {"a%4", "a%zz", "100%", "a b"}) {
+    const std::string page = "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>" +
+                             std::string(key) + "</Key></Contents><IsTruncated>false" +
+                             "</IsTruncated></ListBucketResult>";
+    EXPECT_FAILS(ReadPage(page), TF_INTERNAL, "encodes keys");
+  }
+}
+
+TEST(DeletionsKeyByKey) {
+  const auto deletions = ReadDeletions(
+      "<DeleteResult><Deleted><Key>a</Key></Deleted>"
+      "<Error><Key>b</Key><Code>AccessDenied</Code></Error></DeleteResult>");
+  EXPECT_EQUAL(deletions.size(), size_t{2});
+  EXPECT_EQUAL(deletions.at("a"), "");
+  EXPECT_EQUAL(deletions.at("b"), "AccessDenied");
+  EXPECT_FAILS(ReadDeletions("<Error><Code>InternalError</Code></Error>"), TF_INTERNAL,
+               "what it deleted");
+}
+
+TEST(AnElementOfAnotherDocument) {
+  const std::string body = "<CopyObjectResult><ETag>&quot;a&quot;</ETag></CopyObjectResult>";
+  EXPECT_EQUAL(ElementText(body, "CopyObjectResult", "ETag"), "\"a\"");
+  EXPECT_FAILS(ElementText(body, "CopyPartResult", "ETag"), TF_INTERNAL, "CopyPartResult");
+  EXPECT_FAILS(ElementText(body, "CopyObjectResult", "UploadId"), TF_INTERNAL, "UploadId");
+}
+
+TEST(TimesToWait) {
+  const auto wait = [](const std::string& text) {
+    Response response;
+    response.headers["retry-after"] = text;
+    return RetryAfter(response);
+  };
+  EXPECT_EQUAL(wait(""), 0.0);
+  EXPECT_EQUAL(wait("7"), 7.0);
+  EXPECT_EQUAL(wait("-7"), 0.0);
+  EXPECT_EQUAL(wait("soon"), 0.0);
+  EXPECT_EQUAL(wait("Fri, 24 May 2013 00:00:00 GMT"), 0.0);
+  EXPECT_EQUAL(wait("Fri, 24 May 2213 00:00:00 GMT") > 1e9, true);
 }
 
 TEST(TimesOfHttp) {
@@ -52,6 +95,9 @@ TEST(CodesOfAnswers) {
     return Refusal(response, !type.empty()).code();
   };
   EXPECT_EQUAL(code(404, "NoSuchKey", ""), TF_NOT_FOUND);
+  EXPECT_EQUAL(code(404, "", "backend"), TF_NOT_FOUND);
+  EXPECT_EQUAL(code(404, "", ""), TF_INTERNAL);
+  EXPECT_EQUAL(code(404, "NoSuchUpload", ""), TF_ABORTED);
   EXPECT_EQUAL(code(403, "", "backend"), TF_PERMISSION_DENIED);
   EXPECT_EQUAL(code(401, "", "proxy"), TF_UNAUTHENTICATED);
   EXPECT_EQUAL(code(400, "InvalidArgument", ""), TF_INVALID_ARGUMENT);
@@ -60,13 +106,22 @@ TEST(CodesOfAnswers) {
   EXPECT_EQUAL(code(405, "", ""), TF_UNIMPLEMENTED);
   EXPECT_EQUAL(code(501, "NotImplemented", ""), TF_UNIMPLEMENTED);
   EXPECT_EQUAL(code(409, "OperationAborted", ""), TF_ABORTED);
-  EXPECT_EQUAL(code(416, "", ""), TF_OUT_OF_RANGE);
+  // TensorFlow takes OUT_OF_RANGE for the end of a file.
+  EXPECT_EQUAL(code(416, "InvalidRange", ""), TF_INTERNAL);
   EXPECT_EQUAL(code(429, "", "proxy"), TF_UNAVAILABLE);
   EXPECT_EQUAL(code(503, "SlowDown", ""), TF_UNAVAILABLE);
   EXPECT_EQUAL(code(507, "", "dfdaemon"), TF_RESOURCE_EXHAUSTED);
   EXPECT_EQUAL(code(500, "", "backend"), TF_UNAVAILABLE);
   EXPECT_EQUAL(code(500, "InternalError", ""), TF_INTERNAL);
   EXPECT_EQUAL(code(200, "InternalError", ""), TF_INTERNAL);
+  EXPECT_EQUAL(code(200, "SlowDown", ""), TF_UNAVAILABLE);
+  EXPECT_EQUAL(code(200, "AccessDenied", ""), TF_PERMISSION_DENIED);
+  EXPECT_EQUAL(code(200, "NobodyKnows", ""), TF_INTERNAL);
+  EXPECT_EQUAL(code(200, "", ""), TF_INTERNAL);
+  EXPECT_EQUAL(code(206, "", ""), TF_INTERNAL);
+  EXPECT_EQUAL(code(304, "", ""), TF_INTERNAL);
+  EXPECT_EQUAL(code(307, "", ""), TF_FAILED_PRECONDITION);
+  EXPECT_EQUAL(code(522, "", ""), TF_UNAVAILABLE);
   EXPECT_EQUAL(code(422, "", ""), TF_INTERNAL);
   EXPECT_EQUAL(code(301, "PermanentRedirect", ""), TF_FAILED_PRECONDITION);
 }

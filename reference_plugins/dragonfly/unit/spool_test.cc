@@ -46,7 +46,7 @@ TEST(DigestsOfFilesAreThoseOfTheirBytes) {
   spool.Append("-abc-", 5);
   EXPECT_EQUAL(Hex(Sha256OfFile(spool.descriptor(), 1, 3)),
                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQUAL(Md5InBase64("abc"), "kAFQmDzST7DWlj99KOF/cg==");
+  EXPECT_EQUAL(Base64(Md5("abc")), "kAFQmDzST7DWlj99KOF/cg==");
 }
 
 }  // namespace
