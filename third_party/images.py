@@ -4,6 +4,7 @@
 `python -m third_party.images third_party/*/compose.yaml` does it for these compose files.
 """
 
+import hashlib
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -18,6 +19,18 @@ AZURITE = (
     "npm install --silent --no-audit --no-fund --prefix {root}/npm azurite@3.35.0 esbuild@0.28.2"
     " && cd {root}/npm/node_modules && .bin/esbuild azurite/dist/src/blob/main.js --bundle --platform=node"
     " --target=node18 --external:pg-hstore --outfile={out} && rm -r {root}/npm"
+)
+
+_HDFS = Path(__file__).resolve().parent / "hdfs"
+#: Hadoop in one jar, and libhdfs beside it.
+HADOOP = Program(
+    "hadoop",
+    "3.4.2",
+    ("sh", "build.sh", "{root}", "{out}"),
+    ("mvn", "javac", "cc"),
+    # Another pom.xml makes another jar.
+    {"MADE_OF": hashlib.sha256((_HDFS / "pom.xml").read_bytes() + (_HDFS / "build.sh").read_bytes()).hexdigest()},
+    _HDFS,
 )
 
 #: How an image is made where it cannot be pulled.
@@ -47,6 +60,7 @@ IMAGES = (
         "/usr/local/bin/azurite-blob",
         System("node", "nodejs", BASE),
     ),
+    Image("localhost/hadoop:3.4.2", HADOOP, "/opt/hadoop.jar", System("java", "openjdk-17-jre-headless", BASE)),
 )
 
 
@@ -59,6 +73,13 @@ def provide(compose: Iterable[Path]) -> None:
         raise Unable(f"{', '.join(unknown)} cannot be pulled, and third_party/images.py does not say how to build it")
     if missing:
         build_images.build([known[name] for name in missing])
+
+
+def folder(name: str) -> Path:
+    """Where a program of this name is, which is built if it is not there yet. Raises Unable."""
+    (program,) = (image.program for image in IMAGES if image.program and image.program.name == name)
+    build_images.make_programs([program])
+    return program.root
 
 
 def _docker(*arguments: str) -> bool:

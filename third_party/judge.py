@@ -1,7 +1,6 @@
 """Judges a plugin that others released, and publishes the report."""
 
 import importlib.util
-import json
 import os
 import shlex
 import subprocess
@@ -15,14 +14,15 @@ from pathlib import Path
 
 import click
 
+from reference_plugins.dragonfly.services import build_images
 from reference_plugins.dragonfly.services.build_images import Unable
 from tffs_conformance.harness import profile, runtimes, wheels
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.services import ComposeError
 from tffs_conformance.harness.wheels import NoWheel
-from tffs_conformance.reports.document import load, validate, write
-from tffs_conformance.reports.plain import digest_of
-from tffs_conformance.reports.report import Report
+from tffs_conformance.reports import publish as reports
+from tffs_conformance.reports.document import load
+from tffs_conformance.reports.publish import NotPublishable
 
 from . import images
 
@@ -43,7 +43,8 @@ class Target:
     """What a folder's target.toml says.
 
     `wheel` and `runtime` are requirements of pip, `library` is a path in the wheel. `needs` are the packages without
-    which the backing cannot be used, `settings` are variables for them.
+    which the backing cannot be used, `settings` are variables for them. `programs` are variables for the plugin, each
+    the folder of a program of `images.py`. `options` are pytest's.
     """
 
     name: str
@@ -52,6 +53,8 @@ class Target:
     runtime: str
     needs: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:
@@ -79,8 +82,8 @@ def read(name: str) -> Target:
     path = HERE / name / "target.toml"
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        needs = tuple(table.pop("needs", ()))
-        return Target(name, needs=needs, **table)
+        needs, options = (tuple(table.pop(key, ())) for key in ("needs", "options"))
+        return Target(name, needs=needs, options=options, **table)
     except FileNotFoundError:
         raise BadTarget(f"there is no target {name}; there are {', '.join(names())}") from None
     except (tomllib.TOMLDecodeError, TypeError) as error:
@@ -120,9 +123,10 @@ def main(name: str, more: tuple[str, ...]) -> None:
             raise BadTarget(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
         fetch(target)
         images.provide([services_of(name)])
+        places = {variable: str(images.folder(program)) for variable, program in target.programs.items()}
     except (BadTarget, NoWheel, Unable, ComposeError) as error:
         raise click.ClickException(str(error)) from error
-    code = judge(target, more)
+    code = judge(target, places, more)
     publish(target, code, time.monotonic() - started)
     sys.exit(code)
 
@@ -143,19 +147,20 @@ def fetch(target: Target) -> None:
         unpacked.replace(place)
 
 
-def judge(target: Target, more: tuple[str, ...]) -> int:
-    """Run the suite; the exit code of pytest."""
+def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> int:
+    """Run the suite with these variables; the exit code of pytest."""
     command = [
         "pytest",
         f"--plugin={target.shared_object}",
         f"--plugin-profile={Path('third_party', target.name, 'profile.toml')}",
         f"--runtime={target.runtime}",
         "--services",
+        *target.options,
         *more,
         f"--report-dir={REPORTS / target.name}",
     ]
     click.echo(shlex.join(command))
-    environment = {**os.environ, **target.settings}
+    environment = {**os.environ, **target.settings, **places}
     return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, env=environment, check=False).returncode
 
 
@@ -167,18 +172,20 @@ def publish(target: Target, code: int, seconds: float) -> None:
         return
     found = load(made)
     click.echo(f"{target.name}: {found.verdict} ({found.reason}), in {seconds / 60:.0f} minutes")
-    if found.left_out is None and found.suite.tier == "full":
-        write(anonymous(made.read_text(encoding="utf-8")), CLONE / target.published)
-        click.echo(f"published: {target.published / 'report.json'}")
-
-
-def anonymous(text: str) -> Report:
-    """A report in which the paths of backtraces and traces do not tell whose machine it was."""
-    for folder in (CLONE, native_directory(), runtimes.cache()):
-        text = text.replace(f"{folder}/", "")
-    document = json.loads(text)
-    document["end"]["sha256"] = digest_of(document["cases"])
-    return validate(document)
+    try:
+        written = reports.publish(
+            found,
+            CLONE / PUBLISHED,
+            target.name,
+            target.version,
+            folders=(CLONE, native_directory().parent, runtimes.cache(), build_images.CACHE),
+            command=("python", "-m", "third_party.judge", target.name),
+        )
+    except NotPublishable as error:
+        click.echo(f"not published: {error}")
+        return
+    for path in written:
+        click.echo(f"published: {path.relative_to(CLONE)}")
 
 
 if __name__ == "__main__":
