@@ -3,32 +3,38 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from . import consistency
 from .errors import AlteredReport, EmptyReport, NotAReport, TruncatedReport, WrongSchema
 from .escape import printable
-from .plain import digest_of, dumps, parse, plain, typed
+from .plain import Digest, digest_of, dumps, parse, plain, text, typed
+from .records import CaseRecord
 from .report import REPORT_NAME, SCHEMA, Report
 from .upgrade import upgraded
 
+#: What is before and behind the cases in the text of a report; within a case a line does not end.
+_CASES, _END = '\n"cases": [\n', "\n],\n"
 _OPENING = f'{{\n"schema": "{SCHEMA.rpartition("/")[0]}/'
 
 
 def render(report: Report) -> str:
     """The text of report.json: ASCII, one line a clause and a case, so that two reports can be compared by line."""
-    return "".join(_lines(plain(report)))
+    return "".join(_pieces(report))
 
 
-def _lines(document: dict[str, Any]) -> Iterator[str]:
+def _pieces(report: Report) -> Iterator[str]:
     opening = "{\n"
-    for key, value in document.items():
+    # Cases are made plain one at a time: there may be very many.
+    for key, value in plain(replace(report, cases=())).items():
         yield f"{opening}{dumps(key)}: "
         opening = ",\n"
-        if key == "cases" and value:
-            yield "[\n" + ",\n".join(dumps(case) for case in value) + "\n]"
+        if key == "cases" and report.cases:
+            for place, case in enumerate(report.cases):
+                yield (",\n" if place else "[\n") + text(case)
+            yield "\n]"
         elif key == "clauses" and value:
             yield "{\n" + ",\n".join(f"{dumps(name)}: {dumps(facts)}" for name, facts in value.items()) + "\n}"
         else:
@@ -41,7 +47,8 @@ def write(report: Report, directory: Path) -> Path:
     path = directory / REPORT_NAME
     draft = path.with_suffix(f".{os.getpid()}.tmp")
     try:
-        draft.write_text(render(report), encoding="ascii")
+        with draft.open("w", encoding="ascii") as file:
+            file.writelines(_pieces(report))
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -56,6 +63,8 @@ def load(path: Path) -> Report:
     source = path.read_bytes().decode("utf-8", errors="replace")
     if not source.strip():
         raise EmptyReport(path, "the file is empty")
+    if found := _by_case(source):
+        return _held(*found, path)
     try:
         document = parse(source)
     except ValueError:
@@ -86,7 +95,39 @@ def validate(document: object, path: Path | None = None) -> Report:
         raise WrongSchema(path, f"{printable(place)} is not as the schema says: {printable(what)}") from None
     except ValueError as error:
         raise WrongSchema(path, f"a name in it is not as the schema says: {printable(str(error))}") from None
+    return _held(report, digest_of(document["cases"]), path)
+
+
+def _by_case(source: str) -> tuple[Report, str] | None:
+    """The report of a text as `write` makes it, and the digest of its cases, of which one at a time is made plain.
+
+    None for any other text, and for one with something wrong in it: who reads it whole can say what.
+    """
+    begin, end = source.find(_CASES), source.find(_END)
+    if not 0 < begin < end:
+        return None
+    begin += len(_CASES)
+    cases: list[CaseRecord] = []
+    digest = Digest()
+    try:
+        document = upgraded(parse(f"{source[:begin]}{source[end:]}"))
+        if document.pop("cases") != []:
+            return None
+        report = typed(document | {"cases": ()}, Report)
+        while begin < end:
+            line = source[begin : source.index("\n", begin)]
+            begin += len(line) + 1
+            case = parse(line.removesuffix(","))
+            digest.add(case)
+            cases.append(typed(case, CaseRecord))
+    except (msgspec.MsgspecError, ValueError, LookupError, TypeError):
+        return None
+    return replace(report, cases=tuple(cases)), digest.text()
+
+
+def _held(report: Report, digest: str, path: Path | None) -> Report:
+    """The report, if it agrees with itself, and its end marker with the digest of its cases. Raises a ReportError."""
     consistency.hold(report, path)
-    if report.end.sha256 != digest_of(document["cases"]):
+    if report.end.sha256 != digest:
         raise AlteredReport(path, "the cases are not those the end marker was written for")
     return report

@@ -36,3 +36,7 @@ class DuplicateCase(ReportError):
 
 class UnknownClause(ReportError):
     """A case names a clause that the header lacks."""
+
+
+class PartsDisagree(ReportError):
+    """Reports that are to be merged are not of one run: of another suite, another target, or other options."""

@@ -36,8 +36,13 @@ class Finding:
 
 def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Finding]:
     """What a run found, causes first."""
+    return with_consequences(by_clause(report, verdict))
+
+
+def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
+    """The findings of which none is told with another; causes come first in `ordered`."""
     found: list[Finding] = []
-    for finding in by_clause(report, verdict):
+    for finding in ordered:
         cases = finding.cases.keys()
         cause = next((other for other in found if cases <= other.cases.keys()), None)
         if cause is None:
@@ -48,17 +53,22 @@ def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Findi
 
 
 def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
-    """Each clause that has checks with this verdict, whatever it is a consequence of.
+    """Each clause that has checks with this verdict, whatever it is a consequence of, in the order of `grouped`."""
+    return grouped(
+        report, ((case, check) for case in report.cases for check in case.checks if check.verdict is verdict)
+    )
+
+
+def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
+    """These checks of a report by clause.
 
     Causes come first, and of clauses that stand in one place of their order those that show in more cases.
     """
     made: dict[str, list[Made]] = {}
-    for case in report.cases:
-        for check in case.checks:
-            if check.verdict is verdict:
-                made.setdefault(check.clause, []).append((case, check))
+    for case, check in checks:
+        made.setdefault(check.clause, []).append((case, check))
     places = {name: place for place, name in enumerate(report.clauses)}
-    found = [Finding(name, tuple(_plainest_first(report, name, checks))) for name, checks in made.items()]
+    found = [Finding(name, tuple(_plainest_first(report, name, those))) for name, those in made.items()]
     return sorted(found, key=lambda one: (report.clauses[one.clause].order, -len(one.cases), places[one.clause]))
 
 

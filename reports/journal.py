@@ -139,49 +139,51 @@ def recover(path: Path) -> Report:
     Raises EmptyReport, NotAReport, TruncatedReport (nothing can be known: the header is torn, or lines are missing
     before the footer), DuplicateCase, UnknownClause, or OSError.
     """
-    first, *rest = _objects(path)
+    objects = _objects(path)
+    first = next(objects)
     if "journal" not in first:
         raise NotAReport(path, "this is not a journal: its first line is no header")
     if first["journal"] != FORMAT:
         raise NotAReport(path, f"the journal follows {first['journal']!r}, this version reads {FORMAT!r}")
+    cases: dict[str, CaseRecord] = {}
+    footer = None
     try:
         header = typed(first, HeaderLine).header
-        footer = typed(rest.pop(), FooterLine).footer if rest and "footer" in rest[-1] else None
-        cases = _cases(path, [typed(line, CaseLine) for line in rest])
+        for one in objects:
+            if footer is not None:
+                raise NotAReport(path, "the journal goes on behind its footer")
+            if "footer" in one:
+                footer = typed(one, FooterLine).footer
+                continue
+            line = typed(one, CaseLine)
+            if line.case.id in cases and not line.again:
+                raise DuplicateCase(path, f"the case {line.case.id!r} stands in it twice")
+            cases[line.case.id] = line.case
     except ValueError as error:
         raise NotAReport(path, f"a line of the journal does not say what it should: {printable(str(error))}") from error
     if footer is None:
         footer = Footer(cases=len(cases), duration=None, left_out=KILLED, services=None)
     if footer.cases != len(cases):
         raise TruncatedReport(path, f"the footer counts {footer.cases} cases, the journal has {len(cases)}")
-    return build(header, cases, duration=footer.duration, left_out=footer.left_out, services=footer.services)
-
-
-def _cases(path: Path, lines: Iterable[CaseLine]) -> list[CaseRecord]:
-    cases: dict[str, CaseRecord] = {}
-    for line in lines:
-        if line.case.id in cases and not line.again:
-            raise DuplicateCase(path, f"the case {line.case.id!r} stands in it twice")
-        cases[line.case.id] = line.case
-    return list(cases.values())
+    return build(header, cases.values(), duration=footer.duration, left_out=footer.left_out, services=footer.services)
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a journal, at least one; a torn last line is dropped."""
-    lines = path.read_bytes().split(b"\n")
-    if lines == [b""]:
-        raise EmptyReport(path, "the file is empty")
-    for number, line in enumerate(lines, start=1):
-        if not line and number == len(lines):
-            return
-        try:
-            value = parse(line.decode("utf-8", errors="replace"))
-        except ValueError:
-            if number < len(lines):
-                raise NotAReport(path, f"line {number} of the journal is not JSON") from None
-            if number == 1:
-                raise TruncatedReport(path, "the header of the journal is torn: nothing is known of the run") from None
-            return
-        if not isinstance(value, dict):
-            raise NotAReport(path, f"line {number} of the journal is no object")
-        yield value
+    with path.open("rb") as file:
+        if not file.peek(1):
+            raise EmptyReport(path, "the file is empty")
+        for number, line in enumerate(file, start=1):
+            try:
+                value = parse(line.decode("utf-8", errors="replace"))
+            except ValueError:
+                if line.endswith(b"\n"):
+                    raise NotAReport(path, f"line {number} of the journal is not JSON") from None
+                if number == 1:
+                    raise TruncatedReport(
+                        path, "the header of the journal is torn: nothing is known of the run"
+                    ) from None
+                return
+            if not isinstance(value, dict):
+                raise NotAReport(path, f"line {number} of the journal is no object")
+            yield value

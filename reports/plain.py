@@ -8,6 +8,7 @@ decoder refuse both.
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
@@ -61,3 +62,30 @@ def read(source: str, kind: type[T]) -> T:
 def digest_of(value: object) -> str:
     """SHA-256 (64 hexadecimal digits) over plain values as compact ASCII JSON with sorted keys. Raises ValueError."""
     return hashlib.sha256(_CANONICAL.encode(value).encode("ascii")).hexdigest()
+
+
+def digest_of_all(records: Iterable[object]) -> str:
+    """The same over a list of records."""
+    digest = Digest()
+    for record in records:
+        digest.add(plain(record))
+    return digest.text()
+
+
+class Digest:
+    """The same over a list of which one value comes after the other: there may be very many."""
+
+    def __init__(self) -> None:
+        self._sha256 = hashlib.sha256()
+        self._before = b"["
+
+    def add(self, value: object) -> None:
+        """Go on with these plain values. Raises ValueError."""
+        self._sha256.update(self._before + _CANONICAL.encode(value).encode("ascii"))
+        self._before = b","
+
+    def text(self) -> str:
+        """The digest of the list so far."""
+        whole = self._sha256.copy()
+        whole.update(b"[]" if self._before == b"[" else b"]")
+        return whole.hexdigest()

@@ -4,24 +4,22 @@ It says what to do next: the verdict, and what is broken, the cause first. The r
 more is asked for: with a verbosity of 1 all findings and the calls of the first, with 2 the calls of all.
 """
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from . import words
 from .abi import AbiFacts, AbiSymbols, spans
 from .claims import ClaimState
-from .escape import command_line, printable
+from .escape import printable
 from .findings import Finding, Made, by_clause, findings
+from .lines import Line, fitting, rule, wrapped
 from .plain import dumps
 from .records import CaseRecord
 from .report import REPORT_NAME, Report
 from .services import Figures
-from .verdicts import TargetVerdict, Verdict, checks_made
-from .waivers import REMEDIES, WaiverState
-
-#: A line and how pytest's terminal writer is to show it.
-Line = tuple[str, Mapping[str, bool]]
+from .verdicts import TargetVerdict, Verdict
+from .waivers import REMEDIES
 
 #: So many findings are shown where nobody asks for all.
 FINDINGS_SHOWN = 10
@@ -29,9 +27,6 @@ FINDINGS_SHOWN = 10
 CASES_SHOWN = 5
 #: So many calls of one case are shown, the last ones.
 CALLS_SHOWN = 40
-#: So many ids are named on one line; the rest is counted.
-_NAMED = 6
-_WIDEST = 120
 #: The clause that says how long is too long.
 HANG = "robustness.no-hang"
 _COLOUR = {
@@ -45,15 +40,14 @@ _COLOUR = {
 
 def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) -> Iterator[Line]:
     """The lines for one target; `directory` is where its report is."""
-    columns = max(60, min(width, _WIDEST))
+    columns = fitting(width)
     verbosity = max(0, verbosity)
     target = report.target
     scheme = f" ({target.scheme}://)" if target.scheme else ""
-    yield _rule(f" conformance of {printable(target.name)}{printable(scheme)} ", columns), {"bold": True}
+    yield rule(f" conformance of {printable(target.name)}{printable(scheme)} ", columns), {"bold": True}
     verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
-    yield f"{_number(len(report.cases), 'case')}; checks: {counts or 'none'}", {}
+    yield words.counts(report), {}
     yield from _abi(target.abi, columns, verbosity)
     yield from _classes(report, columns)
     yield from _tables(target.tables, columns)
@@ -74,10 +68,6 @@ def _path(directory: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-def _rule(title: str, columns: int) -> str:
-    return title.center(columns, "=")
-
-
 def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
     """In which releases of TensorFlow it loads, and what they would take over."""
     if abi is None:
@@ -86,21 +76,23 @@ def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
     lacking = [release for release in abi.releases if release not in abi.loads]
     if abi.missing and not verbosity:
         loads += f"; not in {spans(lacking, abi.releases)}, for want of {_symbols(abi.missing)} (-v says more)"
-    for line, _ in _wrapped("loads in ", loads, columns):
+    for line, _ in wrapped("loads in ", loads, columns):
         yield line, {"yellow": bool(lacking)}
     for one in abi.missing if verbosity else ():
         where = f": {one.library} has it, which the plugin does not name" if one.library else ""
         text = f"{spans(one.releases, abi.releases)}, for want of {_symbols([one])}{where}"
-        yield from _wrapped("  not in ", text, columns)
+        yield from wrapped("  not in ", text, columns)
     if abi.captured and not verbosity:
-        text = f"{_symbols(abi.captured)}, instead of {_few([*dict.fromkeys(one.library for one in abi.captured)])}"
-        for line, _ in _wrapped("TensorFlow's own copy gives it ", f"{text} (-v says more)", columns):
+        text = (
+            f"{_symbols(abi.captured)}, instead of {words.few([*dict.fromkeys(one.library for one in abi.captured)])}"
+        )
+        for line, _ in wrapped("TensorFlow's own copy gives it ", f"{text} (-v says more)", columns):
             yield line, {"yellow": True}
     for one in abi.captured if verbosity else ():
         text = f"{_symbols([one])} from the copy in TensorFlow {spans(one.releases, abi.releases)}"
-        yield from _wrapped(f"  instead of {printable(one.library)}: ", text, columns)
+        yield from wrapped(f"  instead of {printable(one.library)}: ", text, columns)
     if abi.remedy and verbosity:
-        yield from _wrapped("  remedy: ", abi.remedy, columns)
+        yield from wrapped("  remedy: ", abi.remedy, columns)
 
 
 def _symbols(groups: Sequence[AbiSymbols]) -> str:
@@ -117,35 +109,32 @@ def _classes(report: Report, columns: int) -> Iterator[Line]:
     """Each class, and of how many checks its verdict is."""
     untouched = []
     for name, account in report.classes.items():
-        counts = account.counts.by_verdict()
-        if not any(counts.values()):
+        said = words.of_class(account)
+        if said is None:
             untouched.append(name)
             continue
-        said = [_number(checks_made(counts), "check")] + [
-            f"{counts[verdict]} {verdict}" for verdict in (Verdict.NOT_RUN, Verdict.ABSENT) if counts[verdict]
-        ]
-        line = f"  {printable(name):<14} {account.verdict:<22} {', '.join(said)}"
+        line = f"  {printable(name):<14} {account.verdict:<22} {said}"
         yield line, {_COLOUR[account.verdict]: True}
     if untouched:
-        yield from _wrapped("  no case of: ", ", ".join(untouched), columns)
+        yield from wrapped("  no case of: ", ", ".join(untouched), columns)
 
 
 def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
     for answer, title in (("default", "answered by core's default"), ("absent", "absent")):
         ops = [op for op, given in tables.items() if given == answer]
         if ops:
-            yield from _wrapped(f"{title}: ", ", ".join(ops), columns)
+            yield from wrapped(f"{title}: ", ", ".join(ops), columns)
 
 
 def _claims(report: Report, columns: int) -> Iterator[Line]:
     """What the profile claims; what is kept beyond that is worth a line of its own."""
     said = {claim.name: dumps(claim.value) for claim in report.claims}
     if said:
-        yield from _wrapped("claims: ", ", ".join(f"{name} = {value}" for name, value in said.items()), columns)
+        yield from wrapped("claims: ", ", ".join(f"{name} = {value}" for name, value in said.items()), columns)
     for claim in report.claims:
         if claim.state is ClaimState.UNDER_DECLARED:
             text = f"{claim.name} = {said[claim.name]}, but everything it gives up is kept"
-            for line, _ in _wrapped("  under-declared: ", text, columns):
+            for line, _ in wrapped("  under-declared: ", text, columns):
                 yield line, {"yellow": True}
 
 
@@ -158,43 +147,40 @@ def _violations(report: Report, columns: int, directory: Path, verbosity: int) -
         return
     yield "", {}
     if rest := [finding.clause for finding in found[len(shown) :]]:
-        yield from _wrapped(f"… and {len(rest)} more broken clauses: ", f"{_few(rest)}; -v shows them all", columns)
+        yield from wrapped(f"… and {len(rest)} more broken clauses: ", f"{words.few(rest)}; -v shows them all", columns)
     case, _ = found[0].checks[0]
-    yield f"the first one again: {command_line([*report.suite.command, f'--case={case.id}'])}", {}
+    yield f"the first one again: {words.again(report, case)}", {}
     if any(HANG in (finding.clause, *finding.beside) for finding in found):
         seconds = report.suite.options.get("call-timeout")
         yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
-    path = command_line([_path(directory)])
-    yield f"to accept them: tffs-conformance waive {path} --owner=WHO --reason=WHY", {"light": True}
+    yield f"to accept them: {words.waiving(_path(directory))}", {"light": True}
 
 
 def _finding(report: Report, finding: Finding, columns: int, verbosity: int, calls: bool) -> Iterator[Line]:
     clause = report.clauses[finding.clause]
     yield "", {}
     cases = list(finding.cases)
-    count = f"{_number(finding.times, 'check')} in {_number(len(cases), 'case')}"
-    yield f"VIOLATION {printable(finding.clause)} ({count})", {"bold": True, "red": True}
-    yield from _wrapped("  rule      ", clause.rule, columns)
-    yield from _wrapped("  source    ", "; ".join(clause.source), columns)
+    yield f"VIOLATION {printable(finding.clause)} ({words.extent(finding)})", {"bold": True, "red": True}
+    yield from wrapped("  rule      ", clause.rule, columns)
+    yield from wrapped("  source    ", "; ".join(clause.source), columns)
     if clause.tensorflow:
-        yield from _wrapped("  TensorFlow ", clause.tensorflow, columns)
+        yield from wrapped("  TensorFlow ", clause.tensorflow, columns)
     stimuli = finding.checks[: CASES_SHOWN if verbosity else 1]
     for made in stimuli:
         yield from _stimulus(made, columns, calls)
     told = {case.id for case, _ in stimuli}
     if others := [case for case in cases if case not in told]:
-        yield from _wrapped("  also in   ", _few(others), columns)
+        yield from wrapped("  also in   ", words.few(others), columns)
     if finding.beside:
-        yield from _wrapped("  with it   ", f"{_few(finding.beside)}, broken in the same cases only", columns)
-    yield from _wrapped("  check     ", clause.check, columns)
+        yield from wrapped("  with it   ", f"{words.few(finding.beside)}, broken in the same cases only", columns)
+    yield from wrapped("  check     ", clause.check, columns)
 
 
 def _stimulus(made: Made, columns: int, calls: bool) -> Iterator[Line]:
     case, check = made
-    yield from _wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
-    yield from _wrapped("    expected  ", check.expected, columns)
-    said = f" ({check.plugin_said})" if check.plugin_said else ""
-    yield from _wrapped("    got       ", check.got + said, columns)
+    yield from wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
+    yield from wrapped("    expected  ", check.expected, columns)
+    yield from wrapped("    got       ", words.got(check), columns)
     yield from _found(case.reason or "", columns)
     if calls:
         yield from _calls(case, columns)
@@ -203,7 +189,7 @@ def _stimulus(made: Made, columns: int, calls: bool) -> Iterator[Line]:
 def _found(reason: str, columns: int) -> Iterator[Line]:
     """How a history was shrunk, in words, and where it was written down, in paths and commands to be copied."""
     words, *copied = reason.split("; ")
-    yield from _wrapped("    found     ", words, columns) if words else ()
+    yield from wrapped("    found     ", words, columns) if words else ()
     for text in copied:
         yield f"{'':<14}{printable(text)}", {}
 
@@ -214,7 +200,7 @@ def _calls(case: CaseRecord, columns: int) -> Iterator[Line]:
     if before > 0:
         yield f"    calls     … {before} before these", {}
     for call in case.ops[max(0, before) :]:
-        yield from _wrapped("    call      ", call, columns)
+        yield from wrapped("    call      ", call, columns)
 
 
 def _waived(report: Report, columns: int) -> Iterator[Line]:
@@ -225,15 +211,7 @@ def _waived(report: Report, columns: int) -> Iterator[Line]:
     for number, entry in enumerate(report.waivers, start=1):
         red = {"red": True} if entry.state in REMEDIES else {}
         yield f"  waiver {number} ({printable(entry.clause)}, {printable(entry.case)})", red
-        if entry.state in REMEDIES:
-            said = f"{entry.state}: {REMEDIES[entry.state]} (owner: {entry.owner}, fingerprint: {entry.fingerprint})"
-        elif entry.state is WaiverState.USED:
-            said = f"{entry.waived} × {entry.fingerprint}: {entry.reason} (owner: {entry.owner})"
-        else:
-            said = f"{entry.state}: not all of its cases were run"
-        if entry.got_instead:
-            said += f"; got instead: {' | '.join(entry.got_instead[:CASES_SHOWN])}"
-        for text, _ in _wrapped("    ", said, columns):
+        for text, _ in wrapped("    ", words.waiver(entry), columns):
             yield text, red
 
 
@@ -244,19 +222,10 @@ def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
         yield "", {}
     for finding in shown:
         case, check = finding.checks[0]
-        if check.reading is not None:
-            said = f"{check.reading}: {_made_of(report, finding.clause).get(check.reading, check.got)}"
-        else:
-            said = f"expected {check.expected}, got {check.got}"
-        yield f"WARNING {printable(finding.clause)} ({_number(finding.times, 'check')})", {"yellow": True}
-        yield from _wrapped("  ", f"{case.id}: {said}", columns)
+        yield f"WARNING {printable(finding.clause)} ({words.number(finding.times, 'check')})", {"yellow": True}
+        yield from wrapped("  ", f"{case.id}: {words.warning(report, check)}", columns)
     if rest := [finding.clause for finding in warned[len(shown) :]]:
-        yield from _wrapped(f"… and {len(rest)} more warnings: ", f"{_few(rest)}; -v shows them all", columns)
-
-
-def _made_of(report: Report, clause: str) -> dict[str, str]:
-    """What TensorFlow makes of each reading of a clause."""
-    return {reading.name: reading.tensorflow for reading in report.clauses[clause].readings or ()}
+        yield from wrapped(f"… and {len(rest)} more warnings: ", f"{words.few(rest)}; -v shows them all", columns)
 
 
 def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
@@ -274,23 +243,23 @@ def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
         return
     yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
     for name, counter in readings.items():
-        made = _made_of(report, name)
+        made = words.made_of(report, name)
         said = " | ".join(f"{reading}: {made[reading]}" if reading in made else reading for reading in counter)
-        yield from _wrapped(f"  {printable(name)}: ", said, columns)
+        yield from wrapped(f"  {printable(name)}: ", said, columns)
 
 
 def _not_run(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
     most = 50 if verbosity else CASES_SHOWN
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
-        reasons = Counter(case.reason or "" for case in report.cases if case.verdict is verdict)
+        reasons = words.reasons(report, verdict)
         if verdict is Verdict.ABSENT and reasons and not verbosity:
-            yield f"absent: {_number(reasons.total(), 'case')} (-v says why)", {}
+            yield f"absent: {words.number(reasons.total(), 'case')} (-v says why)", {}
             continue
         if reasons:
             yield "", {}
             yield f"{verdict}:", {"bold": True, "red": verdict is Verdict.ERROR, "yellow": verdict is not Verdict.ERROR}
         for reason, count in reasons.most_common(most):
-            yield from _wrapped(f"  {count:>4} × ", reason, columns)
+            yield from wrapped(f"  {count:>4} × ", reason, columns)
         if len(reasons) > most:
             yield f"  … and {len(reasons) - most} more reasons in {REPORT_NAME}", {}
 
@@ -299,26 +268,11 @@ def _services(measured: Figures | None, columns: int) -> Iterator[Line]:
     if measured is None:
         return
     yield "", {}
-    yield from _wrapped("services: ", ", ".join(measured.images), columns)
+    yield from wrapped("services: ", ", ".join(measured.images), columns)
     if measured.failure is not None:
-        for text, _ in _wrapped("  nothing could be measured: ", measured.failure, columns):
+        for text, _ in wrapped("  nothing could be measured: ", measured.failure, columns):
             yield text, {"red": True}
         return
     yield f"  what they counted while a file of {measured.size:,} bytes was read, here and then on another node:", {}
     for figure in measured.figures:
-        yield from _wrapped(f"  {figure.bytes:>14,}  ", figure.what, columns)
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _few(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f", … and {more} more" if more > 0 else "")
-
-
-def _wrapped(head: str, text: str, columns: int) -> Iterator[Line]:
-    lines = textwrap.wrap(printable(text), columns - len(head), break_on_hyphens=False) or [""]
-    for number, line in enumerate(lines):
-        yield (head if number == 0 else " " * len(head)) + line, {}
+        yield from wrapped(f"  {figure.bytes:>14,}  ", figure.what, columns)

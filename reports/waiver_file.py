@@ -76,7 +76,7 @@ def update(
     for clause, case, got in _grouped(left):
         changes.added.append(f"{clause}, {case}: {got}")
         entry = {"clause": clause, "case": case, "fingerprint": got, "reason": reason, "owner": owner}
-        kept.append(_written(entry | ({"issue": issue} if issue else {}) | {"expires": expires}))
+        kept.append(written(entry | ({"issue": issue} if issue else {}) | {"expires": expires}))
     _replace(path, "".join(kept))
     return changes
 
@@ -116,7 +116,7 @@ def waive(
             "owner": owner,
         }
         optional = {"issue": issue, "expires": expires}
-        text += _written(entry | {key: value for key, value in optional.items() if value is not None})
+        text += written(entry | {key: value for key, value in optional.items() if value is not None})
     try:
         tomlkit.parse(text)
     except tomlkit.exceptions.ParseError as error:
@@ -124,6 +124,27 @@ def waive(
     if added:
         _replace(path, text if waivers else text.lstrip("\n"))
     return added
+
+
+def proposed(report: Report, *, reason: str, owner: str) -> dict[str, list[dict[str, object]]]:
+    """By clause, the entries that accept the violations of a report; `written` has the text of each."""
+    breaches = {
+        (check.clause, case.id, check.got): None
+        for case in report.cases
+        for check in case.checks
+        if check.verdict is Verdict.VIOLATION
+    }
+    by_clause: dict[str, list[dict[str, object]]] = {}
+    for clause, case, got in _grouped(breaches):
+        entry: dict[str, object] = {
+            "clause": clause,
+            "case": case,
+            "fingerprint": got,
+            "reason": reason,
+            "owner": owner,
+        }
+        by_clause.setdefault(clause, []).append(entry)
+    return by_clause
 
 
 def _replace(path: Path, text: str) -> None:
@@ -196,7 +217,8 @@ def _edited(block: str, edits: Mapping[str, object]) -> str:
     return tomlkit.dumps(document)
 
 
-def _written(entry: Mapping[str, object]) -> str:
+def written(entry: Mapping[str, object]) -> str:
+    """An entry as text that a file of waivers may get at its end."""
     entries = tomlkit.aot()
     table = tomlkit.table()
     for key, value in entry.items():

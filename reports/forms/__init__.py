@@ -1,0 +1,64 @@
+"""The forms of a report, for people and for other programs. Each is made from the report alone, by a module here.
+
+A module has `render(report, directory)`, which gives the whole text of the file; `directory` is where the report is,
+with the traces that it names. One whose text grows with every case has `pieces`, too, which gives it part by part.
+Texts in a report may be anything that a plugin said: each form escapes them for itself.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from ..report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form: the name of its option and its module, its file, and what its help says."""
+
+    name: str
+    file: str
+    says: str
+
+    def pieces(self, report: Report, directory: Path) -> Iterator[str]:
+        """The text of the file. The module is imported when it is needed: some stand on large libraries."""
+        module = import_module(f".{self.name}", __package__)
+        if hasattr(module, "pieces"):
+            yield from module.pieces(report, directory)
+        else:
+            yield module.render(report, directory)
+
+    def render(self, report: Report, directory: Path) -> str:
+        """The same in one."""
+        return "".join(self.pieces(report, directory))
+
+
+#: In the order of the help.
+FORMS: tuple[Form, ...] = (
+    Form("html", "report.html", "a page for a browser, with all clauses and cases"),
+    Form("markdown", "report.md", "for a pull request or the summary of a job"),
+    Form("junit", "junit.xml", "for GitLab, Jenkins and others that show tests"),
+    Form("sarif", "report.sarif", "for code scanning"),
+    Form("gitlab", "gl-code-quality-report.json", "for merge requests on GitLab"),
+    Form("badge", "badge.svg", "a picture of the verdict"),
+    Form("shields", "badge.json", "the verdict for shields.io"),
+)
+
+
+def write(form: Form, report: Report, into: Path, directory: Path) -> Path:
+    """Write a report that lies in `directory` in this form into a folder, whole or not at all; the path.
+
+    Raises OSError.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    path = into / form.file
+    draft = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.writelines(form.pieces(report, directory))
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,143 @@
+"""The report as a page: one file that a browser opens without a network, by keyboard, on a phone and in the dark."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..abi import spans
+from ..escape import command_line
+from ..findings import Finding, by_clause, findings
+from ..header import ReadingFacts
+from ..records import CaseRecord
+from ..report import ClauseAccount, Report
+from ..verdicts import Verdict, checks_made
+from ..waiver_file import proposed, written
+from ..waivers import REMEDIES
+from .meanings import OF_CHECK, OF_TARGET, OF_TIER
+from .packed import packed
+from .page import page
+from .programs import program
+
+#: So many waivers of one clause are shown; `tffs-conformance waive` writes them all.
+WAIVERS_SHOWN = 5
+#: So many of the slowest cases are shown.
+SLOWEST_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding with all that a person needs to act on it."""
+
+    finding: Finding
+    clause: ClauseAccount
+    waivers: list[str]
+    more_waivers: int
+    programs: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A reading of a disputed clause that the plugin follows; `facts` are missing of one that the clause lacks."""
+
+    clause: str
+    name: str
+    times: int
+    facts: ReadingFacts | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What takes time: seconds, and their share of the largest in percent."""
+
+    name: str
+    seconds: float
+    share: float
+    cases: int = 1
+
+
+def render(report: Report, directory: Path) -> str:
+    """The text of the page. `directory` is where the report is; of its files only programs of traces are read."""
+    seen = list(_seen(report))
+    return page(
+        "report.html",
+        script="report.js",
+        report=report,
+        command=command_line(report.suite.command),
+        again=lambda case: command_line([*report.suite.command, f"--case={case}"]),
+        waive=lambda clause: command_line(
+            ["tffs-conformance", "waive", "report.json", f"--clause={clause}", "--owner=WHO", "--reason=WHY"]
+        ),
+        findings=list(_told(report, directory)),
+        warnings=by_clause(report, Verdict.WARNING),
+        unsettled=list(_unsettled(report)),
+        harmful=[one for one in seen if one.facts and one.facts.harmful],
+        accepted=[one for one in seen if not (one.facts and one.facts.harmful)],
+        answered={who: [op for op, by in report.target.tables.items() if by == who] for who in ("default", "absent")},
+        groups=_groups(report.clauses),
+        ops=sorted({clause.op for clause in report.clauses.values() if clause.op}),
+        spans=spans,
+        remedies=REMEDIES,
+        kinds=OF_CHECK,
+        meaning=OF_TARGET.__getitem__,
+        tried=OF_TIER[report.suite.tier],
+        checks_made=checks_made,
+        slowest=_slowest(report.cases),
+        modules=_modules(report.cases),
+        data=packed(report),
+    )
+
+
+def _told(report: Report, directory: Path) -> Iterator[Told]:
+    waivers = proposed(report, reason="WHY", owner="WHO")
+    for finding in findings(report):
+        programs = {case.id: program(case.reason, directory) for case, _ in finding.checks}
+        entries = waivers[finding.clause]
+        yield Told(
+            finding,
+            report.clauses[finding.clause],
+            [written(entry).strip() for entry in entries[:WAIVERS_SHOWN]],
+            max(0, len(entries) - WAIVERS_SHOWN),
+            [one for one in programs.values() if one is not None],
+        )
+
+
+def _unsettled(report: Report) -> Iterator[tuple[Verdict, list[tuple[str, list[str]]]]]:
+    """Of each verdict that says nothing of the plugin: the reasons, the most frequent first, and the cases of each."""
+    for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
+        cases: dict[str, list[str]] = {}
+        for case in report.cases:
+            if case.verdict is verdict:
+                cases.setdefault(case.reason or "", []).append(case.id)
+        if cases:
+            yield verdict, sorted(cases.items(), key=lambda one: -len(one[1]))
+
+
+def _seen(report: Report) -> Iterator[Seen]:
+    for name, clause in report.clauses.items():
+        facts = {reading.name: reading for reading in clause.readings or ()}
+        for reading, times in (clause.readings_seen or {}).items():
+            yield Seen(name, reading, times, facts.get(reading))
+
+
+def _groups(clauses: Mapping[str, ClauseAccount]) -> dict[str, dict[str, ClauseAccount]]:
+    """The clauses by class."""
+    groups: dict[str, dict[str, ClauseAccount]] = {}
+    for name, clause in clauses.items():
+        groups.setdefault(clause.conformance_class, {})[name] = clause
+    return groups
+
+
+def _slowest(cases: Iterable[CaseRecord]) -> list[Cost]:
+    first = sorted(cases, key=lambda case: (-case.duration, case.id))[:SLOWEST_SHOWN]
+    most = max((case.duration for case in first), default=0) or 1
+    return [Cost(case.id, case.duration, 100 * case.duration / most) for case in first]
+
+
+def _modules(cases: Iterable[CaseRecord]) -> list[Cost]:
+    """What the cases of each theme take together: what stands before the slash of their ids."""
+    durations: dict[str, list[float]] = {}
+    for case in cases:
+        durations.setdefault(case.id.partition("/")[0], []).append(case.duration)
+    most = max(map(sum, durations.values()), default=0) or 1
+    costs = [Cost(name, sum(spent), 100 * sum(spent) / most, len(spent)) for name, spent in durations.items()]
+    return sorted(costs, key=lambda cost: (-cost.seconds, cost.name))

@@ -1,0 +1,146 @@
+"""A report as JUnit XML, which GitLab, Jenkins and most others read: a test case a case.
+
+A violation is a failure, an error an error. What is absent, not run or waived is skipped, and says why. A warning
+passes, and says so in its output.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import junitparser
+from junitparser import Error, Failure, Properties, Property, Skipped, TestCase, TestSuite
+
+from .. import words
+from ..records import CaseRecord, CheckRecord
+from ..report import Report
+from ..verdicts import Verdict
+
+#: So many characters of one text are shown, and of one line.
+LONGEST = 10_000
+LONGEST_LINE = 1000
+#: So many checks of one case are told, and of its last calls and lines of output.
+MOST = 50
+
+
+def render(report: Report, directory: Path) -> str:
+    """The text of junit.xml: one test suite, in the order of the cases."""
+    return "".join(pieces(report, directory))
+
+
+def pieces(report: Report, directory: Path) -> Iterator[str]:
+    """The same case by case: the elements of many are large, and so is their text."""
+    suite = TestSuite(_line(report.target.name))
+    said = {
+        "verdict": report.verdict,
+        "reason": report.reason,
+        "left_out": report.left_out or "",
+        "contract": report.contract,
+        "tier": report.suite.tier,
+        "seed": str(report.suite.seed),
+        "version": report.suite.version,
+        "plugin": report.target.plugin,
+    }
+    for name, value in said.items():
+        suite.add_property(name, _line(value))
+    suite.timestamp = _line(report.suite.started)
+    suite.time = report.suite.duration or 0
+    ended = Counter(case.verdict for case in report.cases)
+    suite.tests = ended.total()
+    suite.failures, suite.errors = ended[Verdict.VIOLATION], ended[Verdict.ERROR]
+    suite.skipped = sum(ended[verdict] for verdict in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.WAIVED))
+    document = junitparser.JUnitXml("tffs-conformance")
+    # Not `add_testsuite`, which counts for itself.
+    document.append(suite)
+    before, end, after = _text(document).rpartition("</testsuite>")
+    yield f'<?xml version="1.0" encoding="utf-8"?>\n{before}'
+    for case in report.cases:
+        yield f"\n{_text(_case(report, case))}"
+    yield f"\n{end}{after}\n"
+
+
+def _text(element: junitparser.Element) -> str:
+    """An element in ASCII: a text of many cases would be two or four times as large with one letter of another kind."""
+    text: str = element.tostring().decode("utf-8")
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def _case(report: Report, case: CaseRecord) -> TestCase:
+    test = TestCase(_line(case.id), classname=_line(case.id.partition("/")[0]), time=case.duration)
+    properties = Properties()
+    for clause in dict.fromkeys(case.clauses):
+        properties.add_property(Property("clause", _line(clause)))
+    properties.add_property(Property("verdict", case.verdict))
+    test.append(properties)
+    checks = [check for check in case.checks if check.verdict is case.verdict][:MOST]
+    match case.verdict:
+        case Verdict.VIOLATION:
+            test.result = [_told(Failure(_broken(checks[0]), "violation"), _findings(report, case, checks))]
+        case Verdict.ERROR:
+            broken = [check for check in case.checks if check.verdict is Verdict.VIOLATION][:MOST]
+            test.result = [_told(Error(_line(case.reason or ""), "error"), _findings(report, case, broken))]
+        case Verdict.ABSENT | Verdict.NOT_RUN:
+            test.result = [Skipped(_line(f"{case.verdict}: {case.reason or _few(checks)}"))]
+        case Verdict.WAIVED:
+            why = [words.why_waived(report, case, check) for check in checks]
+            test.result = [Skipped(_line(f"waived: {'; '.join(dict.fromkeys(why))}"))]
+    said = [f"warning {check.clause}: {words.warning(report, check)}" for check in checks]
+    output = [
+        *(said if case.verdict is Verdict.WARNING else ()),
+        *_last("calls:", case.ops),
+        *_last("output:", case.output.splitlines()),
+    ]
+    if output:
+        test.system_out = _lines(output)
+    return test
+
+
+def _told(result: Failure | Error, lines: Iterable[str]) -> Failure | Error:
+    result.text = _lines(lines)
+    return result
+
+
+def _broken(check: CheckRecord) -> str:
+    return _line(f"{check.clause}: expected {check.expected}, got {words.got(check)}")
+
+
+def _few(checks: list[CheckRecord]) -> str:
+    return words.few([check.clause for check in checks])
+
+
+def _findings(report: Report, case: CaseRecord, checks: Iterable[CheckRecord]) -> Iterator[str]:
+    """What was done, what is broken, and how to see it again."""
+    yield f"stimulus  {case.stimulus}"
+    for check in checks:
+        clause = report.clauses[check.clause]
+        yield f"clause    {check.clause}"
+        yield f"rule      {clause.rule}"
+        yield f"source    {'; '.join(clause.source)}"
+        yield f"expected  {check.expected}"
+        yield f"got       {words.got(check)}"
+        yield f"check     {clause.check}"
+    yield f"again     {words.again(report, case)}"
+
+
+def _last(title: str, lines: tuple[str, ...] | list[str]) -> list[str]:
+    """The last of some lines, under a title that says whether there are more."""
+    if not lines:
+        return []
+    before = len(lines) - MOST
+    return [f"{title} … {before} before these" if before > 0 else title, *lines[-MOST:]]
+
+
+def _line(text: str) -> str:
+    """A text on one line. What XML 1.0 cannot hold is not printable, and is an escape by then."""
+    return words.shortened(text, LONGEST_LINE)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    """Lines, each made printable, with about LONGEST characters: the rest is counted."""
+    shown = [_line(line) for line in lines]
+    room = LONGEST
+    for number, line in enumerate(shown):
+        room -= len(line)
+        if room < 0:
+            return "\n".join((*shown[:number], f"… {words.number(len(shown) - number, 'line')} left out"))
+    return "\n".join(shown)

@@ -1,0 +1,74 @@
+"""Published reports: `<plugin>/<version>/report.json`, and `reproduce.md` beside it, which a person finishes.
+
+A published report is of a whole run of the tier `full`. It names no folder of the machine.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .anonymous import anonymous
+from .document import write
+from .escape import printable
+from .report import Report
+from .reproduce import draft
+from .verdicts import TargetVerdict
+
+#: The file beside a published report that says how to make it again, and what stands behind each finding.
+NOTES_NAME = "reproduce.md"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
+
+
+class NotPublishable(Exception):
+    """What keeps a report from being published. The text is one sentence."""
+
+
+def is_name(text: str) -> bool:
+    """Whether a folder of published reports can have this name: letters, digits and `.`, `_`, `+`, `-`, at most 100."""
+    return _NAME.fullmatch(text) is not None
+
+
+def hold(report: Report) -> None:
+    """Raise NotPublishable for a report that says less than a whole run of the tier `full` without errors."""
+    if report.left_out is not None:
+        raise NotPublishable(f"the report is not of a whole run: {printable(report.left_out)}")
+    if report.suite.tier != "full":
+        raise NotPublishable(
+            f"the report is of the tier {report.suite.tier}, and only those of the tier full are published"
+        )
+    if report.counts.error:
+        raise NotPublishable(f"the report has errors ({report.counts.error}): nobody knows what they hide")
+    if report.verdict is TargetVerdict.INCOMPLETE:
+        raise NotPublishable(f"the report is incomplete: {printable(report.reason)}")
+
+
+def publish(
+    report: Report,
+    into: Path,
+    name: str,
+    version: str,
+    *,
+    folders: Iterable[Path] = (),
+    command: Sequence[str] | None = None,
+) -> list[Path]:
+    """Write a report, without the paths of `folders`, to its place below `into`; the paths that were written.
+
+    `name` and `version` are folder names, see `is_name`. A report that is there is replaced. A draft of `reproduce.md`
+    is written where there is none; it says `command` or the command of the report. Raises NotPublishable or OSError.
+    """
+    for part in (name, version):
+        if not is_name(part):
+            raise NotPublishable(
+                f"{printable(part)!r} is no name of a folder: use letters, digits, '.', '_', '+' and '-'"
+            )
+    hold(report)
+    published = anonymous(report, folders)
+    place = into / name / version
+    place.mkdir(parents=True, exist_ok=True)
+    written = [write(published, place)]
+    notes = place / NOTES_NAME
+    if not notes.exists():
+        notes.write_text(draft(published, f"{name} {version}", command), encoding="utf-8")
+        written.append(notes)
+    return written

@@ -1,0 +1,74 @@
+"""The published reports of a folder: `<plugin>/<version>/report.json`, by plugin, the newest release first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from ..document import load
+from ..escape import printable
+from ..publish import NOTES_NAME, NotPublishable, hold, is_name
+from ..report import REPORT_NAME, Report
+from .notes import Notes, read_notes
+
+
+class NoSite(Exception):
+    """What keeps a site from being made. The text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release of a plugin: its report, and the notes that a person wrote; `path` is that of report.json."""
+
+    plugin: str
+    version: str
+    report: Report
+    notes: Notes | None
+    path: Path
+
+    @property
+    def about(self) -> str:
+        """What it is, in a few words of the notes."""
+        return (self.notes and self.notes.title) or f"{self.plugin} {self.version}"
+
+
+def read(folder: Path) -> dict[str, list[Release]]:
+    """The releases of each plugin, the newest first, the plugins by name. Raises NoSite, ReportError or OSError."""
+    plugins: dict[str, list[Release]] = {}
+    for path in sorted(folder.rglob(REPORT_NAME)):
+        release = _release(path, path.relative_to(folder).parts[:-1])
+        plugins.setdefault(release.plugin, []).append(release)
+    if not plugins:
+        raise NoSite(f"{printable(str(folder))} has no published report: PLUGIN/VERSION/{REPORT_NAME} is expected")
+    for releases in plugins.values():
+        releases.sort(key=_newness, reverse=True)
+    return plugins
+
+
+def _release(path: Path, names: tuple[str, ...]) -> Release:
+    if len(names) != 2 or not all(map(is_name, names)):
+        raise NoSite(f"{printable(str(path))} is not at PLUGIN/VERSION/{REPORT_NAME}")
+    report = load(path)
+    try:
+        hold(report)
+    except NotPublishable as error:
+        raise NoSite(f"{path}: {error}") from None
+    for name in report.clauses:
+        if not is_name(name):
+            raise NoSite(f"{path}: {printable(name)!r} is no id of a clause")
+    notes = path.with_name(NOTES_NAME)
+    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path)
+
+
+def _newness(release: Release) -> tuple[bool, Version, str]:
+    """What is no version as Python knows them is older than what is one."""
+    try:
+        return True, Version(release.version), release.version
+    except InvalidVersion:
+        return False, Version("0"), release.version
+
+
+def newest(plugins: dict[str, list[Release]]) -> Iterator[Release]:
+    """The newest release of each plugin."""
+    return (releases[0] for releases in plugins.values())
