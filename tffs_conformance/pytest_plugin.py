@@ -68,6 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tffs_over_tables: a case of the conformance suite that needs a host process")
     config.addinivalue_line("markers", "tffs_tier(name): the smallest tier a case of the conformance suite belongs to")
     if _is_asked_for(config.option) and not (config.option.help or config.option.markers):
+        from .reports.forms.github import inert
         from .run.controller import Controller
         from .run.run_options import BadUsage
         from .run.session import Worker
@@ -76,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
         try:
             run = Controller.begin(config) if sent is None else Worker(config, sent)
         except BadUsage as error:
-            raise pytest.UsageError(str(error)) from error
+            raise pytest.UsageError(inert(str(error))) from error
         config.pluginmanager.register(run, "tffs-run")
 
 

@@ -12,9 +12,12 @@ from .doctor import doctor
 from .explain import explain
 from .host import host
 from .list import list_
+from .new import new
 from .probe import probe
+from .publish import publish
 from .report import report
 from .services import services
+from .site import site
 from .waivers import update_waivers, waive
 
 
@@ -44,5 +47,20 @@ def main() -> None:
     """
 
 
-for command in (list_, explain, abi, report, config, doctor, host, probe, services, waive, update_waivers):
+for command in (
+    new,
+    list_,
+    explain,
+    abi,
+    report,
+    config,
+    doctor,
+    host,
+    probe,
+    publish,
+    site,
+    services,
+    waive,
+    update_waivers,
+):
     main.add_command(command)

@@ -12,7 +12,7 @@ from ..suite.contract.coverage import coverage, sentences
 from ..suite.engine import collect
 from ..suite.engine.collect import Listed
 from .names import fitting, nearest
-from .report import load
+from .report.reading import load
 
 
 @click.command("list")

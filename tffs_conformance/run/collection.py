@@ -1,7 +1,8 @@
-"""Which cases a run collects: our modules under names of their own, less what --tier, --clause and --case drop."""
+"""Which cases a run collects: our modules under names of their own, less what a user's options drop."""
 
 import difflib
 import fnmatch
+import hashlib
 import importlib
 import re
 from collections.abc import Sequence
@@ -14,7 +15,6 @@ import pytest
 from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
 from ..suite.engine.collect import Listed
-from ..suite.engine.marks import TIERS, UNDEFINED
 from .run_options import BadUsage, RunOptions
 
 #: What the node ids of our cases begin with.
@@ -68,22 +68,26 @@ def files(modules: str | None = None) -> list[str]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What --tier, --undefined, --clause and --case ask for. Patterns have `*` and `?`, for ids have brackets."""
+    """What --tier, --undefined, --clause, --case and --shard ask for.
+
+    Patterns have `*` and `?`, for ids have brackets. `shard` is a number from 1, and of how many.
+    """
 
     tier: str
     tiers: tuple[str, ...]
     clauses: tuple[str, ...]
     cases: tuple[str, ...]
+    shard: tuple[int, int]
 
     @classmethod
     def of(cls, options: RunOptions) -> "Wanted":
         """Read off the options."""
-        tiers = TIERS[: TIERS.index(options.tier) + 1] + ((UNDEFINED,) if options.undefined else ())
-        return cls(options.tier, tiers, options.clauses, options.cases)
+        tiers = collect.tiers(options.tier, undefined=options.undefined)
+        return cls(options.tier, tiers, options.clauses, options.cases, options.shard)
 
     def in_tier(self) -> list[Listed]:
         """All cases of the tier."""
-        return [case for case in collect.cases() if case.tier in self.tiers]
+        return collect.in_tiers(self.tiers)
 
     def has(self, case: Listed) -> bool:
         """Whether a case is asked for."""
@@ -91,6 +95,7 @@ class Wanted:
             case.tier in self.tiers
             and (not self.clauses or any(_is_of(name, self.clauses) for name in case.clauses))
             and (not self.cases or _is_of(case.id, self.cases))
+            and _shard_of(case.id, self.shard[1]) == self.shard[0]
         )
 
     def hold(self) -> None:
@@ -115,6 +120,11 @@ class Wanted:
         near = difflib.get_close_matches(pattern, [*known, *groups], n=3)
         meant = f", did you mean {' or '.join(near)}" if near else "; 'tffs-conformance list' names them"
         return f"no case of the tier {self.tier} fits{meant}"
+
+
+def _shard_of(case: str, shards: int) -> int:
+    """The shard that has a case, from 1: the same on every machine, and whatever other cases there are."""
+    return 1 + int.from_bytes(hashlib.sha256(case.encode()).digest()[:8], "big") % shards
 
 
 def _is_of(name: str, patterns: Sequence[str]) -> bool:

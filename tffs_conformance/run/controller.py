@@ -3,24 +3,27 @@
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
-from ..reports import plain, terminal
+from ..reports import forms, plain, terminal
 from ..reports.escape import printable
 from ..reports.journal import Journal
 from ..reports.records import CaseRecord
 from ..reports.report import Report
 from ..reports.services import Figures
+from ..reports.verdicts import Verdict
 from ..reports.waivers import Waiver
 from ..suite.engine import collect
 from ..suite.engine.ending import not_started
 from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import NOTHING, Knowledge
 from ..suite.engine.workbench import Workbench
-from . import collection, services, targets
+from . import collection, gate, gate_text, github, services, targets
 from .exit_code import exit_code
+from .gate import Baseline, Held
 from .interrupts import Interrupts
 from .journals import open_journals
 from .outcome import WarningsAside
@@ -42,17 +45,22 @@ class Controller(Session):
         options: RunOptions,
         prepared: Sequence[PreparedTarget],
         waivers: Mapping[str, Sequence[Waiver]],
+        baselines: Mapping[str, Baseline],
         interrupts: Interrupts,
+        reports: dict[str, Report],
     ) -> None:
         super().__init__(config, options, [one.target for one in prepared], waivers, interrupts)
         self._prepared = prepared
+        self._baselines = baselines
         self._journals: dict[str, Journal] = {}
         self._collected = 0
         self._ended: dict[str, set[str]] = {name: set() for name in self.targets}
         self._interrupted = False
         self._started = time.monotonic()
         self._knowledge: dict[str, Knowledge] = {}
-        self._reports: dict[str, Report] = {}
+        self._reports = reports
+        self._held: Mapping[str, Held] = {}
+        self._told_as_failed = 0
         self._left_behind: dict[str, set[str]] = {name: set() for name in self.targets}
         self._troubles: list[str] = []
         self._has_left = False
@@ -60,11 +68,15 @@ class Controller(Session):
     @classmethod
     def begin(cls, config: pytest.Config) -> Self:
         """Read what the user gave, start services, and look at the plugins. Raises BadUsage."""
+        reports: dict[str, Report] = {}
+        github.attend(config, reports)
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
         options = RunOptions.of(config.option)
         collection.Wanted.of(options).hold()
+        earlier = gate.read(options)
         prepared = targets.prepare(options, partial(services.given, config, options))
+        baselines = gate.paired(earlier, prepared, options)
         waivers = read_waivers(options.waivers, [one.target.name for one in prepared])
         if not config.option.collectonly:
             several = len(prepared) > 1
@@ -73,7 +85,7 @@ class Controller(Session):
         # The summary says what pytest's own sections would say, by clause instead of by test.
         if config.option.tbstyle == "auto":
             config.option.tbstyle = "no"
-        run = cls(config, options, prepared, waivers, interrupts)
+        run = cls(config, options, prepared, waivers, baselines, interrupts, reports)
         config.add_cleanup(run.leave)
         config.pluginmanager.register(WarningsAside())
         if not config.option.collectonly:
@@ -172,6 +184,7 @@ class Controller(Session):
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Write down what workers report, and what went wrong beside the cases."""
+        self._told_as_failed += report.failed and getattr(report, "tffs_verdict", None) == Verdict.VIOLATION
         if hasattr(report, "tffs_case"):
             with self.interrupts.held():
                 self.hand_over(report.tffs_target, plain.read(report.tffs_case, CaseRecord), report)
@@ -207,9 +220,28 @@ class Controller(Session):
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
                 self._say_that_nothing_was_selected()
-            session.exitstatus = exit_code(self._reports.values(), course, self.options.fail_on, exitstatus)
+            self._held = gate.held(self._reports, self._baselines, course, self.wanted.tiers, self.options)
+            # What the gate lets pass fails for pytest all the same.
+            others = not self._held or session.testsfailed > self._told_as_failed
+            failed = exitstatus == pytest.ExitCode.TESTS_FAILED and others
+            session.exitstatus = exit_code(self._reports, course, self.options.fail_on, self._held, failed)
+        self._render()
         if session.exitstatus != pytest.ExitCode.OK:
             services.keep_logs(self.config, self.options)
+
+    def _render(self) -> None:
+        """Write the reports in the other forms that were asked for."""
+        for name, report in self._reports.items():
+            directory = self._directory(name)
+            for form in self.options.forms:
+                try:
+                    forms.write(form, report, directory, directory)
+                except OSError as error:
+                    self._troubles.append(f"{form.file} cannot be written: {printable(str(error))}")
+
+    def _directory(self, target: str) -> Path:
+        """Where the report of a target goes."""
+        return self.options.report_directory(target, len(self.targets) > 1)
 
     def leave(self) -> None:
         """Remove the roots, and end the hosts. Nothing happens the second time."""
@@ -254,11 +286,17 @@ class Controller(Session):
             terminalreporter.reportchars = ""
         writer = terminalreporter._tw
         for name, report in self._reports.items():
-            directory = self.options.report_directory(name, len(self._reports) > 1)
             for text, markup in terminal.summary(
-                report, width=writer.fullwidth, directory=directory, verbosity=self.config.option.verbose
+                report, width=writer.fullwidth, directory=self._directory(name), verbosity=self.config.option.verbose
             ):
                 writer.line(text, **markup)
+            if name in self._held:
+                for text, markup in gate_text.lines(
+                    self._held[name], width=writer.fullwidth, verbosity=self.config.option.verbose
+                ):
+                    writer.line(text, **markup)
+            for form in self.options.forms:
+                writer.line(f"{form.name}: {printable(str(self._directory(name) / form.file))}")
             for line in remarks(self.targets[name], self._knowledge.get(name), sorted(self._left_behind[name])):
                 writer.line(line)
         for trouble in self._troubles:

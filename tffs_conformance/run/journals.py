@@ -37,7 +37,7 @@ def open_journals(
             tier=options.tier,
             seed=target.seed,
             selection=selection,
-            options={"call-timeout": target.timeout, "examples": target.examples, "host-scope": target.host_scope},
+            options=options.shaping,
             python=platform.python_version(),
             platform=platform.platform(),
             started=datetime.now(UTC).isoformat(timespec="seconds"),

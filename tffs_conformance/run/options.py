@@ -6,19 +6,22 @@ import secrets
 import pytest
 
 from ..harness.native import STAND_IN
+from ..reports.forms import FORMS
 from ..suite.engine.marks import TIERS
 from ..suite.engine.target import EXAMPLES
 
 #: The verdicts that --fail-on takes, as a user spells them.
 FAILABLE = ("warning", "not-run", "absent")
+#: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
+CHANGED = "changed"
 #: Seconds that one call may take.
 CALL_TIMEOUT = 10.0
 DEFAULT_REPORTS = "tffs-report"
 #: The exit codes of a run, as `--help` tells them; docs/verdicts.md says more.
 EXIT_CODES = (
-    "0 conformant, or nothing wrong in what was selected; 1 not conformant, or nothing executed, or incomplete though"
-    " nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line makes no sense, or no case was"
-    " selected"
+    "0 conformant, or nothing wrong in what was selected, or with --gate nothing new; 1 not conformant, or nothing"
+    " executed, or incomplete though nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line"
+    " makes no sense, or no case was selected"
 )
 #: How long one process of the plugin lives, unless it is told otherwise.
 HOST_SCOPE = "case"
@@ -95,6 +98,14 @@ def add(group: pytest.OptionGroup) -> None:
         help="only this case, e.g. 'read/across-the-end[last-byte]', or those that fit, e.g. 'read/*'; repeatable",
     )
     option(
+        "--shard",
+        dest="tffs_shard",
+        default="1/1",
+        metavar="I/N",
+        help="only the I-th of N parts of the cases, the same parts on every machine;"
+        " 'tffs-conformance report merge' makes one report of the parts'",
+    )
+    option(
         "--examples",
         dest="tffs_examples",
         type=int,
@@ -156,6 +167,13 @@ def add(group: pytest.OptionGroup) -> None:
         metavar="DIR",
         help=f"where report.json and its journal go (default: {DEFAULT_REPORTS})",
     )
+    for form in FORMS:
+        option(
+            f"--report-{form.name}",
+            dest=f"tffs_report_{form.name}",
+            action="store_true",
+            help=f"beside report.json, {form.file}: {form.says}",
+        )
     option(
         "--waivers",
         action="append",
@@ -169,7 +187,25 @@ def add(group: pytest.OptionGroup) -> None:
         dest="tffs_fail_on",
         default="",
         metavar="KINDS",
-        help="fail the run on these, too, separated by commas: " + ", ".join(FAILABLE) + ". Exit codes: " + EXIT_CODES,
+        help="fail the run on these, too, separated by commas: "
+        + ", ".join(FAILABLE)
+        + f", and with --gate {CHANGED}. Exit codes: "
+        + EXIT_CODES,
+    )
+    option(
+        "--gate",
+        dest="tffs_gate",
+        choices=("no-new",),
+        help="fail only on what is new against --baseline: a violation, or what --fail-on names, of a clause in a case"
+        " that had none; a clause that is no longer executed; errors; a run that is not whole",
+    )
+    option(
+        "--baseline",
+        action="append",
+        dest="tffs_baseline",
+        default=[],
+        metavar="REPORT.JSON",
+        help="the report of a whole earlier run of the same target, of this tier or a larger one; one for each target",
     )
 
 

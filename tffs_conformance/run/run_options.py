@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..harness.native import NativePartsMissing, native_directory
+from ..reports.forms import FORMS, Form
 from ..reports.header import Tier
 from ..suite.properties.traces import NotATrace, Trace
-from .options import FAILABLE
+from .options import CHANGED, FAILABLE
 
 
 class BadUsage(Exception):
@@ -38,6 +39,7 @@ class RunOptions:
     undefined: bool
     clauses: tuple[str, ...]
     cases: tuple[str, ...]
+    shard: tuple[int, int]
     examples: int
     seed: int
     replay: str | None
@@ -48,7 +50,11 @@ class RunOptions:
     host_scope: str
     timeout: float
     reports: Path
+    forms: tuple[Form, ...]
     fail_on: tuple[str, ...]
+    fails_on_changed: bool
+    gate: bool
+    baselines: tuple[str, ...]
 
     @classmethod
     def of(cls, option: Any) -> Self:
@@ -58,6 +64,8 @@ class RunOptions:
             raise BadUsage("--call-timeout must be a number of seconds, more than 0")
         if option.tffs_examples <= 0:
             raise BadUsage("--examples must be more than 0")
+        kinds = _fail_on(option.tffs_fail_on)
+        _hold_gate(option, kinds)
         replay = option.tffs_replay and os.path.abspath(option.tffs_replay)
         return cls(
             plugins=tuple(option.tffs_plugin or ()),
@@ -73,6 +81,7 @@ class RunOptions:
             clauses=tuple(option.tffs_clause),
             # Only the case that found a history can try it.
             cases=(_case_of(option.tffs_replay),) if replay else tuple(option.tffs_case),
+            shard=_shard(option.tffs_shard),
             examples=option.tffs_examples,
             seed=option.tffs_seed,
             replay=replay,
@@ -83,8 +92,17 @@ class RunOptions:
             host_scope=option.tffs_host_scope,
             timeout=option.tffs_call_timeout,
             reports=Path(os.path.abspath(option.tffs_report_dir)),
-            fail_on=_fail_on(option.tffs_fail_on),
+            forms=tuple(form for form in FORMS if getattr(option, f"tffs_report_{form.name}")),
+            fail_on=tuple(kind.replace("-", " ") for kind in kinds if kind != CHANGED),
+            fails_on_changed=CHANGED in kinds,
+            gate=option.tffs_gate is not None,
+            baselines=tuple(option.tffs_baseline),
         )
+
+    @property
+    def shaping(self) -> Mapping[str, float | int | str]:
+        """The options beside tier and seed that shape a result, by name."""
+        return {"call-timeout": self.timeout, "examples": self.examples, "host-scope": self.host_scope}
 
     def report_directory(self, target: str, several: bool) -> Path:
         """Where the report of the target of this name goes: a folder of its own where there are several."""
@@ -92,7 +110,18 @@ class RunOptions:
 
 
 #: The options that say nothing when they are empty. An empty --scheme is one: that of TensorFlow's local files.
-_SPEAKING = ("plugin", "plugin-profile", "root", "backing", "clause", "case", "replay", "report-dir", "waivers")
+_SPEAKING = (
+    "plugin",
+    "plugin-profile",
+    "root",
+    "backing",
+    "clause",
+    "case",
+    "replay",
+    "report-dir",
+    "waivers",
+    "baseline",
+)
 
 
 def _no_empty_values(option: Any) -> None:
@@ -132,9 +161,26 @@ def _case_of(replay: str) -> str:
         raise BadUsage(f"--replay: {error}") from error
 
 
-def _fail_on(text: str) -> tuple[str, ...]:
+def _shard(text: str) -> tuple[int, int]:
+    number, slash, shards = text.partition("/")
+    if not (slash and number.isdecimal() and shards.isdecimal() and 1 <= int(number) <= int(shards)):
+        raise BadUsage(f"--shard={text}: I/N is expected, such as 1/3, with I from 1 to N")
+    return int(number), int(shards)
+
+
+def _fail_on(text: str) -> list[str]:
     kinds = [kind for kind in text.split(",") if kind]
     for kind in kinds:
-        if kind not in FAILABLE:
-            raise BadUsage(f"--fail-on={kind}: choose from {', '.join(FAILABLE)}")
-    return tuple(kind.replace("-", " ") for kind in kinds)
+        if kind not in (*FAILABLE, CHANGED):
+            raise BadUsage(f"--fail-on={kind}: choose from {', '.join((*FAILABLE, CHANGED))}")
+    return kinds
+
+
+def _hold_gate(option: Any, kinds: Sequence[str]) -> None:
+    """Hold the options about an earlier report to each other."""
+    if option.tffs_gate and not option.tffs_baseline:
+        raise BadUsage(f"--gate={option.tffs_gate} needs --baseline=REPORT.JSON, the report of an earlier run")
+    if option.tffs_baseline and not option.tffs_gate:
+        raise BadUsage("--baseline is for --gate=no-new, which was not given")
+    if CHANGED in kinds and not option.tffs_gate:
+        raise BadUsage(f"--fail-on={CHANGED} is for --gate=no-new, which was not given")

@@ -19,6 +19,7 @@ def selection(config: pytest.Config, options: RunOptions, paths: Sequence[str]) 
         ("-m", option.markexpr),
         *(("--clause", pattern) for pattern in options.clauses),
         *(("--case", pattern) for pattern in options.cases),
+        ("--shard", "/".join(map(str, options.shard)) if options.shard[1] > 1 else ""),
         *(("--deselect", prefix) for prefix in option.deselect or ()),
         *(("--ignore", path) for path in option.ignore or ()),
         *(("--ignore-glob", path) for path in option.ignore_glob or ()),
@@ -68,6 +69,11 @@ class Course:
     def is_done(self) -> bool:
         """Whether all that was collected has ended."""
         return not self.interrupted and self.ended >= self.collected
+
+    @property
+    def is_as_asked(self) -> bool:
+        """Whether the user's own options left something out, and everything else ended."""
+        return self.is_selection and self.is_done
 
     def left_out(self, ended: Collection[str]) -> str | None:
         """Why not all cases of the tier ended on a target, or None where they did."""

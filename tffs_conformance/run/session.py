@@ -85,7 +85,7 @@ class Session(ABC):
         What else an unusable one leaves out is known without pytest, unless the user leaves out something by options
         that only pytest can read.
         """
-        by_pytest = [option for option in self.selected if not option.startswith(("--clause=", "--case="))]
+        by_pytest = [option for option in self.selected if not option.startswith(("--clause=", "--case=", "--shard="))]
         return [name for name in self.targets if by_pytest or not self.knowledge(name).unusable]
 
     def aim(self) -> None:
@@ -108,7 +108,7 @@ class Session(ABC):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Apply --tier, --clause and --case."""
+        """Apply --tier, --clause, --case and --shard."""
         items[:] = [item for item in items if not collection.is_ours(item) or self.wanted.has(collect.listed(item))]
 
     # Cases -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,114 @@
+"""`tffs-conformance report merge`: one report of the parts of a run."""
+
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import click
+
+from ... import __version__
+from ...reports.document import write
+from ...reports.errors import ReportError
+from ...reports.escape import printable
+from ...reports.header import SuiteFacts
+from ...reports.merge import Merged, Suite
+from ...reports.merge import merge as merged
+from ...reports.report import REPORT_NAME, Report
+from ...reports.waivers import Waiver
+from ...reports.words import few, number
+from ...run.commit import commit
+from ...run.options import TRACES
+from ...run.selection import Course
+from ...run.waivers import fitting
+from ...suite.contract.catalogue import current_digest
+from ...suite.engine import collect
+from .reading import Unreadable, read
+
+
+@click.command()
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("parts", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def merge(out: Path, parts: tuple[Path, ...]) -> None:
+    """Make one report of several, in the folder OUT: of shards, of machines, of a run and of what it left out.
+
+    \b
+        pytest --plugin=./libmine.so --shard=1/2 --report-dir=one      here
+        pytest --plugin=./libmine.so --shard=2/2 --report-dir=two      elsewhere
+        tffs-conformance report merge both one/report.json two/report.json
+
+    PARTS are reports, or journals of runs that were killed. They agree on the suite, the target and the options, or
+    nothing is written. The report is the one that a single run would have given: a case that several parts have counts
+    once, with the worst that was seen, and the report is whole where together they have all cases of the tier. Traces
+    are copied along.
+
+    Exit codes: 0 written, whatever the verdict; 2 a part is no report, or the parts are not of one run.
+    """
+    path = out / REPORT_NAME
+    if any(path.exists() and path.samefile(part) for part in parts):
+        raise click.UsageError(f"{path} is one of the parts: choose another folder")
+    try:
+        found = merged(_read(parts), Suite(_left_out, _counted))
+        out.mkdir(parents=True, exist_ok=True)
+        _copy_traces(found, parts, out / TRACES)
+        write(found.report, out)
+    except (ReportError, OSError) as error:
+        raise Unreadable(str(error)) from None
+    report = found.report
+    if found.repeated:
+        click.echo(f"in several parts: {number(len(found.repeated), 'case')}: {printable(few(found.repeated))}")
+    if found.differing:
+        click.echo(f"ended differently, the worst counts: {printable(few(found.differing))}")
+    click.echo(f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})")
+    click.echo(f"{number(len(report.cases), 'case')} of {number(len(parts), 'part')} written: {path}")
+
+
+def _read(parts: tuple[Path, ...]) -> Iterator[tuple[Path, Report]]:
+    """One part after the other: there may be very much in them."""
+    return ((path, read(path)) for path in parts)
+
+
+def _left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
+    """Why these are not all cases of the tier, or None where they are."""
+    if not _is_this(suite):
+        return f"nobody knows which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
+    tier = collect.in_tiers(collect.tiers(suite.tier, undefined="--undefined" in suite.command))
+    course = Course(
+        tier=suite.tier,
+        cases=frozenset(case.id for case in tier),
+        targets=1,
+        collected=len(ended),
+        ended=len(ended),
+        selected=suite.selection,
+        stops=(),
+        interrupted=False,
+    )
+    return course.left_out(ended)
+
+
+def _counted(suite: SuiteFacts, waivers: list[Waiver]) -> list[Waiver]:
+    """The waivers with the number of cases that fit each, as far as that is known."""
+    return fitting(waivers) if _is_this(suite) else waivers
+
+
+def _is_this(suite: SuiteFacts) -> bool:
+    """Whether the parts are of the suite that merges them: it knows its own cases only."""
+    return (suite.version, suite.commit, suite.catalogue) == (__version__, commit(), current_digest())
+
+
+def _copy_traces(found: Merged, parts: tuple[Path, ...], into: Path) -> None:
+    """The traces of the parts; where several have a case, those of the record that was taken. Raises OSError."""
+    # A name that leads elsewhere is none that a run gave.
+    cut = {case.id: case.cut for case in found.report.cases if case.cut and Path(case.cut).name == case.cut}
+    for name in found.repeated:
+        if name in cut:
+            _copy(found.places[name] / TRACES / cut[name], into / cut[name])
+    for folder in dict.fromkeys(part.parent / TRACES for part in parts):
+        for source in folder.rglob("*"):
+            if not (into / source.relative_to(folder)).exists():
+                _copy(source, into / source.relative_to(folder))
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_file() and not source.is_symlink():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)

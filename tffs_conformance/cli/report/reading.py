@@ -1,0 +1,44 @@
+"""A report that a command was given, read; what is wrong with it is told in one sentence."""
+
+from pathlib import Path
+
+import click
+
+from ...reports import document
+from ...reports.errors import ReportError
+from ...reports.journal import recover
+from ...reports.report import Report
+
+
+class Unreadable(click.ClickException):
+    """A report that cannot be read, told by its exit code from what is found in one that can."""
+
+    exit_code = 2
+
+
+def load(path: Path) -> Report:
+    """The report that is in this file. Raises ClickException."""
+    try:
+        return document.load(path)
+    except (ReportError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def load_or_recover(path: Path) -> Report:
+    """The same. From the journal of a run that was killed, its report is written first. Raises ClickException."""
+    if path.suffix != ".jsonl":
+        return load(path)
+    try:
+        recovered = recover(path)
+        click.echo(f"written: {document.write(recovered, path.parent)}", err=True)
+    except (ReportError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    return recovered
+
+
+def read(path: Path) -> Report:
+    """The same, and nothing is written. Raises Unreadable."""
+    try:
+        return recover(path) if path.suffix == ".jsonl" else document.load(path)
+    except (ReportError, OSError) as error:
+        raise Unreadable(str(error)) from None

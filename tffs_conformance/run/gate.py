@@ -1,0 +1,217 @@
+"""`--gate=no-new`: a run fails on what an earlier report of its target does not have, and on what it looked at alone.
+
+A baseline that cannot be used is a usage error. docs/gate.md has the rules and the reasons.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..reports import document
+from ..reports.compare import Change, Comparison, compare
+from ..reports.errors import ReportError
+from ..reports.escape import printable
+from ..reports.records import CaseRecord
+from ..reports.report import REPORT_NAME, Report
+from ..reports.verdicts import JUDGED, TargetVerdict, Verdict
+from ..reports.words import number
+from ..suite.contract.catalogue import CONTRACT_VERSION
+from ..suite.engine.marks import TIERS
+from .run_options import BadUsage, RunOptions
+from .selection import Course
+from .targets import PreparedTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier report that a run is held to, and its path as the user gave it."""
+
+    given: str
+    report: Report
+
+
+def read(options: RunOptions) -> list[Baseline]:
+    """The baselines of a run, usable as far as can be seen without its targets. Raises BadUsage."""
+    found = []
+    for given in options.baselines:
+        try:
+            report = document.load(Path(given))
+        except OSError as error:
+            raise BadUsage(f"--baseline={given}: {error.strerror}") from error
+        except ReportError as error:
+            raise BadUsage(f"--baseline: {error}") from error
+        if wrong := _partial(report) or _of_another_suite(report) or _otherwise_made(report, options):
+            raise BadUsage(f"--baseline={given} cannot be used: {wrong}")
+        found.append(Baseline(given, report))
+    return found
+
+
+def paired(
+    baselines: Sequence[Baseline], prepared: Sequence[PreparedTarget], options: RunOptions
+) -> dict[str, Baseline]:
+    """The baseline of each target by its name; none without --gate. Raises BadUsage where one is of something else."""
+    if not options.gate:
+        return {}
+    if len(baselines) != len(prepared):
+        raise BadUsage(f"--baseline was given {len(baselines)} times for {len(prepared)} targets: they pair up")
+    several = len(prepared) > 1
+    folders = [options.reports, *(options.report_directory(one.target.name, several) for one in prepared)]
+    written = [path for folder in folders if (path := folder / REPORT_NAME).exists()]
+    for baseline, one in zip(baselines, prepared, strict=True):
+        if wrong := _of_another_target(baseline.report, one):
+            raise BadUsage(f"--baseline={baseline.given} cannot be used: {wrong}")
+        if any(path.samefile(baseline.given) for path in written):
+            raise BadUsage(f"--baseline={baseline.given} is what this run writes: keep the baseline somewhere else")
+    return {one.target.name: baseline for baseline, one in zip(baselines, prepared, strict=True)}
+
+
+def _partial(report: Report) -> str | None:
+    """Why a report does not know all of what it is about."""
+    if report.left_out is not None:
+        return f"something was left out of it: {printable(report.left_out)}"
+    if report.counts[Verdict.ERROR]:
+        return f"it has {number(report.counts[Verdict.ERROR], 'error')}, and what they hide is unknown"
+    if report.verdict is TargetVerdict.INCOMPLETE:
+        return f"it is incomplete: {printable(report.reason)}"
+    return None if report.executed.must else "nothing was executed in it"
+
+
+def _of_another_suite(report: Report) -> str | None:
+    """Why what a report demands is not comparable: docs/versioning.md says what the numbers mean."""
+    ours, theirs = _contract(CONTRACT_VERSION), _contract(report.contract)
+    if theirs is None or ours is None or theirs[:2] != ours[:2]:
+        return f"it is of the contract {printable(report.contract)}, and this suite has {CONTRACT_VERSION}"
+    if theirs[2] > ours[2]:
+        return f"its contract, {printable(report.contract)}, is newer than that of this suite, {CONTRACT_VERSION}"
+    return None
+
+
+def _contract(version: str) -> tuple[str, int, int] | None:
+    """The release of TensorFlow, the major and the minor version of a contract."""
+    release, _, numbers = version.rpartition("/")
+    major, _, minor = numbers.partition(".")
+    return (release, int(major), int(minor)) if major.isdecimal() and minor.isdecimal() else None
+
+
+def _otherwise_made(report: Report, options: RunOptions) -> str | None:
+    """Why the run of a report is not like this one."""
+    if TIERS.index(report.suite.tier) < TIERS.index(options.tier):
+        return f"it is of the tier {report.suite.tier}, and this run of the tier {options.tier}, which tries more"
+    facts: dict[str, tuple[Any, Any]] = {"seed": (report.suite.seed, options.seed)}
+    # A newer suite may have options that an older one did not know.
+    known = report.suite.options
+    facts |= {name: (known[name], value) for name, value in options.shaping.items() if name in known}
+    return _different(facts)
+
+
+def _of_another_target(report: Report, one: PreparedTarget) -> str | None:
+    """Why a report is not of this target. A plugin that does not load has no scheme, which is for the cases to tell."""
+    then, now = report.target, one.facts
+    claims = {claim.name: claim.value for claim in report.claims}
+    facts: dict[str, tuple[Any, Any]] = {
+        "target": (then.name, now.name),
+        "scheme": (then.scheme, now.scheme if now.scheme is not None else then.scheme),
+        "runtime": (then.runtime, now.runtime),
+        "profile": (_file(then.profile), _file(now.profile)),
+        "list of claims": (claims, dict(one.target.claims)),
+    }
+    return _different(facts)
+
+
+def _different(facts: Mapping[str, tuple[Any, Any]]) -> str | None:
+    """The first fact that a baseline and a run do not share."""
+    different = ((name, was, found) for name, (was, found) in facts.items() if was != found)
+    return next((f"its {name} is {_shown(was)}, and here {_shown(found)}" for name, was, found in different), None)
+
+
+def _file(profile: str | None) -> str | None:
+    return profile and Path(profile).name
+
+
+def _shown(value: object) -> str:
+    return "none" if value in (None, {}) else printable(str(value))
+
+
+@dataclass(frozen=True)
+class Held:
+    """A run held to its baseline. `tiers` are those of the run, `kinds` the verdicts of checks that fail it if new."""
+
+    baseline: Baseline
+    report: Report
+    course: Course
+    tiers: Sequence[str]
+    kinds: Sequence[Verdict]
+    fails_on_changed: bool
+
+    @cached_property
+    def found(self) -> Comparison:
+        """What changed, in what was to be run."""
+        ended = {case.id for case in self.report.cases}
+
+        def counts(case: CaseRecord) -> bool:
+            if self.report.left_out is not None:
+                return case.id in ended
+            return case.tier is None or case.tier in self.tiers
+
+        return compare(self.baseline.report, self.report, counts)
+
+    @cached_property
+    def new(self) -> list[Change]:
+        """What fails the run because the baseline does not have it."""
+        return [
+            change
+            for change in self.found.changes
+            if any(kind in change.now and kind not in change.then for kind in self.kinds)
+            or (self.fails_on_changed and change.is_broken_otherwise)
+        ]
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why the run fails; empty where it does not."""
+        report = self.report
+        said = [f"{number(len(those), 'clause')} {what}" for what, those in self._by_what().items()]
+        if gone := self.found.clauses_no_longer_executed:
+            said.append(f"{number(len(gone), 'clause')} no longer executed")
+        if report.counts[Verdict.ERROR]:
+            said.append(number(report.counts[Verdict.ERROR], "error"))
+        if report.left_out is not None and not self.course.is_as_asked:
+            said.append(report.left_out)
+        elif report.verdict is TargetVerdict.INCOMPLETE and report.left_out is None and not report.counts.error:
+            said.append(report.reason)
+        if not any(case.verdict in JUDGED for case in report.cases) or (
+            report.left_out is None and not report.executed.must
+        ):
+            said.append("nothing executed")
+        if report.services is not None and report.services.failure is not None:
+            said.append("services whose figures cannot be read")
+        return said
+
+    def _by_what(self) -> dict[str, set[str]]:
+        """The clauses of what is new, by what it is."""
+        found: dict[str, set[str]] = {}
+        for change in self.new:
+            verdict = next((kind for kind in self.kinds if kind in change.now and kind not in change.then), None)
+            if verdict is Verdict.VIOLATION:
+                what = "newly broken" + (", as a newer suite sees" if change.before.is_of_the_suite else "")
+            else:
+                what = f"newly with the verdict {verdict}" if verdict else "broken in another way"
+            found.setdefault(what, set()).add(change.clause)
+        return found
+
+
+def held(
+    reports: Mapping[str, Report],
+    baselines: Mapping[str, Baseline],
+    course: Course,
+    tiers: Sequence[str],
+    options: RunOptions,
+) -> dict[str, Held]:
+    """Each report held to the baseline of its target, where there is one."""
+    kinds = [Verdict.VIOLATION, *map(Verdict, options.fail_on)]
+    return {
+        name: Held(baselines[name], report, course, tiers, kinds, options.fails_on_changed)
+        for name, report in reports.items()
+        if name in baselines
+    }
