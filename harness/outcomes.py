@@ -38,7 +38,7 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A status code and its message. The message of OK is empty."""
+    """A status code and its message. The message of OK should be empty."""
 
     code: Code
     message: str = ""

@@ -23,6 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
 
+from packaging.version import Version
+
 from tests.faults.driven import all_cases, run
 from tests.test_fakes import told
 from tffs_conformance.harness import releases
@@ -206,7 +208,9 @@ def installed(given: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = f"{folder}/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "-q", f"tensorflow-cpu=={given}"], check=True)
+        # Not every release says itself that it was built for NumPy 1.
+        needs = [f"tensorflow-cpu=={given}"] + (["numpy<2"] if Version(given) < Version("2.18") else [])
+        subprocess.run([python, "-m", "pip", "install", "-q", *needs], check=True)
         yield python
 
 

@@ -29,6 +29,8 @@ void TF_SetStatusFromIOError(TF_Status* status, int error_code, const char* cont
   const std::string message =
       std::string(context) + "; " + std::generic_category().message(error_code);
   TF_SetStatus(status, tffs::CodeOfErrno(error_code), message.c_str());
+  // For 0 the oldest releases keep the message beside the OK, and end when they see it again.
+  status->message = message;
 }
 
 TF_Code TF_GetCode(const TF_Status* status) { return status->code; }

@@ -3,6 +3,7 @@
 import pytest
 
 from ...harness.codes import Code
+from ...harness.outcomes import Source
 from ..engine.case import Case, NoStimulus, Tree
 from ..engine.marks import clauses, full, smoke
 
@@ -225,7 +226,9 @@ def test_delete_recursively_midway(case: Case) -> None:
         raise NoStimulus("this plugin deletes it all the same, and nothing else makes it fail")
     case.check("delete_recursively.says-why", not got.ok, "an error", f"code={got.code}", got.message)
     counters = (got.value.files, got.value.dirs)
-    case.equal("delete_recursively.counts-what-is-left", "files, dirs", (0, directories + 1), counters)
+    # Core's default takes for a file what nobody can look at.
+    left_over = (1, directories) if got.source is Source.DEFAULT else (0, directories + 1)
+    case.equal("delete_recursively.counts-what-is-left", "files, dirs", left_over, counters)
 
 
 @smoke

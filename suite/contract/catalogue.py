@@ -15,7 +15,7 @@ from ...reports.plain import plain
 
 #: The version of the contract: the release of TensorFlow whose interface it is about, a slash, and major.minor of what
 #: the clauses demand. `versions.toml` has the digest of each version; docs/versioning.md says which number moves.
-CONTRACT_VERSION = "tensorflow-2.21/2.0"
+CONTRACT_VERSION = "tensorflow-2.21/2.1"
 
 CLASSES = (
     "read",

@@ -75,7 +75,7 @@ def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
         # The op did not set the status, so the code is not its answer.
         if outcome.code is LEFT and outcome.message == LEFT_MESSAGE:
             continue
-        for law in LAWS.get(op, ()):
+        for law in (_success, *LAWS.get(op, ())):
             finding = law(op, arguments, outcome)
             if finding is not None and not finding.holds:
                 broken[finding] = None
@@ -84,6 +84,13 @@ def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
     seen = {finding.clause for finding in broken}
     whole = [Ruling(name, True, "kept", "kept") for name in WATCHED.values() if name in declared and name not in seen]
     return [*broken, *kept, *(whole if answered else ())]
+
+
+def _success(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
+    if not outcome.ok:
+        return None
+    got = f"{op}: {outcome.message!r}" if outcome.message else ""
+    return Ruling("common.success-has-no-message", not got, "no message", got or "no message")
 
 
 def _read(op: str, arguments: Sequence[object], outcome: Outcome[object]) -> Ruling | None:

@@ -4,12 +4,14 @@ import functools
 import importlib
 import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from .marks import TIERS, UNDEFINED
 
 DIRECTORY = Path(__file__).parents[1] / "cases"
 
@@ -66,6 +68,16 @@ def cases() -> list[Listed]:
             if name.startswith("test_") and callable(function):
                 found += _by_values(module_name(path), name, function).values()
     return found
+
+
+def tiers(tier: str, *, undefined: bool = False) -> tuple[str, ...]:
+    """The tiers that a run of this one includes."""
+    return TIERS[: TIERS.index(tier) + 1] + ((UNDEFINED,) if undefined else ())
+
+
+def in_tiers(names: Container[str]) -> list[Listed]:
+    """All cases of these tiers."""
+    return [case for case in cases() if case.tier in names]
 
 
 def listed(item: Any) -> Listed:
