@@ -37,7 +37,7 @@ SHOWN, REPEATED = 80, 12
 
 #: What the packages and images are built with, and what the tests run.
 DEBIAN = """
-    ccache cmake debootstrap docker.io docker-compose g++ libclang-dev libcurl4-openssl-dev libprotobuf-dev
+    ccache chromium cmake debootstrap docker.io docker-compose g++ libclang-dev libcurl4-openssl-dev libprotobuf-dev
     libpugixml-dev libssl-dev make nlohmann-json3-dev pkg-config protobuf-compiler valgrind
 """
 
@@ -174,6 +174,13 @@ STEPS = (
     Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=0.5),
     Step("services", tox("services"), minutes=15, after=("images", "wheel"), cores=0.5),
     Step("tensorflow", tox("tensorflow"), minutes=25, after=("images", "wheel", "tensorflow-install"), cores=1),
+    Step(
+        "site",
+        lines(f"rm -rf {ARTIFACTS}/site", f"tffs-conformance site {ARTIFACTS}/site"),
+        minutes=3,
+        after=("wheel",),
+        cores=1,
+    ),
     Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=1),
 )
 

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
+from tests.proxy_stub import ProxyStub
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tffs_conformance.harness import host_limits
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.guard import Guard
@@ -16,6 +18,15 @@ from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.registration import Registration
 from tffs_conformance.harness.shipped import plugin_path
+
+
+@dataclass
+class Servers:
+    """What the plugin talks to."""
+
+    store: S3Server
+    proxy: ProxyStub
+
 
 ROOT = f"dragonfly://{BUCKET}/tests"
 
@@ -63,6 +74,15 @@ def filesystem(
         yield HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
     loaded.host.close()
     loader.close()
+
+
+@contextmanager
+def served(folder: Path, **config: Any) -> Iterator[tuple[S3Server, ProxyStub, HostFilesystem]]:
+    """A store and a proxy, and the plugin on them; it tries again for half a second unless `config` says otherwise."""
+    with S3Server() as store, ProxyStub() as proxy:
+        given = configuration(store.url, proxy.url, **{"retry_deadline_s": 0.5, **config})
+        with filesystem(folder, given) as fs:
+            yield store, proxy, fs
 
 
 def at(name: str) -> str:

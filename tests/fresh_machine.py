@@ -1,24 +1,33 @@
-"""Both commands of the README, as printed, on a fresh Debian with only python3, venv, git and a C++ compiler.
+"""A fresh Debian with only python3, venv, git and a C++ compiler: what a person does there first, as printed.
 
-The Debian is a chroot from the cache of `build_images.py`; it needs root. Registries are reached as on this machine,
-and what pip has downloaded is shared. Of the suite the smoke tier is run, of the project's tests one file, and no lint:
-here it is seen that they start.
+These are both commands of the README, the page for authors of plugins, the action for GitHub, and the hook for
+pre-commit. The Debian is a chroot from the cache of `build_images.py`; it needs root. Registries are reached as on this
+machine, and what pip has downloaded is shared. Of the suite the smoke tier is run, of the project's tests one file, and
+no lint: here it is seen that they start.
 """
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
+from click.testing import CliRunner
 
 from reference_plugins.dragonfly.services import build_images
+from tests import transcript, workflows
+from tests.pages import NOT_RUN, PROJECT, blocks
+from tffs_conformance.cli import main
 
-PROJECT = Path(__file__).parent.parent
 #: What a command is given besides, by the tool at its end.
 GIVEN = {"posix": "--tier=smoke", "lint,tests": "-- tests/test_paths.py"}
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "COLUMNS": "100"}
+#: The folder of an author.
+HOME = Path("/author")
 
 
 def commands() -> list[str]:
@@ -50,14 +59,73 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(root)
 
 
+def typed(machine: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """What bash there makes of a script."""
+    return subprocess.run(
+        [str(shutil.which("chroot")), str(machine), "bash", "-c", text], env=ENVIRONMENT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+
+
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("command", commands(), ids=["suite", "tests"])
 def test_command(machine: Path, command: str) -> None:
-    environment = {"PATH": "/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "TOX_SKIP_ENV": "lint"}
     given = next(given for end, given in GIVEN.items() if command.endswith(end))
-    done = subprocess.run(
-        [str(shutil.which("chroot")), str(machine), "sh", "-c", f"cd /clone && {command} {given}"],
-        env=environment, text=True, capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    done = typed(machine, f"export TOX_SKIP_ENV=lint; cd /clone && {command} {given}")
+    assert done.returncode == 0, done.stdout[-9000:]
     assert re.search(r"\d+ passed", done.stdout)
+
+
+@pytest.mark.timeout(1500)
+def test_from_nothing_to_a_green_gate(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = blocks(PROJECT / "docs/plugin-authors.md")
+    text, commands = transcript.script(page, machine, lambda block: block.not_run in (None, NOT_RUN["installs"]))
+    assert "pip install" in text
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = f"mkdir {HOME} && cd {HOME} && git clone -q /clone tffs-conformance; echo $EPOCHREALTIME\n"
+    first, _, printed = typed(machine, begin + text).stdout.partition("\n")
+    ran = transcript.read(printed, commands)
+    assert transcript.difference(ran) == ""
+    with capsys.disabled():
+        print()
+        begun = float(first)
+        for one in ran:
+            print(f"{one.ended - begun:6.1f} s  $ {one.command.text}")
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+        wall = ran[-1].ended - begun
+        print(f"from nothing to a green gate: {wall / 60:.1f} min, {cpu / 60:.1f} min of CPU on {os.cpu_count()} cores")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1500)
+def test_the_action_on_a_fresh_machine(machine: Path) -> None:
+    """In a repository that another machine has made."""
+    folder = Path("/checkout")
+    CliRunner().invoke(main, ["new", f"{machine}{folder}", "--name=mine"], catch_exceptions=False)
+    inputs = {"profile": "mine.toml", "waivers": "waivers.toml", "tier": "must"}
+    inputs["build"] = "cmake -G Ninja -B build && cmake --build build"
+    given = {"RUNNER_TEMP": "/tmp", "GITHUB_ACTION_PATH": "/clone"}
+    for step in workflows.github_action(PROJECT / "action.yml", inputs):
+        if step.script:
+            done = workflows.run(step, folder, ENVIRONMENT | given, machine)
+            assert done.returncode == 0, f"{step.name}: {done.stdout[-9000:]}"
+    assert "conformant: " in done.stdout
+    assert (machine / "checkout/tffs-report/report.json").is_file()
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1500)
+def test_the_hook_on_a_fresh_machine(machine: Path) -> None:
+    """pre-commit installs the suite from its repository, for the hook alone."""
+    hook = {"id": "tffs-conformance", "args": ["--plugin=posix"], "verbose": True}
+    suite = {"repo": "/clone", "rev": "HEAD", "hooks": [hook]}
+    folder = machine / "hooked"
+    folder.mkdir()
+    (folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [suite]}))
+    (folder / "mine.cc").touch()
+    install = "python3 -m venv /hook && /hook/bin/pip install -q pre-commit"
+    run = "git init -q && git add . && /hook/bin/pre-commit run --all-files"
+    done = typed(machine, f"set -e; cd /hooked; {install}; {run}")
+    assert done.returncode == 0, done.stdout[-9000:]
+    assert "conformant: " in done.stdout

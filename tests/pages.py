@@ -16,6 +16,7 @@ NOT_RUN = {
     "installs": "installs packages",
     "services": "needs docker and the images of the services",
     "minutes": "takes minutes",
+    "docker": "needs docker, and minutes",
 }
 
 

@@ -113,6 +113,11 @@ def test_a_file_that_is_replaced_late_keeps_its_content(tmp_path: Path) -> None:
     assert readings(document, "new_writable_file.unflushed-data") == {"old-content"}
 
 
+def test_what_cores_default_counts_is_not_held_against_the_plugin(tmp_path: Path) -> None:
+    document = judged(tmp_path, "no-tree-ops", "--backing=file://{path}", "--case=tree/delete-recursively-midway")
+    assert (document["counts"]["conform"], document["counts"]["violation"]) == (2, 0)
+
+
 def test_a_choice_nobody_knows_is_no_choice(tmp_path: Path) -> None:
     assert judged(tmp_path, "no-such-choice", "--tier=smoke")["verdict"] == "not conformant"
 

@@ -188,16 +188,16 @@ BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOW
 def test_a_report_is_shown_again_with_more_on_request(tmp_path: Path) -> None:
     broken = record("read/b", Verdict.VIOLATION, BROKEN, ops=("read() -> UNKNOWN",))
     path = str(write(build(HEADER, [*GOOD, broken], duration=1, left_out=None), tmp_path))
-    output = said("report", path)
+    output = said("report", "show", path)
     assert "VIOLATION read.succeeds" in output
     assert "read() -> UNKNOWN" not in output
-    assert "read() -> UNKNOWN" in said("report", "-v", path)
+    assert "read() -> UNKNOWN" in said("report", "show", "-v", path)
 
 
 def test_the_report_of_a_run_that_was_killed_is_written_from_its_journal(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path, HEADER)
     journal.case(GOOD[0])
-    output = said("report", str(tmp_path / JOURNAL_NAME))
+    output = said("report", "show", str(tmp_path / JOURNAL_NAME))
     assert "incomplete: the run was killed" in output
     assert len(load(tmp_path / REPORT_NAME).cases) == 1
 
@@ -205,7 +205,7 @@ def test_the_report_of_a_run_that_was_killed_is_written_from_its_journal(tmp_pat
 def test_what_is_no_report_is_told_in_one_sentence(tmp_path: Path) -> None:
     for name in ("x.json", "x.jsonl"):
         (tmp_path / name).write_text("\x1b[31m")
-        output = said("report", str(tmp_path / name), code=1)
+        output = said("report", "show", str(tmp_path / name), code=1)
         assert output.startswith("Error: ")
         assert "\x1b" not in output
 

@@ -159,7 +159,7 @@ def test_programs_are_built_at_once(builder: ModuleType, monkeypatch: pytest.Mon
         builder.Program(mine, "1", ("sh", "-c", meets.format(mine=tmp_path / mine, other=tmp_path / other)), ())
         for mine, other in ("ab", "ba")
     ]
-    builder._programs(programs)
+    builder.make_programs(programs)
     assert all(program.binary.is_file() for program in programs)
 
 

@@ -89,7 +89,7 @@ def config(**given: object) -> Any:
 
 
 def options(clauses: tuple[str, ...] = (), cases: tuple[str, ...] = ()) -> Any:
-    return SimpleNamespace(clauses=clauses, cases=cases)
+    return SimpleNamespace(clauses=clauses, cases=cases, shard=(1, 1))
 
 
 def test_who_gives_no_option_leaves_nothing_out() -> None:

@@ -1,7 +1,7 @@
 """The documents: every command that a page shows is run and answers as shown, and every link leads somewhere.
 
 The commands of a page run in one shell, in an empty directory, from top to bottom, between the files that the page
-shows. A command succeeds, unless the page asks `echo $?` right behind it.
+shows; tests/transcript.py has the rules.
 """
 
 import html
@@ -13,35 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from tests import record_run
+from tests import record_run, transcript
 from tests.pages import Block, Command, blocks, fits, leads_somewhere, links, name, pages
 
 RUN = [page for page in pages() if any(block.commands and not block.not_run for block in blocks(page))]
 LEFT_OUT = [(page, block) for page in pages() for block in blocks(page) if block.not_run]
-MARK = "\x01"
 
 
 def environment() -> dict[str, str]:
     """A person's own: the installed package's commands first, and nothing of the pytest that runs this test."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV_"))}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV_", "GITHUB_"))}
     commands = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     # The order of cases is ours to show, whatever plugins are installed beside; so is the width.
     return kept | {"PATH": commands, "COLUMNS": "100", "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider"}
-
-
-def script(page: list[Block], directory: Path) -> tuple[str, list[Command]]:
-    """What the shell is given: each command, a mark with its exit code, and then that exit code again for `$?`."""
-    lines, commands = [], []
-    for number, block in enumerate(page):
-        if block.file is not None:
-            source = directory / f"block-{number}"
-            source.write_text(block.text, encoding="utf-8")
-            lines.append(f"mkdir -p $(dirname {block.file}) && cp {source} {block.file}")
-        elif block.not_run is None:
-            for command in block.commands:
-                lines += [command.text, f"set -- $?; printf '\\n{MARK}%d\\n' $1; (exit $1)"]
-                commands.append(command)
-    return "\n".join(lines), commands
 
 
 @pytest.mark.long
@@ -50,21 +34,13 @@ def test_commands_of(page: Path, tmp_path: Path) -> None:
     empty, files = tmp_path / "empty", tmp_path / "files"
     empty.mkdir()
     files.mkdir()
-    text, commands = script(blocks(page), files)
+    text, commands = transcript.script(blocks(page), files)
     ran = subprocess.run(
         ["bash", "-c", text], cwd=empty, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         timeout=900, check=False,
     )  # fmt: skip
-    got = ran.stdout.split(f"\n{MARK}")
-    assert len(got) == len(commands) + 1, ran.stdout
-    codes = [int(piece.split("\n", 1)[0]) for piece in got[1:]]
-    outputs = [got[0], *(piece.partition("\n")[2] for piece in got[1:])]
-    for k, command in enumerate(commands):
-        is_asked = k + 1 < len(commands) and commands[k + 1].text == "echo $?"
-        assert codes[k] == 0 or is_asked, f"$ {command.text}\n{outputs[k]}\nexit code {codes[k]}"
-        if command.output and not fits(command.output, outputs[k]):
-            shown = "\n".join(command.output)
-            pytest.fail(f"$ {command.text}\nthe page shows\n{shown}\nit printed\n{outputs[k]}", pytrace=False)
+    if wrong := transcript.difference(transcript.read(ran.stdout, commands)):
+        pytest.fail(wrong, pytrace=False)
 
 
 @pytest.mark.parametrize(("page", "block"), LEFT_OUT, ids=[f"{name(page)}:{block.line}" for page, block in LEFT_OUT])
@@ -116,3 +92,23 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     links_of_all_kinds = "[a](#a-heading-with-a-comma) [b](#nowhere) [c](gone.md) ![d](page.md)"
     page.write_text(f"# A heading, with a comma\n{links_of_all_kinds}\n")
     assert [link for link in links(page) if not leads_somewhere(page, link)] == ["#nowhere", "gone.md"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "code", "asked", "wrong"),
+    [
+        (["a"], 0, False, ""),
+        ([], 1, False, "$ try\na\n\nexit code 1"),
+        (["a"], 1, True, ""),
+        (["b"], 1, True, "$ try\nthe page shows\nb\nit printed\na\n"),
+    ],
+)
+def test_a_command_that_failed_is_found(shown: list[str], code: int, asked: bool, wrong: str) -> None:
+    commands = [Command("try", tuple(shown)), *([Command("echo $?", (str(code),))] if asked else [])]
+    printed = f"a\n\n\x01{code} 1.5\n" + (f"{code}\n\n\x010 1.6\n" if asked else "")
+    assert transcript.difference(transcript.read(printed, commands)) == wrong
+
+
+def test_a_shell_that_ended_early_is_found() -> None:
+    with pytest.raises(ValueError, match="no such command"):
+        transcript.read("no such command\n", [Command("try")])

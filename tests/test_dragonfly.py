@@ -105,6 +105,23 @@ def test_an_overwritten_object_is_read_new_and_a_deleted_one_is_gone(
         assert read(fs, uri)[0] is Code.NOT_FOUND
 
 
+def test_bytes_that_were_altered_behind_the_store_are_found_out(running: Running, store: Store, tmp_path: Path) -> None:
+    store.put("/tffs/tests/altered", b"content" * 1000)
+    # The store keeps its objects in files, and their ETags and checksums apart.
+    alter = "printf X | dd of=/data/tffs/tests/altered bs=1 seek=3000 conv=notrunc"
+    done = running.containers["s3"].exec_run(["sh", "-c", alter])
+    assert done.exit_code == 0, done.output
+    with plugin(tmp_path, config(running, retry_deadline_s=1)) as fs:
+        code, message, content = read(fs, f"{ROOT}/altered")
+        assert (code, content) == (Code.DATA_LOSS, b""), message
+        assert fs.get_file_size(f"{ROOT}/altered").value == 7000
+    with plugin(tmp_path, config(running, verify="none")) as fs:
+        assert read(fs, f"{ROOT}/altered")[2] == b"content" * 428 + b"contX" + b"nt" + b"content" * 571
+    # The ETag is an MD5, and is not asked where there is a checksum for the whole object.
+    with plugin(tmp_path, config(running, verify="checksum")) as fs:
+        assert read(fs, f"{ROOT}/altered")[0] is Code.DATA_LOSS
+
+
 @pytest.mark.parametrize("key", ["empty", "with space", "a=b", "a+b", "a%41", "ü/日本", "q?x&y"])
 def test_keys_of_all_kinds(running: Running, tmp_path: Path, key: str) -> None:
     content = b"" if key == "empty" else key.encode()
@@ -151,7 +168,7 @@ def test_a_cache_without_room_is_resource_exhausted(running: Running, store: Sto
 
 def test_without_its_client_a_read_is_unavailable(running: Running, store: Store, tmp_path: Path) -> None:
     store.put("/tffs/tests/unreachable", b"content")
-    given = config(running, "client-b", retries=2)
+    given = config(running, "client-b", retry_deadline_s=1)
     with without(running, "client-b"), plugin(tmp_path, given) as fs:
         code, message, content = read(fs, f"{ROOT}/unreachable")
     assert (code, content) == (Code.UNAVAILABLE, b""), message
@@ -162,7 +179,7 @@ def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
 ) -> None:
     # So much that it is still on its way when the client is gone.
     store.put("/tffs/tests/huge", b"0123456789abcdef" * (2 * SIZE))
-    given = config(running, "client-b", retries=1)
+    given = config(running, "client-b", retry_deadline_s=0.5)
     before = traffic(running, "client-b")
     container = running.containers["client-b"]
 
@@ -190,7 +207,7 @@ def test_without_the_scheduler_reads_go_on(running: Running, store: Store, tmp_p
 
 def test_a_store_that_stalls_is_a_time_out(running: Running, store: Store, tmp_path: Path) -> None:
     store.put("/tffs/tests/stalled", b"content")
-    with plugin(tmp_path, config(running, stall_timeout_s=1, retries=1)) as fs:
+    with plugin(tmp_path, config(running, stall_timeout_s=1, retry_deadline_s=0.5)) as fs:
         running.containers["s3"].pause()
         try:
             code, _, content = read(fs, f"{ROOT}/stalled")

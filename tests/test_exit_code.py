@@ -32,8 +32,8 @@ def report(*cases: CaseRecord, left_out: str | None = None, failure: str | None 
     return build(header, cases, duration=1, left_out=left_out, services=services)
 
 
-def code(*reports: Report, course: Course = COURSE, fail_on: tuple[str, ...] = (), given: int = 0) -> int:
-    return exit_code(reports, course, fail_on, given)
+def code(*reports: Report, course: Course = COURSE, fail_on: tuple[str, ...] = (), failed: bool = False) -> int:
+    return exit_code({str(number): one for number, one in enumerate(reports)}, course, fail_on, {}, failed)
 
 
 def test_a_whole_run_without_a_violation_is_0() -> None:
@@ -45,13 +45,9 @@ def test_a_violation_of_any_target_is_1() -> None:
     assert code(report(BROKEN)) == code(report(KEPT), report(BROKEN)) == code(report(BROKEN), report(KEPT)) == 1
 
 
-@pytest.mark.parametrize("given", [pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED])
-def test_of_what_pytest_says_only_a_failure_counts(given: int) -> None:
-    assert code(report(KEPT), given=given) == (1 if given == pytest.ExitCode.TESTS_FAILED else 0)
-
-
-def test_pytest_may_say_it_as_a_number() -> None:
-    assert code(report(KEPT), given=1) == 1
+@pytest.mark.parametrize("failed", [True, False])
+def test_what_failed_for_pytest_alone_counts(failed: bool) -> None:
+    assert code(report(KEPT), failed=failed) == failed
 
 
 def test_no_case_at_all_is_a_usage_error() -> None:

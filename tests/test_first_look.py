@@ -178,3 +178,8 @@ def test_the_backing_makes_what_a_broken_op_does_not(tmp_path: Path) -> None:
 def test_what_is_opened_against_expectation_is_given_back() -> None:
     judged = of("new_random_access_file.opens-directory", "robustness/process-state")
     assert violations(judged)["robustness.leaves-no-descriptor"] == 0
+
+
+def test_a_name_is_not_blamed_for_what_a_plain_one_is_answered_too() -> None:
+    found = violations(of("missing-is-ok:delete_file", "names/of-nothing"))
+    assert found["paths.names-are-kept"] == 0

@@ -20,7 +20,7 @@ from tffs_conformance.reports.errors import (
     UnknownClause,
     WrongSchema,
 )
-from tffs_conformance.reports.plain import digest_of
+from tffs_conformance.reports.plain import digest_of, parse
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.report import Report
 from tffs_conformance.reports.tally import build
@@ -117,13 +117,13 @@ def test_a_report_survives_the_disk(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = write(report(*GOOD), tmp_path).read_bytes()
 
-    def full(path: Path, text: str, encoding: str) -> int:
-        path.write_bytes(text.encode(encoding)[:100])
+    def full(_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    # By the first case something is written.
+    monkeypatch.setattr("tffs_conformance.reports.document.text", full)
     with pytest.raises(OSError, match="No space"):
-        write(report(), tmp_path)
+        write(report(*GOOD), tmp_path)
     assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == {"report.json": old}
 
 
@@ -296,3 +296,22 @@ def test_any_records_give_a_valid_report(records: list[CaseRecord], left_out: st
     assert sum(found["counts"].values()) >= len(records)
     if left_out is not None:
         assert found["verdict"] in {"incomplete", "not conformant"}
+
+
+def test_a_report_in_another_layout_is_the_same_and_ours_is_never_plain_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = report(*(case(f"read/{number}", ("read.succeeds", "conform")) for number in range(100)))
+    path = write(written, tmp_path)
+    lengths: list[int] = []
+
+    def noted(source: str) -> Any:
+        lengths.append(len(source))
+        return parse(source)
+
+    monkeypatch.setattr("tffs_conformance.reports.document.parse", noted)
+    assert load(path) == written
+    assert max(lengths) < path.stat().st_size / 2
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
+    assert load(path) == written
+    assert max(lengths) == path.stat().st_size

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.pages import PROJECT, blocks
 from tffs_conformance.reports import errors
+from tffs_conformance.reports.forms import FORMS
 
 PAGE = PROJECT / "docs" / "report.md"
 
@@ -24,3 +25,9 @@ def test_its_gate_names_a_version_that_it_does_not_know(tmp_path: Path) -> None:
 def test_it_names_every_error() -> None:
     every = {name for name, kind in vars(errors).items() if isinstance(kind, type)} - {"Path"}
     assert every <= set(re.findall(r"`(\w+)`", PAGE.read_text()))
+
+
+def test_it_names_every_form() -> None:
+    text = PAGE.read_text()
+    missing = [form.name for form in FORMS if f"--{form.name}" not in text or form.file not in text]
+    assert missing == []

@@ -65,7 +65,7 @@ def test_it_can_be_written_again_as_what_it_is_now(tmp_path: Path) -> None:
 
 
 def test_it_is_shown() -> None:
-    done = CliRunner().invoke(main, ["report", str(OLD)])
+    done = CliRunner().invoke(main, ["report", "show", str(OLD)])
     assert done.exit_code == 0, done.output
     assert "not conformant: 2 violations" in done.output
     assert "19 cases; checks: 58 conform" in done.output

@@ -16,6 +16,8 @@ from tffs_conformance.reports import document, journal
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.marks import UNDEFINED
 
+PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
+
 
 def run(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Pytest in a directory of the user's, with what is installed."""
@@ -32,7 +34,8 @@ def run(directory: Path, *arguments: str, **variables: str) -> subprocess.Comple
 def run_beside(directory: Path, other: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The same beside another plugin of pytest, of which this is the source."""
     (directory / "other.py").write_text(f"import pytest\n\n{other}")
-    return run(directory, "-p", "other", *arguments, PYTHONPATH=str(directory))
+    path = os.pathsep.join([str(directory), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return run(directory, "-p", "other", *arguments, PYTHONPATH=path)
 
 
 def command(*arguments: str) -> list[str]:
@@ -49,6 +52,27 @@ def report(directory: Path) -> dict[str, Any]:
     document.load(path)  # raises where it is not as its schema says
     found: dict[str, Any] = json.loads(path.read_text())
     return found
+
+
+def unlike_published(found: dict[str, Any]) -> dict[str, tuple[str | None, str | None]]:
+    """Cases whose verdict is not the published one, by id: the verdict, and the published one.
+
+    Who changes what a verdict follows from publishes anew. What only runs of more examples try is left out.
+    """
+    path = PUBLISHED / found["target"]["name"] / found["suite"]["version"] / "report.json"
+    published = {case["id"]: case["verdict"] for case in json.loads(path.read_text())["cases"]}
+    verdicts = {case["id"]: case["verdict"] for case in found["cases"]}
+    short = {case["id"] for case in found["cases"] if "--examples" in (case["reason"] or "")}
+    both = {case: (verdicts.get(case), published.get(case)) for case in (verdicts.keys() | published.keys()) - short}
+    return {case: pair for case, pair in both.items() if pair[0] != pair[1]}
+
+
+def test_a_verdict_that_is_no_longer_the_published_one_is_told() -> None:
+    found = json.loads(next(PUBLISHED.glob("memory/*/report.json")).read_text())
+    assert unlike_published(found) == {}
+    changed, gone = found["cases"][0], found["cases"].pop()
+    changed["verdict"], was = "violation", changed["verdict"]
+    assert unlike_published(found) == {changed["id"]: ("violation", was), gone["id"]: (None, gone["verdict"])}
 
 
 #: Few histories for each property, where a run is about something else.
@@ -69,6 +93,7 @@ def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
     assert len(reasons) == 2
     assert all("--examples" in reason for reason in reasons)
     assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
+    assert unlike_published(found) == {}
 
 
 @pytest.mark.long
@@ -84,6 +109,7 @@ def test_memory_is_conformant_in_every_class(tmp_path: Path) -> None:
              "--through=tensorflow")  # fmt: skip
     assert [reason for reason in reasons if not any(text in reason for text in known)] == []
     assert "Left behind" not in done.stdout
+    assert unlike_published(found) == {}
 
 
 def test_a_users_repository_does_not_reach_our_cases(tmp_path: Path) -> None:

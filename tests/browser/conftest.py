@@ -1,0 +1,77 @@
+"""A browser of this machine, and pages in it that tell what they try to do."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tffs_conformance.reports.forms import html
+from tffs_conformance.reports.report import Report
+
+Opener = Callable[..., Any]
+Written = Callable[[Report], Path]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Chromium as the machine has it: none is downloaded."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no chromium is installed")
+    with playwright.sync_playwright() as driver:
+        arguments = ["--no-sandbox", "--disable-background-networking"]
+        browser = driver.chromium.launch(executable_path=found, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium: Any) -> Iterator[Opener]:
+    """Open a file, at an address in it, in a window of its own.
+
+    A dialog, a request, an error of a script and a sentence on the console fail the test when it ends.
+    """
+    contexts, troubles = [], []
+
+    def dismiss(dialog: Any) -> None:
+        troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def open_(path: Path, address: str = "", **options: Any) -> Any:
+        context = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.on("dialog", dismiss)
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+        url = path.as_uri()
+        page.on("request", lambda it: troubles.append(it.url) if it.url.partition("#")[0] != url else None)
+        page.goto(url + address)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Written:
+    """Write a report as a page; its path."""
+
+    def write(report: Report) -> Path:
+        path = tmp_path / "report.html"
+        path.write_text(html.render(report, tmp_path), encoding="utf-8")
+        return path
+
+    return write
+
+
+def complaints(page: Any) -> list[str]:
+    """What axe-core finds wrong with a page, a line a rule."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found = axe.Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['help']}: {[node['html'][:200] for node in one['nodes']]}" for one in found]

@@ -1,0 +1,198 @@
+"""The page of a report in a real browser: read, filtered, linked to, by keyboard, on a phone, in the dark, attacked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tests.browser.conftest import Opener, Written, complaints
+from tests.full_reports import full, hostile, large
+
+#: The cases that the list shows, and the clauses that no filter hides.
+CASES = "[...document.querySelectorAll('#listed details')].map(one => one.id)"
+CLAUSES = "[...document.querySelectorAll('details.clause:not([hidden])')].map(one => one.id)"
+
+
+def is_open(page: Any, place: str) -> bool:
+    """Whether a place is open, seen, and has the focus."""
+    page.wait_for_function("place => document.activeElement?.parentElement?.id === place", arg=place)
+    element = page.locator(f"[id={place!r}]")
+    return bool(element.evaluate("one => one.open") and element.locator("summary").first.is_visible())
+
+
+# It is read ----------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_script_all_but_the_cases_can_be_read(opened: Opener, written: Written) -> None:
+    page = opened(written(full()), java_script_enabled=False)
+    assert page.get_by_text("not conformant").first.is_visible()
+    assert page.get_by_text("read(1) -> UNKNOWN").count()
+    assert page.locator("form").is_hidden()
+    assert page.get_by_text("The list of the cases needs a script").is_visible()
+    page.get_by_text("sync.durable").first.evaluate(
+        "one => one.closest('details.class').querySelector('summary').click()"
+    )
+    assert page.locator("[id='clause-sync.durable'] summary").is_visible()
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_everybody_can_use_it(opened: Opener, written: Written, colours: str, width: int) -> None:
+    """What axe-core can tell of that, with everything open; and nothing makes a reader scroll sideways."""
+    page = opened(written(full()), color_scheme=colours, viewport={"width": width, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.wait_for_selector("#listed dl")
+    assert complaints(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_dark_is_dark(opened: Opener, written: Written) -> None:
+    path = written(full())
+    ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number).reduce((a, b) => a + b) / 3"
+    assert opened(path, color_scheme="dark").evaluate(ground) < 40
+    assert opened(path, color_scheme="light").evaluate(ground) > 240
+
+
+# It is filtered ------------------------------------------------------------------------------------------------------
+
+
+def test_all_is_there_until_somebody_filters(opened: Opener, written: Written) -> None:
+    report = full()
+    page = opened(written(report))
+    assert page.evaluate(CASES) == [f"case-{case.id}" for case in report.cases]
+    assert page.inner_text("#cases-shown") == f"{len(report.cases)} cases"
+    assert sorted(page.evaluate(CLAUSES)) == sorted(f"clause-{name}" for name in report.clauses)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "cases", "clauses"),
+    [
+        ({"verdict": "violation"}, ["read/b", "read/c"], ["read.succeeds"]),
+        ({"verdict": "not run"}, ["x/not-run"], ["sync.durable"]),
+        ({"verdict": "error"}, ["x/error"], ["read.hint"]),
+        ({"level": "SHOULD"}, ["read/b", "x/error"], ["read.hint"]),
+        ({"class": "paths"}, ["stat/a", "x/absent"], ["stat.odd"]),
+        ({"op": "sync"}, ["sync/a", "write/a", "x/not-run"], ["sync.durable", "sync.late"]),
+        ({"text": "SORRY"}, ["read/b", "read/c"], []),
+        ({"text": "read.hint"}, ["read/b", "x/error"], ["read.hint"]),
+        ({"level": "SHOULD", "verdict": "violation"}, [], []),
+        ({"verdict": "warning", "class": "read"}, ["read/b"], []),
+        ({"verdict": "violation", "text": "shrunk"}, ["read/c"], []),
+    ],
+)
+def test_a_filter(
+    opened: Opener, written: Written, wanted: dict[str, str], cases: list[str], clauses: list[str]
+) -> None:
+    page = opened(written(full()))
+    for name, value in wanted.items():
+        field = page.locator(f"#filter [name={name}]")
+        field.fill(value) if name == "text" else field.select_option(value)
+    assert page.evaluate(CASES) == [f"case-{name}" for name in cases]
+    assert page.inner_text("#cases-shown") == f"{len(cases)} of {len(full().cases)} cases"
+    if clauses or "text" not in wanted:
+        assert sorted(page.evaluate(CLAUSES)) == [f"clause-{name}" for name in clauses if name]
+    again = opened(Path(page.url.removeprefix("file://").partition("#")[0]), "#" + page.url.partition("#")[2])
+    again.wait_for_function(f"document.querySelectorAll('#listed details').length === {len(cases)}")
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_function(f"document.querySelectorAll('#listed details').length === {len(full().cases)}")
+
+
+def test_a_count_leads_to_what_it_counts(opened: Opener, written: Written) -> None:
+    page = opened(written(full()))
+    page.get_by_role("link", name="1 waived").click()
+    page.wait_for_function("document.querySelectorAll('#listed details').length === 1")
+    assert page.evaluate(CASES) == ["case-init/b"]
+
+
+# It is linked to -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "place", ["case-read/b", "clause-sync.late", "finding-read.succeeds", "class-write", "warning-read.hint"]
+)
+def test_an_address_opens_what_it_points_to(opened: Opener, written: Written, place: str) -> None:
+    path = written(full())
+    assert is_open(opened(path, f"#{place}"), place)
+    page = opened(path)
+    page.evaluate("place => { location.hash = place; }", place)
+    assert is_open(page, place)
+
+
+def test_a_link_to_what_the_filter_hides_is_followed(opened: Opener, written: Written) -> None:
+    page = opened(written(full()))
+    for link, place in (("read/b", "case-read/b"), ("read.succeeds", "clause-read.succeeds")):
+        page.fill("#filter [name=text]", "nothing has this text")
+        assert page.evaluate(CASES) == page.evaluate(CLAUSES) == []
+        page.locator("#main").get_by_role("link", name=link).first.click()
+        assert is_open(page, place)
+    page.get_by_role("link", name="its cases").locator("visible=true").click()
+    page.wait_for_function("document.querySelector('#filter [name=text]').value === 'read.succeeds'")
+    assert page.evaluate(CASES) == ["case-read/a", "case-read/b", "case-read/c"]
+
+
+def test_a_case_far_down_is_on_its_page_of_the_list(opened: Opener, written: Written) -> None:
+    page = opened(written(large(1000)), "#case-read/a%5B777%5D")
+    assert is_open(page, "case-read/a[777]")
+    assert page.locator("#listed details").count() == 100
+    page.get_by_role("button", name="Next page").click()
+    assert "case-read/a[777]" not in page.evaluate(CASES)
+
+
+# By keyboard ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_keyboard_is_enough(opened: Opener, written: Written) -> None:
+    page = opened(written(full()))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    page.keyboard.press("Enter")
+    _press_until(page, "document.activeElement.localName === 'select'")
+    page.keyboard.type("viol")
+    page.wait_for_function("document.querySelectorAll('#listed details').length === 2")
+    _press_until(page, "document.activeElement.parentElement.id === 'case-read/b'")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[id='case-read/b'] dl")
+    assert page.locator("[id='case-read/b']").get_by_text("read(1) -> UNKNOWN").is_visible()
+
+
+def _press_until(page: Any, there: str) -> None:
+    """Go on with the tabulator; what has the focus is always seen to have it."""
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        if page.evaluate(there):
+            return
+    pytest.fail(f"the keyboard does not get there: {there}")
+
+
+# It is attacked ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_text_of_a_plugin_acts(opened: Opener, written: Written, width: int) -> None:
+    """`opened` fails the test where a dialog opens, a request is made, or the policy had to stop something."""
+    page = opened(written(hostile(full())), viewport={"width": width, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.wait_for_selector("#listed dl")
+    for text in ("<script>", "\u202e", "'\"><"):
+        page.fill("#filter [name=text]", text)
+    page.fill("#filter [name=text]", "")
+    links = page.eval_on_selector_all("#main a", "all => all.map(one => one.getAttribute('href'))")
+    for link in links:
+        page.evaluate("link => { location.hash = link; }", link)
+    assert page.evaluate("document.querySelectorAll('img, svg:not(.bar), iframe, script').length") == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069\\x1b\\x00]/.test(document.body.textContent)") is False
+
+
+def test_names_without_end(opened: Opener, written: Written) -> None:
+    report = full()
+    long = "n" * 1_000_000
+    target = replace(report.target, name=long, root=long)
+    cases = tuple(replace(case, id=case.id + long, output=long, ops=(long,) * 5) for case in report.cases)
+    page = opened(written(replace(report, target=target, cases=cases)), viewport={"width": 360, "height": 800})
+    page.locator("#listed summary").first.click()
+    page.wait_for_selector("#listed dl")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

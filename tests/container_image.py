@@ -1,0 +1,86 @@
+"""The image that packaging/docker/Dockerfile describes: it is built, and in it a plugin is built and judged.
+
+Where docker cannot pull Debian, the one from the cache of `build_images.py` takes its name for the time of the test.
+It reaches registries as this machine does.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from reference_plugins.dragonfly.services import build_images
+from tests.pages import PROJECT
+from tffs_conformance.cli import main
+from tffs_conformance.reports.document import load
+
+DOCKERFILE = PROJECT / "packaging/docker/Dockerfile"
+#: The image, and the stages below it: without names of their own they would stay behind.
+IMAGES = {
+    "tools": "tffs-conformance-test:tools",
+    "suite": "tffs-conformance-test:suite",
+    "": "tffs-conformance-test:latest",
+}
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def docker(*arguments: str, code: int = 0) -> str:
+    done = subprocess.run(
+        ["docker", *arguments], env={**os.environ, "DOCKER_BUILDKIT": "0"}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout[-9000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of the image that the Dockerfile begins with; docker has it."""
+    name = DOCKERFILE.read_text().partition("\nFROM ")[2].split()[0]
+    assert name == f"debian:{build_images.SUITE}-slim"
+    has = subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False)
+    if has.returncode == 0:
+        yield name
+        return
+    if os.geteuid() != 0:
+        pytest.skip(f"not run: docker has no {name}, and to make one needs root")
+    root = tmp_path_factory.mktemp("base") / "debian"
+    build_images.unpack(build_images.system(build_images.BASE), root)
+    tar = root.with_suffix(".tar")
+    subprocess.run(["tar", "-C", str(root), "-cf", str(tar), "."], check=True)
+    docker("import", str(tar), name)
+    yield name
+    docker("rmi", name)
+
+
+@pytest.fixture(scope="module")
+def image(base: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    # A clone: what lies around in the folder, or changes meanwhile, is not in the image.
+    clone = tmp_path_factory.mktemp("context") / "clone"
+    subprocess.run(["git", "clone", "-q", str(PROJECT), str(clone)], check=True)
+    given = ["--network=host", f"--build-arg=COMMIT={COMMIT}", "-f", str(clone / DOCKERFILE.relative_to(PROJECT))]
+    for stage, name in IMAGES.items():
+        target = [f"--target={stage}"] if stage else []
+        docker("build", *given, *target, "-t", name, str(clone))
+    yield IMAGES[""]
+    docker("rmi", *IMAGES.values())
+
+
+@pytest.mark.timeout(1500)
+def test_a_plugin_is_built_and_judged(image: str, tmp_path: Path) -> None:
+    CliRunner().invoke(main, ["new", str(tmp_path / "mine")], catch_exceptions=False)
+    build = "cmake -G Ninja -B build && cmake --build build"
+    judge = "pytest -p no:cacheprovider --plugin-profile=mine.toml --waivers=waivers.toml --tier=smoke"
+    printed = docker("run", "--rm", "-v", f"{tmp_path}/mine:/work", image, "sh", "-ec", f"{build} && {judge}")
+    assert "conformant: " in printed
+    assert load(tmp_path / "mine/tffs-report/report.json").suite.commit == COMMIT
+
+
+@pytest.mark.timeout(1500)
+def test_nothing_is_missing(image: str) -> None:
+    printed = docker("run", "--rm", image, "tffs-conformance", "doctor")
+    missing = [line.split()[1].rstrip(":") for line in printed.splitlines() if line.startswith("missing")]
+    assert missing == ["docker", "dragonfly"]

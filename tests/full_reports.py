@@ -1,0 +1,107 @@
+"""Reports for the forms: one in which there is something of everything, the same with hostile texts, and large ones."""
+
+import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.records import GOOD, HEADER, case, clause, record
+from tffs_conformance.reports.claims import StatedClaim
+from tffs_conformance.reports.header import ReadingFacts, digest
+from tffs_conformance.reports.plain import plain, typed
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.services import Figure, Figures
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.waivers import Waiver
+
+#: What a plugin may say to whoever shows it: it would leave a string, an element, a script, a comment, a line or a
+#: terminal; it would run a script, ask for something, turn the reading direction; and it is no UTF-8.
+ATTACK = (
+    "</script><script>alert(1)</script><img src=http://x.invalid/ onerror=alert(2)>\"'><svg/onload=alert(3)>"
+    "<!--<script>]]>&amp;{{7*7}}`|$(id)\x1b[31m\x00\u202e\u2066\u2028\r\n\udcff\udc80\ud800\ufeff%00%3Cscript%3E"
+)
+
+#: Values that are no texts of a plugin, by their keys.
+_KEPT = {"schema", "verdict", "state", "level", "tier", "sha256", "catalogue", "commit", "expires", "tables", "counts"}
+
+
+def full() -> Report:
+    """A report with checks of every verdict and something in every part."""
+    lost = ReadingFacts("lost", "it is lost", "it loses data", harmful=True)
+    late = clause("MUST", "write", "sync", disputed="A2", readings=(lost,), tensorflow="It waits.")
+    clauses = {**HEADER.clauses, "sync.late": late}
+    appends = StatedClaim(name="append", value=True, text="It appends.", supported=True, clauses=("read.succeeds",))
+    header = replace(
+        HEADER,
+        suite=replace(HEADER.suite, catalogue=digest(plain(clauses))),
+        clauses=clauses,
+        claims=(appends,),
+        waivers=(
+            Waiver(
+                clause="init.once", case="*", fingerprint="code=OK", reason="old", owner="me", issue="https://x.invalid",
+                expires=datetime.date(2030, 1, 1), expired=False,
+            ),
+        ),
+    )  # fmt: skip
+    services = Figures(("image:1",), 20, (Figure("from a peer", 10),), None)
+    return build(header, _cases(), duration=1, left_out=None, services=services)
+
+
+def _cases() -> tuple[CaseRecord, ...]:
+    broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="sorry")
+    also = CheckRecord("read.hint", Verdict.WARNING, "a hint", "none", times=3)
+    found = (
+        "shrunk to 1 ops (7 tried): read(); trace t/traces/read-c.json; program t/traces/read-c.cc; pytest --plugin=x"
+    )
+    calls = ("open() -> OK 1", "read(1) -> UNKNOWN")
+    return (
+        *GOOD,
+        record("read/b", Verdict.VIOLATION, broken, also, ops=calls, stimulus="It is read.", tier="smoke",
+               cut="read-b.calls.txt", output="said\n"),
+        record("read/c", Verdict.VIOLATION, broken, reason=found),
+        record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "this", "that", reading="host")),
+        record("sync/a", Verdict.WARNING, CheckRecord("sync.late", Verdict.WARNING, "kept", "lost", reading="lost")),
+        record("init/b", Verdict.WAIVED, CheckRecord("init.once", Verdict.WAIVED, "code=X", "code=OK")),
+        case("write/a", ("sync.late", "informational")),
+        record("x/absent", Verdict.ABSENT, clauses=("stat.odd",), reason="there is no stat"),
+        record("x/not-run", Verdict.NOT_RUN, clauses=("sync.durable",), reason="blocked by sync"),
+        record("x/error", Verdict.ERROR, clauses=("read.hint",), reason="the suite failed"),
+    )  # fmt: skip
+
+
+def hostile(report: Report) -> Report:
+    """The same report, in which every text that may be a plugin's, every name included, goes on with an attack."""
+    return typed(_attacked(plain(report), ""), Report)
+
+
+def _attacked(value: Any, key: str) -> Any:
+    if key in _KEPT:
+        return value
+    if isinstance(value, str):
+        return value and value + ATTACK
+    if isinstance(value, (list, tuple)):
+        return [_attacked(item, key) for item in value]
+    if isinstance(value, dict):
+        named = key in {"clauses", "classes", "options", "readings_seen"}
+        return {name + ATTACK if named else name: _attacked(item, name) for name, item in value.items()}
+    return value
+
+
+def large(cases: int) -> Report:
+    """A report with so many cases, of which one in fifty finds something."""
+    return build(HEADER, map(_numbered, range(cases)), duration=1, left_out=None)
+
+
+def _numbered(number: int) -> CaseRecord:
+    first = "conform" if number % 50 else "violation"
+    return case(
+        f"read/a[{number}]",
+        ("read.succeeds", first),
+        ("read.hint", "conform"),
+        ("stat.odd", "tolerated"),
+        verdict=Verdict("tolerated" if number % 50 else "violation"),
+        stimulus=f"It is read, the way {number % 300}.",
+        ops=() if number % 50 else ("read(1, 0, 4) -> OK",) * 10,
+    )

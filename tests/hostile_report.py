@@ -1,0 +1,143 @@
+"""A report that means harm: every text that a report can hold says what some reader of it might obey.
+
+Whatever is shown of a report, in whichever form, is tried on this one: it must come out as text. A text is changed
+alike wherever it stands, so that the report agrees with itself and is read like any other.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import inspect
+from msgspec.structs import replace
+
+from tests.records import HEADER, case, record
+from tffs_conformance.reports.claims import StatedClaim
+from tffs_conformance.reports.header import Header, digest
+from tffs_conformance.reports.plain import plain, typed
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.services import Figure, Figures
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.waivers import Waiver
+
+T = TypeVar("T")
+
+#: What a reader might obey: each is harmless where it is text.
+HARM = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "</code></pre></details></style></textarea></title>",
+    "<!-- --> ]]> <![CDATA[ <?xml?> <!DOCTYPE x [<!ENTITY e 'e'>]> &e; &amp; &#60;b&#62; &lt;i&gt;",
+    "'\"`` ``` ```` ~~~~",
+    "[link](https://evil.invalid) ![image](https://evil.invalid/x.png) <https://evil.invalid>",
+    "[a]: https://evil.invalid https://evil.invalid www.evil.invalid mailto:a@evil.invalid a@evil.invalid",
+    "javascript:alert(1) data:text/html,x",
+    "@everyone @evil/team #1 GH-1 evil/repo#1 5ecfa3d5ecfa3d5ecfa3d5ecfa3d5ecfa3d5ecfa :smile: !1 ~label $x$",
+    "**bold** __bold__ *it* _it_ ~~gone~~ | a | b | \\| {0} {{1}} {% x %} ${x} $(x) %0A%25",
+    "\n\n# heading\n\n- item\n1. item\n> quote\n\n    code\n\n---\n===\n|a|\n|-|\n|b|\n<details>\n```\n~~~\n",
+    "\n::error::x\n::set-env name=PATH::x\n  ::add-mask::e\n::stop-commands::t\n##[add-mask]e\n",
+    "\r::error::x\r\n##[error]x",
+    "\x1b[31m\x1b]0;title\x07\x1b]8;;https://evil.invalid\x07\x9b31m\x7f\b\f\v",
+    "\u202e\u2066\u200f\u200b\ufeff\U000e0041\u2028\u2029\x85",
+    "\0\ufffe\uffff\U0001fffe\ue000",
+    "\udcff\udc80 \ud800 \udfff \U0001f600",
+    "=1+1 ; rm -rf ~ && `x`",
+)
+#: All of it: what is put around every text.
+HOSTILE = " ".join(HARM)
+#: Characters of the longest texts.
+LONG = 1_000_000
+
+
+def hostile_report(harm: str = HOSTILE, long: int = LONG) -> Report:
+    """A report with a check of each verdict and every optional part, whose texts begin and end with `harm`.
+
+    The name of the target, the id of a case, and a check's `got` are `long` characters longer.
+    """
+    claim = StatedClaim(name="c", value="v", text="t", supported=True, clauses=("read.succeeds",))
+    waivers = (_waiver("read.succeeds", "code=KNOWN"), _waiver("read.hint", "code=NOT SEEN"))
+    header = _spoiled(plain(replace(HEADER, claims=(claim,), waivers=waivers)), inspect.type_info(Header), harm)
+    header["target"]["name"] += "N" * long
+    header["suite"]["catalogue"] = digest(header["clauses"])
+    services = Figures(images=("image:1",), size=1, figures=(Figure("what", 1),), failure=None)
+    report = build(
+        typed(header, Header),
+        [_harmful(one, CaseRecord, harm) for one in _cases(long)],
+        duration=1.0,
+        left_out=harm + "2 cases did not end" + harm,
+        services=_harmful(services, Figures, harm),
+    )
+    classes = {name: replace(one, reason=harm + one.reason + harm) for name, one in report.classes.items()}
+    return replace(report, reason=harm + report.reason + harm, classes=classes)
+
+
+def _harmful(value: T, kind: type[T], harm: str) -> T:
+    return typed(_spoiled(plain(value), inspect.type_info(kind), harm), kind)
+
+
+def _waiver(clause: str, fingerprint: str) -> Waiver:
+    expires = datetime.date(2100, 1, 1)
+    return Waiver(
+        clause=clause, case="read/odd", fingerprint=fingerprint, reason="r", owner="o", issue="i", expires=expires
+    )
+
+
+def _cases(long: int) -> list[CaseRecord]:
+    """A case of each verdict, and two that are broken: in the second the first one's clause and another."""
+    broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
+    known = CheckRecord("read.succeeds", Verdict.WAIVED, "code=OK", "code=KNOWN", plugin_said="no luck")
+    odd = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
+    also = CheckRecord("init.once", Verdict.VIOLATION, "value=1", "value=" + "G" * long, times=3)
+    more: dict[str, Any] = {"stimulus": "stimulus", "ops": ("read() -> UNKNOWN", "close()"), "output": "output"}
+    reason = "shrunk from 9 ops; trace: traces/x.json; again: pytest --replay=traces/x.json"
+    ended = [
+        case(f"{verdict.name}/a", ("read.hint", verdict), reason="reason", **more)
+        for verdict in Verdict
+        if verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR)
+    ]
+    bare = [
+        record(f"{verdict.name}/a", verdict, clauses=("read.hint",), reason=f"{verdict}", executed=False)
+        for verdict in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR)
+    ]
+    return [
+        *ended,
+        *bare,
+        record("read/broken", Verdict.VIOLATION, broken, reason=reason, tier="smoke", cut="traces/cut.txt", **more),
+        record("read/broken-" + "I" * long, Verdict.VIOLATION, broken, also, reason=reason, **more),
+        record("read/odd", Verdict.WARNING, odd, known, **more),
+    ]
+
+
+def _spoiled(value: Any, kind: inspect.Type, harm: str) -> Any:
+    """Plain values of a type, each text in them with `harm` around it where the type says no more than text."""
+    match kind:
+        case inspect.Metadata():
+            return _spoiled(value, kind.type, harm)
+        case inspect.UnionType():
+            return _spoiled(value, _fitting(value, kind.types), harm)
+        case inspect.StrType(pattern=None):
+            return harm + value + harm
+        case inspect.VarTupleType() | inspect.ListType():
+            return [_spoiled(one, kind.item_type, harm) for one in value]
+        case inspect.DictType():
+            return {
+                _spoiled(key, kind.key_type, harm): _spoiled(one, kind.value_type, harm) for key, one in value.items()
+            }
+        case inspect.StructType():
+            kinds = {field.encode_name: field.type for field in kind.fields}
+            return {key: _spoiled(one, kinds[key], harm) for key, one in value.items()}
+    return value
+
+
+def _fitting(value: Any, kinds: Sequence[inspect.Type]) -> inspect.Type:
+    """Which of these types a plain value is of."""
+    wanted: Mapping[type, tuple[type, ...]] = {
+        str: (inspect.StrType, inspect.DateType),
+        list: (inspect.VarTupleType, inspect.ListType),
+        tuple: (inspect.VarTupleType, inspect.ListType),
+        dict: (inspect.StructType, inspect.DictType),
+    }
+    plainly = [one.type if isinstance(one, inspect.Metadata) else one for one in kinds]
+    return next((one for one in plainly if isinstance(one, wanted.get(type(value), ()))), inspect.AnyType())

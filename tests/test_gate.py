@@ -1,0 +1,375 @@
+"""A run that is held to an earlier report: what fails it, what does not, and what is no baseline."""
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import replace as replaced
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tests.records import GOOD, case, record
+from tests.test_compare import ABSENT, NEWER, NOT_RUN, OK, WARNED, broken
+from tests.test_compare import report as made
+from tests.test_suite import report, run, run_beside
+from tffs_conformance.reports.claims import StatedClaim
+from tffs_conformance.reports.document import load, render, write
+from tffs_conformance.reports.header import Header
+from tffs_conformance.reports.journal import KILLED
+from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.run import gate
+from tffs_conformance.run.gate import Baseline, Held
+from tffs_conformance.run.run_options import BadUsage
+from tffs_conformance.run.selection import Course
+
+PLUGIN = "--plugin=fakes/faulty"
+#: One clause of the way through every op once is broken by the first fault, another by the second.
+BASE = (PLUGIN, "--env=TFFS_FAULT=flush.loses", "--tier=smoke")
+OTHER = (PLUGIN, "--env=TFFS_FAULT=fails:copy_file", "--tier=smoke")
+GATE = ("--gate=no-new", "--baseline=base.json")
+#: A case that fell over.
+ERROR_ELSEWHERE = record("z", Verdict.ERROR, executed=False)
+#: What it breaks, and where.
+CLAUSE, CASE = "append.writes-exactly-n", "write/plain"
+
+
+@pytest.fixture(scope="session")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The report of a whole run of a plugin that is wrong."""
+    directory = tmp_path_factory.mktemp("known")
+    assert run(directory, *BASE).returncode == 1
+    found = load(directory / "tffs-report" / "report.json")
+    assert [
+        (case.id, check.clause) for case in found.cases for check in case.checks if check.verdict == "violation"
+    ] == [(CASE, CLAUSE)]
+    return found
+
+
+def rebuilt(report: Report, cases: Sequence[CaseRecord], left_out: str | None = None, *claims: StatedClaim) -> Report:
+    """The report with other cases and claims."""
+    header = Header(
+        contract=report.contract, suite=report.suite, target=report.target, clauses=report.clauses, claims=claims
+    )
+    return build(header, cases, duration=1, left_out=left_out)
+
+
+def gated(directory: Path, baseline: Report, *arguments: str) -> tuple[int, str]:
+    """The exit code of a run held to a baseline, and what it says of its gate."""
+    (directory / "base.json").write_text(render(baseline))
+    done = run(directory, *GATE, *arguments)
+    return done.returncode, said(done)
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """What a run says of its gate, as one line."""
+    found = re.search(r"^gate no-new.*", done.stdout, re.DOTALL | re.MULTILINE)
+    assert found, done.stdout + done.stderr
+    return " ".join(found[0].split())
+
+
+# What fails, and what does not ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_what_is_as_it_was_passes_and_stays_not_conformant(
+    tmp_path: Path, known: Report, workers: tuple[str, ...]
+) -> None:
+    code, text = gated(tmp_path, known, *BASE, *workers)
+    assert (code, report(tmp_path)["verdict"]) == (0, "not conformant")
+    assert text.startswith("gate no-new passed: nothing new against base.json of the suite ")
+    assert "1 clause broken as before" in text
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_new_violation_fails(tmp_path: Path, known: Report, workers: tuple[str, ...]) -> None:
+    code, text = gated(tmp_path, known, *OTHER, *workers)
+    assert code == 1
+    assert "FAILED: 1 clause newly broken; 1 clause no longer executed against" in text
+    assert "BROKEN: copy_file.succeeds (1 check in 1 case)" in text
+    assert " then conform expected code=OK got code=INTERNAL " in text
+    assert "NO LONGER EXECUTED: 1 clause copy_file.keeps-the-content " in text
+    assert f"fixed: 1 clause {CLAUSE}: {CASE} " in text
+
+
+def test_a_selection_is_held_to_the_same_part(tmp_path: Path, known: Report) -> None:
+    code, text = gated(tmp_path, known, *BASE, f"--case={CASE}")
+    assert (code, report(tmp_path)["verdict"]) == (0, "not conformant")
+    assert "passed" in text
+    code, text = gated(tmp_path, known, *OTHER, "-k", "move")
+    assert code == 1
+    assert "1 clause newly broken" in text
+
+
+def test_a_run_that_is_not_whole_fails(tmp_path: Path, known: Report) -> None:
+    code, text = gated(tmp_path, known, *OTHER, "-x")
+    assert code == 1
+    assert "stopped by --maxfail=1" in text
+
+
+def test_a_plugin_that_does_not_load_fails(tmp_path: Path, known: Report) -> None:
+    (tmp_path / "libtffs_faulty.so").write_text("not a shared object")
+    target = replace(known.target, name="tffs_faulty")
+    code, text = gated(tmp_path, replace(known, target=target), "--plugin=./libtffs_faulty.so", "--tier=smoke")
+    assert code == 1
+    assert "newly broken" in text
+    assert "no longer executed" in text
+
+
+def test_what_fails_beside_the_cases_fails_the_run(tmp_path: Path, known: Report) -> None:
+    (tmp_path / "base.json").write_text(render(known))
+    teardown = "@pytest.hookimpl(trylast=True)\ndef pytest_runtest_teardown(item):\n"
+    teardown += "    if item.nodeid == 'tffs/write::test_plain':\n        raise RuntimeError\n"
+    done = run_beside(tmp_path, teardown, *BASE, *GATE)
+    assert done.returncode == 1
+    assert said(done).startswith("gate no-new passed")
+
+
+def test_an_error_fails(tmp_path: Path, known: Report) -> None:
+    (tmp_path / "base.json").write_text(render(known))
+    error = "def pytest_runtest_setup(item):\n    item.obj = lambda **_: 1 / 0\n"
+    done = run_beside(tmp_path, error, *BASE, *GATE, "--case=read/plain")
+    assert done.returncode == 1
+
+
+def test_waivers_and_the_gate_go_together(tmp_path: Path, known: Report) -> None:
+    entry = f'[[waiver]]\nclause = "{CLAUSE}"\nfingerprint = "content=b\'\'"\nreason = "known"\nowner = "us"\n'
+    (tmp_path / "w.toml").write_text(entry)
+    code, text = gated(tmp_path, known, *BASE, "--waivers=w.toml")
+    assert (code, report(tmp_path)["verdict"]) == (0, "conformant with waivers")
+    # What was accepted by a waiver then, and is by none now, is new.
+    waived = load(tmp_path / "tffs-report" / "report.json")
+    code, text = gated(tmp_path, waived, *BASE)
+    assert code == 1
+    assert " then waived expected " in text
+    # A waiver that is not needed fails, as without a gate.
+    (tmp_path / "w.toml").write_text(entry.replace(CLAUSE, "append.succeeds") + f'case = "{CASE}"\n')
+    assert gated(tmp_path, known, *BASE, "--waivers=w.toml")[0] == 1
+
+
+def test_each_target_has_its_baseline(tmp_path: Path, known: Report) -> None:
+    assert run(tmp_path, "--plugin=posix", "--tier=smoke", "--report-dir=posix").returncode == 0
+    write(known, tmp_path)
+    both = ("--plugin=posix", *BASE, "--gate=no-new")
+    done = run(tmp_path, *both, "--baseline=posix/report.json", "--baseline=report.json")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("gate no-new passed: nothing new") == 2
+    done = run(tmp_path, *both, "--baseline=report.json", "--baseline=posix/report.json")
+    assert done.returncode == 4
+    assert "its target is faulty, and here posix" in done.stderr
+    done = run(tmp_path, *both, "--baseline=report.json")
+    assert done.returncode == 4
+    assert "--baseline was given 1 times for 2 targets: they pair up" in done.stderr
+
+
+# What is held to a baseline, without a run ----------------------------------------------------------------------------
+
+#: A run that asked for nothing less than its tier, and one that asked for a part, which ended.
+WHOLE = Course("full", frozenset("a"), 1, collected=1, ended=1, selected=(), stops=(), interrupted=False)
+PART = replaced(WHOLE, cases=frozenset("abc"), selected=("-k x",))
+
+
+def judged(then: Report, now: Report, *kinds: Verdict, changed: bool = False, **more: Any) -> list[str]:
+    """Why a run fails."""
+    kinds = (Verdict.VIOLATION, *kinds)
+    given: dict[str, Any] = {"course": WHOLE, "tiers": ("smoke", "must", "full")} | more
+    return Held(Baseline("base.json", then), now, kinds=kinds, fails_on_changed=changed, **given).reasons
+
+
+def test_a_clause_that_is_no_longer_executed_fails() -> None:
+    assert judged(made(*GOOD, WARNED), made(*GOOD)) == ["1 clause no longer executed"]
+    assert judged(made(*GOOD, WARNED), made(*GOOD, NOT_RUN)) == ["1 clause no longer executed"]
+    # Something is left that executes it.
+    assert judged(made(*GOOD, OK), made(*GOOD)) == []
+
+
+def test_what_this_run_was_not_to_do_is_not_missed() -> None:
+    larger = made(*GOOD, replace(WARNED, tier="full"))
+    assert judged(larger, made(*GOOD), tiers=("smoke", "must")) == []
+    assert judged(larger, made(*GOOD)) == ["1 clause no longer executed"]
+    assert judged(made(*GOOD, WARNED), made(*GOOD, left_out="only a selection"), course=PART) == []
+
+
+def test_what_a_newer_suite_brought_fails_and_is_told_apart() -> None:
+    told = ["1 clause newly broken, as a newer suite sees"]
+    assert judged(made(*GOOD), made(*GOOD, broken("read/b"))) == told
+    newer = made(*GOOD, broken("read/b", about="read.new"), clauses=NEWER)
+    assert judged(made(*GOOD, OK), newer) == told
+    assert judged(made(*GOOD, OK), made(*GOOD, broken("read/b"))) == ["1 clause newly broken"]
+
+
+def test_what_was_waived_then_is_new() -> None:
+    waived = made(*GOOD, case("read/b", ("read.succeeds", "waived")))
+    assert judged(waived, made(*GOOD, broken("read/b"))) == ["1 clause newly broken"]
+    assert judged(made(*GOOD, broken("read/b")), waived) == []
+
+
+def test_what_is_broken_in_another_way_fails_on_request() -> None:
+    then, now = made(*GOOD, broken("read/b")), made(*GOOD, broken("read/b", "code=OK"))
+    assert judged(then, now) == []
+    assert judged(then, now, changed=True) == ["1 clause broken in another way"]
+    # Less of the same is no other way.
+    both = made(*GOOD, record("read/b", Verdict.VIOLATION, *broken("x").checks, *broken("x", "code=OK").checks))
+    assert judged(both, now, changed=True) == []
+
+
+def test_what_fail_on_names_fails_where_it_is_new() -> None:
+    kept = made(*GOOD, case("read/b", ("read.hint", "conform")))
+    warned = made(*GOOD, WARNED)
+    assert judged(kept, warned) == []
+    assert judged(kept, warned, Verdict.WARNING) == ["1 clause newly with the verdict warning"]
+    assert judged(warned, warned, Verdict.WARNING) == []
+    assert judged(made(*GOOD, OK), made(*GOOD, ABSENT), Verdict.ABSENT) == ["1 clause newly with the verdict absent"]
+
+
+def test_errors_and_what_is_not_whole_fail() -> None:
+    then = made(*GOOD, broken("read/b"))
+    assert judged(then, made(*GOOD, broken("read/b"), ERROR_ELSEWHERE)) == ["1 error"]
+    cut = made(*GOOD, broken("read/b"), left_out="stopped")
+    assert judged(then, cut) == ["stopped"]
+    assert judged(then, cut, course=PART) == []
+    assert judged(then, cut, course=replaced(PART, interrupted=True)) == ["stopped"]
+    assert judged(then, cut, course=replaced(PART, ended=0)) == ["stopped"]
+    assert "nothing executed" in judged(then, made(NOT_RUN))
+    assert "nothing executed" in judged(then, made())
+
+
+# What is no baseline -------------------------------------------------------------------------------------------------
+
+
+def _altered(report: Report) -> str:
+    return render(report).replace('"verdict": "violation"', '"verdict": "conform"')
+
+
+def _of_contract(version: str) -> Callable[[Report], str]:
+    return lambda report: render(replace(report, contract=version))
+
+
+def _in_suite(**changes: object) -> Callable[[Report], str]:
+    return lambda report: render(replace(report, suite=replace(report.suite, **changes)))
+
+
+def _in_target(**changes: object) -> Callable[[Report], str]:
+    return lambda report: render(replace(report, target=replace(report.target, **changes)))
+
+
+CLAIM = StatedClaim(name="append", value=True, text="it appends", supported=True, clauses=())
+#: What is wrong with a baseline: its text, and words of the sentence.
+WRONG: dict[str, tuple[Callable[[Report], str], str]] = {
+    "empty": (lambda _: "", "the file is empty"),
+    "something else": (lambda _: "<html>", "this is not a report"),
+    "truncated": (lambda report: render(report)[:-1000], "breaks off"),
+    "altered": (_altered, "the counts are not those of its checks"),
+    "newer": (lambda report: render(report).replace("report/2.2", "report/3.0"), "earlier ones"),
+    "killed": (lambda report: render(rebuilt(report, report.cases[:9], KILLED)), "left out of it: the run was killed"),
+    "a selection": (lambda report: render(rebuilt(report, report.cases, "-k x")), "left out of it: -k x"),
+    "with errors": (lambda report: render(rebuilt(report, (*report.cases, ERROR_ELSEWHERE))), "1 error"),
+    "nothing executed": (lambda report: render(rebuilt(report, ())), "nothing was executed"),
+    "another TensorFlow": (_of_contract("tensorflow-2.99/2.0"), "tensorflow-2.99/2.0"),
+    "another major version": (_of_contract("tensorflow-2.21/9.0"), "of the contract"),
+    "a newer minor version": (_of_contract("tensorflow-2.21/2.999"), "is newer than"),
+    "no version": (_of_contract("\x1b"), "of the contract \\x1b"),
+    "another seed": (_in_suite(seed=7), "its seed is 7, and here 0"),
+    "other options": (_in_suite(options={"examples": 3}), "its examples is 3, and here 100"),
+    "hostile options": (_in_suite(options={"host-scope": "\x1b\u202e"}), "its host-scope is \\x1b\\u202e, and here"),
+    "another name": (_in_target(name="mine\x1b"), "its target is mine\\x1b, and here faulty"),
+    "another scheme": (_in_target(scheme="x"), "its scheme is x, and here faulty"),
+    "another runtime": (_in_target(runtime="x"), "its runtime is x, and here"),
+    "another profile": (_in_target(profile="a/b.toml"), "its profile is b.toml, and here none"),
+    "other claims": (
+        lambda report: render(rebuilt(report, report.cases, None, CLAIM)),
+        "its list of claims is {'append': True}, and here none",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", ["empty", "truncated", "altered", "killed", "another major version", "another name"])
+def test_a_baseline_that_cannot_be_used_is_a_usage_error(tmp_path: Path, known: Report, wrong: str) -> None:
+    text, words = WRONG[wrong]
+    (tmp_path / "base.json").write_text(text(known))
+    done = run(tmp_path, *BASE, *GATE)
+    assert done.returncode == 4, done.stdout
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert words in done.stderr
+    assert not (tmp_path / "tffs-report").exists()
+
+
+def test_a_smaller_tier_is_no_baseline(tmp_path: Path, known: Report) -> None:
+    (tmp_path / "base.json").write_text(render(known))
+    done = run(tmp_path, *BASE[:2], *GATE, "--tier=must")
+    assert done.returncode == 4
+    assert "it is of the tier smoke, and this run of the tier must, which tries more" in done.stderr
+
+
+def used(directory: Path, known: Report, baseline: str) -> None:
+    """Take a baseline for a run like the known one. Raises BadUsage."""
+    (directory / "base.json").write_text(baseline)
+    options: Any = SimpleNamespace(
+        gate=True,
+        baselines=(str(directory / "base.json"),),
+        tier=known.suite.tier,
+        seed=known.suite.seed,
+        shaping=known.suite.options,
+        reports=directory / "tffs-report",
+        report_directory=lambda *_: directory / "tffs-report",
+    )
+    prepared: Any = SimpleNamespace(target=SimpleNamespace(name=known.target.name, claims={}), facts=known.target)
+    assert gate.paired(gate.read(options), [prepared], options).keys() == {known.target.name}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_no_baseline(tmp_path: Path, known: Report, wrong: str) -> None:
+    text, words = WRONG[wrong]
+    with pytest.raises(BadUsage) as refused:
+        used(tmp_path, known, text(known))
+    assert words in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "like",
+    [
+        _of_contract("tensorflow-2.21/2.0"),
+        _in_suite(tier="full"),
+        _in_suite(version="0.0.9", commit="unknown", options={"call-timeout": 10.0}, python="3.99"),
+        _in_target(sha256="1" * 64, size=3, root="x", environment=(), tables={}),
+    ],
+    ids=["an older minor version", "a larger tier", "an older suite", "another file"],
+)
+def test_what_is_one(tmp_path: Path, known: Report, like: Callable[[Report], str]) -> None:
+    used(tmp_path, known, like(known))
+
+
+@pytest.mark.parametrize("others", [(), ("--plugin=posix", "--baseline=posix.json")])
+def test_the_report_that_the_run_writes_is_none(tmp_path: Path, known: Report, others: tuple[str, ...]) -> None:
+    (tmp_path / "tffs-report").mkdir()
+    path = write(known, tmp_path / "tffs-report")
+    posix = replace(known.target, name="posix", scheme="posix")
+    (tmp_path / "posix.json").write_text(render(replace(known, target=posix)))
+    done = run(tmp_path, *BASE, "--gate=no-new", f"--baseline={path}", *others)
+    assert done.returncode == 4
+    assert "is what this run writes" in done.stderr
+    assert load(path) == known
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--gate=no-new",), "--gate=no-new needs --baseline=REPORT.JSON"),
+        (("--baseline=x",), "--baseline is for --gate=no-new"),
+        (("--fail-on=changed",), "--fail-on=changed is for --gate=no-new"),
+        (("--gate=no-new", "--baseline="), "--baseline= has no value"),
+        (("--gate=no-new", "--baseline=gone.json"), "--baseline=gone.json: No such file or directory"),
+        (("--gate=no-new", "--baseline=."), "--baseline=.: Is a directory"),
+        (("--gate=all", "--baseline=x"), "invalid choice"),
+    ],
+)
+def test_options_that_make_no_sense(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run(tmp_path, *BASE, *arguments)
+    assert done.returncode == 4
+    assert words in done.stderr

@@ -1,0 +1,285 @@
+"""What a plugin's repository has from us: its workflows, the action, the job for GitLab, and the hook for pre-commit.
+
+The steps of each are run here one by one, as their runners would. Actions that a step uses cannot be had here: these
+steps are counted as not run.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from tests import workflows
+from tests.pages import PROJECT
+from tests.workflows import Step, github_action, github_job, gitlab_job
+from tffs_conformance.cli import main
+from tffs_conformance.cli.new import TEMPLATES
+from tffs_conformance.reports.document import load
+
+ACTION = PROJECT / "action.yml"
+GITLAB = PROJECT / "packaging/gitlab/conformance.yml"
+HOOKS = PROJECT / ".pre-commit-hooks.yaml"
+#: Where it is not installed, Go builds it.
+ACTIONLINT = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.7"
+#: All of the suite takes too long for each test; what is chosen is another matter than what is tested here.
+SMOKE = "--tier=smoke"
+#: Steps that use actions, of the workflow and of ours.
+USES = [
+    step
+    for step in [*github_job(TEMPLATES / "github.yml", "conformance"), *github_action(PROJECT / "action.yml", {})]
+    if step.uses
+]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    done = CliRunner().invoke(main, ["new", str(folder)])
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """A runner's: the tested package's commands first; pip installs nothing, and fails where something is missing."""
+    commands = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
+    quiet = {"PYTEST_ADDOPTS": "-p no:randomly", "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    ours = {name: value for name, value in os.environ.items() if name.startswith("TFFS_") or name == "PYTHONPATH"}
+    return {"PATH": commands, "HOME": str(folder.parent), "RUNNER_TEMP": str(folder.parent), **ours, **quiet, **more}
+
+
+def ran(steps: list[Step], folder: Path, **more: str) -> str:
+    """Run those that are scripts. Gives what they printed."""
+    printed = []
+    for step in steps:
+        if step.script:
+            done = workflows.run(step, folder, environment(folder, **more))
+            assert done.returncode == 0, f"{step.name}: exit {done.returncode}\n{done.stdout}"
+            printed.append(done.stdout)
+    return "".join(printed)
+
+
+def recorded(step: Step, folder: Path) -> tuple[list[str], str, int]:
+    """What a step gives to pytest, in whose place a program is that writes it down; what it printed; its exit code."""
+    commands = folder.parent / "tffs-conformance/bin"
+    commands.mkdir(parents=True, exist_ok=True)
+    given = folder.parent / "given"
+    given.unlink(missing_ok=True)
+    program = f"#!{sys.executable}\nimport json, sys\nopen({str(given)!r}, 'w').write(json.dumps(sys.argv[1:]))\n"
+    for name in ("pytest", "python"):
+        (commands / name).write_text(program)
+        (commands / name).chmod(0o755)
+    done = workflows.run(step, folder, environment(folder, PATH=f"{commands}:/usr/bin:/bin"))
+    return json.loads(given.read_text()) if given.exists() else [], done.stdout, done.returncode
+
+
+# The workflow and the job of a new repository ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", USES, ids=lambda step: step.uses)
+def test_steps_not_run(step: Step) -> None:
+    # Counted, and named by `pytest -rx`. It is no skip: nothing that could be installed here would let it run.
+    pytest.xfail(f"not run: {step.name} uses {step.uses}")
+
+
+def test_the_report_is_kept_whatever_came_of_it() -> None:
+    assert [step.condition for step in USES if step.uses == "actions/upload-artifact@v4"] == ["always()", "always()"]
+    for path, job in ((TEMPLATES / "gitlab.yml", "conformance"), (GITLAB, ".tffs-conformance")):
+        assert yaml.safe_load(path.read_text())[job]["artifacts"] == {"when": "always", "paths": ["tffs-report"]}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("forge", ["GitHub", "GitLab", "GitLab, included"])
+def test_a_new_repository_is_green(repository: Path, forge: str) -> None:
+    if forge == "GitHub":
+        steps = github_job(repository / ".github/workflows/conformance.yml", "conformance")
+    elif forge == "GitLab":
+        steps = gitlab_job(repository / ".gitlab-ci.yml", "conformance")
+    else:
+        steps = gitlab_job(GITLAB, ".tffs-conformance", {"TFFS_PROFILE": "mine.toml", "TFFS_TIER": "smoke"})
+    printed = ran(steps, repository, PYTEST_ADDOPTS=f"-p no:randomly {SMOKE}")
+    assert "Requirement already satisfied: tffs-conformance==" in printed
+    assert load(repository / "tffs-report/report.json").verdict.value == "conformant"
+
+
+@pytest.mark.long
+def test_a_violation_fails_the_job(repository: Path) -> None:
+    source = (repository / "mine.cc").read_text()
+    assert source.count("TF_OUT_OF_RANGE") == 1
+    (repository / "mine.cc").write_text(source.replace("TF_OUT_OF_RANGE", "TF_OK"))
+    steps = github_job(repository / ".github/workflows/conformance.yml", "conformance")
+    *before, judge = [step for step in steps if step.script]
+    ran(before, repository)
+    done = workflows.run(judge, repository, environment(repository, PYTEST_ADDOPTS=f"-p no:randomly {SMOKE}"))
+    assert done.returncode == 1
+    assert "VIOLATION read.return-agrees-with-the-code" in done.stdout
+
+
+# The action ----------------------------------------------------------------------------------------------------------
+
+
+def actionlint() -> list[str]:
+    if shutil.which("actionlint"):
+        return ["actionlint"]
+    if shutil.which("go"):
+        return ["go", "run", ACTIONLINT]
+    pytest.skip("not run: neither actionlint is there, nor go, which builds it")
+
+
+@pytest.mark.long
+def test_workflows_are_sound(repository: Path) -> None:
+    """Those of a new repository, and one that calls the action with each input."""
+    inputs = yaml.safe_load(ACTION.read_text())["inputs"]
+    shutil.copy(ACTION, repository)
+    steps = [{"uses": "actions/checkout@v4"}, {"uses": "./", "with": dict.fromkeys(inputs, "x")}]
+    caller = {"on": "push", "jobs": {"judge": {"runs-on": "ubuntu-latest", "steps": steps}}}
+    calling = repository / ".github/workflows/calling.yml"
+    calling.write_text(yaml.safe_dump(caller))
+    subprocess.run(["git", "init", "-q"], cwd=repository, check=True)
+    done = subprocess.run(actionlint(), cwd=repository, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+    calling.write_text(yaml.safe_dump(caller).replace("profile:", "profil:"))
+    done = subprocess.run(actionlint(), cwd=repository, capture_output=True, text=True, check=False)
+    assert (done.returncode, 'input "profil" is not defined' in done.stdout) == (1, True), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("inputs", "options"),
+    [
+        ({"profile": "mine.toml"}, ["--tier=full", "--report-dir=tffs-report", "--plugin-profile=mine.toml"]),
+        (
+            {"plugin": "a b.so", "tier": "must", "report-dir": "out", "waivers": "w.toml"},
+            ["--tier=must", "--report-dir=out", "--plugin=a b.so", "--waivers=w.toml"],
+        ),
+        (
+            {"profile": "mine.toml", "tier": "must", "baseline": "main/report.json"},
+            ["--tier=must", "--report-dir=tffs-report", "--plugin-profile=mine.toml", "--gate=no-new",
+             "--baseline=main/report.json"],
+        ),
+        (
+            {"plugin": "$(touch gone);.so", "args": "--clause=read.*\n\n--env=A=b c\n"},
+            ["--tier=full", "--report-dir=tffs-report", "--plugin=$(touch gone);.so", "--clause=read.*", "--env=A=b c"],
+        ),
+    ],
+    ids=["profile", "plugin", "baseline", "args"],
+)  # fmt: skip
+def test_the_inputs_of_the_action_reach_pytest(repository: Path, inputs: dict[str, str], options: list[str]) -> None:
+    judge = next(step for step in github_action(ACTION, inputs) if step.name == "Judge the plugin")
+    assert recorded(judge, repository) == (["-n", "auto", *options], "", 0)
+    assert not (repository / "gone").exists()
+
+
+def test_the_action_is_told_what_to_judge(repository: Path) -> None:
+    judge = next(step for step in github_action(ACTION, {}) if step.name == "Judge the plugin")
+    given, said, code = recorded(judge, repository)
+    assert (given, code) == ([], 4)
+    assert said == "::error::Neither plugin nor profile is given: one of them says what to judge.\n"
+
+
+def test_the_action_installs_the_suite_of_its_commit(repository: Path) -> None:
+    install = github_action(ACTION, {"packages": "s3fs\nadlfs", "python": "true"})[0]
+    step = Step(
+        install.name, install.script, "", install.shell, "", {**install.environment, "GITHUB_ACTION_PATH": "/a b"}
+    )
+    given, said, code = recorded(step, repository)
+    assert given == ["-m", "pip", "install", "--quiet", "/a b", "cmake", "ninja", "s3fs", "adlfs"]
+    assert (said, code) == ("", 0)
+
+
+def test_the_action_builds_only_where_it_is_told_how(repository: Path) -> None:
+    names = [step.name for step in github_action(ACTION, {"profile": "mine.toml"})]
+    assert names == ["Install the suite", "Judge the plugin", "Keep the report"]
+    build = github_action(ACTION, {"build": "tffs-conformance config --includes >includes\nfalse\ntouch gone"})[1]
+    commands = repository.parent / "tffs-conformance/bin"
+    commands.mkdir(parents=True)
+    (commands / "tffs-conformance").symlink_to(Path(sys.executable).parent / "tffs-conformance")
+    assert workflows.run(build, repository, environment(repository)).returncode == 1
+    assert (repository / "includes").read_text().startswith("-I")
+    assert not (repository / "gone").exists()
+
+
+# The job for GitLab --------------------------------------------------------------------------------------------------
+
+
+def judging(script: str) -> str:
+    """The lines of the job that begin where everything is installed and built."""
+    return script.partition('sh -ec "$TFFS_BUILD"\n')[2]
+
+
+@pytest.mark.parametrize(
+    ("variables", "options"),
+    [
+        ({"TFFS_PROFILE": "mine.toml"}, ["--tier=full", "--report-dir=tffs-report", "--plugin-profile=mine.toml"]),
+        (
+            {"TFFS_PLUGIN": "a b.so", "TFFS_TIER": "must", "TFFS_WAIVERS": "w.toml", "TFFS_ARGS": "-q --seed=1"},
+            ["--tier=must", "--report-dir=tffs-report", "-q", "--seed=1", "--plugin=a b.so", "--waivers=w.toml"],
+        ),
+        (
+            {"TFFS_PROFILE": "mine.toml", "TFFS_BASELINE": "main/report.json"},
+            ["--tier=full", "--report-dir=tffs-report", "--plugin-profile=mine.toml", "--gate=no-new",
+             "--baseline=main/report.json"],
+        ),
+    ],
+    ids=["profile", "plugin", "baseline"],
+)  # fmt: skip
+def test_the_variables_of_the_job_reach_pytest(repository: Path, variables: dict[str, str], options: list[str]) -> None:
+    (job,) = gitlab_job(GITLAB, ".tffs-conformance", variables)
+    step = Step(job.name, judging(job.script), "", job.shell, "", job.environment)
+    assert recorded(step, repository) == (["-n", "auto", *options], "", 0)
+
+
+def test_the_job_is_told_what_to_judge(repository: Path) -> None:
+    (job,) = gitlab_job(GITLAB, ".tffs-conformance")
+    step = Step(job.name, judging(job.script), "", job.shell, "", job.environment)
+    given, said, code = recorded(step, repository)
+    assert (given, code) == ([], 4)
+    assert said == "Neither TFFS_PLUGIN nor TFFS_PROFILE is set: one of them says what to judge.\n"
+
+
+def tool(name: str) -> str:
+    """The path of a program that the group `test` of our requirements brings along."""
+    found = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    return found or pytest.skip(f"not run: no {name}")
+
+
+def test_the_scripts_are_sound() -> None:
+    program = tool("shellcheck")
+    scripts = [("bash", step.script) for step in github_action(ACTION, {"build": "x"}) if step.script]
+    scripts += [("sh", step.script) for step in gitlab_job(GITLAB, ".tffs-conformance")]
+    for shell, script in scripts:
+        done = subprocess.run(
+            [program, f"--shell={shell}", "--exclude=SC1091", "-"],
+            input=script,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == ""
+
+
+# The hook for pre-commit ---------------------------------------------------------------------------------------------
+
+
+def test_the_hooks_are_in_the_form_of_pre_commit() -> None:
+    done = subprocess.run(
+        [tool("pre-commit"), "validate-manifest", str(HOOKS)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_the_hook_judges_a_plugin(repository: Path) -> None:
+    (hook,) = yaml.safe_load(HOOKS.read_text())
+    assert (hook["language"], hook["pass_filenames"]) == ("python", False)
+    ran(github_job(repository / ".github/workflows/conformance.yml", "conformance")[:4], repository)
+    # pre-commit puts the entry and the arguments of the user together.
+    done = workflows.run(
+        Step("hook", f"{hook['entry']} --plugin-profile=mine.toml"), repository, environment(repository)
+    )
+    assert done.returncode == 0, done.stdout
+    assert load(repository / "tffs-report/report.json").suite.tier == "smoke"

@@ -1,0 +1,189 @@
+"""Publishing: what is refused, what is cut off, where it goes, and the draft of what a person finishes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from markdown_it import MarkdownIt
+from msgspec.structs import replace
+
+from tests.records import GOOD, HEADER, case, record
+from tffs_conformance.cli import main
+from tffs_conformance.reports.anonymous import anonymous
+from tffs_conformance.reports.document import load, write
+from tffs_conformance.reports.header import SuiteFacts, TargetFacts
+from tffs_conformance.reports.publish import NOTES_NAME, NotPublishable, publish
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.reproduce import UNCONFIRMED, draft
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+
+
+def made(*cases: CaseRecord, left_out: str | None = None, **more: Any) -> Report:
+    """A report with these cases; `more` are other fields of the suite and the target."""
+    suite = {key: value for key, value in more.items() if key in SuiteFacts.__struct_fields__}
+    target = {key: value for key, value in more.items() if key in TargetFacts.__struct_fields__}
+    header = replace(HEADER, suite=replace(HEADER.suite, **suite), target=replace(HEADER.target, **target))
+    return build(header, [*GOOD, *cases], duration=1, left_out=left_out)
+
+
+def said(*arguments: str | Path, code: int = 0) -> str:
+    done = CliRunner().invoke(main, ["publish", *map(str, arguments)])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def broken(**more: Any) -> CaseRecord:
+    check = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", **more)
+    return record("read/b", Verdict.VIOLATION, check)
+
+
+# what is refused -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("report", "why"),
+    [
+        (made(left_out="--clause=read.*"), "not of a whole run: --clause=read.*"),
+        (made(left_out="the run was killed"), "the run was killed"),
+        (made(tier="must"), "of the tier must"),
+        (made(tier="smoke"), "of the tier smoke"),
+        (made(case("read/c", ("read.succeeds", "error"))), "has errors (1)"),
+        (made(broken(), case("read/c", ("read.succeeds", "error"))), "has errors (1)"),
+    ],
+    ids=["selection", "killed", "must", "smoke", "error", "error-beside-a-violation"],
+)
+def test_a_report_that_says_less_is_refused(report: Report, why: str, tmp_path: Path) -> None:
+    path = write(report, tmp_path)
+    output = said(path, "--version=1", "--into", tmp_path / "into", code=1)
+    assert why in output
+    assert len(output.splitlines()) == 1
+    assert not (tmp_path / "into").exists()
+
+
+def test_a_report_of_which_nearly_nothing_could_run_is_refused(tmp_path: Path) -> None:
+    blocked = [case(f"paths/{n}", ("stat.odd", "not run"), executed=False) for n in range(9)]
+    with pytest.raises(NotPublishable, match=r"incomplete: most could not be run of paths"):
+        publish(made(*blocked, tables={"stat": "plugin"}), tmp_path, "a", "1")
+
+
+def test_an_altered_report_is_refused(tmp_path: Path) -> None:
+    path = write(made(broken()), tmp_path)
+    path.write_text(path.read_text().replace("code=UNKNOWN", "code=OK     "))
+    assert "the cases are not those" in said(path, "--version=1", code=1)
+
+
+@pytest.mark.parametrize("name", ["..", "../x", "a/b", "", ".hidden", "-x", "x\x1b", "x" * 101])
+def test_what_is_no_name_of_a_folder_is_refused(name: str, tmp_path: Path) -> None:
+    for names in ((name, "1"), ("a", name)):
+        with pytest.raises(NotPublishable, match="no name of a folder"):
+            publish(made(), tmp_path / "into", *names)
+    assert not (tmp_path / "into").exists()
+
+
+def test_whose_release_nobody_knows_is_asked_for(tmp_path: Path) -> None:
+    path = write(made(name="mine\x1b.so"), tmp_path)
+    output = said(path, code=2)
+    assert "--version is missing" in output
+    assert "\x1b" not in output
+
+
+# where it goes -------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_goes_to_its_plugin_and_release(tmp_path: Path) -> None:
+    path = write(made(), tmp_path)
+    place = tmp_path / "into" / "mine" / "2.0"
+    output = said(path, "--as=mine", "--version=2.0", "--into", tmp_path / "into")
+    assert output.splitlines() == [f"written: {place / 'report.json'}", f"written: {place / NOTES_NAME}"]
+    assert load(place / "report.json") == load(path)
+
+
+def test_a_plugin_that_ships_with_the_suite_has_its_release(tmp_path: Path) -> None:
+    path = write(made(name="posix", command=("pytest", "--plugin=posix"), version="7.1"), tmp_path)
+    said(path, "--into", tmp_path)
+    assert (tmp_path / "posix" / "7.1" / "report.json").is_file()
+    path = write(made(name="posix", command=("pytest", "--plugin=./posix.so")), tmp_path)
+    assert "--version is missing" in said(path, "--into", tmp_path, code=2)
+
+
+def test_a_newer_report_replaces_the_old_and_leaves_what_a_person_wrote(tmp_path: Path) -> None:
+    place = tmp_path / "mine" / "1"
+    publish(made(), tmp_path, "mine", "1")
+    (place / NOTES_NAME).write_text("By hand.")
+    assert publish(made(broken()), tmp_path, "mine", "1") == [place / "report.json"]
+    assert load(place / "report.json").counts.violation == 1
+    assert (place / NOTES_NAME).read_text() == "By hand."
+
+
+# whose machine it was ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "published"),
+    [
+        ("at /build/x/deep/a.cc:12 (/build/x/b.cc)", "at a.cc:12 (b.cc)"),
+        ("cd /build/x", "cd ."),
+        ("--plugin=/build/x/mine.so", "--plugin=mine.so"),
+        ("file:///build/x/tmp", "file://tmp"),
+        ("/other/build/x/mine.so /build/xyz", "/other/build/x/mine.so /build/xyz"),
+        ("/home/ann/.cache/a.so:/root/b '/Users/bob'", "~/.cache/a.so:~/b '~'"),
+        ("s3://bucket/home/ann /rooted", "s3://bucket/home/ann /rooted"),
+        ("/tmp/tffs-1 /", "/tmp/tffs-1 /"),
+        ("\udcff /build/x/ü\u202e", "\udcff ü\u202e"),
+    ],
+)
+def test_paths_of_the_machine_are_cut_off(text: str, published: str) -> None:
+    check = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", text, plugin_said=text)
+    whole = made(record("read/b", Verdict.VIOLATION, check, ops=(text,), output=text, reason=text), plugin=text)
+    found = anonymous(whole, map(Path, ("/build/x", "/build/x/deep", "/", "/tmp")))
+    told = next(one for one in found.cases if one.id == "read/b")
+    assert {told.checks[0].got, told.checks[0].plugin_said, *told.ops, told.output, told.reason} == {published}
+    assert found.target.plugin == published
+    assert (found.verdict, found.counts, found.clauses) == (whole.verdict, whole.counts, whole.clauses)
+
+
+def test_what_names_nobody_is_published_as_it_is() -> None:
+    report = made(broken(plugin_said="\x1b[31m\udcff"))
+    assert anonymous(report, [Path("/build/x")]) == report
+
+
+def test_the_folder_of_the_command_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(made(plugin=str(tmp_path / "mine.so")), tmp_path)
+    said("report.json", "--as=mine", "--version=1")
+    assert load(Path("reports/published/mine/1/report.json")).target.plugin == "mine.so"
+
+
+# the draft -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_draft_tells_the_command_and_the_findings_causes_first() -> None:
+    text = draft(made(broken(plugin_said="no")), "mine 1")
+    assert text.startswith("# mine 1\n\n```sh\npytest --plugin=mine.so\n```\n")
+    assert "not conformant: `1 violation`, in 3 cases" in text
+    assert "## 1 `read.succeeds`" in text
+    assert "got       code=UNKNOWN (no)" in text
+    assert text.count(UNCONFIRMED) == 1
+    assert draft(made(), "mine 1", ["judge", "a b"]).startswith("# mine 1\n\n```sh\njudge 'a b'\n```\n")
+    assert UNCONFIRMED not in draft(made(), "mine 1")
+
+
+HOSTILE = "```\n\n# x\n\n<script>alert(1)</script> | [x](http://x) `` ` `` \x1b\u202e\udcff" + "M" * 1_000_000
+
+
+def test_what_a_plugin_says_is_no_markdown_in_the_draft() -> None:
+    report = made(broken(plugin_said=HOSTILE), plugin=HOSTILE, runtime=HOSTILE, command=("pytest", HOSTILE))
+    text = draft(replace(report, cases=tuple(replace(one, stimulus=HOSTILE) for one in report.cases)), "mine 1")
+    assert not re.search("[\x1b\u202e\udcff]", text)
+    assert len(text) < 1_100_000  # the command is whole
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    assert [token.type for token in tokens if token.type in ("html_block", "fence")] == ["fence"] * 2
+    inline = [child.type for token in tokens for child in token.children or []]
+    assert set(inline) <= {"text", "code_inline", "softbreak"}
+    rows = [token for token in tokens if token.type == "tr_open"]
+    cells = [token for token in tokens if token.type in ("td_open", "th_open")]
+    assert len(cells) == 2 * len(rows)

@@ -1,0 +1,443 @@
+"""The site of the published reports: pages, links, what is escaped, what is refused, and that nothing else changes."""
+
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from tests.records import CLAUSES, GOOD, HEADER, case, record
+from tffs_conformance.cli import main
+from tffs_conformance.reports.document import write
+from tffs_conformance.reports.header import ClauseFacts, digest
+from tffs_conformance.reports.plain import plain
+from tffs_conformance.reports.publish import NOTES_NAME
+from tffs_conformance.reports.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.services import Figure, Figures
+from tffs_conformance.reports.site.folder import MARKER
+from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.verdicts import Verdict
+
+CLONE = Path(__file__).parent.parent
+HOSTILE = "</script></style><img src=x onerror=alert(1)>\"'`{{ 7919*7907 }}\x1b[31m\u202e\u2028\x00\udcff&amp;"
+SIGNS_OF_IT = re.compile("<img|\x1b|\u202e|\u2028|\x00|\udcff|62615533")
+
+
+def put(
+    folder: Path,
+    name: str,
+    version: str,
+    *cases: CaseRecord,
+    clauses: dict[str, ClauseFacts] = CLAUSES,
+    notes: str | None = "# A plugin",
+    started: str = "2026-01-01T00:00:00+00:00",
+    says: str = "mine",
+    plugin: str = "--plugin=mine.so",
+    **more: object,
+) -> Path:
+    """A published report; `says` stands for each text that somebody else gives."""
+    suite = replace(HEADER.suite, started=started, catalogue=digest(plain(clauses)), command=("pytest", plugin, says))
+    target = replace(HEADER.target, name=says, plugin=says, scheme=says, runtime=says)
+    place = folder / name / version
+    place.mkdir(parents=True)
+    report = build(
+        replace(HEADER, suite=suite, target=target, clauses=clauses), cases or GOOD, duration=61, left_out=None
+    )
+    if notes is not None:
+        (place / NOTES_NAME).write_text(notes, encoding="utf-8", errors="surrogateescape")
+    return write(replace(report, **more), place)
+
+
+def broken(says: str = "no") -> CaseRecord:
+    checks = [
+        CheckRecord("read.succeeds", Verdict.VIOLATION, says, says, plugin_said=says),
+        CheckRecord("stat.odd", Verdict.TOLERATED, says, says, reading="host"),
+    ]
+    return record("read/b", Verdict.VIOLATION, *checks, stimulus=says, ops=(says,), output=says, reason=says)
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """Two plugins, one of them with two releases, of which the older one has a clause less."""
+    folder = tmp_path / "published"
+    measured = Figures(images=("an/image:1",), size=4096, figures=(Figure("from peers", 1234567),), failure=None)
+    old = {name: facts for name, facts in CLAUSES.items() if name != "read.hint"}
+    put(folder, "mine", "1.9", *GOOD, broken(), clauses=old)
+    put(folder, "mine", "1.10", *GOOD, started="2026-02-01T00:00:00+00:00", services=measured)
+    put(folder, "other", "2", *GOOD, broken(), notes=None, clauses=old)
+    return folder
+
+
+def made(published: Path, *arguments: str, out: str = "site", code: int = 0) -> Path:
+    folder = published.parent / out
+    done = CliRunner().invoke(main, ["site", str(folder), f"--published={published}", *arguments])
+    assert done.exit_code == code, done.output
+    return folder
+
+
+def refused(published: Path, *arguments: str, out: str = "site", code: int = 1) -> str:
+    done = CliRunner().invoke(main, ["site", str(published.parent / out), f"--published={published}", *arguments])
+    assert done.exit_code == code, done.output
+    *_, sentence = done.output.splitlines()
+    assert sentence.startswith("Error: ")
+    return sentence
+
+
+class Page(HTMLParser):
+    """What a test asks of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "src"):
+                self.links.append(value or "")
+
+
+def all_pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+def text(path: Path) -> str:
+    """The words of a page, without markup and style."""
+    return re.sub(
+        r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    )
+
+
+def broken_links(site: Path) -> list[tuple[str, str]]:
+    pages = all_pages(site)
+    wrong = []
+    for path, page in pages.items():
+        for link in page.links:
+            if link.startswith("https://"):
+                continue
+            file, fragment = urldefrag(link)
+            target = (path.parent / unquote(file)).resolve() if file else path
+            inside = target.is_relative_to(site.resolve()) and target.is_file()
+            # The script of the page of a report shows its cases and filters by fragments of their own.
+            made_by_script = path.name == "report.html" and fragment.startswith(("case-", "?"))
+            if not inside or (fragment and not made_by_script and unquote(fragment) not in pages[target].ids):
+                wrong.append((str(path.relative_to(site)), link))
+    return wrong
+
+
+# pages ---------------------------------------------------------------------------------------------------------------
+
+
+def test_every_link_leads_somewhere_and_no_id_stands_twice(published: Path) -> None:
+    site = made(published)
+    assert broken_links(site) == []
+    assert {path.name for path in all_pages(site)} >= {"index.html", "clauses.html", "disputed.html", "stat.odd.html"}
+    for path, page in all_pages(site).items():
+        assert sorted(set(page.ids)) == sorted(page.ids), path
+
+
+def test_a_broken_link_would_be_found(published: Path) -> None:
+    site = made(published)
+    (site / "clauses" / "stat.odd.html").unlink()
+    assert ("disputed.html", "clauses/stat.odd.html") in broken_links(site)
+    page = site / "index.html"
+    page.write_text(page.read_text() + "<a href='clauses.html#nowhere'>x</a>")
+    assert ("index.html", "clauses.html#nowhere") in broken_links(site)
+
+
+def test_all_that_is_published_can_be_made_a_site(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["site", str(tmp_path / "site"), f"--published={CLONE / 'reports' / 'published'}"])
+    assert done.exit_code == 0, done.output
+    assert broken_links(tmp_path / "site") == []
+
+
+def test_pages_need_no_network_and_run_nothing(published: Path) -> None:
+    for path, page in all_pages(made(published)).items():
+        if path.name == "report.html":
+            continue
+        policy = html.unescape(path.read_text(encoding="utf-8"))
+        assert "content=\"default-src 'none'; style-src 'sha256-" in policy
+        assert "script-src 'none'" in policy
+        assert not page.tags & {"script", "img", "iframe", "object", "form", "base"}
+        assert not {name for name in page.attributes if name.startswith("on")} | page.attributes & {"style", "src"}
+
+
+def test_the_newest_release_speaks_for_a_plugin(published: Path) -> None:
+    site = made(published)
+    index = text(site / "index.html")
+    assert "mine 1.10" in index
+    assert "mine 1.9" not in index
+    history = text(site / "plugins" / "mine" / "index.html")
+    assert history.index("1.10 conformant") < history.index("1.9 not conformant")
+    for release in ("mine/1.9", "mine/1.10", "other/2"):
+        there = site / "plugins" / release
+        assert (there / "report.json").read_bytes() == (published / release / "report.json").read_bytes()
+        assert "<h1" in (there / "report.html").read_text()
+
+
+def test_what_a_plugin_costs_is_told(published: Path) -> None:
+    page = text(made(published) / "plugins" / "mine" / "index.html")
+    assert "61 s for 2 cases" in page
+    assert "0.5 s: read/a" in page
+    assert "an/image:1" in page
+    assert "from peers 1,234,567" in page
+
+
+def test_a_clause_tells_who_keeps_it_and_which_reading(published: Path) -> None:
+    clauses = made(published) / "clauses"
+    kept = text(clauses / "read.succeeds.html")
+    assert "mine 1.10 ✓ conform" in kept
+    assert "other 2 ✗ violation 1 conform, 1 violation" in kept
+    assert "read/a" in kept
+    disputed = text(clauses / "stat.odd.html")
+    assert re.search(r"host that it copes other", disputed)
+    assert re.search(r"header this nobody", disputed)
+    # The suite that judged the other one was older.
+    assert "did not have the clause" in text(clauses / "read.hint.html")
+    assert "needs a power cut" in text(clauses / "sync.durable.html")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "word"),
+    [
+        (("conform", "conform"), "✓ conform"),
+        (("conform", "absent"), "(✓) kept in part"),
+        (("conform", "not run"), "(✓) kept in part"),
+        (("tolerated", "not run"), "(✓) kept in part"),
+        (("tolerated", "conform"), "≈ tolerated"),
+        (("informational", "absent"), "i informational"),
+        (("absent", "not run"), "? not run"),
+        (("absent", "absent"), "– absent"),
+        (("not run", "warning"), "! warning"),
+        (("violation", "warning"), "✗ violation"),
+    ],
+)
+def test_what_was_not_tried_hides_nothing_and_is_not_hidden(
+    verdicts: tuple[str, str], word: str, published: Path
+) -> None:
+    made_of = [case(f"read/{n}", ("read.hint", verdict)) for n, verdict in enumerate(verdicts)]
+    put(published, "part", "1", *GOOD, *made_of)
+    assert f"part 1 {word} " in text(made(published) / "clauses" / "read.hint.html")
+
+
+def test_where_a_plugin_loads_is_told(published: Path) -> None:
+    assert "Loads in TensorFlow 2.2 to 2.3 " in text(made(published) / "plugins" / "mine" / "index.html")
+    put(published, "own", "1", plugin="--scheme=ram")
+    assert "Loads in" not in text(made(published) / "plugins" / "own" / "index.html")
+
+
+def test_clauses_that_nobody_breaks_can_be_hidden(published: Path) -> None:
+    rows = re.findall(
+        r"<tr( class=\"kept\")?><th scope=\"row\">.*?>([a-z.]+)</a>", (made(published) / "clauses.html").read_text()
+    )
+    assert {name: bool(kept) for kept, name in rows} == dict.fromkeys(CLAUSES, True) | {"read.succeeds": False}
+
+
+def test_what_only_an_older_report_has_is_shown(published: Path) -> None:
+    dropped = CLAUSES | {"old.rule": replace(CLAUSES["read.hint"], rule="It was so.")}
+    put(published, "third", "1", clauses=dropped, started="2025-01-01T00:00:00+00:00")
+    assert "It was so." in text(made(published) / "clauses" / "old.rule.html")
+
+
+# notes ---------------------------------------------------------------------------------------------------------------
+
+NOTES = """# The *best* `plugin`
+
+## First
+
+See [the report](report.json), [others](../../other/2/reproduce.md), [these](./reproduce.md#x),
+[code](../../../../third_party/a.cc), [gone](../3/report.json), [web](https://example.org/a?b=c&d),
+<https://example.org>, [bad](javascript:alert(1)), [odd](ftp://x), [away](//example.org/x), [top](#top), ![a picture](https://example.org/x.png).
+
+| a | b |
+|---|---|
+| `x` | <b>bold</b> |
+
+```sh
+pytest --plugin=mine.so <img src=x onerror=alert(1)>
+```
+"""
+
+
+def notes_of(site: Path, release: str) -> str:
+    return (site / "plugins" / release / "index.html").read_text(encoding="utf-8")
+
+
+def test_notes_are_shown_with_links_that_lead_somewhere(published: Path) -> None:
+    (published / "mine" / "1.10" / NOTES_NAME).write_text(NOTES)
+    site = made(published)
+    assert broken_links(site) == []
+    assert "The best plugin" in text(site / "index.html")
+    for page, up in (("mine", "../../"), ("mine/1.10", "../../../")):
+        shown = notes_of(site, page)
+        assert "<h3>First</h3>" in shown
+        found = re.findall(r'<a href="([^"]*)">(the report|others|these|code|gone|web|bad|odd|away|top)</a>', shown)
+        assert found == [
+            (f"{up}plugins/mine/1.10/report.json", "the report"),
+            (f"{up}plugins/other/2/index.html", "others"),
+            (f"{up}plugins/mine/1.10/index.html", "these"),
+            ("https://example.org/a?b=c&amp;d", "web"),
+        ]
+        assert "&lt;b&gt;bold&lt;/b&gt;" in shown
+        assert '<pre tabindex="0">' in shown
+
+
+def test_with_the_address_of_the_repository_notes_lead_there(published: Path) -> None:
+    (published / "mine" / "1.10" / NOTES_NAME).write_text(NOTES)
+    site = made(published, "--source=https://example.org/blob/main/reports/published/")
+    assert '<a href="https://example.org/blob/main/third_party/a.cc">code</a>' in notes_of(site, "mine")
+    assert broken_links(site) == []
+
+
+def test_without_notes_the_page_says_so(published: Path) -> None:
+    assert "Nobody has written notes" in text(made(published) / "plugins" / "other" / "index.html")
+
+
+# escaping ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_plugin_says_is_text_everywhere(published: Path) -> None:
+    facts = {
+        name: replace(clause, rule=HOSTILE, source=(HOSTILE,), check=HOSTILE, tensorflow=HOSTILE)
+        for name, clause in CLAUSES.items()
+    }
+    services = Figures(images=(HOSTILE,), size=1, figures=(Figure(HOSTILE, 1),), failure=None)
+    with_markup = [*GOOD, broken(HOSTILE)]
+    notes = f"# {HOSTILE}\n\n```\n{HOSTILE}\n```"
+    put(
+        published,
+        "hostile",
+        "1",
+        *with_markup,
+        clauses=facts,
+        says=HOSTILE,
+        notes=HOSTILE,
+        services=services,
+        reason=HOSTILE,
+    )
+    failed = Figures(images=(), size=1, figures=(), failure=HOSTILE)
+    put(published, "hostile", "2", *with_markup, clauses=facts, says=HOSTILE, notes=notes, services=failed)
+    put(published, "latest", "1", clauses=facts, services=services, started="2027-01-01T00:00:00+00:00")
+    site = made(published)
+    assert broken_links(site) == []
+    for path in sorted(site.rglob("*.html")):
+        if path.name != "report.html":
+            assert not SIGNS_OF_IT.search(path.read_text(encoding="utf-8")), path
+    assert "&lt;img src=x onerror=alert(1)&gt;" in (site / "clauses" / "read.succeeds.html").read_text()
+
+
+def test_a_long_text_makes_no_long_page(published: Path) -> None:
+    put(published, "long", "1", says="M" * 2_000_000)
+    assert (made(published) / "plugins" / "long" / "index.html").stat().st_size < 200_000
+
+
+# the folder ----------------------------------------------------------------------------------------------------------
+
+
+def files(site: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(site)): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
+
+
+def test_the_same_reports_make_the_same_site(published: Path) -> None:
+    first = files(made(published))
+    assert files(made(published, out="again")) == first
+    assert files(made(published)) == first
+
+
+def test_a_site_is_replaced_and_what_others_put_there_stays(published: Path) -> None:
+    site = made(published)
+    (site / "CNAME").write_text("example.org")
+    (site / "plugins" / "other" / "mine.txt").write_text("mine")
+    (published / "other" / "2" / "report.json").unlink()
+    made(published)
+    left = {name for name in files(site) if name.startswith("plugins/other/")}
+    assert left == {"plugins/other/mine.txt"}
+    assert not (site / "plugins" / "other" / "2").exists()
+    assert (site / "CNAME").read_text() == "example.org"
+    assert broken_links(site) == []
+
+
+def test_a_folder_that_is_no_site_is_refused_and_left_alone(published: Path) -> None:
+    (published.parent / "site").mkdir()
+    (published.parent / "site" / "thesis.tex").write_text("years of work")
+    assert "is not empty, and no site" in refused(published)
+    assert files(published.parent / "site") == {"thesis.tex": b"years of work"}
+    (published.parent / "file").write_text("")
+    assert "is no folder" in refused(published, out="file")
+
+
+@pytest.mark.parametrize("name", ["../kept.txt", "/kept.txt", "plugins/../../kept.txt", "away/kept.txt"])
+def test_nothing_outside_of_the_folder_is_removed(name: str, published: Path) -> None:
+    kept = published.parent / "kept.txt"
+    kept.write_text("kept")
+    site = made(published)
+    (site / "away").symlink_to(published.parent)
+    names = [name.replace("/kept.txt", str(kept)) if name == "/kept.txt" else name]
+    (site / MARKER).write_text("\n".join(names))
+    made(published)
+    assert kept.read_text() == "kept"
+
+
+def test_nothing_is_written_through_a_link(published: Path) -> None:
+    site, elsewhere = published.parent / "site", published.parent / "elsewhere"
+    elsewhere.mkdir()
+    site.mkdir()
+    (site / MARKER).touch()
+    (site / "clauses").symlink_to(elsewhere)
+    assert "a link leads elsewhere" in refused(published)
+    assert list(elsewhere.iterdir()) == []
+    (site / MARKER).unlink()
+    (site / MARKER).symlink_to(elsewhere / "x")
+    assert "no site" in refused(published)
+
+
+# what is refused -----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_published_whole_is_refused(published: Path) -> None:
+    part = build(HEADER, GOOD, duration=1, left_out="--clause=x")
+    write(part, published / "other" / "2")
+    assert re.search(r"other.2.report\.json: the report is not of a whole run: --clause=x", refused(published))
+    assert not (published.parent / "site").exists()
+
+
+def test_a_damaged_report_is_refused(published: Path) -> None:
+    path = published / "other" / "2" / "report.json"
+    path.write_text(path.read_text()[:-40])
+    assert "breaks off" in refused(published)
+
+
+@pytest.mark.parametrize(
+    "place", [PurePosixPath("loose"), PurePosixPath("a/b/c"), PurePosixPath("a#b/1"), PurePosixPath(".")]
+)
+def test_a_report_in_the_wrong_place_is_refused(place: PurePosixPath, published: Path) -> None:
+    (published / place).mkdir(parents=True, exist_ok=True)
+    (published / place / "report.json").write_bytes((published / "other" / "2" / "report.json").read_bytes())
+    assert "is not at PLUGIN/VERSION/report.json" in refused(published)
+
+
+def test_a_clause_that_can_be_no_file_is_refused(published: Path) -> None:
+    evil = CLAUSES | {"../../evil": CLAUSES["read.hint"]}
+    put(published, "evil", "1", case("read/a", ("read.succeeds", "conform")), clauses=evil)
+    assert "'../../evil' is no id of a clause" in refused(published)
+
+
+def test_a_folder_without_reports_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "published").mkdir()
+    assert "has no published report" in refused(tmp_path / "published")
+
+
+def test_what_is_no_address_is_refused(published: Path) -> None:
+    assert "--source" in refused(published, "--source=javascript:alert(1)", code=2)
+    assert not (published.parent / "site").exists()
