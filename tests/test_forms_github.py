@@ -80,6 +80,23 @@ def test_a_good_run_has_none_and_one_that_is_cut_short_has_its_reason() -> None:
     assert line == "::error title=mine.so%3A not conformant::zero cases"
 
 
+def test_what_a_gate_lets_pass_is_no_error() -> None:
+    found = report(record("read/b", Verdict.VIOLATION, BROKEN))
+    (line,) = github.annotations([found], {"mine.so": github.Gated((), ())})
+    text = "The baseline has 1 finding, too: read.succeeds"
+    assert obeyed([line]) == [("notice", {"title": "mine.so: gate"}, text)]
+
+
+def test_what_fails_at_a_gate_is_an_error() -> None:
+    found = report(record("read/b", Verdict.VIOLATION, BROKEN))
+    new = github.Gated({"read.succeeds"}, ["1 clause newly broken"])
+    assert [*github.annotations([found], {"mine.so": new})] == [*github.annotations([found])]
+    fewer = github.Gated((), ["2 clauses no longer executed", "1 error"])
+    error, notice = obeyed(github.annotations([found], {"mine.so": fewer}))
+    assert error == ("error", {"title": "mine.so: gate"}, "2 clauses no longer executed; 1 error")
+    assert notice[0] == "notice"
+
+
 def test_there_are_no_more_than_github_shows_and_causes_come_first() -> None:
     clauses = {f"read.{k}": clause("MUST", "read", "read", order=100 - k) for k in range(20)}
     broken = [case(f"read/{k}", (name, "violation")) for k, name in enumerate(clauses)]
@@ -148,7 +165,7 @@ def summed(folder: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> int:
     page = folder / "summary.md"
     page.write_bytes(b"x" * size)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
-    job.say({"mine": hostile_report(long=10)})
+    job.say({"mine": hostile_report(long=10)}, {})
     return page.stat().st_size
 
 
@@ -169,5 +186,5 @@ def test_a_summary_that_cannot_be_written_is_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
-    job.say({})
+    job.say({}, {})
     assert capsys.readouterr().out.startswith("::warning::the summary of the job cannot be written: ")

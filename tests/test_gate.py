@@ -87,7 +87,10 @@ def test_what_is_as_it_was_passes_and_stays_not_conformant(
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
-def test_a_new_violation_fails(tmp_path: Path, known: Report, workers: tuple[str, ...]) -> None:
+def test_a_new_violation_fails(
+    tmp_path: Path, known: Report, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     code, text = gated(tmp_path, known, *OTHER, *workers)
     assert code == 1
     assert "FAILED: 1 clause newly broken; 1 clause no longer executed against" in text
@@ -95,6 +98,7 @@ def test_a_new_violation_fails(tmp_path: Path, known: Report, workers: tuple[str
     assert " then conform expected code=OK got code=INTERNAL " in text
     assert "NO LONGER EXECUTED: 1 clause copy_file.keeps-the-content " in text
     assert f"fixed: 1 clause {CLAUSE}: {CASE} " in text
+    assert re.findall(r"::(error|notice) title=\S+ (\S+)::", text) == [("error", "copy_file.succeeds")]
 
 
 def test_a_selection_is_held_to_the_same_part(tmp_path: Path, known: Report) -> None:

@@ -4,7 +4,8 @@ The runner takes a line for a command where it begins with `::name::`, spaces be
 stands anywhere in it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from .. import words
@@ -20,15 +21,28 @@ LONGEST = 1000
 _GOOD = (TargetVerdict.CONFORMANT, TargetVerdict.WITH_WAIVERS)
 
 
-def annotations(reports: Iterable[Report]) -> Iterator[str]:
-    """The lines that make annotations of the first findings, causes first, target by target."""
-    return islice((line for report in reports for line in _of(report)), MOST)
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What a gate made of a report: the clauses that fail the run as new, and each reason for which it fails."""
+
+    new: Collection[str]
+    reasons: Sequence[str]
 
 
-def _of(report: Report) -> Iterator[str]:
+def annotations(reports: Iterable[Report], gates: Mapping[str, Gated] | None = None) -> Iterator[str]:
+    """The lines that make annotations of the first findings, causes first, target by target.
+
+    `gates` has the targets that were held to a baseline, by name. What their gate lets pass is no error.
+    """
+    gates = gates or {}
+    return islice((line for report in reports for line in _of(report, gates.get(report.target.name))), MOST)
+
+
+def _of(report: Report, gate: Gated | None) -> Iterator[str]:
     target = words.shortened(report.target.name, 100)
     found = findings(report)
-    for finding in found:
+    failing = found if gate is None else [finding for finding in found if finding.clause in gate.new]
+    for finding in failing:
         case, check = finding.checks[0]
         said = (
             f"{report.clauses[finding.clause].rule}",
@@ -37,7 +51,13 @@ def _of(report: Report) -> Iterator[str]:
         )
         text = "\n".join(words.shortened(line, LONGEST) for line in said)
         yield command("error", text, title=f"{target}: {words.shortened(finding.clause, 100)}")
-    if not found and report.verdict not in _GOOD:
+    if gate is not None:
+        if gate.reasons and not failing:
+            yield command("error", words.shortened("; ".join(gate.reasons), LONGEST), title=f"{target}: gate")
+        if passed := [finding.clause for finding in found if finding not in failing]:
+            text = f"The baseline has {words.number(len(passed), 'finding')}, too: {', '.join(passed)}"
+            yield command("notice", words.shortened(text, LONGEST), title=f"{target}: gate")
+    elif not found and report.verdict not in _GOOD:
         kind = "warning" if report.verdict is TargetVerdict.INCOMPLETE else "error"
         yield command(kind, words.shortened(report.reason, LONGEST), title=f"{target}: {report.verdict}")
 

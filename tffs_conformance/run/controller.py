@@ -48,6 +48,7 @@ class Controller(Session):
         baselines: Mapping[str, Baseline],
         interrupts: Interrupts,
         reports: dict[str, Report],
+        held: dict[str, Held],
     ) -> None:
         super().__init__(config, options, [one.target for one in prepared], waivers, interrupts)
         self._prepared = prepared
@@ -59,7 +60,7 @@ class Controller(Session):
         self._started = time.monotonic()
         self._knowledge: dict[str, Knowledge] = {}
         self._reports = reports
-        self._held: Mapping[str, Held] = {}
+        self._held = held
         self._told_as_failed = 0
         self._left_behind: dict[str, set[str]] = {name: set() for name in self.targets}
         self._troubles: list[str] = []
@@ -69,7 +70,8 @@ class Controller(Session):
     def begin(cls, config: pytest.Config) -> Self:
         """Read what the user gave, start services, and look at the plugins. Raises BadUsage."""
         reports: dict[str, Report] = {}
-        github.attend(config, reports)
+        held: dict[str, Held] = {}
+        github.attend(config, reports, held)
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
         options = RunOptions.of(config.option)
@@ -85,7 +87,7 @@ class Controller(Session):
         # The summary says what pytest's own sections would say, by clause instead of by test.
         if config.option.tbstyle == "auto":
             config.option.tbstyle = "no"
-        run = cls(config, options, prepared, waivers, baselines, interrupts, reports)
+        run = cls(config, options, prepared, waivers, baselines, interrupts, reports, held)
         config.add_cleanup(run.leave)
         config.pluginmanager.register(WarningsAside())
         if not config.option.collectonly:
@@ -220,7 +222,7 @@ class Controller(Session):
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
                 self._say_that_nothing_was_selected()
-            self._held = gate.held(self._reports, self._baselines, course, self.wanted.tiers, self.options)
+            self._held |= gate.held(self._reports, self._baselines, course, self.wanted.tiers, self.options)
             # What the gate lets pass fails for pytest all the same.
             others = not self._held or session.testsfailed > self._told_as_failed
             failed = exitstatus == pytest.ExitCode.TESTS_FAILED and others

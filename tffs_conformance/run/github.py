@@ -14,6 +14,7 @@ import pytest
 
 from ..reports.forms import github, markdown
 from ..reports.report import Report
+from .gate import Held
 
 #: Bytes that the summary of one step may have. GitHub refuses all of a larger one.
 LIMIT = 1 << 20
@@ -21,11 +22,11 @@ LIMIT = 1 << 20
 _LEAST = 2000
 
 
-def attend(config: pytest.Config, reports: Mapping[str, Report]) -> None:
-    """Where this is a job of GitHub's, say at the end of the run what `reports` hold by then, by target."""
+def attend(config: pytest.Config, reports: Mapping[str, Report], held: Mapping[str, Held]) -> None:
+    """Where this is a job of GitHub's, say at the end of the run what `reports` and gates hold by then, by target."""
     if is_there():
         stack = ExitStack()
-        stack.callback(say, reports)
+        stack.callback(say, reports, held)
         stack.enter_context(no_commands())
         config.add_cleanup(stack.close)
 
@@ -49,9 +50,10 @@ def no_commands() -> Iterator[None]:
         _print(github.go_on(token))
 
 
-def say(reports: Mapping[str, Report]) -> None:
+def say(reports: Mapping[str, Report], held: Mapping[str, Held]) -> None:
     """Print the annotations, and append to the summary of the step."""
-    for line in github.annotations(reports.values()):
+    gates = {name: github.Gated({change.clause for change in one.new}, one.reasons) for name, one in held.items()}
+    for line in github.annotations(reports.values(), gates):
         _print(line)
     if path := os.environ.get("GITHUB_STEP_SUMMARY"):
         try:
