@@ -139,6 +139,33 @@ def test_a_host_has_the_libraries_that_it_was_told_and_the_plugin_hears_nothing_
     starts.close()
 
 
+def test_the_process_that_forks_hosts_with_a_runtime_is_kept(tmp_path: Path) -> None:
+    libraries = find(str(release(tmp_path, cxx=True))).whole.libraries
+
+    def forked(environment: dict[str, str]) -> set[str]:
+        starts = launcher((), environment, libraries)
+        host = Host(starts, 10)
+        register(host, library(tmp_path, "plugin.so", LOOKS))
+        host.close()
+        starts.close()
+        return servers()
+
+    before = servers()
+    (first,) = forked({"A": "1"}) - before
+    assert first in forked({"A": "1"})
+    # Two are kept, and those of a third question take the place of the oldest.
+    assert len(forked({"A": "2"}) - before) == 2
+    assert first not in forked({"A": "3"})
+
+
+def servers() -> set[str]:
+    """The numbers of the processes below this one that fork hosts."""
+    said = subprocess.run(
+        ["pgrep", "-P", str(os.getpid()), "-f", "tffs-host serve"], capture_output=True, text=True, check=False
+    )
+    return {*said.stdout.split()}
+
+
 #: Announces one scheme where the environment tells it the runtime.
 LOOKS = """
 #include <stdlib.h>

@@ -1,13 +1,17 @@
 """Which launcher starts the hosts of a target."""
 
+import functools
+import os
 from collections.abc import Mapping, Sequence
 
 from .command import Command
-from .launcher import Launcher
+from .launcher import ALLOCATOR, Launcher
 from .local import Local
 
 #: What tells a host the libraries of its runtime.
 RUNTIME_VARIABLE = "TFFS_RUNTIME"
+#: So many servers with TensorFlow in them are kept.
+MOST_KEPT = 2
 
 
 def launcher(
@@ -19,6 +23,34 @@ def launcher(
     kind, to which nothing is said of memory: it is TensorFlow's.
     """
     if through:
-        return Local(environment, {}, through)
+        return _kept(_pairs(environment), (), tuple(through), _surroundings())
     given = {**environment, RUNTIME_VARIABLE: ":".join(libraries)} if libraries else environment
-    return Command(command, given) if command else Local(given)
+    if command:
+        return Command(command, given)
+    return _kept(_pairs(given), _pairs(ALLOCATOR), (), _surroundings()) if libraries else Local(given)
+
+
+class Kept(Local):
+    """Hosts whose server takes seconds to start, for it loads TensorFlow: it is kept for whoever asks next."""
+
+    def close(self) -> None:
+        """Wait for what was killed. The server ends with this process, or when others were asked for instead."""
+        self.reap()
+
+
+_Pairs = tuple[tuple[str, str], ...]
+
+
+# What a server has of this process is part of the question.
+@functools.lru_cache(maxsize=MOST_KEPT)
+def _kept(environment: _Pairs, allocator: _Pairs, program: tuple[str, ...], surroundings: tuple[object, ...]) -> Kept:
+    return Kept(dict(environment), dict(allocator), program)
+
+
+def _surroundings() -> tuple[object, ...]:
+    # pytest says there what it is at, and that is another thing each time.
+    return os.getcwd(), _pairs({name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"})
+
+
+def _pairs(variables: Mapping[str, str]) -> _Pairs:
+    return tuple(sorted(variables.items()))

@@ -10,6 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from resource import struct_rusage
+from typing import Self
 
 from ..native import native_directory
 from ..wire import CHUNK, Frames, Reply
@@ -56,14 +57,21 @@ class Local:
         except OSError as error:
             raise Lost(f"{self._program[0]} cannot be started: {error}") from error
 
-    def without_filling(self) -> "Local":
+    def without_filling(self) -> Self:
         """The same for hosts whose allocator fills nothing."""
         kept = {name: value for name, value in self._allocator.items() if name != FILLING}
-        return Local(self._given, kept, self._program)
+        return self if kept == self._allocator else type(self)(self._given, kept, self._program)
+
+    def reap(self) -> None:
+        """Wait for what was killed."""
+        _reap_all()
 
     def close(self) -> None:
         """End the server, and wait for what was killed."""
-        _reap_all()
+        self.reap()
+        self._end_server()
+
+    def _end_server(self) -> None:
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -74,7 +82,7 @@ class Local:
             return self._started(request, reply, error)
         except Lost:
             # The server can be ended by whoever ends processes; one more is as good.
-            self.close()
+            self._end_server()
             return self._started(request, reply, error)
 
     def _started(self, request: int, reply: int, error: int) -> Callable[[], int]:
