@@ -54,7 +54,6 @@ RUNS = (
     "zero-read-out-of-range,refuse-itself,hide-dot-files,leave-status-alone,illegal-names,no-sync,"
     "far-below-a-file-is-not-found",
     "header-is-directory,no-tree-ops,unimplemented",
-    "no-optional-ops",
     "all",
     "all,no-optional-ops",
 )
@@ -72,6 +71,7 @@ FEW = (
     "no-bang-class,illegal-names,no-sync",
     "far-below-a-file-is-not-found,unimplemented",
     "no-tree-ops",
+    "no-optional-ops",
 )
 #: Where one choice leaves nothing to be seen of another.
 HIDDEN = {"header-is-directory,no-tree-ops,unimplemented": "no-tree-ops", "all,no-optional-ops": "no-optional-ops"}

@@ -35,7 +35,11 @@ def claims(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("plugin", "some"),
     [
-        ("posix", {"directories": "real", "append": True, "atomic_rename": True, "visibility": "append"}),
+        pytest.param(
+            "posix",
+            {"directories": "real", "append": True, "atomic_rename": True, "visibility": "append"},
+            marks=pytest.mark.nightly,
+        ),
         (
             "fakes/object_store",
             {"directories": "emulated", "append": False, "atomic_rename": False, "visibility": "close"},

@@ -126,17 +126,6 @@ def test_a_users_repository_does_not_reach_our_cases(tmp_path: Path) -> None:
     assert report(tmp_path)["verdict"] == "conformant"
 
 
-@pytest.mark.long
-def test_two_workers_see_what_one_sees(tmp_path: Path) -> None:
-    found = []
-    for number, arguments in enumerate(((), ("-n", "2"))):
-        directory = tmp_path / str(number)
-        directory.mkdir()
-        assert run(directory, "--plugin=posix", "--tier=must", *arguments).returncode == 0
-        found.append({case["id"]: case["checks"] for case in report(directory)["cases"]})
-    assert found[0] == found[1]
-
-
 def test_what_is_no_text_comes_back_from_a_worker(tmp_path: Path) -> None:
     fails = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:copy_file", "-p", "xdist", "-n", "1")
     done = run(tmp_path, *fails, "--case=names/moved[not-utf-8]")

@@ -53,9 +53,9 @@ def of_clause(name: str) -> list[Listed]:
     return [case for case in all_cases("full") if name in case.clauses]
 
 
-def of_op(op: str) -> list[Listed]:
-    """The cases that declare a clause of this op."""
-    return [case for case in all_cases("full") if any(clause(name).op == op for name in case.clauses)]
+def of_op(op: str, tier: str) -> list[Listed]:
+    """The cases of a tier that declare a clause of this op."""
+    return [case for case in all_cases(tier) if any(clause(name).op == op for name in case.clauses)]
 
 
 def judge(

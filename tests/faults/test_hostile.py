@@ -1,7 +1,7 @@
 """The crashing and the hanging fake of each op: the op is named in a violation, and no case is missed.
 
-On the cases of the op's own clauses in this process; on the whole MUST tier, as a person runs it, for some ops, and
-with `-m nightly` on all of the suite for every op.
+On the cases of the op's own clauses in the MUST tier, in this process; on the whole MUST tier, as a person runs it, for
+some ops, and with `-m nightly` on all of the suite for every op.
 """
 
 import time
@@ -26,7 +26,7 @@ SOME = ("crash:new_writable_file", "hang:get_matching_paths")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("op", OPS)
 def test_the_cases_of_an_op_name_it(op: str, kind: str, record: Record) -> None:
-    cases = of_op(op)
+    cases = of_op(op, "must")
     assert cases
     judged = judge("fakes/faulty", f"{kind}:{op}", cases, timeout=1)
     record("hostile plugins, on the cases of their op", fault=f"{kind}:{op}", cases=str(len(cases)),
