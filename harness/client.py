@@ -9,7 +9,7 @@ from . import wire
 from .launchers.launcher import LAST_WORDS, Ended, Launcher, Lost, Process, Silent, how
 from .outcomes import Crashed, Died, Hung, Threw
 
-WIRE_VERSION = 5
+WIRE_VERSION = 6
 
 #: What of the plugin runs during the commands that are not named after their op.
 OP_OF_COMMAND = {
@@ -23,7 +23,7 @@ OP_OF_COMMAND = {
 }
 
 #: The commands that perform ops of which only what the host prints tells which one it was.
-PROGRAMS = ("threads", "repeat")
+PROGRAMS = ("threads", "measure", "repeat")
 #: The commands whose answer is as long as the client asks.
 ASKED_FOR = ("read", "data", "file")
 #: Commands that are whole programs may take so many times as long as one call.

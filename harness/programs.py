@@ -27,6 +27,21 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What one op took in the plugin's own function, without what the host does. No `code`: it was not performed."""
+
+    op: str
+    start_ns: int
+    end_ns: int
+    code: Code | None
+
+    @property
+    def ns(self) -> int:
+        """Nanoseconds from its begin to its end."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramStep:
     """One op of a program: the command, how its reply is read, and the value where it has none."""
 
@@ -75,6 +90,22 @@ def repeat(raw: RawFilesystem, program: Program, rounds: int) -> list[Timed]:
     return _performed(raw, "repeat", [program], rounds, 1)[0]
 
 
+def measure(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) -> list[list[Spent]]:
+    """As `run`, for who asks for times only: of the answers nothing is kept but the codes, so rounds may be many.
+
+    Raises `Died` as `run` does where a call did not return; an op that threw has no code.
+    """
+    answer = _asked(raw, "measure", programs, rounds)
+    number = answer.take_number
+    return [
+        [Spent(step.op, number(), number(), _code(number())) for step in program.steps * rounds] for program in programs
+    ]
+
+
+def _code(number: int) -> Code | None:
+    return None if number < 0 else Code(number)
+
+
 def run_within(raw: RawFilesystem, programs: Sequence[Program], rounds: int, seconds: float) -> list[list[Timed]]:
     """As `run`, but a slow plugin performs only as many rounds as take about `seconds`, and at least one."""
     first = run(raw, programs)
@@ -90,6 +121,16 @@ def _performed(
     raw: RawFilesystem, command: str, programs: Sequence[Program], rounds: int, told: int
 ) -> list[list[Timed]]:
     """What each program did, read from the host's reply."""
+    answer = _asked(raw, command, programs, rounds)
+    deaths: list[Death] = []
+    went = [list(_timed(raw, program.steps * told, answer, deaths)) for program in programs]
+    if deaths:
+        raise Died(deaths[0])
+    return went
+
+
+def _asked(raw: RawFilesystem, command: str, programs: Sequence[Program], rounds: int) -> Reply:
+    """The host's reply to a command that performs programs."""
     values: list[Value] = [rounds]
     for program in programs:
         values.append(len(program.steps))
@@ -103,11 +144,7 @@ def _performed(
         raise
     if answer is None:
         raise HostFault(f"the host has no {command}")
-    deaths: list[Death] = []
-    went = [list(_timed(raw, program.steps * told, answer, deaths)) for program in programs]
-    if deaths:
-        raise Died(deaths[0])
-    return went
+    return answer
 
 
 def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deaths: list[Death]) -> Iterator[Timed]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .costs import Costs
 from .document import write
 from .errors import DuplicateCase, EmptyReport, NotAReport, TruncatedReport
 from .escape import printable
@@ -53,13 +54,14 @@ class CaseLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     again: bool = False
 
 
-class Footer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Footer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a run ended that was not killed: `cases` counts the lines of cases, `duration` is in seconds."""
 
     cases: int
     duration: float | None
     left_out: str | None
     services: Figures | None
+    costs: Costs | None = None
 
 
 class FooterLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,15 +114,20 @@ class Journal:
             self._verdicts[record.id] = record.verdict
             self._line(CaseLine(case=self._redaction.record(record), again=True))
 
-    def close(self, *, duration: float, left_out: str | None, services: Figures | None = None) -> Report:
+    def close(
+        self, *, duration: float, left_out: str | None, services: Figures | None = None, costs: Costs | None = None
+    ) -> Report:
         """Write the footer and report.json beside the journal; the report. `duration` is in seconds.
 
-        `left_out` says what kept the run from being whole, or is None; `services` what was measured of them. Raises
-        OSError.
+        `left_out` says what kept the run from being whole, or is None; `services` what was measured of them,
+        `costs` what the plugin costs. Raises OSError.
         """
         if services is not None:
             services = replace(services, failure=self._redaction.optional(services.failure))
-        footer = Footer(cases=len(self._roll), duration=round(duration, 3), left_out=left_out, services=services)
+        costs = costs and costs.without_secrets(self._redaction)
+        footer = Footer(
+            cases=len(self._roll), duration=round(duration, 3), left_out=left_out, services=services, costs=costs
+        )
         self._line(FooterLine(footer=footer))
         self._file.close()
         report = recover(self.path)
@@ -165,7 +172,14 @@ def recover(path: Path) -> Report:
         footer = Footer(cases=len(cases), duration=None, left_out=KILLED, services=None)
     if footer.cases != len(cases):
         raise TruncatedReport(path, f"the footer counts {footer.cases} cases, the journal has {len(cases)}")
-    return build(header, cases.values(), duration=footer.duration, left_out=footer.left_out, services=footer.services)
+    return build(
+        header,
+        cases.values(),
+        duration=footer.duration,
+        left_out=footer.left_out,
+        services=footer.services,
+        costs=footer.costs,
+    )
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

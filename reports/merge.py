@@ -80,6 +80,7 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
         duration=None if None in durations else round(sum(filter(None, durations)), 3),
         left_out=left_out,
         services=next((part.services for part in reports if part.services is not None), None),
+        costs=next((part.costs for part in reports if part.costs is not None), None),
     )
     return Merged(report, tuple(repeated), tuple(differing), {name: place for name, (_, place) in cases.items()})
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from .claims import ClaimAccount
+from .costs import Costs
 from .counts import Counts
 from .header import ClauseFacts, Sha256, SuiteFacts, TargetFacts
 from .records import CaseRecord
@@ -14,8 +15,8 @@ from .verdicts import ClauseVerdict, TargetVerdict
 from .waivers import WaiverAccount
 
 #: The version of the document: docs/versioning.md says when which number moves.
-Schema = Literal["tffs-conformance/report/2.2"]
-SCHEMA: Schema = "tffs-conformance/report/2.2"
+Schema = Literal["tffs-conformance/report/2.3"]
+SCHEMA: Schema = "tffs-conformance/report/2.3"
 
 #: The file name of a report in the directory of a run.
 REPORT_NAME = "report.json"
@@ -61,7 +62,7 @@ class End(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sha256: Annotated[Sha256, Meta(description="Over the cases as compact ASCII JSON with sorted keys.")]
 
 
-class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The report of one run of the conformance suite on one target.
 
     Texts may hold anything a plugin said, control characters and lone surrogates included; whoever shows them escapes
@@ -87,5 +88,6 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Figures | None,
         Meta(description="What was measured of the services behind the target; null where nothing was."),
     ]
+    costs: Costs | None = None
     cases: Annotated[tuple[CaseRecord, ...], Meta(description="In the order of their ids.")]
     end: End

@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec.structs import fields, replace
 
 from . import claims, waivers
+from .costs import Costs
 from .counts import Counts
 from .errors import DuplicateCase, UnknownClause
 from .header import ClauseFacts, Header
@@ -38,12 +39,13 @@ def build(
     duration: float | None,
     left_out: str | None,
     services: Figures | None = None,
+    costs: Costs | None = None,
 ) -> Report:
     """The report of a run: its header and its cases, in any order: a report sorts them by id.
 
     `duration` is in seconds, None where nobody knows; `left_out` says why something was left out, None for a whole
-    run; `services` is what was measured of them. Raises DuplicateCase, and UnknownClause where a case names a clause
-    that the header lacks.
+    run; `services` is what was measured of them, `costs` what the plugin costs. Raises
+    DuplicateCase, and UnknownClause where a case names a clause that the header lacks.
     """
     ordered = tuple(sorted(cases, key=lambda case: case.id))
     tally = Tally(header.clauses)
@@ -72,6 +74,7 @@ def build(
         claims=claims.accounts(header.claims, ordered),
         waivers=waivers.accounts(header.waivers, ordered),
         services=services,
+        costs=costs,
         cases=ordered,
         end=End(cases=len(ordered), sha256=digest_of_all(ordered)),
     )

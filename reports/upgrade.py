@@ -8,6 +8,7 @@ from .report import SCHEMA
 
 VERSION_2_0 = "tffs-conformance/report/2.0"
 VERSION_2_1 = "tffs-conformance/report/2.1"
+VERSION_2_2 = "tffs-conformance/report/2.2"
 
 
 def _from_1(document: dict[str, Any]) -> dict[str, Any]:
@@ -29,6 +30,11 @@ def _from_2_0(document: dict[str, Any]) -> dict[str, Any]:
 
 def _from_2_1(document: dict[str, Any]) -> dict[str, Any]:
     """2.2 added `abi` of the target, which is left out where nobody can tell."""
+    return document | {"schema": VERSION_2_2}
+
+
+def _from_2_2(document: dict[str, Any]) -> dict[str, Any]:
+    """2.3 added `costs`, which is left out where nobody asked for it."""
     return document | {"schema": SCHEMA}
 
 
@@ -37,6 +43,7 @@ STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "tffs-conformance/report/1": _from_1,
     VERSION_2_0: _from_2_0,
     VERSION_2_1: _from_2_1,
+    VERSION_2_2: _from_2_2,
 }
 
 

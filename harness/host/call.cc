@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <setjmp.h>
+#include <time.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "crash.h"
 
@@ -183,11 +185,20 @@ bool Returned(void (*body)(void*), void* context, Call* call) {
 
 }  // namespace
 
+int64_t Now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+}
+
 void RunGuarded(void (*body)(void*), void* context) {
   Call call;
   Call* const outer = running;
   running = &call;
+  const bool timed = std::exchange(stopwatch.armed, false);
+  if (timed) stopwatch.start = Now();
   const bool returned = Returned(body, context, &call);
+  if (timed) stopwatch.end = Now();
   running = outer;
   if (returned) return;
   Thrown thrown = Describe(call.exception);

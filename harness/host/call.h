@@ -2,6 +2,7 @@
 #ifndef TFFS_HOST_CALL_H_
 #define TFFS_HOST_CALL_H_
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -12,6 +13,18 @@ struct Thrown {
   std::string type;  // demangled, "?" where it is not known
   std::string what;  // empty where it is no std::exception
 };
+
+// How long the plugin itself takes for an op: armed before the op, and stopped when the first
+// function of the plugin comes back, so that nothing counts that the host does around it.
+struct Stopwatch {
+  bool armed = false;
+  int64_t start = 0;  // nanoseconds of the monotonic clock
+  int64_t end = 0;
+};
+inline thread_local Stopwatch stopwatch;
+
+// Nanoseconds of the monotonic clock.
+int64_t Now();
 
 // Runs `body`. The plugin may have brought another C++ library and another unwinder than the
 // host's, which must not meet a frame of the host: its exceptions are stopped here, by a

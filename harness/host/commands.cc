@@ -23,6 +23,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
       {"limit_file_size", &Host::LimitFileSize},
       {"limit_descriptors", &Host::LimitDescriptors},
       {"threads", &Host::Threads},
+      {"measure", &Host::Measure},
       {"repeat", &Host::Repeat},
       {"cleanup", &Host::Cleanup},
       {"new_random_access_file", &Host::NewRandomAccessFile},

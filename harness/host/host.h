@@ -23,7 +23,7 @@
 
 namespace tffs {
 
-constexpr int kWireVersion = 5;
+constexpr int kWireVersion = 6;
 
 // What the host saw besides the answer; the bits stand in docs/wire.md.
 constexpr int64_t kWrapperChanged = 1;
@@ -62,6 +62,10 @@ struct HeldDescriptor {
   dev_t device;
   ino_t file;
 };
+
+// What is told of an op: the whole answer and the time that the host took for it, or the code alone
+// and the time that the plugin took.
+enum class Told { kAnswers, kTimes };
 
 // Thrown by a command whose table entry is NULL; answered with `absent`.
 struct Absent {};
@@ -113,6 +117,8 @@ class Host {
   Reply LimitFileSize(Request&);
   Reply LimitDescriptors(Request&);
   Reply Threads(Request&);
+  Reply Measure(Request&);
+  Reply Together(Request&, Told told);
   Reply Repeat(Request&);
   TF_FilesystemPluginOps& Entry(int64_t index);
 

@@ -1,6 +1,4 @@
 // Programs of ops: several at the same time, or one again and again.
-#include <time.h>
-
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -13,6 +11,9 @@
 namespace tffs {
 namespace {
 
+// Stands for the code of an op that gave none.
+constexpr int64_t kNotPerformed = -1;
+
 // One op of a program, taken apart before the threads start.
 struct Step {
   const char* command;
@@ -24,13 +25,8 @@ struct Ran {
   Reply reply{"lost"};  // of an op whose thread did not come back
   int64_t start = 0;
   int64_t end = 0;
+  int64_t code = kNotPerformed;
 };
-
-int64_t Now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
-}
 
 // Where threads wait for each other, awake at first: one that is woken is late by more than an op
 // takes, and ops would follow each other instead of meeting. To yield instead would leave all
@@ -75,29 +71,52 @@ std::vector<Program> TakePrograms(Request& request) {
   return programs;
 }
 
+int64_t CodeOf(const Reply& reply) {
+  Request answer(reply.Body());
+  return answer.TakeBytes() == "done" ? answer.TakeInteger() : kNotPerformed;
+}
+
 // Performs the ops of one round; `running` says to others which it is at.
-void PerformRound(Host& host, const Program& program, std::atomic<const char*>& running, Ran* ran) {
+void PerformRound(Host& host, const Program& program, std::atomic<const char*>& running, Told told,
+                  Ran* ran) {
   opened_in_round.clear();
   for (const Step& step : program) {
     Request arguments = step.arguments;
     last_opened = 0;
     running = step.command;
+    stopwatch = {told == Told::kTimes};
     ran->start = Now();
-    ran->reply = host.PerformGuarded(step.command, arguments);
+    Reply reply = host.PerformGuarded(step.command, arguments);
     ran->end = Now();
     running = nullptr;
+    if (told == Told::kTimes) {
+      // What the plugin read is not kept, however much it is.
+      ran->code = CodeOf(reply);
+      ran->start = stopwatch.start;
+      ran->end = stopwatch.end;
+      stopwatch = {};
+    } else {
+      ran->reply = std::move(reply);
+    }
     opened_in_round.push_back(last_opened);
     ++ran;
   }
 }
 
-void AddTo(Reply& reply, const std::vector<Ran>& went) {
-  for (const Ran& one : went) reply.Integer(one.start).Integer(one.end).Bytes(one.reply.Body());
+void AddTo(Reply& reply, Told told, const std::vector<Ran>& went) {
+  for (const Ran& one : went) {
+    reply.Integer(one.start).Integer(one.end);
+    told == Told::kTimes ? reply.Integer(one.code) : reply.Bytes(one.reply.Body());
+  }
 }
 
 }  // namespace
 
-Reply Host::Threads(Request& request) {
+Reply Host::Threads(Request& request) { return Together(request, Told::kAnswers); }
+
+Reply Host::Measure(Request& request) { return Together(request, Told::kTimes); }
+
+Reply Host::Together(Request& request, Told told) {
   const int64_t rounds = request.TakeInteger();
   const std::vector<Program> programs = TakePrograms(request);
   if (programs.empty() || programs.size() > kMostThreads || rounds < 0)
@@ -115,7 +134,7 @@ Reply Host::Threads(Request& request) {
     Ran* ran = went[thread].data();
     for (int64_t round = 0; round < rounds; ++round) {
       barrier.Wait();
-      PerformRound(*this, program, ops_of_threads[thread], ran);
+      PerformRound(*this, program, ops_of_threads[thread], told, ran);
       ran += program.size();
     }
   };
@@ -130,7 +149,7 @@ Reply Host::Threads(Request& request) {
   for (std::thread& thread : threads) thread.join();
   if (!complete) throw BadRequest("there are no more threads to be had");
   Reply reply("done");
-  for (const std::vector<Ran>& ran : went) AddTo(reply, ran);
+  for (const std::vector<Ran>& ran : went) AddTo(reply, told, ran);
   return reply;
 }
 
@@ -140,11 +159,11 @@ Reply Host::Repeat(Request& request) {
   if (programs.size() != 1 || rounds < 1) throw BadRequest("there is not one program to repeat");
   std::vector<Ran> went(programs[0].size());
   for (int64_t round = 0; round < rounds; ++round)
-    PerformRound(*this, programs[0], ops_of_threads[0], went.data());
+    PerformRound(*this, programs[0], ops_of_threads[0], Told::kAnswers, went.data());
   // Nothing of it stays: what the process holds afterwards is the plugin's.
   opened_in_round = {};
   Reply reply("done");
-  AddTo(reply, went);
+  AddTo(reply, Told::kAnswers, went);
   return reply;
 }
 

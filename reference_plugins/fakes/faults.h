@@ -77,6 +77,7 @@ std::vector<Fault> StressFaults();
 std::vector<Fault> ScenarioFaults();
 std::vector<Fault> NameFaults();
 std::vector<Fault> SpellingFaults();
+std::vector<Fault> CostFaults();
 
 }  // namespace fakes
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import pytest
 
 from ..reports import forms, plain, terminal
+from ..reports.costs import Costs
 from ..reports.escape import printable
 from ..reports.journal import Journal
 from ..reports.records import CaseRecord
@@ -214,10 +215,14 @@ class Controller(Session):
         course = self._course
         missing = {name: course.left_out(self._ended[name]) for name in self.targets} if self._journals else {}
         measured = self._measured() if not any(missing.values()) else {}
+        costs = self._costs()
         self.leave()
         for name, journal in self._journals.items():
             self._reports[name] = journal.close(
-                duration=time.monotonic() - self._started, left_out=missing[name], services=measured.get(name)
+                duration=time.monotonic() - self._started,
+                left_out=missing[name],
+                services=measured.get(name),
+                costs=costs.get(name),
             )
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
@@ -276,6 +281,20 @@ class Controller(Session):
             for one in self._prepared
             if one.services is not None and one.services.measure is not None
         }
+
+    def _costs(self) -> dict[str, Costs]:
+        """What each target costs, where a user asked for it; by target."""
+        if not self.options.measure or not self._journals or self._interrupted:
+            return {}
+        from ..suite.costs.measure import measure  # noqa: PLC0415 - most runs do without
+
+        found = {}
+        for name in self.usable:
+            short = self.options.tier == "smoke"
+            how_long = "some seconds" if short else "about a minute"
+            self.config.get_terminal_writer().line(f"\nmeasuring what {printable(name)} costs: {how_long}")
+            found[name] = measure(self.targets[name], self.knowledge(name), short=short)
+        return found
 
     def _say_that_nothing_was_selected(self) -> None:
         options = " ".join((f"--tier={self.options.tier}", *self.selected))

@@ -74,6 +74,13 @@ def add(group: pytest.OptionGroup) -> None:
         metavar="NAME[=VALUE]",
         help="set for the plugin's process; without a value, the one that NAME has here",
     )
+    option(
+        "--measure",
+        dest="tffs_measure",
+        action="store_true",
+        help="after the cases, find out what the plugin costs (times, how they grow, memory) beside the reference"
+        " plugin of that kind of storage: about a minute, some seconds with --tier=smoke; it never fails a run",
+    )
     option("--tier", dest="tffs_tier", choices=TIERS, default="full", help="how much to run (default: full)")
     option(
         "--undefined",

@@ -35,6 +35,7 @@ class RunOptions:
     waivers: tuple[str, ...]
     environment: Mapping[str, str]
     services: bool
+    measure: bool
     tier: Tier
     undefined: bool
     clauses: tuple[str, ...]
@@ -76,6 +77,7 @@ class RunOptions:
             waivers=tuple(option.tffs_waivers),
             environment=_environment(option.tffs_env),
             services=option.tffs_services,
+            measure=option.tffs_measure,
             tier=option.tffs_tier,
             undefined=option.tffs_undefined,
             clauses=tuple(option.tffs_clause),

@@ -1,0 +1,108 @@
+"""Measuring what a target costs, from the first op to the findings. Nothing that goes wrong here fails a run."""
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace as changed
+
+from msgspec.structs import replace
+
+from ...harness.backing import Unable
+from ...harness.launchers.launcher import Lost
+from ...harness.loader import Blocked
+from ...harness.outcomes import Died
+from ...reports.costs import Cost, Costs, Held
+from ..engine.knowledge import NOTHING, Knowledge
+from ..engine.target import Target
+from ..engine.workbench import Workbench
+from .findings import findings
+from .ground import Ground, Unmeasured
+from .memory import held
+from .reference import Reference, reference
+from .timing import Pace, cost, each_op
+from .workloads import WORKLOADS, Workload
+
+#: Seconds for one kind of work; a quick plugin needs less. So long a whole run and a short one take for each.
+SECONDS, SHORT_SECONDS = 1.5, 0.2
+#: So many of them are for the ops one by one, and for making files and directories.
+FOR_EACH, FOR_MAKING = 2, 8
+#: Entries that are made to see what memory they take, in a whole run and in a short one.
+ENTRIES, FEW_ENTRIES = 2048, 512
+
+
+def measure(
+    target: Target, knowledge: Knowledge, *, short: bool = False, workloads: Sequence[Workload] = WORKLOADS
+) -> Costs:
+    """What a target costs that nobody else uses now. `short` is for a first impression."""
+    began = time.monotonic()
+    if target.root is None or target.through:
+        why = "ops go through TensorFlow, and the time would be its own" if target.through else "there is no root"
+        return Costs(storage="not looked at", failure=why)
+    # An allocator that fills what it gives takes time of its own.
+    bench = Workbench(target, changed(knowledge, filling=False))
+    measuring = _Measuring(Pace(SHORT_SECONDS if short else SECONDS, short), workloads)
+    try:
+        with ExitStack() as grounds:
+            grounds.callback(bench.close)
+            found = measuring.on(bench, target, target.root, grounds)
+    except Exception as error:
+        # Whatever a plugin does: what was measured until then is told, and the run goes on.
+        found = measuring.told(_why(error))
+    return replace(found, seconds=round(time.monotonic() - began, 1))
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, Died | Blocked | Lost | Unable | Unmeasured):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+class _Measuring:
+    """What was measured so far."""
+
+    def __init__(self, pace: Pace, workloads: Sequence[Workload]) -> None:
+        self._workloads = workloads
+        self._pace = pace
+        self._beside = Reference("not looked at")
+        self._figures: list[tuple[Workload | None, Cost]] = []
+        self._memory: list[Held] = []
+
+    def on(self, bench: Workbench, target: Target, root: str, grounds: ExitStack) -> Costs:
+        """All there is to measure. Raises what goes wrong."""
+        ground = self._opened(bench, grounds)
+        self._beside = reference(target, root, hosts_differ=bench.hosts_differ)
+        other = self._other(grounds)
+        entries = FEW_ENTRIES if self._pace.short else ENTRIES
+        # While nothing else has been made yet.
+        self._memory += held(ground, other, entries)
+        one_by_one = changed(self._pace, seconds=self._pace.seconds * FOR_EACH)
+        self._figures += [(None, figure) for figure in each_op(ground, other, one_by_one)]
+        for workload in self._workloads:
+            self._figures.append((workload, cost(workload, ground, other, self._pace)))
+        return self.told(None)
+
+    def _other(self, grounds: ExitStack) -> Ground | None:
+        if self._beside.target is None:
+            return None
+        bench = Workbench(self._beside.target, changed(NOTHING, filling=False))
+        grounds.callback(bench.close)
+        grounds.callback(bench.remove_root)
+        return self._opened(bench, grounds)
+
+    def _opened(self, bench: Workbench, grounds: ExitStack) -> Ground:
+        ground = Ground(bench, "costs", making=self._pace.seconds * FOR_MAKING)
+        grounds.callback(ground.close)
+        return ground
+
+    def told(self, failure: str | None) -> Costs:
+        """The figures so far, and what they say."""
+        beside = self._beside
+        return Costs(
+            storage=beside.storage,
+            reference=beside.plugin,
+            alike=beside.alike,
+            findings=tuple(findings(self._figures, beside.plugin, beside.alike)),
+            figures=tuple(figure for _, figure in self._figures),
+            memory=tuple(self._memory),
+            failure=failure,
+        )

@@ -1,0 +1,102 @@
+"""What memory a plugin takes for what is open, and for what it lists."""
+
+from collections.abc import Callable, Iterator
+
+from ...harness.state import State
+from ...reports.costs import Held
+from .ground import Ground, Unmeasured
+from .workloads import KIB, MIB, READER, REGION, WRITER
+
+#: So many files and regions are open at the same time; and the bytes of each file.
+FILES, REGIONS, BYTES = 64, 16, MIB
+#: Memory of entries is told for so many.
+ENTRIES = 10_000
+
+
+def held(target: Ground, reference: Ground | None, count: int) -> Iterator[Held]:
+    """What each of some things takes. `count` is how many entries are made for one figure."""
+    rows: tuple[tuple[str, int, Callable[[Ground], int]], ...] = (
+        ("a file that is open for reading, after a read of 4 KiB", FILES, _reading),
+        ("a file that is open for writing, after an append of 4 KiB", FILES, _writing),
+        (f"a region of {BYTES >> 20} MiB", REGIONS, _mapping),
+        (
+            f"{ENTRIES:,} entries of a directory, made and listed",
+            count,
+            lambda ground: _listing(ground, count),
+        ),
+    )
+    for what, number, weigh in rows:
+        try:
+            each = weigh(target)
+        except Unmeasured:
+            continue
+        yield Held(what=what, count=number, bytes=each, reference=_of(reference, weigh))
+
+
+def _of(reference: Ground | None, weigh: Callable[[Ground], int]) -> int | None:
+    try:
+        return None if reference is None else weigh(reference)
+    except Unmeasured:
+        return None
+
+
+def _weight(ground: Ground) -> int:
+    state = State.of(ground.loaded.host)
+    if not state.heap:
+        raise Unmeasured("the allocator does not tell how much is allocated")
+    return state.heap + state.mapped
+
+
+def _needs(ground: Ground, *ops: str) -> None:
+    if not ground.has(*ops):
+        raise Unmeasured("the plugin lacks an op")
+
+
+def _open(ground: Ground, op: str, cleanup: str, names: Iterator[str], use: Callable[[int], object]) -> int:
+    """The bytes that one more open object takes. The first ones fill what is made once."""
+    handles: list[int] = []
+    weights: list[int] = []
+    for number, name in enumerate(names):
+        if number == 1:
+            weights.append(_weight(ground))
+        opened = ground.raw.open(op, name)
+        if not opened.value:
+            raise Unmeasured(f"{op} answers {opened.code}")
+        handles.append(opened.value)
+        use(opened.value)
+    weights.append(_weight(ground))
+    for handle in handles:
+        ground.raw.handle_op(cleanup, handle)
+    return (weights[1] - weights[0]) // (len(handles) - 1)
+
+
+def _reading(ground: Ground) -> int:
+    _needs(ground, READER)
+    path = ground.file("held", BYTES)
+    return _open(
+        ground, READER, "random_access_file.cleanup", iter([path] * (FILES + 1)),
+        lambda handle: ground.raw.read(handle, 0, 4 * KIB),
+    )  # fmt: skip
+
+
+def _writing(ground: Ground) -> int:
+    _needs(ground, WRITER)
+    names = (ground.at(f"held-{number}") for number in range(FILES + 1))
+    return _open(
+        ground, WRITER, "writable_file.cleanup", names, lambda handle: ground.raw.append(handle, bytes(4 * KIB))
+    )
+
+
+def _mapping(ground: Ground) -> int:
+    _needs(ground, REGION)
+    path = ground.file("held", BYTES)
+    return _open(ground, REGION, "read_only_memory_region.cleanup", iter([path] * (REGIONS + 1)), lambda handle: None)
+
+
+def _listing(ground: Ground, count: int) -> int:
+    _needs(ground, WRITER, "get_children")
+    ground.raw.entries_op("get_children", ground.directory("listed"))
+    before = _weight(ground)
+    ground.fill("listed", count)
+    ground.raw.entries_op("get_children", ground.at("listed"))
+    return (_weight(ground) - before) * ENTRIES // count
