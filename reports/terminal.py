@@ -11,6 +11,7 @@ from pathlib import Path
 from . import words
 from .abi import AbiFacts, AbiSymbols, spans
 from .claims import ClaimState
+from .cost_lines import cost_lines
 from .escape import printable
 from .findings import Finding, Made, by_clause, findings
 from .lines import Line, fitting, rule, wrapped
@@ -58,6 +59,8 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     yield from _readings(report, columns, verbosity)
     yield from _not_run(report, columns, verbosity)
     yield from _services(report.services, columns)
+    if report.costs is not None:
+        yield from cost_lines(report.costs, columns, verbosity)
     yield "", {}
     yield f"report: {printable(_path(directory))}", {}
 

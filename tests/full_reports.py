@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.records import GOOD, HEADER, case, clause, record
+from tests.records import COSTS, GOOD, HEADER, case, clause, record
 from tffs_conformance.reports.claims import StatedClaim
 from tffs_conformance.reports.header import ReadingFacts, digest
 from tffs_conformance.reports.plain import plain, typed
@@ -46,7 +46,7 @@ def full() -> Report:
         ),
     )  # fmt: skip
     services = Figures(("image:1",), 20, (Figure("from a peer", 10),), None)
-    return build(header, _cases(), duration=1, left_out=None, services=services)
+    return build(header, _cases(), duration=1, left_out=None, services=services, costs=COSTS)
 
 
 def _cases() -> tuple[CaseRecord, ...]:

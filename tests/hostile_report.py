@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from msgspec import inspect
 from msgspec.structs import replace
 
-from tests.records import HEADER, case, record
+from tests.records import COSTS, HEADER, case, record
 from tffs_conformance.reports.claims import StatedClaim
+from tffs_conformance.reports.costs import Costs
 from tffs_conformance.reports.header import Header, digest
 from tffs_conformance.reports.plain import plain, typed
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
@@ -68,6 +69,7 @@ def hostile_report(harm: str = HOSTILE, long: int = LONG) -> Report:
         duration=1.0,
         left_out=harm + "2 cases did not end" + harm,
         services=_harmful(services, Figures, harm),
+        costs=_harmful(COSTS, Costs, harm),
     )
     classes = {name: replace(one, reason=harm + one.reason + harm) for name, one in report.classes.items()}
     return replace(report, reason=harm + report.reason + harm, classes=classes)

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.records import GOOD, HEADER, record
+from tests.records import COSTS, GOOD, HEADER, record
 from tffs_conformance.reports import json_schema
 from tffs_conformance.reports.claims import StatedClaim
 from tffs_conformance.reports.document import render, validate
@@ -44,7 +44,7 @@ def full() -> str:
     waived = CheckRecord("read.succeeds", Verdict.WAIVED, "code=OK", "code=UNKNOWN")
     cases = [*GOOD, record("stat/a", Verdict.TOLERATED, seen, ops=("stat",)), record("read/w", Verdict.WAIVED, waived)]
     figures = Figures(("store:1",), 10, (Figure("served", 20),), None)
-    return render(build(header(), cases, duration=1.5, left_out=None, services=figures))
+    return render(build(header(), cases, duration=1.5, left_out=None, services=figures, costs=COSTS))
 
 
 def header() -> Header:

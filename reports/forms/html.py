@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import cost_words
 from ..abi import spans
 from ..escape import command_line
 from ..findings import Finding, by_clause, findings
@@ -76,6 +77,7 @@ def render(report: Report, directory: Path) -> str:
         groups=_groups(report.clauses),
         ops=sorted({clause.op for clause in report.clauses.values() if clause.op}),
         spans=spans,
+        cost_words=cost_words,
         remedies=REMEDIES,
         kinds=OF_CHECK,
         meaning=OF_TARGET.__getitem__,

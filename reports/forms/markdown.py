@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from .. import words
+from .. import cost_words, words
 from ..claims import ClaimState
+from ..costs import Costs
 from ..findings import Finding, by_clause, findings
 from ..plain import dumps
 from ..report import REPORT_NAME, Report
@@ -70,6 +71,8 @@ def _parts(report: Report) -> Iterator[Part]:
         why = words.reasons(report, verdict).most_common()
         yield from _list(f"{verdict}", [f"{words.number(count, 'case')}: {_prose(reason)}" for reason, count in why])
     under = [one for one in report.claims if one.state is ClaimState.UNDER_DECLARED]
+    if report.costs is not None:
+        yield from _costs(report.costs)
     yield from _list("under-declared claims", [f"{_code(f'{one.name} = {dumps(one.value)}')}" for one in under])
 
 
@@ -150,6 +153,26 @@ def _calls(finding: Finding) -> str:
     before = len(case.ops) - len(shown)
     title = words.number(len(case.ops), "call") + (f", the last {len(shown)}" if before else "")
     return _details(title, _block(*shown))
+
+
+def _costs(costs: Costs) -> Iterator[Part]:
+    """What a person can act on, and the table of the work."""
+    told = [_prose(finding) for finding in costs.findings] or ["nothing grows faster than it has to"]
+    failed = f"Not all was measured: {_prose(costs.failure)}\n" if costs.failure is not None else ""
+    yield "costs", f"## What it costs\n\n{_prose(cost_words.head(costs))}. No verdict.\n\n{_lines(told)}{failed}"
+    rows = [row for row in cost_words.work(costs) if row.median]
+    table = "".join(
+        f"| {_cell(row.work)} | {_cell(row.at)} | {row.median} | {row.p95} | {row.ratio} | {row.growth} | {row.rate} |\n"
+        for row in rows
+    )
+    if rows:
+        head = "| work | size | median | p95 | × | growth | rate |\n|---|---:|---:|---:|---:|---|---:|\n"
+        yield "costs", _details(words.number(len(rows), "figure"), head + table)
+
+
+def _cell(text: str) -> str:
+    """A text in a table, whose cells end at a bar, also at one in code."""
+    return _prose(text).replace("|", "\\|")
 
 
 def _warning(report: Report, finding: Finding) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
+from ...reports.cost_words import size, time
 from ...reports.costs import Cost, Point
 from .workloads import THREADS, Workload
 
 #: So much larger than usual an exponent is at least, whatever the noise was.
 MORE = 0.3
-#: So many times the smallest size's time the largest one's is at least.
+#: So many times the smallest size's time the largest one's is at least, and that of a reference of the same storage.
 GROWN = 2.0
 #: So many times the reference plugin's time is worth a word, and so many microseconds more.
 SLOW, WORTH = 10.0, 20.0
@@ -38,6 +39,8 @@ def _grown(workload: Workload, cost: Cost, reference: str | None, alike: bool) -
     growth, first, last = cost.growth, cost.points[0], cost.points[-1]
     if growth is None or last.median < GROWN * first.median:
         return None
+    if alike and last.reference and last.median < GROWN * last.reference:
+        return None
     beside = growth.reference
     usual = max(workload.usual, beside) if alike and beside is not None else workload.usual
     if growth.low <= usual + MORE:
@@ -55,15 +58,7 @@ def _power(exponent: float) -> str:
 
 
 def _at(cost: Cost, point: Point) -> str:
-    return f"{time(point.median)} at {point.at:,}"
-
-
-def time(microseconds: float) -> str:
-    """A time as a person reads it."""
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if microseconds >= size:
-            return f"{microseconds / size:.3g} {unit}"
-    return f"{microseconds:.3g} µs"
+    return f"{time(point.median)} at {size(point.at, cost.grows or '')}"
 
 
 def _wait(cost: Cost, reference: str | None) -> str | None:
@@ -88,6 +83,6 @@ def _slow(cost: Cost, reference: str | None) -> str | None:
     last = cost.points[-1]
     if cost.ratio_least is None or cost.ratio_least < SLOW or last.median - (last.reference or 0) < WORTH:
         return None
-    at = f" at {last.at:,} {cost.grows}" if cost.grows else ""
+    at = f" at {size(last.at, cost.grows)}" if cost.grows else ""
     name = cost.op if cost.grows is None else f"'{cost.what}'"
     return f"{name} takes {cost.ratio:.0f} times what it takes on {reference}: {time(last.median)}{at}."

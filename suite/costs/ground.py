@@ -20,6 +20,10 @@ PIECE = 1 << 20
 MAKERS = 8
 
 
+#: What takes time to be made.
+FILES, ENTRIES = "files", "entries"
+
+
 class Unmeasured(Exception):
     """Work could not be done; the text says why."""
 
@@ -34,11 +38,12 @@ class _NoTrace(list[Call]):
 class Ground:
     """A host of one target with a directory in it. What is made stays, so that several kinds of work can use it.
 
-    `making` is how many seconds it may take to make it all: who needs what is not there by then is Unmeasured.
+    `making` is how many seconds it may take to make the files, and to make the entries of directories: who needs what
+    is not there by then is Unmeasured.
     """
 
     def __init__(self, bench: Workbench, name: str, making: float) -> None:
-        self._making = making
+        self._making = {FILES: making, ENTRIES: making}
         self.bench = bench
         self.uri = bench.directory(name)
         bench.make_root()
@@ -88,21 +93,21 @@ class Ground:
             if self.bench.seeds(self.fs, "new_writable_file"):
                 self.bench.backing.write(f"{paths.basename(self.uri)}/{name}", bytes(size))
             else:
-                with self._in_time(f"a file of {size:,} bytes was"):
+                with self._in_time(FILES, f"a file of {size:,} bytes was"):
                     self._write_piecewise(self.at(name), size)
             self._made[name] = True
         return self.at(name)
 
     @contextmanager
-    def _in_time(self, what: str) -> Iterator[None]:
+    def _in_time(self, kind: str, what: str) -> Iterator[None]:
         """Make something on the time for making. Raises Unmeasured where there is none any more."""
-        if self._making <= 0:
+        if self._making[kind] <= 0:
             raise Unmeasured(f"{what} not made: the time was spent")
         began = time.monotonic()
         try:
             yield
         finally:
-            self._making -= time.monotonic() - began
+            self._making[kind] -= time.monotonic() - began
 
     def _write_piecewise(self, path: str, size: int) -> None:
         """Write a file with one call after the other, so that each of them has the time of a call."""
@@ -141,28 +146,28 @@ class Ground:
         """The path of a directory with so many files. Raises Unmeasured."""
         return self.fill(f"entries-{count}", count)
 
-    def fill(self, name: str, count: int) -> str:
+    def fill(self, name: str, count: int, makers: int = MAKERS) -> str:
         """The path of the directory of this name, with so many files in it. Raises Unmeasured."""
         path = self.directory(name)
         step = MAKERS
         while (have := self._entries.get(name, 0)) < count:
             began = time.monotonic()
-            with self._in_time(f"{count - have:,} of {count:,} entries were"):
-                self._make(name, range(have, min(count, have + step)))
+            with self._in_time(ENTRIES, f"{count - have:,} of {count:,} entries were"):
+                self._make(name, range(have, min(count, have + step)), makers)
             self._entries[name] = min(count, have + step)
             if time.monotonic() - began < 0.1:
                 step *= 2
         return path
 
-    def _make(self, directory: str, numbers: range) -> None:
+    def _make(self, directory: str, numbers: range, threads: int) -> None:
         if self.bench.seeds(self.fs, "new_writable_file"):
             for number in numbers:
                 self.bench.backing.write(f"{paths.basename(self.uri)}/{directory}/{entry(number)}", b"")
             return
         makers = []
-        for thread in range(min(MAKERS, len(numbers))):
+        for thread in range(min(threads, len(numbers))):
             makers.append(self.program())
-            for number in numbers[thread::MAKERS]:
+            for number in numbers[thread::threads]:
                 self.write(makers[-1], self.at(f"{directory}/{entry(number)}"), 0)
         self.perform(makers)
 

@@ -73,12 +73,12 @@ class _Measuring:
         self._beside = reference(target, root, hosts_differ=bench.hosts_differ)
         other = self._other(grounds)
         entries = FEW_ENTRIES if self._pace.short else ENTRIES
-        # While nothing else has been made yet.
-        self._memory += held(ground, other, entries)
         one_by_one = changed(self._pace, seconds=self._pace.seconds * FOR_EACH)
         self._figures += [(None, figure) for figure in each_op(ground, other, one_by_one)]
         for workload in self._workloads:
             self._figures.append((workload, cost(workload, ground, other, self._pace)))
+        # By now the process has all that it makes once.
+        self._memory += held(ground, other, entries)
         return self.told(None)
 
     def _other(self, grounds: ExitStack) -> Ground | None:

@@ -95,8 +95,10 @@ def _mapping(ground: Ground) -> int:
 
 def _listing(ground: Ground, count: int) -> int:
     _needs(ground, WRITER, "get_children")
+    # One thread makes them: each has memory of its own, which would count.
+    ground.fill("listed-before", 1, makers=1)
     ground.raw.entries_op("get_children", ground.directory("listed"))
     before = _weight(ground)
-    ground.fill("listed", count)
+    ground.fill("listed", count, makers=1)
     ground.raw.entries_op("get_children", ground.at("listed"))
     return (_weight(ground) - before) * ENTRIES // count
