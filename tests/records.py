@@ -3,6 +3,7 @@
 from typing import Any
 
 from tffs_conformance.reports.abi import AbiFacts, AbiSymbols
+from tffs_conformance.reports.costs import Cost, Costs, Growth, Held, Point
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
@@ -74,6 +75,23 @@ HEADER = Header(
     ),
     clauses=CLAUSES,
 )
+
+
+COSTS = Costs(
+    storage="a disk", reference="posix", alike=True, seconds=5, findings=("listing is quadratic",),
+    failure="it crashed",
+    figures=(
+        Cost(op="stat", what="each call", points=(Point(at=1, calls=3, median=2, p95=3, reference=1),), ratio=2,
+             ratio_least=1.5),
+        Cost(op="get_children", what="list a directory", grows="entries of the directory",
+             left_out="the time was spent",
+             points=tuple(Point(at=n, calls=9, median=n * n, p95=n * n + 1, reference=n, rate=n, reference_rate=n)
+                          for n in (16, 64, 256)),
+             growth=Growth(exponent=2, low=1.9, high=2.1, reference=1)),
+        Cost(op="copy_file", what="copy a file", grows="bytes of the file", left_out="there is no copy_file"),
+    ),
+    memory=(Held(what="a file that is open", count=64, bytes=200, reference=100),),
+)  # fmt: skip
 
 
 def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> CaseRecord:

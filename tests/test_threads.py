@@ -113,6 +113,29 @@ def test_threads_wait_for_each_other(file: str) -> None:
         assert times == sorted(times)
 
 
+def test_times_are_those_of_the_plugin_alone(tmp_path: Path, file: str) -> None:
+    """Around the plugin's own function the host makes buffers and an answer; of that nothing counts."""
+    with filesystem("posix") as (raw, trace):
+        given = openers(raw, file)
+        went = programs.measure(raw, given, ROUNDS)
+        whole = programs.run(raw, given[:1], ROUNDS)
+        program = Program(raw)
+        program.stat(str(tmp_path / "missing"))
+        program.start_transaction()
+        program.read(program.open(OPEN, str(tmp_path / "missing")).value, 0, 1)
+        ((missing, absent, _, skipped),) = programs.measure(raw, [program])
+    assert [one.op for one in went[0]] == ["path_exists", OPEN, "read", CLEANUP] * ROUNDS
+    assert all(one.code is Code.OK and one.ns > 0 for thread in went for one in thread)
+    for thread in went:
+        times = [time for one in thread for time in (one.start_ns, one.end_ns)]
+        assert times == sorted(times)
+    own = sorted(one.ns for one in went[0] if one.op == "read")
+    around = sorted(timed.end_ns - timed.start_ns for timed in whole[0] if timed.outcome.op == "read")
+    assert own[0] < around[ROUNDS // 2]
+    assert (missing.code, absent.code, skipped.code) == (Code.NOT_FOUND, None, None)
+    assert not any(op == "stat" for op, _, _ in trace)
+
+
 def test_a_race_is_seen(file: str) -> None:
     with filesystem("fakes/faulty", "read.shared-buffer") as (raw, _):
         handle = raw.open(OPEN, file).value

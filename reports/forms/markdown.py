@@ -160,19 +160,14 @@ def _costs(costs: Costs) -> Iterator[Part]:
     told = [_prose(finding) for finding in costs.findings] or ["nothing grows faster than it has to"]
     failed = f"Not all was measured: {_prose(costs.failure)}\n" if costs.failure is not None else ""
     yield "costs", f"## What it costs\n\n{_prose(cost_words.head(costs))}. No verdict.\n\n{_lines(told)}{failed}"
-    rows = [row for row in cost_words.work(costs) if row.median]
-    table = "".join(
-        f"| {_cell(row.work)} | {_cell(row.at)} | {row.median} | {row.p95} | {row.ratio} | {row.growth} | {row.rate} |\n"
-        for row in rows
-    )
+    rows = [
+        f"{_prose(row.work)}: "
+        + _code(", ".join(filter(None, (row.at, row.median, f"p95 {row.p95}", row.ratio, row.growth, row.rate))))
+        for row in cost_words.work(costs)
+        if row.median
+    ]
     if rows:
-        head = "| work | size | median | p95 | × | growth | rate |\n|---|---:|---:|---:|---:|---|---:|\n"
-        yield "costs", _details(words.number(len(rows), "figure"), head + table)
-
-
-def _cell(text: str) -> str:
-    """A text in a table, whose cells end at a bar, also at one in code."""
-    return _prose(text).replace("|", "\\|")
+        yield "costs", _details(words.number(len(rows), "figure"), _lines(rows))
 
 
 def _warning(report: Report, finding: Finding) -> str:

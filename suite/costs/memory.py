@@ -40,11 +40,16 @@ def _of(reference: Ground | None, weigh: Callable[[Ground], int]) -> int | None:
         return None
 
 
-def _weight(ground: Ground) -> int:
+def _weight(ground: Ground) -> State:
     state = State.of(ground.loaded.host)
     if not state.heap:
         raise Unmeasured("the allocator does not tell how much is allocated")
-    return state.heap + state.mapped
+    return state
+
+
+def _grown(before: State, after: State) -> int:
+    # What malloc takes from memory that was reserved for it before is mapped no more, and was never used.
+    return after.heap - before.heap + max(0, after.mapped - before.mapped)
 
 
 def _needs(ground: Ground, *ops: str) -> None:
@@ -55,7 +60,7 @@ def _needs(ground: Ground, *ops: str) -> None:
 def _open(ground: Ground, op: str, cleanup: str, names: Iterator[str], use: Callable[[int], object]) -> int:
     """The bytes that one more open object takes. The first ones fill what is made once."""
     handles: list[int] = []
-    weights: list[int] = []
+    weights: list[State] = []
     for number, name in enumerate(names):
         if number == 1:
             weights.append(_weight(ground))
@@ -67,7 +72,7 @@ def _open(ground: Ground, op: str, cleanup: str, names: Iterator[str], use: Call
     weights.append(_weight(ground))
     for handle in handles:
         ground.raw.handle_op(cleanup, handle)
-    return (weights[1] - weights[0]) // (len(handles) - 1)
+    return _grown(weights[0], weights[1]) // (len(handles) - 1)
 
 
 def _reading(ground: Ground) -> int:
@@ -101,4 +106,4 @@ def _listing(ground: Ground, count: int) -> int:
     before = _weight(ground)
     ground.fill("listed", count, makers=1)
     ground.raw.entries_op("get_children", ground.at("listed"))
-    return (_weight(ground) - before) * ENTRIES // count
+    return _grown(before, _weight(ground)) * ENTRIES // count
