@@ -159,7 +159,7 @@ def _costs(costs: Costs) -> Iterator[Part]:
     """What a person can act on, and the table of the work."""
     told = [_prose(finding) for finding in costs.findings] or ["nothing grows faster than it has to"]
     failed = f"Not all was measured: {_prose(costs.failure)}\n" if costs.failure is not None else ""
-    yield "costs", f"## What it costs\n\n{_prose(cost_words.head(costs))}. No verdict.\n\n{_lines(told)}{failed}"
+    yield "costs", f"## Costs\n\n{_prose(cost_words.head(costs))}. No verdict.\n\n{_lines(told)}{failed}"
     rows = [
         f"{_prose(row.work)}: "
         + _code(", ".join(filter(None, (row.at, row.median, f"p95 {row.p95}", row.ratio, row.growth, row.rate))))
