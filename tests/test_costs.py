@@ -2,6 +2,9 @@
 
 import math
 import random
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.records import COSTS, GOOD, HEADER
-from tests.test_suite import report, run
+from tests.test_suite import command, environment, report, run
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.programs import Spent
 from tffs_conformance.reports import compare, cost_words
 from tffs_conformance.reports.cost_lines import cost_lines
 from tffs_conformance.reports.costs import Cost, Costs, Growth, Point
@@ -21,7 +26,7 @@ from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.costs.findings import findings
 from tffs_conformance.suite.costs.fitting import growth
 from tffs_conformance.suite.costs.measure import measure
-from tffs_conformance.suite.costs.timing import percentile
+from tffs_conformance.suite.costs.timing import _busy, percentile
 from tffs_conformance.suite.costs.workloads import DIRECTORY, FILE, THREADS, WORKLOADS, Workload
 from tffs_conformance.suite.engine.first_look import first_look
 
@@ -204,6 +209,28 @@ def test_a_run_says_what_it_costs_and_stays_what_it_was(tmp_path: Path) -> None:
     assert {cost["grows"] for cost in found["costs"]["figures"] if "grows" in cost} >= {FILE, DIRECTORY, THREADS}
     assert {"stat", "append", "delete_recursively"} <= {cost["op"] for cost in found["costs"]["figures"]}
     assert len(found["costs"]["memory"]) == 4
+
+
+def test_who_interrupts_the_measuring_keeps_the_report(tmp_path: Path) -> None:
+    arguments = ("--plugin=posix", "--tier=smoke", "--measure")
+    with subprocess.Popen(
+        command(*arguments), cwd=tmp_path, env=environment(), text=True, stdout=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        assert any("measuring what posix costs" in line for line in running.stdout)
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        rest = running.stdout.read()
+    assert "the measuring was interrupted" in rest
+    assert running.returncode == 0
+    found = report(tmp_path)
+    assert (found["verdict"], "costs" in found) == ("conformant", False)
+
+
+def test_times_of_threads_are_counted_once() -> None:
+    calls = [Spent("read", start, end, Code.OK) for start, end in ((0, 10), (5, 12), (6, 8), (20, 25))]
+    assert _busy(calls) == 17
+    assert _busy([]) == 0
 
 
 # In the report -------------------------------------------------------------------------------------------------------

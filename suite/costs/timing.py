@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -38,7 +38,7 @@ class Pace:
 class Side:
     """What is measured of one size on one ground: programs, how many rounds fit into a visit, and the times so far.
 
-    `visits` has the nanoseconds of each call, visit by visit.
+    `visits` has the nanoseconds of each call, visit by visit; `busy` all those in which any thread was in the plugin.
     """
 
     ground: Ground
@@ -46,6 +46,7 @@ class Side:
     workload: Workload
     rounds: int = 1
     visits: list[list[int]] = field(default_factory=list)
+    busy: int = 0
 
     def visit(self) -> float:
         """Perform some rounds; how many seconds that took. Raises Unmeasured."""
@@ -53,6 +54,7 @@ class Side:
         went = self.ground.perform(self.programs, self.rounds)
         took = time.monotonic() - began
         self.visits.append([ns for thread in went for ns in self._times(thread)])
+        self.busy += _busy(one for thread in went for one in thread if one.op == self.workload.op)
         return took
 
     def _times(self, thread: Sequence[Spent]) -> Iterator[int]:
@@ -68,6 +70,7 @@ class Side:
         self.rounds = max(1, min(CALLS, int(VISIT * self.rounds / max(took, 1e-6))))
         # The first visit warms caches up.
         self.visits.clear()
+        self.busy = 0
 
     @property
     def microseconds(self) -> list[float]:
@@ -81,8 +84,16 @@ class Side:
 
     def rate(self, moved: int) -> float:
         """Bytes a second of all threads together, where one call reads so many."""
-        each = statistics.fmean(ns for visit in self.visits for ns in visit)
-        return round(len(self.programs) * moved * 1e9 / max(each, 1))
+        return round(sum(map(len, self.visits)) * moved * 1e9 / max(self.busy, 1))
+
+
+def _busy(calls: Iterable[Spent]) -> int:
+    """Nanoseconds in which at least one of these calls ran: what the host does between them does not count."""
+    total = until = 0
+    for one in sorted(calls, key=lambda one: one.start_ns):
+        total += max(0, one.end_ns - max(one.start_ns, until))
+        until = max(until, one.end_ns)
+    return total
 
 
 def cost(workload: Workload, target: Ground, reference: Ground | None, pace: Pace) -> Cost:

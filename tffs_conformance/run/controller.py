@@ -286,15 +286,14 @@ class Controller(Session):
         """What each target costs, where a user asked for it; by target."""
         if not self.options.measure or not self._journals or self._interrupted:
             return {}
-        from ..suite.costs.measure import measure  # noqa: PLC0415 - most runs do without
+        from . import costing  # noqa: PLC0415 - most runs do without
 
-        found = {}
-        for name in self.usable:
-            short = self.options.tier == "smoke"
-            how_long = "some seconds" if short else "about a minute"
-            self.config.get_terminal_writer().line(f"\nmeasuring what {printable(name)} costs: {how_long}")
-            found[name] = measure(self.targets[name], self.knowledge(name), short=short)
-        return found
+        return costing.costs(
+            [(self.targets[name], self.knowledge(name)) for name in self.usable],
+            self.interrupts,
+            self.config.get_terminal_writer(),
+            short=self.options.tier == "smoke",
+        )
 
     def _say_that_nothing_was_selected(self) -> None:
         options = " ".join((f"--tier={self.options.tier}", *self.selected))
