@@ -14,7 +14,7 @@ from .interrupts import Interrupts
 def costs(
     targets: Iterable[tuple[Target, Knowledge]], interrupts: Interrupts, writer: Any, *, short: bool
 ) -> dict[str, Costs]:
-    """What each of these targets costs, by its name; `writer` is pytest's. Who interrupts gets what is there by then."""
+    """What each of these targets costs, by its name, as far as nobody interrupts it. `writer` is pytest's."""
     found: dict[str, Costs] = {}
     how_long = "some seconds" if short else "about a minute"
     # The cases are over, so a signal ends this and not the run.
