@@ -1,10 +1,13 @@
 """What a plugin costs: exponents are found, fakes are named, nothing of it is a verdict."""
 
 import math
+import os
 import random
 import signal
 import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +160,17 @@ def test_sizes_and_times_are_readable() -> None:
 # On plugins ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def quick(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory, where there is one: a disk that is busy makes few files in the time for it."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        yield Path(folder)
+
+
 def measured(folder: Path, plugin: str, fault: str, *workloads: Workload) -> Costs:
     scheme = plugin.rpartition("/")[2]
     target = only_target(plugin, None, f"{scheme}://{folder}", {"TFFS_FAULT": fault} if fault else {}, 10.0)
@@ -171,13 +185,13 @@ def measured(folder: Path, plugin: str, fault: str, *workloads: Workload) -> Cos
         ("rename_file.by-copy", "rename_file", FILE, "rename copies every byte"),
     ],
 )
-def test_a_fake_is_named(tmp_path: Path, fault: str, op: str, grows: str, words: str) -> None:
-    got = measured(tmp_path, "fakes/faulty", fault, work(op, grows))
+def test_a_fake_is_named(quick: Path, fault: str, op: str, grows: str, words: str) -> None:
+    got = measured(quick, "fakes/faulty", fault, work(op, grows))
     assert (got.failure, got.reference, got.alike) == (None, "posix", True)
     assert any(finding.startswith(words) for finding in got.findings), got.figures[-1]
     # The reference was measured, too, and nothing is left of either.
     assert got.figures[-1].points[0].reference is not None
-    assert [path.name for path in tmp_path.glob("*/costs-*")] == []
+    assert [path.name for path in quick.glob("*/costs-*")] == []
 
 
 def test_files_that_live_in_the_process_are_measured_beside_memory(tmp_path: Path) -> None:
@@ -188,19 +202,19 @@ def test_files_that_live_in_the_process_are_measured_beside_memory(tmp_path: Pat
     assert 10_000 * 50 < entries.bytes < 10_000 * 5_000
 
 
-def test_a_plugin_that_dies_keeps_what_was_measured(tmp_path: Path) -> None:
-    got = measured(tmp_path, "fakes/faulty", "crash:copy_file", work("stat", FILE))
+def test_a_plugin_that_dies_keeps_what_was_measured(quick: Path) -> None:
+    got = measured(quick, "fakes/faulty", "crash:copy_file", work("stat", FILE))
     assert "copy_file" in str(got.failure)
     assert got.storage == "a disk of this machine"
-    got = measured(tmp_path, "fakes/faulty", "fails:copy_file", work("stat", FILE), work("copy_file", FILE))
+    got = measured(quick, "fakes/faulty", "fails:copy_file", work("stat", FILE), work("copy_file", FILE))
     assert got.failure is None
     why = [cost.left_out for cost in got.figures if cost.op == "copy_file"]
     assert why == ["it answers INTERNAL", "copy_file answers INTERNAL"]
 
 
-def test_a_run_says_what_it_costs_and_stays_what_it_was(tmp_path: Path) -> None:
+def test_a_run_says_what_it_costs_and_stays_what_it_was(tmp_path: Path, quick: Path) -> None:
     arguments = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=get_children.from-the-front", "--tier=smoke", "--measure")
-    done = run(tmp_path, *arguments)
+    done = run(tmp_path, *arguments, f"--root=faulty://{quick}")
     assert done.returncode == 0, done.stdout
     assert "measuring what faulty costs: some seconds" in done.stdout
     assert "COST listing is " in done.stdout

@@ -24,8 +24,10 @@ from .workloads import WORKLOADS, Workload
 
 #: Seconds for one kind of work; a quick plugin needs less. So long a whole run and a short one take for each.
 SECONDS, SHORT_SECONDS = 1.5, 0.2
-#: So many of them are for the ops one by one, and for making files and directories.
-FOR_EACH, FOR_MAKING = 2, 8
+#: So many of them are for the ops one by one.
+FOR_EACH = 2
+#: Seconds for making files, and as many for making the entries of directories.
+MAKING, SHORT_MAKING = 12.0, 5.0
 #: Entries that are made to see what memory they take, in a whole run and in a short one.
 ENTRIES, FEW_ENTRIES = 2048, 512
 
@@ -90,7 +92,7 @@ class _Measuring:
         return self._opened(bench, grounds)
 
     def _opened(self, bench: Workbench, grounds: ExitStack) -> Ground:
-        ground = Ground(bench, "costs", making=self._pace.seconds * FOR_MAKING)
+        ground = Ground(bench, "costs", making=SHORT_MAKING if self._pace.short else MAKING)
         grounds.callback(ground.close)
         return ground
 
