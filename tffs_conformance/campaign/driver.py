@@ -73,7 +73,7 @@ class Driver:
         try:
             while True:
                 enough = self._enough()
-                more = more and not enough and self._fill(left)
+                more = not enough and self._fill(left)
                 if not self._flying and (enough or not (more or self._later)):
                     return enough or "all tasks ended"
                 if enough:
@@ -111,7 +111,7 @@ class Driver:
             if self._later and self._later[0][0] <= time.monotonic():
                 self._send(heapq.heappop(self._later)[2])
             elif self._trouble is not None:
-                break
+                return True
             elif (task := next(left, None)) is not None:
                 self._send(task)
             else:
