@@ -30,6 +30,8 @@ TRIES, DEATHS = 3, 20
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 #: Seconds after which the driver looks around, whatever happens.
 TICK = 0.5
+#: Seconds after which workers are counted again: they come and go.
+RECOUNT = 5.0
 
 
 class Broken(Exception):
@@ -65,6 +67,8 @@ class Driver:
     _trouble: float | None = None
     _pause: float = FIRST_PAUSE
     _alone: float | None = None
+    _workers: int = 0
+    _counted: float = -RECOUNT
 
     def run(self) -> str:
         """Perform what is left; why that was the end, in a few words. Raises Broken and StoreTrouble."""
@@ -105,8 +109,10 @@ class Driver:
 
     def _fill(self, left: Iterator[Task]) -> bool:
         """Send tasks as long as there is room; whether there may be more of them."""
+        if time.monotonic() >= self._counted + RECOUNT:
+            self._workers, self._counted = sum(self.client.nthreads().values()), time.monotonic()
         # Where the store takes nothing, one task at a time finds out whether it does again.
-        room = 1 if self._trouble is not None else AHEAD * max(1, sum(self.client.nthreads().values()))
+        room = 1 if self._trouble is not None else AHEAD * max(1, self._workers)
         while len(self._flying) < room:
             if self._later and self._later[0][0] <= time.monotonic():
                 self._send(heapq.heappop(self._later)[2])
@@ -127,21 +133,22 @@ class Driver:
         heapq.heappush(self._later, (time.monotonic() + pause, next(self._order), task))
 
     def _take(self) -> None:
-        """Take what came back, or wait for a moment."""
+        """Take what came back, all of it at once, or wait for a moment."""
         try:
-            future = self._ready.get(timeout=TICK)
+            back = [self._ready.get(timeout=TICK)]
         except queue.Empty:
             self._look_around()
             return
-        task = self._flying.pop(future, None)
-        if task is None:
-            return
-        if future.status == "finished":
-            self._done(future.result())
-        elif future.status == "error":
-            self._dead(task, future.exception())
-        else:
-            self._again(task, FIRST_PAUSE)
+        while not self._ready.empty():
+            back.append(self._ready.get())
+        tasks = {future: self._flying.pop(future) for future in back if future in self._flying}
+        for future, task in tasks.items():
+            if future.status == "error":
+                self._dead(task, future.exception())
+            elif future.status != "finished":
+                self._again(task, FIRST_PAUSE)
+        for outcome in self.client.gather([future for future in tasks if future.status == "finished"]):
+            self._done(outcome)
 
     def _look_around(self) -> None:
         """See that there is a scheduler. Raises Broken where there was none for too long."""

@@ -45,7 +45,7 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
     }
     with dask.config.set(settings):
         cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs="CRITICAL"
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs="CRITICAL"
         )
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
