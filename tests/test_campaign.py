@@ -1,4 +1,4 @@
-"""Campaigns from end to end: Dask's workers, the suite in processes of their own, a store, and the report of one run."""
+"""Campaigns from end to end: Dask, the suite in processes of their own, a store, and the report of one run."""
 
 import json
 import os

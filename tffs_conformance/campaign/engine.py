@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from distributed import Client
 
-#: Seconds in which a scheduler has to answer.
-PATIENCE = 30
-
 
 class NoEngine(Exception):
     """Dask is missing, or its scheduler cannot be reached. The text is one sentence."""
@@ -31,7 +28,7 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
         ) from None
     if scheduler is not None:
         try:
-            client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
+            client = Client(scheduler, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise NoEngine(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
         with client:
