@@ -132,8 +132,8 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def secured(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """A scheduler and a worker in a network of their own, that speak TLS only: the address, and Dask's own settings."""
+def secured(tmp_path: Path) -> Iterator[tuple[str, dict[str, str], subprocess.Popen[bytes]]]:
+    """A scheduler that speaks TLS only, with a worker: its address, Dask's own settings, and its process."""
     openssl = shutil.which("openssl")
     assert openssl
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
@@ -158,18 +158,22 @@ def secured(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     while not address.is_file() or not address.read_text().strip():
         assert started[0].poll() is None
         time.sleep(0.1)
-    yield json.loads(address.read_text())["address"], settings
+    yield json.loads(address.read_text())["address"], settings, started[0]
     for process in reversed(started):
         process.terminate()
         process.wait()
 
 
 @pytest.mark.nightly
-def test_a_scheduler_over_tls(tmp_path: Path, secured: tuple[str, dict[str, str]]) -> None:
-    address, settings = secured
+def test_a_scheduler_over_tls(tmp_path: Path, secured: tuple[str, dict[str, str], subprocess.Popen[bytes]]) -> None:
+    address, settings, scheduler = secured
     assert address.startswith("tls://")
     (tmp_path / "plan.toml").write_text(PLAN.partition("[histories]")[0])
     refused = campaign(tmp_path, "plan.toml", f"--scheduler={address}", code=5)
     assert "it cannot be reached" in refused
     printed = campaign(tmp_path, "plan.toml", f"--scheduler={address}", code=0, **settings)
     assert "2 of 2 tasks, 26 cases" in printed
+    scheduler.kill()
+    scheduler.wait()
+    gone = campaign(tmp_path, "plan.toml", "--store=other", f"--scheduler={address}", code=5, **settings)
+    assert "it cannot be reached" in gone

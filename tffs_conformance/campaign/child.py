@@ -15,6 +15,8 @@ PR_SET_PDEATHSIG = 1
 
 def main(parent: int, arguments: list[str]) -> int:
     """Run pytest for the worker with this process id."""
+    # A shell that starts a campaign in the background has its children ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
     if os.getppid() != parent:
         return pytest.ExitCode.INTERRUPTED

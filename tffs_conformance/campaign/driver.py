@@ -8,6 +8,7 @@ import heapq
 import itertools
 import queue
 import time
+from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -110,9 +111,9 @@ class Driver:
     def _fill(self, left: Iterator[Task]) -> bool:
         """Send tasks as long as there is room; whether there may be more of them."""
         if time.monotonic() >= self._counted + RECOUNT:
-            self._workers, self._counted = sum(self.client.nthreads().values()), time.monotonic()
+            self._count_workers()
         # Where the store takes nothing, one task at a time finds out whether it does again.
-        room = 1 if self._trouble is not None else AHEAD * max(1, self._workers)
+        room = 1 if self._trouble is not None else AHEAD * self._workers
         while len(self._flying) < room:
             if self._later and self._later[0][0] <= time.monotonic():
                 self._send(heapq.heappop(self._later)[2])
@@ -147,17 +148,33 @@ class Driver:
                 self._dead(task, future.exception())
             elif future.status != "finished":
                 self._again(task, FIRST_PAUSE)
-        for outcome in self.client.gather([future for future in tasks if future.status == "finished"]):
+        finished = [future for future in tasks if future.status == "finished"]
+        try:
+            outcomes = self.client.gather(finished)
+        except (CancelledError, OSError):
+            # The scheduler went with what it knew. Where the store has the results, they count once all the same.
+            for future in finished:
+                self._again(tasks[future], FIRST_PAUSE)
+            return
+        for outcome in outcomes:
             self._done(outcome)
 
     def _look_around(self) -> None:
         """See that there is a scheduler. Raises Broken where there was none for too long."""
-        if self.client.status == "running" and self.client.nthreads():
+        if self.client.status == "running" and self._workers:
             self._alone = None
             return
         self._alone = self._alone or time.monotonic()
         if self.client.status == "closed" or time.monotonic() - self._alone > self.patience:
             raise Broken(SURROUNDINGS, "the scheduler is gone, or has no workers; the same command goes on from here")
+
+    def _count_workers(self) -> None:
+        """Count the tasks that workers perform at a time: none where the scheduler does not answer."""
+        try:
+            self._workers = sum(self.client.nthreads().values())
+        except (OSError, RuntimeError, ValueError):
+            self._workers = 0
+        self._counted = time.monotonic()
 
     # What came of a task ---------------------------------------------------------------------------------------------
 

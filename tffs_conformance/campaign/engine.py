@@ -39,6 +39,9 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
         "distributed.worker.multiprocessing-method": "forkserver",
         # A task has a process of its own: what a worker's takes says nothing.
         "distributed.worker.memory.terminate": False,
+        # The scheduler is in the driver's process, and what it remembers of tasks that ended grows up to these.
+        "distributed.admin.log-length": 1000,
+        "distributed.admin.low-level-log-length": 100,
     }
     with dask.config.set(settings):
         cluster = LocalCluster(
