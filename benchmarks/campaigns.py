@@ -25,7 +25,7 @@ from tffs_conformance.campaign.driver import Driver
 from tffs_conformance.campaign.perform import Outcome
 from tffs_conformance.campaign.plan import Plan, parsed
 from tffs_conformance.campaign.store import Ended, Store
-from tffs_conformance.campaign.tasks import Task
+from tffs_conformance.campaign.tasks import Task, blocks
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.report import Report
 
@@ -119,7 +119,7 @@ def counted(store: Path) -> Iterator[tuple[str, int, int]]:
     """The histories of each task, by target and seed."""
     kept = Store(str(store))
     plan, _ = kept.plan()
-    for block in status.blocks(plan):
+    for block in blocks(plan):
         for number, entry in sorted(kept.ended(block).items()):
             yield block.target, number, entry.histories
 
@@ -148,6 +148,8 @@ def disturbed(folder: Path, store: Path, tasks: int) -> str:
             elif time.monotonic() - last > DEATHS:
                 last = time.monotonic()
                 workers += kill_a_worker(process.pid)
+        if process.returncode in (3, 4):
+            raise SystemExit("the campaign cannot go on")
         if process.returncode in (0, 1):
             return f"{workers} workers and {drivers} drivers were killed, the store was full for {FULL} s"
 
@@ -204,7 +206,7 @@ def memory(folder: Path, most: int) -> None:
     asked = parsed({"name": "m", "shards": 0, "target": [{"name": "a", "plugin": "x"}],
                     "histories": {"seeds": most}}, "memory")  # fmt: skip
     store = Store(str(folder / "store"))
-    store.claim(asked)
+    store.claim(asked, "1")
     with engine.connected(None, 2) as client:
         began = time.monotonic()
         print(Driver(asked, store, client, status.read(store), 60, show, print, made_up).run())

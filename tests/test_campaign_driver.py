@@ -47,7 +47,7 @@ def hooked(asked: Plan, task: Task, url: str) -> Outcome:
 def campaign(client: Client, folder: Path, work: Perform, patience: float = 60, asked: Plan | None = None) -> Driver:
     asked = asked or plan(seeds=20)
     store = Store(str(folder / "store"))
-    store.claim(asked)
+    store.claim(asked, "1")
     WORK[:] = [work]
     return Driver(asked, store, client, status.read(store), patience, lambda _: None, print, hooked)
 

@@ -35,7 +35,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 
 def test_what_ended_twice_counts_once(store: Store) -> None:
-    store.claim(plan())
+    store.claim(plan(), "1")
     task = Task("a", "seed", 1001)
     assert store.keep(task, b"journal", ended(task), [FOUND]) == 1
     assert store.keep(task, b"journal", ended(task), [FOUND]) == 0
@@ -56,11 +56,13 @@ def test_an_entry_is_what_its_name_says(store: Store) -> None:
 
 
 def test_a_store_belongs_to_one_plan(store: Store) -> None:
-    began = store.claim(plan())
-    assert store.claim(plan(stop={"hours": 3})) == began
+    began = store.claim(plan(), "1")
+    assert store.claim(plan(stop={"hours": 3}), "1") == began
     assert store.plan() == (plan(), began)
     with pytest.raises(BadPlan, match="has the results of another plan"):
-        store.claim(plan(seeds=3))
+        store.claim(plan(seeds=3), "1")
+    with pytest.raises(BadPlan, match="has the results of the suite 1, and this is 2: choose another store"):
+        store.claim(plan(), "2")
 
 
 def test_what_is_no_store(tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ def test_a_full_store_keeps_nothing_of_a_task_by_halves(tmp_path: Path, monkeypa
 
 
 def test_histories_without_a_new_difference(store: Store) -> None:
-    store.claim(plan())
+    store.claim(plan(), "1")
     for number, at in ((1, 50), (2, 150), (3, 160)):
         task = Task("a", "seed", number)
         store.keep(task, b"journal", ended(task, at), [FOUND] if number == 1 else [])

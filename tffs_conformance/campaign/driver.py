@@ -8,9 +8,9 @@ import heapq
 import itertools
 import queue
 import time
-from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 

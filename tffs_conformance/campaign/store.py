@@ -66,17 +66,21 @@ class Store:
 
     # The plan --------------------------------------------------------------------------------------------------------
 
-    def claim(self, plan: Plan) -> int:
-        """Take the store for this plan, or go on with it; when it began, in seconds since the epoch.
+    def claim(self, plan: Plan, suite: str) -> int:
+        """Take the store for this plan and suite, or go on with it; when it began, in seconds since the epoch.
 
-        Raises BadPlan where the store belongs to another.
+        Raises BadPlan where the store belongs to others: what two suites found makes no report.
         """
         kept = self._json(PLAN)
         if kept is None:
-            kept = {"identity": plan.identity, "began": int(time.time()), "plan": plain.plain(plan)}
+            kept = {"identity": plan.identity, "suite": suite, "began": int(time.time()), "plan": plain.plain(plan)}
             self._write(PLAN, json.dumps(kept, indent=1).encode())
         if kept["identity"] != plan.identity:
             raise BadPlan(f"{self.url} has the results of another plan: choose another store, or take its own plan")
+        if kept["suite"] != suite:
+            raise BadPlan(
+                f"{self.url} has the results of the suite {kept['suite']}, and this is {suite}: choose another store"
+            )
         return int(kept["began"])
 
     def plan(self) -> tuple[Plan, int]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from .. import __version__
 from ..campaign import engine, plan, report, status
 from ..campaign.driver import SURROUNDINGS, USAGE, Broken, Driver
 from ..campaign.plan import BadPlan, Plan
@@ -13,6 +14,7 @@ from ..campaign.store import Store, StoreTrouble
 from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.report import REPORT_NAME
+from ..run.commit import commit
 
 #: So many findings are told; the store has all.
 TOLD = 20
@@ -75,7 +77,7 @@ def run(file: Path, scheduler: str | None, url: str, workers: int, patience: flo
     try:
         asked = plan.read(file)
         store = Store(_anywhere(url))
-        store.claim(asked)
+        store.claim(asked, f"{__version__} ({commit()})")
         begun = status.read(store)
         with engine.connected(scheduler, workers) as client, shown(begun) as (show, say):
             driver = Driver(asked, store, client, begun, patience, show, say)
