@@ -17,6 +17,7 @@ NOT_RUN = {
     "services": "needs docker and the images of the services",
     "minutes": "takes minutes",
     "docker": "needs docker, and minutes",
+    "cluster": "needs a scheduler of Dask and a store that many machines reach",
 }
 
 

@@ -2,4 +2,6 @@
 
 from .cli import main
 
-main()
+# Workers of a campaign import this module, too.
+if __name__ == "__main__":
+    main()

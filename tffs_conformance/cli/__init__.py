@@ -7,6 +7,7 @@ import click
 from .. import __version__
 from ..harness.native import NativePartsMissing
 from .abi import abi
+from .campaign import campaign
 from .config import config
 from .doctor import doctor
 from .explain import explain
@@ -60,6 +61,7 @@ for command in (
     publish,
     site,
     services,
+    campaign,
     waive,
     update_waivers,
 ):

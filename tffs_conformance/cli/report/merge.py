@@ -1,27 +1,20 @@
 """`tffs-conformance report merge`: one report of the parts of a run."""
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from ... import __version__
 from ...reports.document import write
 from ...reports.errors import ReportError
 from ...reports.escape import printable
-from ...reports.header import SuiteFacts
-from ...reports.merge import Merged, Suite
+from ...reports.merge import Merged
 from ...reports.merge import merge as merged
 from ...reports.report import REPORT_NAME, Report
-from ...reports.waivers import Waiver
 from ...reports.words import few, number
-from ...run.commit import commit
 from ...run.options import TRACES
-from ...run.selection import Course
-from ...run.waivers import fitting
-from ...suite.contract.catalogue import current_digest
-from ...suite.engine import collect
+from ...run.parts import SUITE
 from .reading import Unreadable, read
 
 
@@ -47,7 +40,7 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
     if any(path.exists() and path.samefile(part) for part in parts):
         raise click.UsageError(f"{path} is one of the parts: choose another folder")
     try:
-        found = merged(_read(parts), Suite(_left_out, _counted))
+        found = merged(_read(parts), SUITE)
         out.mkdir(parents=True, exist_ok=True)
         _copy_traces(found, parts, out / TRACES)
         write(found.report, out)
@@ -65,34 +58,6 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
 def _read(parts: tuple[Path, ...]) -> Iterator[tuple[Path, Report]]:
     """One part after the other: there may be very much in them."""
     return ((path, read(path)) for path in parts)
-
-
-def _left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
-    """Why these are not all cases of the tier, or None where they are."""
-    if not _is_this(suite):
-        return f"nobody knows which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
-    tier = collect.in_tiers(collect.tiers(suite.tier, undefined="--undefined" in suite.command))
-    course = Course(
-        tier=suite.tier,
-        cases=frozenset(case.id for case in tier),
-        targets=1,
-        collected=len(ended),
-        ended=len(ended),
-        selected=suite.selection,
-        stops=(),
-        interrupted=False,
-    )
-    return course.left_out(ended)
-
-
-def _counted(suite: SuiteFacts, waivers: list[Waiver]) -> list[Waiver]:
-    """The waivers with the number of cases that fit each, as far as that is known."""
-    return fitting(waivers) if _is_this(suite) else waivers
-
-
-def _is_this(suite: SuiteFacts) -> bool:
-    """Whether the parts are of the suite that merges them: it knows its own cases only."""
-    return (suite.version, suite.commit, suite.catalogue) == (__version__, commit(), current_digest())
 
 
 def _copy_traces(found: Merged, parts: tuple[Path, ...], into: Path) -> None:

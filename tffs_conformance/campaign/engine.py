@@ -1,0 +1,51 @@
+"""Dask, which hands tasks to workers: those of a scheduler somewhere, or of a cluster on this machine.
+
+Connections are secured as Dask's own settings say (`distributed.comm.tls`): nothing of it is ours.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class NoEngine(Exception):
+    """Dask is missing, or its scheduler cannot be reached. The text is one sentence."""
+
+
+@contextmanager
+def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
+    """A client of the scheduler at an address, or of a cluster of so many workers on this machine. Raises NoEngine."""
+    # Slow to import, and an extra.
+    try:
+        import dask  # noqa: PLC0415
+        from distributed import Client, LocalCluster  # noqa: PLC0415
+    except ImportError:
+        raise NoEngine(
+            "a campaign needs Dask, which is not installed: pip install 'tffs-conformance[campaign]'"
+        ) from None
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, set_as_default=False)
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
+            raise NoEngine(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
+        with client:
+            yield client
+        return
+    settings = {
+        # Workers begin as copies of one process that has Dask imported.
+        "distributed.worker.multiprocessing-method": "forkserver",
+        # A task has a process of its own: what a worker's takes says nothing.
+        "distributed.worker.memory.terminate": False,
+        # The scheduler is in the driver's process, and what it remembers of tasks that ended grows up to these.
+        "distributed.admin.log-length": 1000,
+        "distributed.admin.low-level-log-length": 100,
+    }
+    with dask.config.set(settings):
+        cluster = LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs="CRITICAL"
+        )
+        with cluster, Client(cluster, set_as_default=False) as client:
+            yield client

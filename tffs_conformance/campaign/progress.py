@@ -1,0 +1,54 @@
+"""Progress as a person sees it: a bar in a terminal, a plain line now and then in a log."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from .status import Status
+
+#: Seconds from line to line in a log.
+EVERY = 30.0
+
+
+@contextmanager
+def shown(status: Status, every: float = EVERY) -> Iterator[tuple[Callable[[Status], None], Callable[[str], None]]]:
+    """Two functions for as long as a campaign runs: one shows how far it is, the other says a sentence."""
+    console = Console(file=sys.stderr, highlight=False)
+    if not console.is_terminal:
+        yield _Lines(every).show, lambda sentence: print(sentence, file=sys.stderr, flush=True)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[more]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(status.plan.name, total=status.tasks, completed=status.ended, more="")
+
+        def show(now: Status) -> None:
+            more = f"{now.rate:.1f}/min, {now.histories} histories, {now.findings} findings"
+            bar.update(task, completed=now.ended, more=more)
+
+        yield show, lambda sentence: console.print(Text(sentence))
+
+
+class _Lines:
+    """A line when something ended, and no more than one in so many seconds."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._next = time.monotonic()
+        self._told = -1
+
+    def show(self, status: Status) -> None:
+        """Say how far it is, if it is time."""
+        if status.ended != self._told and (time.monotonic() >= self._next or status.ended == status.tasks):
+            print(status.line(), file=sys.stderr, flush=True)
+            self._next, self._told = time.monotonic() + self._every, status.ended

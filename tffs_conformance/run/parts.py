@@ -1,0 +1,45 @@
+"""What only the suite knows of the parts of a run: why a tier is not whole, and which waivers fit how many cases."""
+
+from collections.abc import Collection
+
+from .. import __version__
+from ..reports.header import SuiteFacts
+from ..reports.merge import Suite
+from ..reports.waivers import Waiver
+from ..suite.contract.catalogue import current_digest
+from ..suite.engine import collect
+from .commit import commit
+from .selection import Course
+from .waivers import fitting
+
+
+def _left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
+    """Why these are not all cases of the tier, or None where they are."""
+    if not _is_this(suite):
+        return f"nobody knows which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
+    tier = collect.in_tiers(collect.tiers(suite.tier, undefined="--undefined" in suite.command))
+    course = Course(
+        tier=suite.tier,
+        cases=frozenset(case.id for case in tier),
+        targets=1,
+        collected=len(ended),
+        ended=len(ended),
+        selected=suite.selection,
+        stops=(),
+        interrupted=False,
+    )
+    return course.left_out(ended)
+
+
+def _counted(suite: SuiteFacts, waivers: list[Waiver]) -> list[Waiver]:
+    """The waivers with the number of cases that fit each, as far as that is known."""
+    return fitting(waivers) if _is_this(suite) else waivers
+
+
+def _is_this(suite: SuiteFacts) -> bool:
+    """Whether the parts are of the suite that merges them: it knows its own cases only."""
+    return (suite.version, suite.commit, suite.catalogue) == (__version__, commit(), current_digest())
+
+
+#: This suite, for merging.
+SUITE = Suite(_left_out, _counted)
