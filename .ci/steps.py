@@ -38,7 +38,7 @@ SHOWN, REPEATED = 80, 12
 #: What the packages and images are built with, and what the tests run.
 DEBIAN = """
     ccache chromium cmake debootstrap docker.io docker-compose g++ libclang-dev libcurl4-openssl-dev libprotobuf-dev
-    libpugixml-dev libssl-dev make nlohmann-json3-dev pkg-config protobuf-compiler valgrind
+    libpugixml-dev libssl-dev make nlohmann-json3-dev openssh-server pkg-config protobuf-compiler valgrind
 """
 
 ENVIRONMENT = {

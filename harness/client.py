@@ -9,8 +9,6 @@ from . import wire
 from .launchers.launcher import LAST_WORDS, Ended, Launcher, Lost, Process, Silent, how
 from .outcomes import Crashed, Died, Hung, Threw
 
-WIRE_VERSION = 6
-
 #: What of the plugin runs during the commands that are not named after their op.
 OP_OF_COMMAND = {
     "load": "dlopen",

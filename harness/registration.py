@@ -7,11 +7,11 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from .client import WIRE_VERSION, Host, HostFault
+from .client import Host, HostFault
 from .codes import Code
 from .outcomes import Death, Died
 from .tables import TABLES
-from .wire import Reply, unsigned
+from .wire import WIRE_VERSION, Reply, unsigned
 
 #: A plugin that announces more schemes than this has not written the number.
 MOST_SCHEMES = 1000

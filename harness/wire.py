@@ -31,6 +31,10 @@ _WRAP = 1 << 64
 _SIGN = 1 << 63
 
 
+#: Of the frames, the commands and their answers: docs/wire.md.
+WIRE_VERSION = 6
+
+
 class WireError(Exception):
     """The bytes are no frame."""
 

@@ -22,6 +22,7 @@ from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
 from tffs_conformance.harness.raw import RawFilesystem
 from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.harness.state import State
+from tffs_conformance.harness.wire import WIRE_VERSION, encode
 
 HOST = str(native_directory() / "tffs-host")
 
@@ -237,6 +238,13 @@ def test_a_command_that_ends_says_why() -> None:
     launcher = Command([sys.executable, "-c", "import sys; sys.exit('no such container')"])
     with pytest.raises(Lost, match=r"exit status 1: no such container"):
         Loader(launcher, plugin_path("posix"), 20).load()
+
+
+@pytest.mark.parametrize("version", [(), (WIRE_VERSION + 1,)])
+def test_a_host_of_another_version_is_refused_in_one_sentence(version: tuple[int, ...]) -> None:
+    answers = f"import sys; sys.stdout.buffer.write({encode('done', version)!r}); sys.stdout.flush(); sys.stdin.read()"
+    with pytest.raises(Lost, match=r"the host is of another version: .*: put there what 'tffs-conformance host"):
+        Command([sys.executable, "-c", answers]).start()
 
 
 def test_a_connection_that_is_lost_is_no_death_and_the_next_one_works(tmp_path: Path) -> None:

@@ -153,14 +153,19 @@ def container(host: Path) -> Iterator[str]:
     client.images.remove(IMAGE)
 
 
-def image(files: dict[str, Path]) -> bytes:
-    """A tar file with these files, the libraries that they need, and a folder for temporary files."""
-    libraries = {library: Path(library) for file in files.values() for library in needed(file)}
+def image(files: dict[str, Path], folders: Iterable[str] = ()) -> bytes:
+    """A tar file with these files, the libraries that they need, these folders, and one for temporary files."""
+    programs = [file for file in files.values() if file.read_bytes().startswith(b"\x7fELF")]
+    libraries = {library: Path(library) for file in programs for library in needed(file)}
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         folder = tarfile.TarInfo("tmp")
         folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
         tar.addfile(folder)
+        for name in folders:
+            folder = tarfile.TarInfo(name)
+            folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(folder)
         for name, path in {**libraries, **files}.items():
             content = path.read_bytes()
             entry = tarfile.TarInfo(name.lstrip("/"))

@@ -23,8 +23,6 @@
 
 namespace tffs {
 
-constexpr int kWireVersion = 6;
-
 // What the host saw besides the answer; the bits stand in docs/wire.md.
 constexpr int64_t kWrapperChanged = 1;
 constexpr int64_t kArgumentChanged = 2;

@@ -60,7 +60,7 @@ void BlockChildSignal(int how) {
 
 class Relayed {
  public:
-  Relayed(int in, int out) : in_(in), out_(out) { Tell(Reply("done")); }
+  Relayed(int in, int out) : in_(in), out_(out) { Tell(Reply("done").Integer(kWireVersion)); }
 
   std::optional<Ends> Run() {
     BlockChildSignal(SIG_BLOCK);

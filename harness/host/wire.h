@@ -12,6 +12,9 @@
 
 namespace tffs {
 
+// Of the frames, the commands and their answers: docs/wire.md.
+constexpr int kWireVersion = 6;
+
 // A request that makes no sense; answered with `bad`.
 struct BadRequest : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 
-from ..wire import CHUNK, Frames, Reply, encode
+from ..wire import CHUNK, WIRE_VERSION, Frames, Reply, encode
 from .launcher import ALLOCATOR, FILLING, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
 from .output import Output
 
@@ -20,6 +20,8 @@ from .output import Output
 KILL_PATIENCE = 10.0
 #: Seconds in which a command is expected to have a host that answers: a container, a far machine.
 CONNECT_PATIENCE = 60.0
+#: How to have the host of this version.
+EXPORT = "put there what 'tffs-conformance host --export DIR' hands out"
 #: How much of what a command said last is told when it ends too early.
 LAST_SAID = 500
 
@@ -168,10 +170,13 @@ class _Connection:
         self._end.atexit = False
         self.send(encode("relay", [os.fsencode(text) for pair in environment.items() for text in pair]))
         try:
-            self.receive(time.monotonic() + CONNECT_PATIENCE)
+            answer = self.receive(time.monotonic() + CONNECT_PATIENCE)
         except Silent:
             self.close()
             raise Lost(f"no host answered within {CONNECT_PATIENCE:g} s: {' '.join(command)}") from None
+        if not _speaks_ours(answer):
+            self.close()
+            raise Lost(f"the host is of another version: {' '.join(command)}: {EXPORT}")
 
     def send(self, frame: bytes) -> None:
         """Hand over a frame. Where the connection is lost, who waits for the reply finds out."""
@@ -215,6 +220,11 @@ class _Connection:
     def close(self) -> None:
         """End the command: its relay ends with the wire."""
         self._end()
+
+
+def _speaks_ours(answer: Reply) -> bool:
+    """Whether a relay says that it speaks this version of the wire; the first ones did not say which they speak."""
+    return answer.take() == b"done" and answer.more and answer.take() == WIRE_VERSION
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
