@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus, unquote
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from tests.faulty_http import Asked, FaultyServer, Reply
+from tests.faulty_http import Asked, FaultyServer, Reply, ranged
 from tests.sigv4 import complaint, parameters
 
 ACCESS_KEY = "AKIDTEST"
@@ -157,7 +157,8 @@ class S3Server(FaultyServer):
             if not stored.length:
                 return error(416, "InvalidRange", "<ActualObjectSize>0</ActualObjectSize>")
             return Reply(206, headers | {"Content-Range": f"bytes 0-0/{stored.length}"}, stored.content[:1])
-        return Reply(200, headers | {"Content-Length": str(stored.length)}, stored.content)
+        whole = Reply(200, headers | {"Content-Length": str(stored.length)}, stored.content)
+        return ranged(asked, whole) if self.ranges else whole
 
     def _refused(self, asked: Asked, stored: Stored | None) -> Reply | None:
         if asked.headers.get("if-none-match") == "*" and stored is not None:

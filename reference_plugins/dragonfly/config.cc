@@ -169,6 +169,8 @@ void ReadAll(const Json& json, Config* config) {
             [&](const Json& store) { ReadStore(store, config); });
   file.Text("cache_dir", &config->cache_dir);
   file.Count<uint64_t>("cache_max_bytes", 0, INT64_MAX, &config->cache_max_bytes);
+  file.Count<uint64_t>("whole_object_below", 0, INT64_MAX, &config->whole_object_below);
+  file.Count<uint64_t>("read_ahead", 0, 1 << 30, &config->read_ahead);
   file.Count("sign_expires_s", 1, 604800, &config->sign_expires_s);
   file.Flag("require_p2p", &config->require_p2p);
   file.Flag("fallback_to_source", &config->fallback_to_source);

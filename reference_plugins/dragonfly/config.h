@@ -32,6 +32,8 @@ struct Config {
 
   std::string cache_dir;
   uint64_t cache_max_bytes = 1073741824;
+  uint64_t whole_object_below = 67108864;
+  uint64_t read_ahead = 0;  // 0: no ranges
   int sign_expires_s = 900;
   bool require_p2p = true;
   bool fallback_to_source = false;

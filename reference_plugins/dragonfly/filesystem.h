@@ -12,7 +12,10 @@
 #include "http.h"
 #include "names.h"
 #include "objects.h"
+#include "ranges.h"
+#include "readable.h"
 #include "s3.h"
+#include "streams.h"
 #include "tree.h"
 
 namespace dragonfly {
@@ -25,6 +28,10 @@ struct Filesystem {
   // The whole content of a version of an object, fetched where it is not at hand. Throws Failure.
   Content Fetch(const Name& name, const Version& version);
 
+  // The same to be read: a large object comes while it is read, or in parts, as the configuration
+  // says. What it gives may not outlive the filesystem.
+  std::shared_ptr<const Readable> Open(const Name& name, const Version& version);
+
   const Config config;
   Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s};
   const S3 s3{config, http};
@@ -32,6 +39,15 @@ struct Filesystem {
   const Tree tree{objects, config.list_max_pages};
   const Dragonfly dragonfly{config, s3, http};
   Cache cache{config.cache_max_bytes};
+  Streams streams;
+
+ private:
+  // Waits for all of it, which is compared before anybody sees a byte.
+  Content FetchAtOnce(const Name& name, const Version& version);
+  Content FetchPart(const Name& name, const Version& version, const Span& span);
+
+  // NULL where it cannot grow.
+  std::shared_ptr<const Growing> Stream(const Name& name, const Version& version);
 };
 
 inline std::shared_ptr<Filesystem> Get(const TF_Filesystem* filesystem) {

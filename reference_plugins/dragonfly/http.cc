@@ -21,7 +21,9 @@ struct Exchange {
   const Request& request;
   Response response;
   uint64_t sent = 0;
-  bool full = false;  // more came than `into` takes
+  bool begun = false;       // content came
+  bool is_content = false;  // it goes into `into`
+  bool full = false;        // more came than `into` takes
   std::exception_ptr refused;
 
   // Performs `step`, which gives what libcurl shall be told; `stop` makes it end the transfer.
@@ -61,9 +63,12 @@ size_t OnHeader(char* data, size_t, size_t n, void* argument) {
 size_t OnBody(char* data, size_t, size_t n, void* argument) {
   auto* exchange = static_cast<Exchange*>(argument);
   return exchange->Guarded(0, [&] {
-    long status = 0;
-    curl().easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &status);
-    if (status == 200 && exchange->request.into != nullptr) {
+    if (!std::exchange(exchange->begun, true)) {
+      curl().easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &exchange->response.status);
+      Sink* const into = exchange->request.into;
+      exchange->is_content = into != nullptr && into->Begin(exchange->response);
+    }
+    if (exchange->is_content) {
       exchange->full = !exchange->request.into->Take(data, n);
       if (exchange->full) return size_t{0};
     } else if (exchange->response.body.size() + n > exchange->request.most_text) {
@@ -89,6 +94,9 @@ size_t OnSend(char* buffer, size_t, size_t n, void* argument) {
     return wanted;
   });
 }
+
+// libcurl asks at least once a second.
+int OnProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return Recalled() ? 1 : 0; }
 
 // A connection that was kept may be gone when it is used again: then libcurl sends from the start.
 int OnRewind(void* argument, curl_off_t offset, int origin) {
@@ -197,7 +205,7 @@ Response Http::Send(const Request& request) {
   const auto give_back = [this](void* handle) { Return(handle); };
   const std::unique_ptr<void, decltype(give_back)> borrowed(Borrow(), give_back);
   CURL* handle = borrowed.get();
-  Exchange exchange{handle, request, {}, 0, false, nullptr};
+  Exchange exchange{handle, request, {}, 0, false, false, false, nullptr};
   const List lines = HeaderLines(request);
 
   const auto set = [handle](CURLoption option, auto value) {
@@ -227,6 +235,8 @@ Response Http::Send(const Request& request) {
   set(CURLOPT_HEADERDATA, &exchange);
   set(CURLOPT_WRITEFUNCTION, OnBody);
   set(CURLOPT_WRITEDATA, &exchange);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, OnProgress);
   if (request.method == "HEAD") {
     set(CURLOPT_NOBODY, 1L);
   } else if (request.method == "PUT" || request.method == "POST") {

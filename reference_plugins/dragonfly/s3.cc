@@ -42,11 +42,12 @@ Response S3::Send(const Call& call) const {
   const std::string query = QueryString(call.query);
   const std::string hash = HashOf(call.body);
   return Persistently(config_.retry_deadline_s, call.idempotent, [&] {
-    if (call.into != nullptr) call.into->Clear();
     // Signed anew each time: a signature is good for some minutes only.
     const Scope scope = {config_.region, "s3", std::time(nullptr)};
     Signable signable = {call.method, address.path, call.query, call.headers, hash};
     signable.headers["host"] = address.host;
+    const std::string range = call.into == nullptr ? "" : call.into->Ask();
+    if (!range.empty()) signable.headers["range"] = range;
     signable.headers["x-amz-content-sha256"] = hash;
     signable.headers["x-amz-date"] = Timestamp(scope.now);
     if (!config_.credentials.session_token.empty()) {
