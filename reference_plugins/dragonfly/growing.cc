@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +30,35 @@ std::thread Undisturbed(std::function<void()> run) {
   }
 }
 
+// All that grow. A process may end while files are open: then their threads end before the
+// libraries do that they use, which were there first.
+class Everyone {
+ public:
+  static Everyone& Here() {
+    static Everyone everyone;
+    return everyone;
+  }
+
+  ~Everyone() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (Growing* one : all_) one->Stop();
+  }
+
+  void Add(Growing* one) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all_.insert(one);
+  }
+
+  void Remove(Growing* one) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all_.erase(one);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Growing*> all_;
+};
+
 }  // namespace
 
 Growing::Growing(const std::string& directory, uint64_t size, Checksum checksum, Fill fill,
@@ -38,11 +68,22 @@ Growing::Growing(const std::string& directory, uint64_t size, Checksum checksum,
       fill_(std::move(fill)),
       keep_(std::move(keep)),
       sink_(spool_.get(), {0, size, size}, std::move(checksum), this) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Start();
+  Everyone::Here().Add(this);
+  try {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Start();
+  } catch (...) {
+    Everyone::Here().Remove(this);
+    throw;
+  }
 }
 
 Growing::~Growing() {
+  Everyone::Here().Remove(this);
+  Stop();
+}
+
+void Growing::Stop() {
   recall_.Call();
   if (thread_.joinable()) thread_.join();
 }

@@ -55,6 +55,9 @@ class Growing : public Readable, private Audience {
 
   std::shared_ptr<const State> state() const { return state_; }
 
+  // Ends the transfer, for good.
+  void Stop();
+
  private:
   // Waits until the bytes in front of `end` may be read. `reads` says that they will be.
   void Await(uint64_t end, bool reads) const;

@@ -1,7 +1,12 @@
 #include "growing.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -85,6 +90,32 @@ TEST(GrowingEndsWithItsLastReader) {
   Source source;
   source.Allow(5);
   EXPECT_EQUAL(Got(*source.Begin(), 0, 1), "0");
+}
+
+// The files of a process that ends need not be closed.
+TEST(GrowingEndsWithItsProcess) {
+  int ends[2];
+  EXPECT_EQUAL(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    static const auto* const open = new Growing(
+        "/tmp", kSize, Checksum(),
+        [&](Sink*) {
+          while (!Recalled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          if (write(ends[1], "r", 1) != 1) std::abort();
+        },
+        [](Content) {});
+    if (open == nullptr) std::abort();
+    std::exit(0);
+  }
+  close(ends[1]);
+  char told = ' ';
+  EXPECT_EQUAL(read(ends[0], &told, 1), ssize_t{1});
+  EXPECT_EQUAL(told, 'r');
+  close(ends[0]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQUAL(status, 0);
 }
 
 TEST(GrowingGoesOnWhereItBroke) {
