@@ -36,7 +36,12 @@ Tally tally;
 
 class User {
  public:
-  User(Setting* setting, unsigned seed) : setting_(*setting), random_(seed) {}
+  User(Setting* setting, unsigned seed) : setting_(*setting), random_(seed) {
+    // All that a thread ever needs, now: what grows later is the plugin's.
+    for (std::vector<char>* buffer : {&buffer_, &expected_}) {
+      buffer->assign(setting->most + setting->keys.size(), 'x');
+    }
+  }
   ~User() { TF_DeleteStatus(status_); }
   User(const User&) = delete;
   User& operator=(const User&) = delete;
