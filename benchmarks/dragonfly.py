@@ -207,8 +207,11 @@ def main() -> None:
         prog="dragonfly", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help=f"only objects of {', '.join(QUICK)}, one thread")
-    parser.add_argument("--stub", action="store_true", help="without docker; figures of it say nothing")
+    parser.add_argument(
+        "--stub", action="store_true", help="without docker, and --quick; most of its figures say nothing"
+    )
     options = parser.parse_args()
+    options.quick = options.quick or options.stub  # the stubs keep all of it in memory
     with Stubs() if options.stub else Docker() as place, tempfile.TemporaryDirectory() as folder:
         requests(place, Path(folder))
         bench = Workbench(place, Path(folder))

@@ -63,7 +63,8 @@ TEST(ConfigNamesTheKey) {
   Refused("{}", "addr is missing");
   Refused(With(R"(, "retires": 3)"), "the key retires is not known");
   Refused(With("", R"(, "regoin": "eu")"), "the key object_storage.regoin is not known");
-  Refused(With(R"(, "whole_object_below": -1)"), "the key whole_object_below is not a whole number");
+  Refused(With(R"(, "whole_object_below": -1)"),
+          "the key whole_object_below is not a whole number");
   Refused(With(R"(, "read_ahead": 1073741825)"), "the key read_ahead is not between 0 and");
   Refused(With(R"(, "list_max_pages": "3")"), "the key list_max_pages is not a whole number");
   Refused(With(R"(, "list_max_pages": -1)"), "the key list_max_pages");
