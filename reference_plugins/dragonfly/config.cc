@@ -184,6 +184,7 @@ void ReadAll(const Json& json, Config* config) {
   config->verify = verify == "all"        ? Verify::kAll
                    : verify == "checksum" ? Verify::kChecksum
                                           : Verify::kNone;
+  file.Count("max_connections", 1, 1024, &config->max_connections);
   file.Count("connect_timeout_s", 1, 3600, &config->connect_timeout_s);
   file.Count("stall_timeout_s", 1, 86400, &config->stall_timeout_s);
   file.Seconds("retry_deadline_s", 86400, &config->retry_deadline_s);

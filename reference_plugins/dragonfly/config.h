@@ -37,6 +37,7 @@ struct Config {
   bool fallback_to_source = false;
   bool tag_with_etag = true;  // task_version
   Verify verify = Verify::kAll;
+  int max_connections = 32;
   int connect_timeout_s = 5;
   int stall_timeout_s = 120;
   double retry_deadline_s = 30;

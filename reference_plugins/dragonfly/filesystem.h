@@ -26,7 +26,7 @@ struct Filesystem {
   Content Fetch(const Name& name, const Version& version);
 
   const Config config;
-  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s};
+  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections};
   const S3 s3{config, http};
   const Objects objects{s3};
   const Tree tree{objects, config.list_max_pages};

@@ -51,6 +51,12 @@ TEST(ConfigHasHostsAsTheyAreSent) {
   EXPECT_EQUAL(endpoint("http://s3:8080"), "http://s3:8080");
 }
 
+TEST(ConfigLimitsConnections) {
+  EXPECT_EQUAL(ParseConfig(With("")).max_connections, 32);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "max_connections": 1)")).max_connections, 1);
+  Refused(With(R"(, "max_connections": 0)"), "max_connections is not between 1 and 1024");
+}
+
 TEST(ConfigTakesFractionsOfSeconds) {
   EXPECT_EQUAL(ParseConfig(With("")).retry_deadline_s, 30.0);
   EXPECT_EQUAL(ParseConfig(With(R"(, "retry_deadline_s": 0.5)")).retry_deadline_s, 0.5);
