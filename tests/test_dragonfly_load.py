@@ -1,4 +1,4 @@
-"""The dragonfly plugin under many threads, and on servers that refuse for a while: few connections, and nobody loses."""
+"""The dragonfly plugin under many threads, and on servers that refuse for a while: few connections, no losses."""
 
 import contextlib
 import socket

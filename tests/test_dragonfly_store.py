@@ -305,14 +305,6 @@ def test_a_listing_that_is_none(fs: HostFilesystem, store: S3Server, body: bytes
     assert fs.get_children(at("d")).code is Code.INTERNAL
 
 
-def test_requests_of_the_queries(fs: HostFilesystem, store: S3Server) -> None:
-    store.put("tests/d/file", CONTENT)
-    for name, requests in (("d/file", 1), ("d", 2), ("missing", 2)):
-        before = len(store.asked)
-        fs.stat(at(name))
-        assert len(store.asked) - before == requests
-
-
 def test_directories_are_markers_or_prefixes(fs: HostFilesystem, store: S3Server) -> None:
     store.put("tests/implied/file", b"")
     assert fs.is_directory(at("implied")).ok

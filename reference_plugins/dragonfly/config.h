@@ -42,6 +42,8 @@ struct Config {
   int stall_timeout_s = 120;
   double retry_deadline_s = 30;
   int list_max_pages = 10000;
+  double metadata_ttl_s = 0;
+  uint64_t copy_part_bytes = uint64_t{5} << 30;
 };
 
 // Throws Failure: NOT_FOUND where no file is named or there is none, INVALID_ARGUMENT, with the

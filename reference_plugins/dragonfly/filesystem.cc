@@ -23,8 +23,11 @@ void Cleanup(TF_Filesystem* filesystem) noexcept {
   filesystem->plugin_filesystem = nullptr;
 }
 
-// What is asked of the store is never remembered; only content is.
-void FlushCaches(const TF_Filesystem* filesystem) noexcept { Get(filesystem)->cache.Clear(); }
+void FlushCaches(const TF_Filesystem* filesystem) noexcept {
+  const auto state = Get(filesystem);
+  state->cache.Clear();
+  state->metadata.Clear();
+}
 
 }  // namespace
 
@@ -33,7 +36,12 @@ Content Filesystem::Fetch(const Name& name, const Version& version) {
   const std::string key = version.etag + "\n" + name.bucket + "/" + name.key;
   return cache.Get(key, [&] {
     const auto spool = std::make_shared<Spool>(config.cache_dir);
-    dragonfly.Get(name, version, spool.get());
+    try {
+      dragonfly.Get(name, version, spool.get());
+    } catch (const Changed&) {
+      metadata.Forget(name);
+      throw;
+    }
     return spool;
   });
 }

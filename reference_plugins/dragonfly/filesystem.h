@@ -10,6 +10,7 @@
 #include "config.h"
 #include "dragonfly.h"
 #include "http.h"
+#include "metadata.h"
 #include "names.h"
 #include "objects.h"
 #include "s3.h"
@@ -28,7 +29,8 @@ struct Filesystem {
   const Config config;
   Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections};
   const S3 s3{config, http};
-  const Objects objects{s3};
+  Metadata metadata{config.metadata_ttl_s};
+  const Objects objects{s3, metadata, config.copy_part_bytes};
   const Tree tree{objects, config.list_max_pages};
   const Dragonfly dragonfly{config, s3, http};
   Cache cache{config.cache_max_bytes};
