@@ -11,7 +11,8 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, at, read, served, write
 from tests.faulty_http import Asked, Reply
-from tests.s3_server import BUCKET
+from tests.s3_server import BUCKET, error
+from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.host_filesystem import HostFilesystem
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
@@ -137,6 +138,39 @@ def test_requests(tmp_path: Path, op: str) -> None:
         proxy.inject(collected.at_proxy)
         assert OPS[op](fs)
         assert collected.all() == collected.expected
+
+
+def test_a_question_that_a_file_did_not_need_may_fail(tmp_path: Path) -> None:
+    with served(tmp_path) as (store, _, fs):
+        store.put("tests/file", CONTENT)
+        store.inject(lambda _, __: error(403, "AccessDenied"), when=lambda asked: "list-type" in asked.target)
+        assert fs.stat(at("file")).value.length == len(CONTENT)
+        assert fs.stat(at("nothing")).code is Code.PERMISSION_DENIED
+
+
+@pytest.mark.parametrize("name", ["both", "both.bin"])
+def test_an_object_that_is_called_like_a_directory(tmp_path: Path, name: str) -> None:
+    with served(tmp_path) as (store, _, fs):
+        for key in (name, f"{name}/file.bin"):
+            store.put(f"tests/{key}", CONTENT)
+        assert read_all(fs, name)
+        assert not fs.stat(at(name)).value.is_directory
+        assert fs.get_children(at(name)).value.names == ("file.bin",)
+        assert fs.create_dir(at(f"{name}/new")).code is Code.FAILED_PRECONDITION
+        assert fs.recursively_create_dir(at(f"{name}/new/er")).code is Code.FAILED_PRECONDITION
+        assert write(fs, at(f"{name}/new.bin"), CONTENT)[0] is Code.FAILED_PRECONDITION
+
+
+def test_a_name_among_many_is_found(tmp_path: Path) -> None:
+    with served(tmp_path) as (store, _, fs):
+        for key in (*(f"d/{k:04}" for k in range(200)), "d/z", "d/y/file.bin"):
+            store.put(f"tests/{key}", CONTENT)
+        for name in ("0001", "z", "y"):
+            assert fs.create_dir(at(f"d/{name}")).code is Code.ALREADY_EXISTS
+        assert fs.create_dir(at("d/x")).ok
+        assert fs.recursively_create_dir(at("d/y")).ok
+        assert fs.recursively_create_dir(at("d/z/below")).code is Code.FAILED_PRECONDITION
+        assert "tests/d/y/" not in store.buckets[BUCKET]
 
 
 # Answers that are remembered ----------------------------------------------------------------------------------------

@@ -37,6 +37,11 @@ class User {
       TF_FileStatistics statistics;
       ops_.stat(filesystem_, own_.c_str(), &statistics, status_);
       Demand("stat");
+      std::string paths[] = {own_, shared, std::string(kDirectory)};
+      char* all[] = {paths[0].data(), paths[1].data(), paths[2].data()};
+      if (!ops_.paths_exist(filesystem_, all, 3, nullptr)) wrong_ += "paths_exist; ";
+      ops_.recursively_create_dir(filesystem_, (own_ + "-d/a/b").c_str(), status_);
+      Demand("recursively_create_dir");
       char** entries = nullptr;
       const int count = ops_.get_children(filesystem_, kDirectory, &entries, status_);
       Demand("get_children");
