@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, served
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, served, write
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server, error
 from tffs_conformance.harness import programs
@@ -55,6 +55,19 @@ def test_readers_have_connections_to_both_servers(tmp_path: Path) -> None:
         assert proxy.connections <= 4
         # The proxy asks the store, too, on connections of its own.
         assert store.connections <= 4 + len(proxy.asked)
+
+
+def test_one_connection_is_enough_for_all_that_is_sent_at_the_same_time(tmp_path: Path) -> None:
+    with served(tmp_path, max_connections=1) as (store, _, fs):
+        names = [at(f"dir-{k}") for k in range(20)]
+        for name in names:
+            assert fs.recursively_create_dir(f"{name}/a/b").ok
+        statuses = fs.paths_exist(names).value.statuses
+        assert statuses is not None
+        assert {status.code for status in statuses} == {Code.OK}
+        assert write(fs, at("large"), bytes(65 << 20))[0] is Code.OK
+        assert fs.rename_file(at("large"), at("moved")).ok
+        assert store.connections == 1
 
 
 def test_a_storm_of_refusals_loses_nobody(tmp_path: Path) -> None:

@@ -27,27 +27,26 @@ bool BeginsWith(const std::string& key, const std::string& start) {
 // Deletes keys, and counts those that stay.
 class Sweep {
  public:
-  Sweep(const Objects& objects, std::string bucket, uint64_t* files, uint64_t* directories)
-      : objects_(objects), bucket_(std::move(bucket)), files_(files), directories_(directories) {}
+  Sweep(const Objects& objects, std::string bucket)
+      : objects_(objects), bucket_(std::move(bucket)) {}
 
   void Delete(const std::vector<std::string>& keys) {
     for (const auto& [key, failure] : objects_.DeleteAll(bucket_, keys)) {
-      ++*(IsMarker(key) ? directories_ : files_);
-      if (!failure_) failure_ = failure;
+      ++(IsMarker(key) ? directories_ : files_);
+      if (!first_) first_ = failure;
     }
   }
 
-  // Throws the first failure there was.
-  void End() const {
-    if (failure_) throw Failure(*failure_);
-  }
+  uint64_t files() const { return files_; }
+  uint64_t directories() const { return directories_; }
+  const std::optional<Failure>& first() const { return first_; }
 
  private:
   const Objects& objects_;
   const std::string bucket_;
-  uint64_t* const files_;
-  uint64_t* const directories_;
-  std::optional<Failure> failure_;
+  uint64_t files_ = 0;
+  uint64_t directories_ = 0;
+  std::optional<Failure> first_;  // why the first of them stays
 };
 
 // Deletes what is on the pages, of which it holds two at most, and gives whether there was
@@ -119,12 +118,10 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
     RefuseBucket(name);
-    uint64_t files = 0;
-    uint64_t directories = 0;
-    Sweep sweep(state->objects, name.bucket, &files, &directories);
+    Sweep sweep(state->objects, name.bucket);
     const auto tell = [&](uint64_t more) {
-      *undeleted_files = files;
-      *undeleted_dirs = directories + more;
+      *undeleted_files = sweep.files();
+      *undeleted_dirs = sweep.directories() + more;
     };
     try {
       if (!DeletePages(state->tree.PagesOf(name), &sweep)) {
@@ -136,7 +133,7 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
       throw;
     }
     tell(0);
-    sweep.End();
+    if (sweep.first()) throw Failure(*sweep.first());
   });
 }
 
