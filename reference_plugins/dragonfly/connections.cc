@@ -1,6 +1,5 @@
 #include "connections.h"
 
-#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -66,55 +65,13 @@ struct Connections::Callbacks {
   }
 };
 
-// A child of fork has copies of its parent's sockets, and two who talk on one connection get each
-// other's answers. So it closes the copies, and begins with none. The parent notices nothing: what
-// TLS says at the end of a connection is not said. Handles that the child cannot end in peace, for
-// the threads that used them are gone, are left where they are.
-struct Connections::AtForks {
-  static void Add(Connections* one) {
-    static std::once_flag once;
-    // Belongs to this library: when that is unloaded, these are forgotten.
-    std::call_once(once, [] { pthread_atfork(Before, InParent, InChild); });
-    const std::lock_guard<std::mutex> lock(mutex);
-    one->next_ = std::exchange(first, one);
-  }
-
-  static void Remove(Connections* one) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    Connections** link = &first;
-    while (*link != one) link = &(*link)->next_;
-    *link = one->next_;
-  }
-
-  static void Before() {
-    mutex.lock();
-    for (Connections* one = first; one != nullptr; one = one->next_) one->mutex_.lock();
-  }
-  static void InParent() {
-    for (Connections* one = first; one != nullptr; one = one->next_) one->mutex_.unlock();
-    mutex.unlock();
-  }
-  static void InChild() {
-    for (Connections* one = first; one != nullptr; one = one->next_) one->Forget();
-    InParent();
-  }
-
-  static std::mutex mutex;
-  static Connections* first;
-};
-
-std::mutex Connections::AtForks::mutex;
-Connections* Connections::AtForks::first = nullptr;
-
 Connections::Connections(int most, int patience)
     : most_(static_cast<size_t>(most)), patience_(patience) {
   idle_.reserve(most_);  // so that Return, which must not fail, has nothing to allocate
   shared_ = std::make_shared<Shared>();
-  AtForks::Add(this);
 }
 
 Connections::~Connections() {
-  AtForks::Remove(this);
   for (const Idle& one : idle_) curl().easy_cleanup(one.handle);
 }
 
@@ -199,6 +156,10 @@ void Connections::Return(void* handle, std::string origin) noexcept {
   if (!line_.empty()) line_.front()->notify_one();
 }
 
+// A child of fork has copies of its parent's sockets, and two who talk on one connection get each
+// other's answers. So it closes the copies, and begins with none. The parent notices nothing: what
+// TLS says at the end of a connection is not said. Handles are left as they are, for the child
+// cannot end in peace what threads did that it does not have.
 void Connections::Forget() noexcept {
   for (const int socket : sockets_) close(socket);
   sockets_.clear();

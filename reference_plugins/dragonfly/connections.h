@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "forks.h"
+
 namespace dragonfly {
 
 class Connections {
@@ -59,7 +61,6 @@ class Connections {
     std::string origin;
   };
   struct Shared;     // what all handles know: names, and TLS sessions
-  struct AtForks;    // what happens to all Connections when the process forks
   struct Callbacks;  // what libcurl calls
 
   void WaitInLine(std::unique_lock<std::mutex>* lock);
@@ -76,7 +77,7 @@ class Connections {
   std::list<std::condition_variable*> line_;  // who waits, the first one first
   std::chrono::steady_clock::time_point last_return_;
   std::set<int> sockets_;
-  Connections* next_ = nullptr;  // of all there are
+  const ForkGuard forks_{mutex_, [this] { Forget(); }};
 };
 
 }  // namespace dragonfly

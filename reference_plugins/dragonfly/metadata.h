@@ -12,6 +12,7 @@
 #include <string>
 
 #include "checksum.h"
+#include "forks.h"
 #include "s3.h"
 
 namespace dragonfly {
@@ -69,6 +70,7 @@ class Metadata {
   std::mutex mutex_;  // guards all below
   uint64_t changes_ = 0;
   std::map<std::string, Kept> kept_;
+  const ForkGuard forks_{mutex_, [] {}};
 };
 
 }  // namespace dragonfly
