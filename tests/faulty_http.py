@@ -82,8 +82,9 @@ def _framing(reply: Reply) -> dict[str, str]:
 class FaultyServer:
     """A server whose replies are those of `answer`, but for the faults that were injected."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.asked: list[Asked] = []
+        self.connections = 0  # so far
         self._faults: list[_Planned] = []
         self._lock = threading.Lock()
         server = self
@@ -92,6 +93,11 @@ class FaultyServer:
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
             wbufsize = -1
+
+            def setup(self) -> None:
+                super().setup()
+                with server._lock:
+                    server.connections += 1
 
             def handle_one_request(self) -> None:
                 try:
@@ -145,7 +151,7 @@ class FaultyServer:
                 self.wfile.write(b"" if pace else body)
                 self.wfile.flush()
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._server.request_queue_size = 128
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)

@@ -57,13 +57,13 @@ class S3Server(FaultyServer):
     Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.conditional_deletes = True
         self.ranges = True
         self.buckets: dict[str, dict[str, Stored]] = {BUCKET: {}}
         self.uploads: dict[str, dict[int, Stored]] = {}
         self.lock = threading.RLock()
-        super().__init__()
+        super().__init__(port)
 
     def put(self, key: str, content: bytes) -> Stored:
         self.buckets[BUCKET][key] = stored = Stored.of(content)

@@ -186,10 +186,14 @@ void ReadAll(const Json& json, Config* config) {
   config->verify = verify == "all"        ? Verify::kAll
                    : verify == "checksum" ? Verify::kChecksum
                                           : Verify::kNone;
+  file.Count("max_connections", 1, 1024, &config->max_connections);
   file.Count("connect_timeout_s", 1, 3600, &config->connect_timeout_s);
   file.Count("stall_timeout_s", 1, 86400, &config->stall_timeout_s);
   file.Seconds("retry_deadline_s", 86400, &config->retry_deadline_s);
   file.Count("list_max_pages", 1, INT_MAX, &config->list_max_pages);
+  file.Seconds("metadata_ttl_s", 86400, &config->metadata_ttl_s);
+  // What S3 takes of parts.
+  file.Count("copy_part_bytes", uint64_t{5} << 20, uint64_t{5} << 30, &config->copy_part_bytes);
   file.End();
 }
 

@@ -39,10 +39,13 @@ struct Config {
   bool fallback_to_source = false;
   bool tag_with_etag = true;  // task_version
   Verify verify = Verify::kAll;
+  int max_connections = 32;
   int connect_timeout_s = 5;
   int stall_timeout_s = 120;
   double retry_deadline_s = 30;
   int list_max_pages = 10000;
+  double metadata_ttl_s = 0;
+  uint64_t copy_part_bytes = uint64_t{5} << 30;
 };
 
 // Throws Failure: NOT_FOUND where no file is named or there is none, INVALID_ARGUMENT, with the

@@ -38,11 +38,20 @@ std::shared_ptr<const Readable> Filesystem::Open(const Name& name, const Version
   return FetchAtOnce(name, version);
 }
 
+void Filesystem::GetInto(const Name& name, const Version& version, Sink* into) {
+  try {
+    dragonfly.Get(name, version, into);
+  } catch (const Changed&) {
+    metadata.Forget(name);
+    throw;
+  }
+}
+
 Content Filesystem::FetchAtOnce(const Name& name, const Version& version) {
   return cache.Get(KeyOf(name, version), [&] {
     auto spool = std::make_shared<Spool>(config.cache_dir);
     Sink sink(spool.get(), {0, version.size, version.size}, dragonfly.Expected(version));
-    dragonfly.Get(name, version, &sink);
+    GetInto(name, version, &sink);
     return spool;
   });
 }
@@ -52,7 +61,7 @@ Content Filesystem::FetchPart(const Name& name, const Version& version, const Sp
   return cache.Get(std::to_string(span.first) + "+" + KeyOf(name, version), [&] {
     auto spool = std::make_shared<Spool>(config.cache_dir);
     Sink sink(spool.get(), span, {});
-    dragonfly.Get(name, version, &sink);
+    GetInto(name, version, &sink);
     return spool;
   });
 }
@@ -65,7 +74,7 @@ std::shared_ptr<const Growing> Filesystem::Stream(const Name& name, const Versio
         config.cache_dir, version.size, dragonfly.Expected(version),
         [this, name, version, key](Sink* into) {
           try {
-            dragonfly.Get(name, version, into);
+            GetInto(name, version, into);
           } catch (const Altered&) {
             streams.Distrust(key);
             throw;

@@ -23,10 +23,10 @@ void Cleanup(TF_Filesystem* filesystem) noexcept {
   filesystem->plugin_filesystem = nullptr;
 }
 
-// What is asked of the store is never remembered; only content is.
 void FlushCaches(const TF_Filesystem* filesystem) noexcept {
   const auto state = Get(filesystem);
   state->cache.Clear();
+  state->metadata.Clear();
   state->streams.Clear();
 }
 

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "dragonfly.h"
 #include "http.h"
+#include "metadata.h"
 #include "names.h"
 #include "objects.h"
 #include "ranges.h"
@@ -33,15 +34,19 @@ struct Filesystem {
   std::shared_ptr<const Readable> Open(const Name& name, const Version& version);
 
   const Config config;
-  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s};
+  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections};
   const S3 s3{config, http};
-  const Objects objects{s3};
+  Metadata metadata{config.metadata_ttl_s};
+  const Objects objects{s3, metadata, config.copy_part_bytes};
   const Tree tree{objects, config.list_max_pages};
   const Dragonfly dragonfly{config, s3, http};
   Cache cache{config.cache_max_bytes};
   Streams streams;
 
  private:
+  // What Dragonfly::Get does; what is remembered of an object that changed is forgotten.
+  void GetInto(const Name& name, const Version& version, Sink* into);
+
   // Waits for all of it, which is compared before anybody sees a byte.
   Content FetchAtOnce(const Name& name, const Version& version);
   Content FetchPart(const Name& name, const Version& version, const Span& span);

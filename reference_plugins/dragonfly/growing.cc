@@ -40,23 +40,35 @@ class Everyone {
   }
 
   ~Everyone() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (Growing* one : all_) one->Stop();
+    const std::lock_guard<std::mutex> lock(list_->mutex);
+    for (Growing* one : list_->all) one->Stop();
   }
 
   void Add(Growing* one) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    all_.insert(one);
+    const std::lock_guard<std::mutex> lock(list_->mutex);
+    list_->all.insert(one);
   }
 
   void Remove(Growing* one) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    all_.erase(one);
+    const std::lock_guard<std::mutex> lock(list_->mutex);
+    list_->all.erase(one);
   }
 
  private:
-  std::mutex mutex_;
-  std::set<Growing*> all_;
+  struct List {
+    std::mutex mutex;  // a fork cannot wait for it: threads end while it is held
+    std::set<Growing*> all;
+  };
+
+  // A child of fork has none of the threads, and leaves the list as it is.
+  void Renew() noexcept {
+    list_.release();
+    list_ = std::make_unique<List>();
+  }
+
+  std::unique_ptr<List> list_ = std::make_unique<List>();
+  std::mutex nothing_;
+  const ForkGuard forks_{nothing_, [this] { Renew(); }};
 };
 
 }  // namespace
@@ -143,6 +155,19 @@ void Growing::Run() noexcept {
   state_->is_lost = is_lost;
   state_->is_running = false;
   changed_.notify_all();
+}
+
+// A child of fork has the file, which is its parent's, too, but not the thread. What came can be
+// read there. The rest cannot: who opens the object anew gets it. Nothing here is ever destroyed
+// there, for that waits for threads.
+void Growing::Abandon() noexcept {
+  new std::shared_ptr<Growing>(weak_from_this().lock());
+  new std::thread(std::move(thread_));
+  if (is_whole_) return;
+  failure_ = std::make_exception_ptr(
+      Failure(TF_UNAVAILABLE, "the process forked while the object came: open it again"));
+  state_->is_lost = true;
+  state_->is_running = false;
 }
 
 void Growing::Grew() {

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "cache.h"
+#include "forks.h"
 #include "patience.h"
 #include "readable.h"
 #include "sink.h"
@@ -23,7 +24,7 @@
 
 namespace dragonfly {
 
-class Growing : public Readable, private Audience {
+class Growing : public Readable, private Audience, public std::enable_shared_from_this<Growing> {
  public:
   // Fills the sink with what it lacks. Throws Changed, Altered, and Failure.
   using Fill = std::function<void(Sink*)>;
@@ -65,6 +66,7 @@ class Growing : public Readable, private Audience {
   bool May(uint64_t end) const;  // under the lock
   void Start() const;            // under the lock
   void Run() noexcept;           // the thread
+  void Abandon() noexcept;       // in a child of fork, under the lock
   void Grew() override;
   bool MayForget() override;
 
@@ -84,6 +86,7 @@ class Growing : public Readable, private Audience {
   mutable bool is_read_ = false;
   bool is_forgotten_ = false;  // until more comes
   bool is_altered_ = false;
+  const ForkGuard forks_{mutex_, [this] { Abandon(); }};
 };
 
 }  // namespace dragonfly

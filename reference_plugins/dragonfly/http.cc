@@ -12,9 +12,6 @@
 namespace dragonfly {
 namespace {
 
-// Connections that wait for the next request.
-constexpr size_t kMostIdle = 8;
-
 // What goes on while a request is performed. libcurl is C: exceptions wait here until it is back.
 struct Exchange {
   CURL* handle;
@@ -146,6 +143,12 @@ void Add(List* list, const std::string& line) {
   list->reset(longer);
 }
 
+// scheme://host:port
+std::string OriginOf(const std::string& url) {
+  const size_t host = url.find("://") + 3;
+  return url.substr(0, url.find_first_of("/?", host));
+}
+
 List HeaderLines(const Request& request) {
   List lines(nullptr, curl().slist_free_all);
   // What libcurl would add by itself: a wait for permission to send, and a header of old proxies.
@@ -165,46 +168,16 @@ std::string Response::Header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
-Http::Http(std::string proxy, int connect_timeout, int stall_timeout)
-    : proxy_(std::move(proxy)), connect_timeout_(connect_timeout), stall_timeout_(stall_timeout) {
-  idle_.reserve(kMostIdle);  // so that Return, which must not fail, has nothing to allocate
-  curl();
-}
-
-Http::~Http() {
-  for (void* handle : idle_) curl().easy_cleanup(handle);
-}
-
-void* Http::Borrow() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!idle_.empty()) {
-      void* handle = idle_.back();
-      idle_.pop_back();
-      return handle;
-    }
-  }
-  void* handle = curl().easy_init();
-  if (handle == nullptr) throw std::bad_alloc();
-  return handle;
-}
-
-void Http::Return(void* handle) {
-  curl().easy_reset(handle);  // its connections stay
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_.size() < kMostIdle) {
-      idle_.push_back(handle);
-      return;
-    }
-  }
-  curl().easy_cleanup(handle);
-}
+Http::Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections)
+    : proxy_(std::move(proxy)),
+      connect_timeout_(connect_timeout),
+      stall_timeout_(stall_timeout),
+      to_store_(max_connections, stall_timeout),
+      to_proxy_(max_connections, stall_timeout) {}
 
 Response Http::Send(const Request& request) {
-  const auto give_back = [this](void* handle) { Return(handle); };
-  const std::unique_ptr<void, decltype(give_back)> borrowed(Borrow(), give_back);
-  CURL* handle = borrowed.get();
+  const auto lease = (request.by_proxy ? to_proxy_ : to_store_).Borrow(OriginOf(request.url));
+  CURL* handle = lease.handle();
   Exchange exchange{handle, request, {}, 0, false, false, false, nullptr};
   const List lines = HeaderLines(request);
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "forks.h"
 #include "growing.h"
 
 namespace dragonfly {
@@ -34,9 +35,14 @@ class Streams {
     std::shared_ptr<const Growing::State> state;
   };
 
-  std::mutex mutex_;  // guards all below
+  // In a child of fork nothing grows, and nobody makes anything.
+  void Forget() noexcept;
+
+  std::unique_ptr<std::mutex> making_ = std::make_unique<std::mutex>();  // taken first
+  std::mutex mutex_;  // guards all below, and is never held while something is made
   std::map<std::string, Entry> entries_;
   std::deque<std::string> distrusted_;  // the latest first
+  const ForkGuard forks_{mutex_, [this] { Forget(); }};
 };
 
 }  // namespace dragonfly

@@ -51,6 +51,23 @@ TEST(ConfigHasHostsAsTheyAreSent) {
   EXPECT_EQUAL(endpoint("http://s3:8080"), "http://s3:8080");
 }
 
+TEST(ConfigLimitsConnections) {
+  EXPECT_EQUAL(ParseConfig(With("")).max_connections, 32);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "max_connections": 1)")).max_connections, 1);
+  Refused(With(R"(, "max_connections": 0)"), "max_connections is not between 1 and 1024");
+}
+
+TEST(ConfigLimitsCopies) {
+  EXPECT_EQUAL(ParseConfig(With("")).copy_part_bytes, uint64_t{5} << 30);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "copy_part_bytes": 5242880)")).copy_part_bytes, 5242880u);
+  Refused(With(R"(, "copy_part_bytes": 5242879)"), "copy_part_bytes is not between 5242880");
+}
+
+TEST(ConfigRemembersNothing) {
+  EXPECT_EQUAL(ParseConfig(With("")).metadata_ttl_s, 0.0);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "metadata_ttl_s": 1.5)")).metadata_ttl_s, 1.5);
+}
+
 TEST(ConfigTakesFractionsOfSeconds) {
   EXPECT_EQUAL(ParseConfig(With("")).retry_deadline_s, 30.0);
   EXPECT_EQUAL(ParseConfig(With(R"(, "retry_deadline_s": 0.5)")).retry_deadline_s, 0.5);
