@@ -201,19 +201,12 @@ void Complete(Config* config) {
   if (config->proxy_endpoint.empty()) config->proxy_endpoint = config->endpoint;
   DemandAddress("object_storage.proxy_endpoint", &config->proxy_endpoint);
 
-  Credentials& credentials = config->credentials;
   // All of them or none: a key of one source and the token of another do not belong together.
-  if (credentials.access_key.empty() && credentials.secret_key.empty() &&
-      credentials.session_token.empty()) {
-    credentials = {FromEnvironment("AWS_ACCESS_KEY_ID"), FromEnvironment("AWS_SECRET_ACCESS_KEY"),
-                   FromEnvironment("AWS_SESSION_TOKEN")};
-  }
-  if (credentials.access_key.empty()) {
-    Refuse("object_storage.access_key", "is missing, and AWS_ACCESS_KEY_ID is not set");
-  }
-  if (credentials.secret_key.empty()) {
-    Refuse("object_storage.secret_key", "is missing, and AWS_SECRET_ACCESS_KEY is not set");
-  }
+  const Credentials& credentials = config->credentials;
+  const bool has_any = !credentials.access_key.empty() || !credentials.secret_key.empty() ||
+                       !credentials.session_token.empty();
+  if (has_any && credentials.access_key.empty()) Refuse("object_storage.access_key", "is missing");
+  if (has_any && credentials.secret_key.empty()) Refuse("object_storage.secret_key", "is missing");
 
   if (config->cache_dir.empty()) config->cache_dir = FromEnvironment("TMPDIR");
   if (config->cache_dir.empty()) config->cache_dir = "/tmp";

@@ -27,7 +27,7 @@ struct Config {
   std::string region = "us-east-1";
   std::string endpoint;        // as this process reaches the store
   std::string proxy_endpoint;  // as dfdaemon reaches it
-  Credentials credentials;
+  Credentials credentials;     // all empty: keychain.h looks for others
   bool force_path_style = true;
 
   std::string cache_dir;
@@ -47,8 +47,7 @@ struct Config {
 // key, where it says what cannot be.
 Config ReadConfig();
 
-// The same from the text of such a file. Credentials that it does not have come from the
-// environment.
+// The same from the text of such a file.
 Config ParseConfig(const std::string& text);
 
 }  // namespace dragonfly

@@ -74,9 +74,11 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Spool* into) c
           Bare(version.etag) + (next > 1 ? ".again" + std::to_string(next) : "");
     }
     const Response response = Persistently(budget, true, [&] {
-      sink.Clear();
-      request.url = s3_.PresignedUrl(name);
-      return http_.Send(request);
+      return s3_.WithUrl(name, [&](const std::string& url) {
+        sink.Clear();
+        request.url = url;
+        return http_.Send(request);
+      });
     });
     if (response.status == 412) throw Changed();
     if (response.status != 200) throw Refusal(response, true);

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "dragonfly.h"
 #include "http.h"
+#include "keychain.h"
 #include "names.h"
 #include "objects.h"
 #include "s3.h"
@@ -27,7 +28,8 @@ struct Filesystem {
 
   const Config config;
   Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s};
-  const S3 s3{config, http};
+  Keychain keychain{OpenKeychain(config, Environment::OfProcess())};
+  const S3 s3{config, http, keychain};
   const Objects objects{s3};
   const Tree tree{objects, config.list_max_pages};
   const Dragonfly dragonfly{config, s3, http};

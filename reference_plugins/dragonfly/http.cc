@@ -97,9 +97,9 @@ int OnRewind(void* argument, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-Disconnected Because(CURLcode code, bool by_proxy, bool connected) {
+Disconnected Because(CURLcode code, const Request& request, bool connected) {
   // libcurl's own texts for codes: those for a single transfer may quote the URL.
-  const std::string text = std::string(by_proxy ? "dfdaemon" : "the store") +
+  const std::string text = std::string(request.by_proxy ? "dfdaemon" : request.who) +
                            " gives no full answer: " + curl().easy_strerror(code);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
@@ -244,7 +244,7 @@ Response Http::Send(const Request& request) {
   const CURLcode code = curl().easy_perform(handle);
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
   if (code != CURLE_OK && !exchange.full) {
-    throw Because(code, request.by_proxy, Connected(handle));
+    throw Because(code, request, Connected(handle));
   }
   curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange.response.status);
   return std::move(exchange.response);

@@ -32,8 +32,9 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   Body body;                                   // for PUT and POST
   bool by_proxy = false;                       // through dfdaemon
-  Sink* into = nullptr;         // where the body of a 200 goes; otherwise it is in the response
-  size_t most_text = 64 << 20;  // of a body in the response: no listing and no error has more
+  Sink* into = nullptr;           // where the body of a 200 goes; otherwise it is in the response
+  size_t most_text = 64 << 20;    // of a body in the response: no listing and no error has more
+  const char* who = "the store";  // is asked, as messages have it, where it is not dfdaemon
 };
 
 struct Response {

@@ -94,19 +94,14 @@ TEST(ConfigKeepsSecrets) {
   }
 }
 
-TEST(ConfigTakesCredentialsOfTheEnvironment) {
-  const std::string text = R"({"addr": "http://p:1"})";
-  unsetenv("AWS_ACCESS_KEY_ID");
-  unsetenv("AWS_SECRET_ACCESS_KEY");
-  unsetenv("AWS_SESSION_TOKEN");
-  Refused(text, "object_storage.access_key is missing");
-  setenv("AWS_ACCESS_KEY_ID", "a", 1);
-  Refused(text, "object_storage.secret_key is missing");
-  setenv("AWS_SECRET_ACCESS_KEY", "b", 1);
-  setenv("AWS_SESSION_TOKEN", "c", 1);
-  EXPECT_EQUAL(ParseConfig(text).credentials.session_token, "c");
-  // A token belongs to its keys.
-  EXPECT_EQUAL(ParseConfig(With("")).credentials.session_token, "");
+TEST(ConfigHasAllCredentialsOrNone) {
+  const auto with = [](const std::string& keys) {
+    return R"({"addr": "http://p:1", "object_storage": {)" + keys + "}}";
+  };
+  EXPECT_EQUAL(ParseConfig(with("")).credentials.access_key, "");
+  Refused(with(R"("access_key": "a")"), "object_storage.secret_key is missing");
+  Refused(with(R"("secret_key": "b")"), "object_storage.access_key is missing");
+  Refused(with(R"("session_token": "c")"), "object_storage.access_key is missing");
 }
 
 TEST(ConfigIsFoundByItsVariable) {
