@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sigv4.h"
+#include "tls.h"
 
 namespace dragonfly {
 
@@ -29,6 +30,7 @@ struct Config {
   std::string proxy_endpoint;  // as dfdaemon reaches it
   Credentials credentials;     // all empty: keychain.h looks for others
   bool force_path_style = true;
+  Tls tls;  // of requests to the store and to dfdaemon
 
   std::string cache_dir;
   uint64_t cache_max_bytes = 1073741824;

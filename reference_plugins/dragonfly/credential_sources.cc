@@ -111,7 +111,8 @@ Offer OfSharedFiles(const Environment& environment) {
 Offer OfWebIdentity(const Environment& environment, const std::string& region, const Ask& ask) {
   const std::string path = environment.Get("AWS_WEB_IDENTITY_TOKEN_FILE");
   const std::string role = environment.Get("AWS_ROLE_ARN");
-  if (path.empty()) return {std::nullopt, "AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN are not set"};
+  if (path.empty())
+    return {std::nullopt, "AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN are not set"};
   if (role.empty()) {
     throw Failure(TF_INVALID_ARGUMENT, "AWS_WEB_IDENTITY_TOKEN_FILE is set, AWS_ROLE_ARN is not");
   }

@@ -27,7 +27,7 @@ struct Filesystem {
   Content Fetch(const Name& name, const Version& version);
 
   const Config config;
-  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s};
+  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.tls};
   Keychain keychain{OpenKeychain(config, Environment::OfProcess())};
   const S3 s3{config, http, keychain};
   const Objects objects{s3};

@@ -157,8 +157,11 @@ std::string Response::Header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
-Http::Http(std::string proxy, int connect_timeout, int stall_timeout)
-    : proxy_(std::move(proxy)), connect_timeout_(connect_timeout), stall_timeout_(stall_timeout) {
+Http::Http(std::string proxy, int connect_timeout, int stall_timeout, Tls tls)
+    : proxy_(std::move(proxy)),
+      connect_timeout_(connect_timeout),
+      stall_timeout_(stall_timeout),
+      tls_(std::move(tls)) {
   idle_.reserve(kMostIdle);  // so that Return, which must not fail, has nothing to allocate
   curl();
 }
@@ -222,6 +225,14 @@ Response Http::Send(const Request& request) {
   const bool is_question = request.into == nullptr && request.body.size() == 0 &&
                            (request.method == "GET" || request.method == "HEAD");
   if (is_question) set(CURLOPT_TIMEOUT, static_cast<long>(stall_timeout_));
+  const auto set_file = [&set](const std::string& path, CURLoption one, CURLoption other) {
+    if (path.empty()) return;
+    set(one, path.c_str());
+    set(other, path.c_str());
+  };
+  set_file(tls_.ca_file, CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO);
+  set_file(tls_.client_certificate, CURLOPT_SSLCERT, CURLOPT_PROXY_SSLCERT);
+  set_file(tls_.client_key, CURLOPT_SSLKEY, CURLOPT_PROXY_SSLKEY);
   set(CURLOPT_BUFFERSIZE, 512L << 10);
   set(CURLOPT_HEADERFUNCTION, OnHeader);
   set(CURLOPT_HEADERDATA, &exchange);

@@ -11,6 +11,7 @@
 
 #include "failure.h"
 #include "spool.h"
+#include "tls.h"
 
 namespace dragonfly {
 
@@ -67,7 +68,7 @@ class Disconnected : public Failure {
 class Http {
  public:
   // `proxy` is dfdaemon's address; times are in seconds. Throws Failure where there is no libcurl.
-  Http(std::string proxy, int connect_timeout, int stall_timeout);
+  Http(std::string proxy, int connect_timeout, int stall_timeout, Tls tls = {});
   ~Http();
   Http(const Http&) = delete;
   Http& operator=(const Http&) = delete;
@@ -83,6 +84,7 @@ class Http {
   const std::string proxy_;
   const int connect_timeout_;
   const int stall_timeout_;
+  const Tls tls_;
   std::mutex mutex_;  // guards idle_
   std::vector<void*> idle_;
 };

@@ -114,7 +114,7 @@ TEST(OneThreadRenewsAndTheOthersGoOn) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int k = 0; k < 8; ++k) {
-    threads.emplace_back([&] {
+    threads.emplace_back([&, k] {
       while (!stop) {
         try {
           const Identity identity = keychain.Current();
