@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sigv4.h"
+#include "tls.h"
 
 namespace dragonfly {
 
@@ -27,8 +28,9 @@ struct Config {
   std::string region = "us-east-1";
   std::string endpoint;        // as this process reaches the store
   std::string proxy_endpoint;  // as dfdaemon reaches it
-  Credentials credentials;
+  Credentials credentials;     // all empty: keychain.h looks for others
   bool force_path_style = true;
+  Tls tls;  // of requests to the store and to dfdaemon
 
   std::string cache_dir;
   uint64_t cache_max_bytes = 1073741824;
@@ -52,8 +54,7 @@ struct Config {
 // key, where it says what cannot be.
 Config ReadConfig();
 
-// The same from the text of such a file. Credentials that it does not have come from the
-// environment.
+// The same from the text of such a file.
 Config ParseConfig(const std::string& text);
 
 }  // namespace dragonfly

@@ -104,11 +104,13 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Sink* into) co
     }
     try {
       const Response response = Persistently(budget, true, [&] {
-        request.headers.erase("range");
-        const std::string range = into->Ask();
-        if (!range.empty()) request.headers["range"] = range;
-        request.url = s3_.PresignedUrl(name);
-        return http_.Send(request);
+        return s3_.WithUrl(name, [&](const std::string& url) {
+          request.headers.erase("range");
+          const std::string range = into->Ask();
+          if (!range.empty()) request.headers["range"] = range;
+          request.url = url;
+          return http_.Send(request);
+        });
       });
       if (response.status == 412) throw Changed();
       if (!into->Fits(response)) throw Refusal(response, true);

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "dragonfly.h"
 #include "http.h"
+#include "keychain.h"
 #include "metadata.h"
 #include "names.h"
 #include "objects.h"
@@ -34,8 +35,10 @@ struct Filesystem {
   std::shared_ptr<const Readable> Open(const Name& name, const Version& version);
 
   const Config config;
-  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections};
-  const S3 s3{config, http};
+  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections,
+            config.tls};
+  Keychain keychain{OpenKeychain(config, Environment::OfProcess())};
+  const S3 s3{config, http, keychain};
   Metadata metadata{config.metadata_ttl_s};
   const Objects objects{s3, metadata, config.copy_part_bytes};
   const Tree tree{objects, config.list_max_pages};

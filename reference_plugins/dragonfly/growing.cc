@@ -58,15 +58,17 @@ class Everyone {
   struct List {
     std::mutex mutex;  // a fork cannot wait for it: threads end while it is held
     std::set<Growing*> all;
+    List* before = nullptr;  // the parent's
   };
 
   // A child of fork has none of the threads, and leaves the list as it is.
   void Renew() noexcept {
-    list_.release();
-    list_ = std::make_unique<List>();
+    auto* const list = new List;
+    list->before = list_;
+    list_ = list;
   }
 
-  std::unique_ptr<List> list_ = std::make_unique<List>();
+  List* list_ = new List;  // for ever
   std::mutex nothing_;
   const ForkGuard forks_{nothing_, [this] { Renew(); }};
 };

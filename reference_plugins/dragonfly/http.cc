@@ -102,9 +102,9 @@ int OnRewind(void* argument, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-Disconnected Because(CURLcode code, bool by_proxy, bool connected) {
+Disconnected Because(CURLcode code, const Request& request, bool connected) {
   // libcurl's own texts for codes: those for a single transfer may quote the URL.
-  const std::string text = std::string(by_proxy ? "dfdaemon" : "the store") +
+  const std::string text = std::string(request.by_proxy ? "dfdaemon" : request.who) +
                            " gives no full answer: " + curl().easy_strerror(code);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
@@ -168,10 +168,11 @@ std::string Response::Header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
-Http::Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections)
+Http::Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections, Tls tls)
     : proxy_(std::move(proxy)),
       connect_timeout_(connect_timeout),
       stall_timeout_(stall_timeout),
+      tls_(std::move(tls)),
       to_store_(max_connections, stall_timeout),
       to_proxy_(max_connections, stall_timeout) {}
 
@@ -203,6 +204,14 @@ Response Http::Send(const Request& request) {
   const bool is_question = request.into == nullptr && request.body.size() == 0 &&
                            (request.method == "GET" || request.method == "HEAD");
   if (is_question) set(CURLOPT_TIMEOUT, static_cast<long>(stall_timeout_));
+  const auto set_file = [&set](const std::string& path, CURLoption one, CURLoption other) {
+    if (path.empty()) return;
+    set(one, path.c_str());
+    set(other, path.c_str());
+  };
+  set_file(tls_.ca_file, CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO);
+  set_file(tls_.client_certificate, CURLOPT_SSLCERT, CURLOPT_PROXY_SSLCERT);
+  set_file(tls_.client_key, CURLOPT_SSLKEY, CURLOPT_PROXY_SSLKEY);
   set(CURLOPT_BUFFERSIZE, 512L << 10);
   set(CURLOPT_HEADERFUNCTION, OnHeader);
   set(CURLOPT_HEADERDATA, &exchange);
@@ -227,7 +236,7 @@ Response Http::Send(const Request& request) {
   const CURLcode code = curl().easy_perform(handle);
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
   if (code != CURLE_OK && !exchange.full) {
-    throw Because(code, request.by_proxy, Connected(handle));
+    throw Because(code, request, Connected(handle));
   }
   curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange.response.status);
   return std::move(exchange.response);

@@ -10,6 +10,7 @@
 #include "connections.h"
 #include "failure.h"
 #include "spool.h"
+#include "tls.h"
 
 namespace dragonfly {
 
@@ -31,8 +32,9 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   Body body;                                   // for PUT and POST
   bool by_proxy = false;                       // through dfdaemon
-  Sink* into = nullptr;         // where the body goes that it wants; others are in the response
-  size_t most_text = 64 << 20;  // of a body in the response: no listing and no error has more
+  Sink* into = nullptr;           // where the body goes that it wants; others are in the response
+  size_t most_text = 64 << 20;    // of a body in the response: no listing and no error has more
+  const char* who = "the store";  // is asked, as messages have it, where it is not dfdaemon
 };
 
 struct Response {
@@ -66,7 +68,8 @@ class Http {
  public:
   // `proxy` is dfdaemon's address; times are in seconds; there are `max_connections` to the store
   // at most, and as many to dfdaemon. Throws Failure where there is no libcurl.
-  Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections);
+  Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections,
+       Tls tls = {});
 
   // Whatever the status. Of a body that is more than `into` takes, what it took. Throws
   // Disconnected, also where no connection is free, and Failure where there is no room for the
@@ -77,6 +80,7 @@ class Http {
   const std::string proxy_;
   const int connect_timeout_;
   const int stall_timeout_;
+  const Tls tls_;
   Connections to_store_;
   Connections to_proxy_;  // apart: who waits for the one does not take the place of the other
 };
