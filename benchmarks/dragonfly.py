@@ -1,29 +1,43 @@
-"""What reads through the dragonfly plugin cost against curl, as ratios of speed; needs docker and its images.
+"""What the dragonfly plugin costs against curl and against s3fs, as ratios of speed: 1 is as fast, more is faster.
 
 Cold: Dragonfly does not hold the object, for plugin and curl alike: each gets one of its own. Held: Dragonfly holds it,
-the plugin does not. Cached: the plugin holds it. The plugin's process has read another object before, as one that
-trains or serves has; curl is a process for every object, whose start is not counted. Every figure is the median of
-ratios of pairs, run in turn.
+the plugin does not. Cached: the plugin holds it. curl gets the same object through the same client of Dragonfly, into a
+file, as the plugin does; s3fs gets it straight from the store, into memory. The plugin's process has read another
+object before, as one that trains or serves has; so has s3fs. Where several threads read, curl is one process with as
+many transfers, whose start counts. Every figure is the median of the ratios of pairs, run in turn.
+
+It needs docker and the images of the services. With `--stub` it runs against the stubs of the project's tests: their
+figures say nothing of Dragonfly, only how many requests an op takes, and that this program works.
 """
 
-import json
+import argparse
 import random
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.store import Store
-from tffs_conformance.harness import services
-from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
-from tffs_conformance.harness.services import Running
-from tffs_conformance.harness.shipped import compose_files, plugin_path
+import fsspec
+from dragonfly_services import Docker, Place, Stubs
 
-SIZES = {"64 KiB": 64 << 10, "4 MiB": 4 << 20, "64 MiB": 64 << 20, "512 MiB": 512 << 20}
+from tests.dragonfly_client import filesystem, read, write
+from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
+from tffs_conformance.harness.shipped import plugin_path
+
+MIB = 1 << 20
+SIZES = {"64 KiB": 64 << 10, "1 MiB": MIB, "4 MiB": 4 * MIB, "64 MiB": 64 * MIB, "512 MiB": 512 * MIB, "1 GiB": 1 << 30}
+QUICK = ("64 KiB", "4 MiB", "64 MiB")
+#: Several threads read several objects, of a size of which there is room for all.
+THREADS = (8, 32)
+OBJECTS, SHARED = 64, ("64 KiB", "4 MiB")
 PIECE = 64 << 10
 WARM = "bench/warm"
 PAIRS = 5
@@ -31,56 +45,83 @@ ENTRIES = 1000
 
 
 class Workbench:
-    """The plugin and curl, each with the same store and the same client of Dragonfly."""
+    """The plugin, curl and s3fs, with the same store; the first two with the same client of Dragonfly."""
 
-    def __init__(self, running: Running, folder: Path) -> None:
-        self._running = running
+    def __init__(self, place: Place, folder: Path) -> None:
+        self.place = place
         self._folder = folder
-        self.config = json.loads(Path(running.environment["DRAGONFLY_CONFIG_PATH"]).read_text())
-        storage = self.config["object_storage"]
-        keys = storage["access_key"], storage["secret_key"]
-        self.store = Store(running.address("s3", 7070), *keys)
-        self._inside = Store("s3:7070", *keys)
         self._program = self._built()
+        self.peak = 0  # bytes of the largest process that had the plugin
+        self.plain: Any = fsspec.filesystem(
+            "s3", key=place.store.access_key, secret=place.store.secret_key, endpoint_url=f"http://{place.store.address}",
+            client_kwargs={"region_name": "us-east-1"}, config_kwargs={"max_pool_connections": 64},
+            use_listings_cache=False,
+        )  # fmt: skip
 
     def _built(self) -> Path:
         native, program = native_directory(), self._folder / "fetch"
         source = Path(__file__).with_name("fetch.cc")
         subprocess.run(
             ["c++", "-std=c++17", "-O2", f"-I{include_directory()}", str(source), "-o", str(program),
-             str(native / RUNTIME_NAME), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed", "-ldl"],
+             str(native / RUNTIME_NAME), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed", "-ldl", "-pthread"],
             check=True,
         )  # fmt: skip
         return program
 
-    def read(self, key: str, times: int = 1) -> float:
-        """The seconds that the plugin takes for an object, the last time that a process reads it."""
-        return self.plugin("read", WARM, *[key] * times)[-1]
+    def put(self, key: str, size: int) -> None:
+        numbers = random.Random(key)
+        content = b"".join(numbers.randbytes(min(size, PIECE)) for _ in range(0, size, PIECE))
+        self.place.store.put(f"/{self.place.bucket}/{key}", content)
 
     def plugin(self, what: str, *keys: str) -> list[float]:
-        """The seconds that the plugin takes for each."""
-        uris = [f"dragonfly://tffs/{key}" for key in keys]
+        """The seconds that the plugin takes for each; with a number in `what`, for the first and for all others."""
+        uris = [f"dragonfly://{self.place.bucket}/{key}" for key in keys]
         command = [str(self._program), str(plugin_path("dragonfly")), what, *uris]
-        done = subprocess.run(command, env=self._running.environment, check=True, capture_output=True, text=True)
-        return [float(line) for line in done.stdout.split()]
+        done = subprocess.run(command, env=self.place.environment, check=True, capture_output=True, text=True)
+        *seconds, peak = done.stdout.split()
+        self.peak = max(self.peak, int(peak) << 10)
+        return [float(line) for line in seconds]
 
-    def through(self, key: str, tag: str) -> float:
-        """The seconds that curl takes for an object through Dragonfly, into a file as the plugin does."""
-        headers = ["-H", "X-Dragonfly-Use-P2P: true", "-H", f"X-Dragonfly-Tag: {tag}"]
-        return self._curl(
-            ["--noproxy", "", "-x", self.config["addr"], *headers, self._inside.url("GET", f"/tffs/{key}")]
-        )
+    def read(self, key: str, times: int = 1, what: str = "read") -> float:
+        """The seconds that the plugin takes for an object, the last time that a process reads it."""
+        return self.plugin(what, WARM, *[key] * times)[-1]
 
-    def direct(self, *urls: str) -> float:
-        """The seconds that curl takes for all of these, straight from the store."""
-        return self._curl(["--noproxy", "*", *urls])
+    def read_all(self, threads: int, keys: list[str]) -> float:
+        return self.plugin(f"read{threads}", WARM, *keys)[-1]
+
+    def through(self, key: str, *more: str) -> float:
+        """The seconds that curl takes for an object through Dragonfly."""
+        url = self.place.inside.url("GET", f"/{self.place.bucket}/{key}")
+        return self._curl([*self._by_proxy(), *more, "-o", str(self._folder / "got"), url])
+
+    def all_through(self, threads: int, keys: list[str]) -> float:
+        """The seconds that a process of curl takes for all of these, so many at a time."""
+        urls = [self.place.inside.url("GET", f"/{self.place.bucket}/{key}") for key in keys]
+        targets = [part for k, url in enumerate(urls) for part in ("-o", str(self._folder / f"got{k}"), url)]
+        started = time.perf_counter()
+        self._curl(["-Z", "--parallel-max", str(threads), *self._by_proxy(), *targets])
+        return time.perf_counter() - started
+
+    def direct(self, *arguments: str) -> float:
+        """The seconds that curl takes, straight from the store."""
+        return self._curl(["--noproxy", "*", *arguments])
+
+    def _by_proxy(self) -> list[str]:
+        headers = ["-H", "X-Dragonfly-Use-P2P: true", "-H", "X-Dragonfly-Tag: curl"]
+        return ["--noproxy", "", "-x", self.place.proxy, *headers]
 
     def _curl(self, arguments: list[str]) -> float:
-        outputs = [part for url in arguments if url.startswith(("http://s3", "http://127"))
-                   for part in ("-o", str(self._folder / "got"))]  # fmt: skip
-        command = ["curl", "-fsS", "-w", "%{time_total}\n", *outputs, *arguments]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        return sum(float(line) for line in done.stdout.split())
+        command = ["curl", "-fsS", "-w", "%{stderr}%{time_total}\n", *arguments]
+        done = subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return sum(float(line) for line in done.stderr.split())
+
+    def by_s3fs(self, keys: list[str], threads: int = 1) -> float:
+        paths = [f"{self.place.bucket}/{key}" for key in keys]
+        with ThreadPoolExecutor(threads) as pool:
+            started = time.perf_counter()
+            for _ in pool.map(self.plain.cat_file, paths):
+                pass
+            return time.perf_counter() - started
 
 
 def median(pairs: Iterator[tuple[float, float]]) -> float:
@@ -88,55 +129,102 @@ def median(pairs: Iterator[tuple[float, float]]) -> float:
     return statistics.median(theirs / ours for ours, theirs in pairs)
 
 
-def reads(bench: Workbench, label: str, size: int) -> None:
-    """The ratios for objects of one size."""
-    numbers = random.Random(size)
-    content = b"".join(numbers.randbytes(min(size, PIECE)) for _ in range(0, size, PIECE))
-    keys = [f"bench/{size}/{k}" for k in range(2 * PAIRS)]
+def reads(bench: Workbench, label: str, size: int, pairs: int) -> None:
+    """The ratios for objects of one size, one after the other."""
+    keys = [f"bench/{size}/{k}" for k in range(2 * pairs)]
     for key in keys:
-        bench.store.put(f"/tffs/{key}", content)
-    cold = median((bench.read(keys[k]), bench.through(keys[PAIRS + k], "curl")) for k in range(PAIRS))
-    held = median((bench.read(keys[k]), bench.through(keys[PAIRS + k], "curl")) for k in range(PAIRS))
-
-    def url(key: str) -> str:
-        return bench.store.url("GET", f"/tffs/{key}")
-
-    straight = median((bench.read(key), bench.direct(url(key))) for key in keys[:PAIRS])
-    cached = median((bench.read(key, 2), bench.direct(url(key))) for key in keys[:PAIRS])
+        bench.put(key, size)
+    ours, theirs = keys[:pairs], keys[pairs:]
+    cold = median((bench.read(one), bench.through(other)) for one, other in zip(ours, theirs, strict=True))
+    held = median((bench.read(one), bench.through(other)) for one, other in zip(ours, theirs, strict=True))
+    plain = median((bench.read(key), bench.by_s3fs([key])) for key in ours)
+    cached = median((bench.read(key, 2), bench.by_s3fs([key])) for key in ours)
     print(
-        f"read of {label}: / curl through the same dfdaemon {cold:.2f} cold, {held:.2f} held;"
-        f" / a direct GET {straight:.2f} held, {cached:.2f} cached in the plugin",
+        f"read of {label}: / curl {cold:.2f} cold, {held:.2f} held; / s3fs {plain:.2f} held, {cached:.2f} cached",
         flush=True,
     )
+    if size >= 64 * MIB:
+        first = statistics.median(bench.read(key, what="first") / bench.read(key) for key in ours)
+        print(f"the first MiB of {label}, held: {first:.3f} of the time of all of it", flush=True)
+    for key in keys:
+        bench.plain.rm_file(f"{bench.place.bucket}/{key}")
+
+
+def shared(bench: Workbench, label: str, size: int, threads: int) -> None:
+    """The ratios for many objects, read by several threads."""
+    keys = [f"bench/shared/{size}/{threads}/{k}" for k in range(2 * OBJECTS)]
+    for key in keys:
+        bench.put(key, size)
+    ours, theirs = keys[:OBJECTS], keys[OBJECTS:]
+    cold = bench.all_through(threads, theirs) / bench.read_all(threads, ours)
+    held = median((bench.read_all(threads, ours), bench.all_through(threads, theirs)) for _ in range(PAIRS))
+    plain = median((bench.read_all(threads, ours), bench.by_s3fs(ours, threads)) for _ in range(PAIRS))
+    print(f"{OBJECTS} objects of {label}, {threads} threads: / curl {cold:.2f} cold (once), {held:.2f} held;"
+          f" / s3fs {plain:.2f} held", flush=True)  # fmt: skip
 
 
 def queries(bench: Workbench) -> None:
     """The ratios for what goes to the store at once."""
     for k in range(ENTRIES):
-        bench.store.put(f"/tffs/listed/{k:04d}", b"")
+        bench.place.store.put(f"/{bench.place.bucket}/listed/{k:04d}", b"")
     one, many = "listed/0000", 50
-    heads = ["-I", *[bench.store.url("HEAD", f"/tffs/{one}")] * many]
-    stat = median((sum(bench.plugin("stat", *[one] * many)), bench.direct(*heads)) for _ in range(PAIRS))
+    url = bench.place.store.url("HEAD", f"/{bench.place.bucket}/{one}")
+    stat = median((sum(bench.plugin("stat", *[one] * many)), bench.direct("-I", *[url] * many)) for _ in range(PAIRS))
     print(f"stat / a plain HEAD: {stat:.2f}", flush=True)
-    listing = bench.store.url("GET", "/tffs", query={"delimiter": "/", "list-type": "2", "prefix": "listed/"})
+    query = {"delimiter": "/", "list-type": "2", "prefix": "listed/"}
+    listing = bench.place.store.url("GET", f"/{bench.place.bucket}", query=query)
     listed = median((bench.plugin("list", "listed")[0], bench.direct(listing)) for _ in range(PAIRS))
-    print(f"listing of {ENTRIES} entries / a plain ListObjectsV2: {listed:.2f}")
+    print(f"listing of {ENTRIES} entries / a plain ListObjectsV2: {listed:.2f}", flush=True)
+
+
+def requests(place: Place, folder: Path) -> None:
+    """How many requests the store gets for an op, those of Dragonfly included."""
+    root = f"dragonfly://{place.bucket}/counted"
+    small, large = f"{root}/small", f"{root}/large"
+
+    def steps(fs: HostFilesystem) -> Iterator[tuple[str, Callable[[], Any]]]:
+        yield "write of a new file", lambda: write(fs, small, bytes(1000))
+        yield "write of 96 MiB", lambda: write(fs, large, bytes(96 * MIB))
+        yield "read of a small file", lambda: read(fs, small)
+        yield "the same again", lambda: read(fs, small)
+        yield "read of 96 MiB", lambda: read(fs, large, 1 << 27)
+        yield "stat of a file", lambda: fs.stat(small)
+        yield "stat of a directory", lambda: fs.stat(root)
+        yield "get_children", lambda: fs.get_children(root)
+        yield "rename_file", lambda: fs.rename_file(small, f"{root}/moved")
+        yield "delete_file", lambda: fs.delete_file(f"{root}/moved")
+
+    with filesystem(folder, place.config, root=root) as fs:
+        fs.recursively_create_dir(root)
+        for name, step in steps(fs):
+            before = place.requests()
+            step()
+            print(f"requests to the store, {name}: {place.requests() - before}", flush=True)
 
 
 def main() -> None:
-    running = services.up(
-        services.read(compose_files()["dragonfly"]), "dragonfly", keep=False, fixed_ports=False,
-        say=lambda text: print(text, file=sys.stderr),
-    )  # fmt: skip
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            bench = Workbench(running, Path(folder))
-            bench.store.put(f"/tffs/{WARM}", b"warm")
-            for label, size in SIZES.items():
-                reads(bench, label, size)
-            queries(bench)
-    finally:
-        running.stop()
+    parser = argparse.ArgumentParser(
+        prog="dragonfly", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help=f"only objects of {', '.join(QUICK)}, one thread")
+    parser.add_argument(
+        "--stub", action="store_true", help="without docker, and --quick; most of its figures say nothing"
+    )
+    options = parser.parse_args()
+    options.quick = options.quick or options.stub  # the stubs keep all of it in memory
+    with Stubs() if options.stub else Docker() as place, tempfile.TemporaryDirectory() as folder:
+        requests(place, Path(folder))
+        bench = Workbench(place, Path(folder))
+        bench.put(WARM, 4)
+        bench.by_s3fs([WARM])
+        for label, size in SIZES.items():
+            if not options.quick or label in QUICK:
+                reads(bench, label, size, PAIRS if size < 256 * MIB else 3)
+        for threads in () if options.quick else THREADS:
+            for label in SHARED:
+                shared(bench, label, SIZES[label], threads)
+        queries(bench)
+        print(f"most memory of a process with the plugin: {bench.peak / MIB:.0f} MiB")
 
 
 if __name__ == "__main__":

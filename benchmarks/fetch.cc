@@ -1,12 +1,19 @@
 // What an op of a plugin takes: prints the seconds of each, one a line. Arguments: the plugin, what
-// to do, and URIs. `read` opens each and reads it from front to back, `stat` and `list` ask about
-// each. All URIs go to one filesystem, in their order.
+// to do, and URIs. `read` opens each and reads it from front to back, `first` reads the first MiB
+// of each, `stat` and `list` ask about each. All URIs go to one filesystem, in their order. With a
+// number behind it, as in `read8`, so many threads share the URIs but for the first, and the
+// seconds are those of the first and those of all others together. The last line is the most memory
+// that the process had, in KiB.
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tf_filesystem_plugin.h"
@@ -17,7 +24,8 @@ constexpr size_t kPiece = 1 << 20;
 
 TF_FilesystemPluginInfo info;
 TF_Filesystem filesystem;
-TF_Status* status;
+std::vector<TF_RandomAccessFile> opened;  // their end is not counted
+thread_local TF_Status* status = TF_NewStatus();
 
 void Check(const char* uri) {
   if (TF_GetCode(status) == TF_OK) return;
@@ -25,16 +33,18 @@ void Check(const char* uri) {
   std::exit(1);
 }
 
-void Read(const char* path) {
+void Read(const char* path, bool all) {
   TF_RandomAccessFile file{};
   info.ops->filesystem_ops->new_random_access_file(&filesystem, path, &file, status);
   Check(path);
-  static std::vector<char> buffer(kPiece);
+  thread_local std::vector<char> buffer(kPiece);
   for (uint64_t offset = 0;; offset += kPiece) {
     info.ops->random_access_file_ops->read(&file, offset, kPiece, buffer.data(), status);
     if (TF_GetCode(status) == TF_OUT_OF_RANGE) break;
     Check(path);
+    if (!all) break;
   }
+  if (!all) return opened.push_back(file);
   info.ops->random_access_file_ops->cleanup(&file);
 }
 
@@ -52,6 +62,24 @@ void List(const char* path) {
   info.plugin_memory_free(entries);
 }
 
+template <typename Work>
+void Timed(Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("%.6f\n", took.count());
+}
+
+void Do(const std::string& what, const char* uri) {
+  char* path = info.ops->filesystem_ops->translate_name(&filesystem, uri);
+  if (what == "read" || what == "first") {
+    Read(path, what == "read");
+  } else {
+    what == "stat" ? Stat(path) : List(path);
+  }
+  info.plugin_memory_free(path);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,17 +90,29 @@ int main(int argc, char** argv) {
     return 1;
   }
   reinterpret_cast<void (*)(TF_FilesystemPluginInfo*)>(dlsym(library, "TF_InitPlugin"))(&info);
-  status = TF_NewStatus();
   info.ops->filesystem_ops->init(&filesystem, status);
   Check(argv[1]);
-  const std::string what = argv[2];
-  for (int k = 3; k < argc; ++k) {
-    char* path = info.ops->filesystem_ops->translate_name(&filesystem, argv[k]);
-    const auto start = std::chrono::steady_clock::now();
-    what == "read" ? Read(path) : what == "stat" ? Stat(path) : List(path);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    std::printf("%.6f\n", took.count());
-    info.plugin_memory_free(path);
+  const std::string given = argv[2];
+  const size_t digit = std::min(given.find_first_of("0123456789"), given.size());
+  const std::string what = given.substr(0, digit);
+  const int count = std::atoi(given.c_str() + digit);
+  std::atomic<int> next{3};
+  while (next < (count == 0 ? argc : 4)) Timed([&] { Do(what, argv[next++]); });
+  if (count > 0) {
+    Timed([&] {
+      std::vector<std::thread> threads;
+      for (int k = 0; k < count; ++k) {
+        threads.emplace_back([&] {
+          for (int mine = next++; mine < argc; mine = next++) Do(what, argv[mine]);
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    });
+  }
+  for (TF_RandomAccessFile& file : opened) info.ops->random_access_file_ops->cleanup(&file);
+  std::ifstream facts("/proc/self/status");
+  for (std::string line; std::getline(facts, line);) {
+    if (line.rfind("VmHWM:", 0) == 0) std::printf("%d\n", std::atoi(line.c_str() + 6));
   }
   return 0;
 }

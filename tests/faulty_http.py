@@ -1,5 +1,6 @@
 """An HTTP server for tests, on a port of its own, that misbehaves as it is told."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -12,10 +13,10 @@ from typing import Literal, Self
 class Reply:
     """What a server answers; then what goes wrong on the way.
 
-    `cut` is after how many bytes of the body the connection breaks; `drip` holds the body, or where there is none
-    everything, back until it is set; `length` is announced instead of the right one, and `framed` says how the end of
-    the body is told: by its length, by chunks, or by the end of the connection. Between two bytes are `pace` seconds.
-    `silent`: the connection ends without an answer.
+    `cut` is after how many bytes of the body the connection breaks; `drip` holds what follows the first `free` bytes of
+    the body, or where there is none everything, back until it is set; `length` is announced instead of the right one,
+    and `framed` says how the end of the body is told: by its length, by chunks, or by the end of the connection.
+    Between two bytes are `pace` seconds. `silent`: the connection ends without an answer.
     """
 
     status: int
@@ -23,6 +24,7 @@ class Reply:
     body: bytes = b""
     cut: int | None = None
     drip: threading.Event | None = None
+    free: int = 0
     length: int | None = None
     framed: Literal["length", "chunks", "end"] = "length"
     pace: float = 0
@@ -55,6 +57,20 @@ class _Planned:
     done: bool
 
 
+def ranged(asked: Asked, whole: Reply) -> Reply:
+    """What a request with a range gets of a whole body: 206, or 416 where the body has no such byte."""
+    span = re.fullmatch(r"bytes=(\d+)-(\d*)", asked.headers.get("range", ""))
+    if span is None or whole.status != 200:
+        return whole
+    total, first = len(whole.body), int(span[1])
+    last = min(int(span[2] or total), total - 1)
+    if first > last:
+        return Reply(416)
+    named = {"Content-Range": f"bytes {first}-{last}/{total}"}
+    kept = {name: value for name, value in whole.headers.items() if name != "Content-Length"}
+    return replace(whole, status=206, headers=kept | named, body=whole.body[first : last + 1])
+
+
 def _framing(reply: Reply) -> dict[str, str]:
     if reply.framed == "chunks":
         return {"Transfer-Encoding": "chunked"}
@@ -66,8 +82,9 @@ def _framing(reply: Reply) -> dict[str, str]:
 class FaultyServer:
     """A server whose replies are those of `answer`, but for the faults that were injected."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.asked: list[Asked] = []
+        self.connections = 0  # so far
         self._faults: list[_Planned] = []
         self._lock = threading.Lock()
         server = self
@@ -76,6 +93,11 @@ class FaultyServer:
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
             wbufsize = -1
+
+            def setup(self) -> None:
+                super().setup()
+                with server._lock:
+                    server.connections += 1
 
             def handle_one_request(self) -> None:
                 try:
@@ -111,8 +133,10 @@ class FaultyServer:
                 self.end_headers()
                 body = b"" if asked.method == "HEAD" else reply.body
                 if reply.drip is not None and asked.method != "HEAD":
+                    self.wfile.write(body[: reply.free])
                     self.wfile.flush()
                     reply.drip.wait(60)
+                    body = body[reply.free :]
                 if reply.framed == "chunks" and asked.method != "HEAD":
                     body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if body else b"0\r\n\r\n"
                 self._write(body if reply.cut is None else body[: reply.cut], reply.pace)
@@ -127,7 +151,7 @@ class FaultyServer:
                 self.wfile.write(b"" if pace else body)
                 self.wfile.flush()
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._server.request_queue_size = 128
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)

@@ -9,13 +9,14 @@ import hashlib
 import http.client
 from urllib.parse import urlsplit
 
-from tests.faulty_http import Asked, FaultyServer, Reply
+from tests.faulty_http import Asked, FaultyServer, Reply, ranged
 from tests.sigv4 import parameters
 
 
 class ProxyStub(FaultyServer):
     def __init__(self) -> None:
         self.tasks: dict[str, Reply] = {}
+        self.ranges = True
         super().__init__()
 
     def answer(self, asked: Asked) -> Reply:
@@ -32,7 +33,8 @@ class ProxyStub(FaultyServer):
             if known.status != 200:
                 return known
             self.tasks[task] = known
-        return Reply(200, {**known.headers, "X-Dragonfly-Task-ID": task}, known.body)
+        whole = Reply(200, {**known.headers, "X-Dragonfly-Task-ID": task}, known.body)
+        return ranged(asked, whole) if self.ranges else whole
 
     def _fetched(self, asked: Asked, host: str, target: str) -> Reply:
         headers = {name: value for name, value in asked.headers.items() if name in ("host", "if-match")}

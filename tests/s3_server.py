@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus, unquote
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from tests.faulty_http import Asked, FaultyServer, Reply
+from tests.faulty_http import Asked, FaultyServer, Reply, ranged
 from tests.sigv4 import complaint, parameters
 
 ACCESS_KEY = "AKIDTEST"
@@ -57,21 +57,25 @@ class S3Server(FaultyServer):
     Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.conditional_deletes = True
         self.ranges = True
         self.buckets: dict[str, dict[str, Stored]] = {BUCKET: {}}
         self.uploads: dict[str, dict[int, Stored]] = {}
         self.lock = threading.RLock()
-        super().__init__()
+        super().__init__(port)
 
     def put(self, key: str, content: bytes) -> Stored:
         self.buckets[BUCKET][key] = stored = Stored.of(content)
         return stored
 
+    def access_key(self, _: Asked) -> str:
+        """Who is expected to sign this request."""
+        return ACCESS_KEY
+
     def answer(self, asked: Asked) -> Reply:
         path, _, query = asked.target.partition("?")
-        why = complaint(asked.method, path, query, asked.headers, asked.body, ACCESS_KEY, SECRET_KEY)
+        why = complaint(asked.method, path, query, asked.headers, asked.body, self.access_key(asked), SECRET_KEY)
         if why is not None:
             return error(403, why)
         bucket_name, _, key = unquote(path).removeprefix("/").partition("/")
@@ -157,7 +161,8 @@ class S3Server(FaultyServer):
             if not stored.length:
                 return error(416, "InvalidRange", "<ActualObjectSize>0</ActualObjectSize>")
             return Reply(206, headers | {"Content-Range": f"bytes 0-0/{stored.length}"}, stored.content[:1])
-        return Reply(200, headers | {"Content-Length": str(stored.length)}, stored.content)
+        whole = Reply(200, headers | {"Content-Length": str(stored.length)}, stored.content)
+        return ranged(asked, whole) if self.ranges else whole
 
     def _refused(self, asked: Asked, stored: Stored | None) -> Reply | None:
         if asked.headers.get("if-none-match") == "*" and stored is not None:

@@ -1,5 +1,6 @@
 """Listings and deletions of many by a store that lists wrongly: an end, an error, and no key but those asked for."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +10,7 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, at, served
 from tests.faulty_http import Asked, Reply
-from tests.s3_server import S3Server, document
+from tests.s3_server import BUCKET, S3Server, document, error
 from tffs_conformance.harness.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
@@ -102,6 +103,10 @@ def test_a_first_page_with_nothing_in_it(tmp_path: Path) -> None:
         assert fs.delete_dir(at("d")).code is Code.FAILED_PRECONDITION
 
 
+def objects(store: S3Server) -> dict[str, bytes]:
+    return {key: stored.content for key, stored in store.buckets[BUCKET].items()}
+
+
 # Deletions -----------------------------------------------------------------------------------------------------------
 
 
@@ -142,3 +147,33 @@ def test_a_deletion_of_many(tmp_path: Path, body: str, code: Code, left: int) ->
         assert "tests/other" in store.buckets["bucket"]
         assert got.message.isascii()
         assert "<" not in got.message
+
+
+def test_a_directory_is_deleted_page_by_page(tmp_path: Path) -> None:
+    with served(tmp_path) as (store, _, fs):
+        for key in ("d/", "d/a/", *(f"d/a/{k:04}" for k in range(1500)), "d/b", "d/c/", "d/c/d/", "d/c/d/x", "e"):
+            store.put(f"tests/{key}", b"")
+        assert fs.delete_recursively(at("d")).ok
+        assert objects(store) == {"tests/e": b""}
+        pages = [asked.body.decode() for asked in store.asked if asked.method == "POST"]
+        deleted = [key for page in pages for key in re.findall("<Key>tests/(.*?)</Key>", page)]
+        assert len(deleted) == 1506
+        # What is in a directory goes before its marker, and a page before the next but one is asked for.
+        assert deleted[-6:] == ["d/a/", "d/b", "d/c/d/x", "d/c/d/", "d/c/", "d/"]
+        kinds = ["delete" if asked.method == "POST" else "list" for asked in store.asked]
+        assert kinds == ["list", "list", "delete", "delete"]
+
+
+def test_a_listing_that_breaks_off_tells_what_is_left(tmp_path: Path) -> None:
+    with served(tmp_path) as (store, _, fs):
+        for k in range(2500):
+            store.put(f"tests/d/{k:04}", b"")
+        third = [False, False, True]
+        store.inject(
+            lambda _, __: error(403, "AccessDenied"),
+            when=lambda asked: "list-type" in asked.target and third.pop(0),
+            done=False,
+        )
+        got = fs.delete_recursively(at("d"))
+        assert (got.code, got.value.dirs) == (Code.PERMISSION_DENIED, 1)
+        assert len(objects(store)) == 1500

@@ -11,7 +11,7 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, ROOT, at, configuration, filesystem, read, registered, write
 from tests.faulty_http import Asked, Fault, Reply
 from tests.proxy_stub import ProxyStub
-from tests.s3_server import BUCKET, S3Server, Stored, document, error
+from tests.s3_server import BUCKET, S3Server, document, error
 from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.host_filesystem import HostFilesystem
 
@@ -197,32 +197,6 @@ def test_an_appending_writer_does_not_overwrite_others(fs: HostFilesystem, store
     assert objects(store)["tests/file"] == b"somebody else's"
 
 
-def test_a_large_file_is_put_in_parts(fs: HostFilesystem, store: S3Server) -> None:
-    block = bytes(range(256)) * (MEBI // 256)
-    file = fs.new_writable_file(at("large")).value
-    assert file is not None
-    with file:
-        for _ in range(65):
-            assert file.append(block).ok
-        store.inject(slow_down, 1, done=False, when=lambda asked: "partNumber=2" in asked.target)
-        assert file.close().ok
-    assert objects(store)["tests/large"] == block * 65
-    assert store.buckets[BUCKET]["tests/large"].etag.endswith('-2"')
-    assert store.uploads == {}
-
-
-@pytest.mark.parametrize(
-    ("fault", "where"),
-    [(lambda _, __: error(500, "InternalError"), "partNumber=2"), (late, "/large?uploadId=")],
-    ids=["a-part", "the-end"],
-)
-def test_an_upload_that_fails_leaves_nothing(fs: HostFilesystem, store: S3Server, fault: Fault, where: str) -> None:
-    store.inject(fault, when=lambda asked: where in asked.target and asked.method != "DELETE", done=False)
-    assert write(fs, at("large"), bytes(65 * MEBI))[0] is Code.INTERNAL
-    assert objects(store) == {}
-    assert store.uploads == {}
-
-
 # Copies --------------------------------------------------------------------------------------------------------------
 
 
@@ -232,13 +206,6 @@ def test_a_copy_that_fails_late(fs: HostFilesystem, store: S3Server) -> None:
     assert fs.copy_file(at("file"), at("copy")).code is Code.INTERNAL
     assert fs.rename_file(at("file"), at("moved")).code is Code.INTERNAL
     assert fs.path_exists(at("file")).ok
-
-
-def test_an_object_too_large_for_one_copy(fs: HostFilesystem, store: S3Server) -> None:
-    store.buckets[BUCKET]["tests/large"] = Stored(b"", '"large"', size=(6 << 30) + 1)
-    assert fs.rename_file(at("large"), at("moved")).ok
-    assert fs.get_file_size(at("moved")).value == (6 << 30) + 1
-    assert fs.path_exists(at("large")).code is Code.NOT_FOUND
 
 
 def test_onto_itself(fs: HostFilesystem, store: S3Server) -> None:
@@ -303,14 +270,6 @@ def test_what_cannot_be_deleted_is_counted(fs: HostFilesystem, store: S3Server) 
 def test_a_listing_that_is_none(fs: HostFilesystem, store: S3Server, body: bytes) -> None:
     store.inject(lambda _, __: Reply(200, {}, body), when=lambda asked: "list-type" in asked.target)
     assert fs.get_children(at("d")).code is Code.INTERNAL
-
-
-def test_requests_of_the_queries(fs: HostFilesystem, store: S3Server) -> None:
-    store.put("tests/d/file", CONTENT)
-    for name, requests in (("d/file", 1), ("d", 2), ("missing", 2)):
-        before = len(store.asked)
-        fs.stat(at(name))
-        assert len(store.asked) - before == requests
 
 
 def test_directories_are_markers_or_prefixes(fs: HostFilesystem, store: S3Server) -> None:

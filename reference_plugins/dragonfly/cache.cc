@@ -10,11 +10,7 @@ Content Cache::Get(const std::string& key, const std::function<Content()>& fetch
   uint64_t cleared = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = by_key_.find(key);
-    if (found != by_key_.end()) {
-      kept_.splice(kept_.begin(), kept_, found->second);
-      return found->second->content;
-    }
+    if (Content known = Known(key)) return known;
     const auto fetching = under_way_.find(key);
     if (fetching != under_way_.end()) {
       other = fetching->second;
@@ -41,6 +37,28 @@ Content Cache::Get(const std::string& key, const std::function<Content()>& fetch
     promise.set_exception(std::current_exception());
     throw;
   }
+}
+
+Content Cache::Known(const std::string& key) {
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, found->second);
+  return found->second->content;
+}
+
+Content Cache::Find(const std::string& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return Known(key);
+}
+
+uint64_t Cache::cleared() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return cleared_;
+}
+
+void Cache::Put(const std::string& key, Content content, uint64_t cleared) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (cleared == cleared_) Keep(key, std::move(content));
 }
 
 void Cache::Keep(const std::string& key, Content content) {

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "forks.h"
 #include "spool.h"
 
 namespace dragonfly {
@@ -29,6 +30,15 @@ class Cache {
   // same time one fetches, and all get what it got, or its failure. Throws what `fetch` throws.
   Content Get(const std::string& key, const std::function<Content()>& fetch);
 
+  // The content kept under `key`, or nothing.
+  Content Find(const std::string& key);
+
+  // How often it was cleared.
+  uint64_t cleared() const;
+
+  // Keeps what was fetched since it was cleared for this time.
+  void Put(const std::string& key, Content content, uint64_t cleared);
+
   // Forgets everything that nobody reads.
   void Clear();
 
@@ -38,15 +48,18 @@ class Cache {
     Content content;
   };
 
+  // These two under the lock.
+  Content Known(const std::string& key);
   void Keep(const std::string& key, Content content);
 
   const uint64_t most_;
-  std::mutex mutex_;  // guards all below, and is never held while something is fetched
+  mutable std::mutex mutex_;  // guards all below, and is never held while something is fetched
   uint64_t bytes_ = 0;
-  uint64_t cleared_ = 0;  // how often
+  uint64_t cleared_ = 0;
   std::list<Kept> kept_;  // the latest use first
   std::map<std::string, std::list<Kept>::iterator> by_key_;
   std::map<std::string, std::shared_future<Content>> under_way_;
+  const ForkGuard forks_{mutex_, [this] { under_way_.clear(); }};  // nobody fetches there
 };
 
 }  // namespace dragonfly

@@ -167,8 +167,13 @@ void ReadAll(const Json& json, Config* config) {
   });
   file.Take("object_storage", &Json::is_object, "is not an object in braces",
             [&](const Json& store) { ReadStore(store, config); });
+  file.Text("ca_file", &config->tls.ca_file);
+  file.Text("client_certificate", &config->tls.client_certificate);
+  file.Text("client_key", &config->tls.client_key);
   file.Text("cache_dir", &config->cache_dir);
   file.Count<uint64_t>("cache_max_bytes", 0, INT64_MAX, &config->cache_max_bytes);
+  file.Count<uint64_t>("whole_object_below", 0, INT64_MAX, &config->whole_object_below);
+  file.Count<uint64_t>("read_ahead", 0, 1 << 30, &config->read_ahead);
   file.Count("sign_expires_s", 1, 604800, &config->sign_expires_s);
   file.Flag("require_p2p", &config->require_p2p);
   file.Flag("fallback_to_source", &config->fallback_to_source);
@@ -184,10 +189,14 @@ void ReadAll(const Json& json, Config* config) {
   config->verify = verify == "all"        ? Verify::kAll
                    : verify == "checksum" ? Verify::kChecksum
                                           : Verify::kNone;
+  file.Count("max_connections", 1, 1024, &config->max_connections);
   file.Count("connect_timeout_s", 1, 3600, &config->connect_timeout_s);
   file.Count("stall_timeout_s", 1, 86400, &config->stall_timeout_s);
   file.Seconds("retry_deadline_s", 86400, &config->retry_deadline_s);
   file.Count("list_max_pages", 1, INT_MAX, &config->list_max_pages);
+  file.Seconds("metadata_ttl_s", 86400, &config->metadata_ttl_s);
+  // What S3 takes of parts.
+  file.Count("copy_part_bytes", uint64_t{5} << 20, uint64_t{5} << 30, &config->copy_part_bytes);
   file.End();
 }
 
@@ -198,23 +207,26 @@ void Complete(Config* config) {
     config->endpoint = "https://s3." + config->region + ".amazonaws.com";
   }
   DemandAddress("object_storage.endpoint", &config->endpoint);
-  if (config->proxy_endpoint.empty()) config->proxy_endpoint = config->endpoint;
+  if (config->proxy_endpoint.empty()) {
+    // dfdaemon can do nothing for a connection that it does not see into.
+    if (config->endpoint.rfind("https://", 0) == 0) {
+      Refuse("object_storage.proxy_endpoint",
+             "is missing, and the endpoint is https: set it to http://HOST, with a rule of "
+             "dfdaemon's that has useTLS, or to https://HOST where dfdaemon has a CA of its own "
+             "that ca_file names");
+    }
+    config->proxy_endpoint = config->endpoint;
+  }
   DemandAddress("object_storage.proxy_endpoint", &config->proxy_endpoint);
 
-  Credentials& credentials = config->credentials;
   // All of them or none: a key of one source and the token of another do not belong together.
-  if (credentials.access_key.empty() && credentials.secret_key.empty() &&
-      credentials.session_token.empty()) {
-    credentials = {FromEnvironment("AWS_ACCESS_KEY_ID"), FromEnvironment("AWS_SECRET_ACCESS_KEY"),
-                   FromEnvironment("AWS_SESSION_TOKEN")};
-  }
-  if (credentials.access_key.empty()) {
-    Refuse("object_storage.access_key", "is missing, and AWS_ACCESS_KEY_ID is not set");
-  }
-  if (credentials.secret_key.empty()) {
-    Refuse("object_storage.secret_key", "is missing, and AWS_SECRET_ACCESS_KEY is not set");
-  }
+  const Credentials& credentials = config->credentials;
+  const bool has_any = !credentials.access_key.empty() || !credentials.secret_key.empty() ||
+                       !credentials.session_token.empty();
+  if (has_any && credentials.access_key.empty()) Refuse("object_storage.access_key", "is missing");
+  if (has_any && credentials.secret_key.empty()) Refuse("object_storage.secret_key", "is missing");
 
+  Demand(config->tls);
   if (config->cache_dir.empty()) config->cache_dir = FromEnvironment("TMPDIR");
   if (config->cache_dir.empty()) config->cache_dir = "/tmp";
   struct stat facts;

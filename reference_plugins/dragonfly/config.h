@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sigv4.h"
+#include "tls.h"
 
 namespace dragonfly {
 
@@ -27,28 +28,33 @@ struct Config {
   std::string region = "us-east-1";
   std::string endpoint;        // as this process reaches the store
   std::string proxy_endpoint;  // as dfdaemon reaches it
-  Credentials credentials;
+  Credentials credentials;     // all empty: keychain.h looks for others
   bool force_path_style = true;
+  Tls tls;  // of requests to the store and to dfdaemon
 
   std::string cache_dir;
   uint64_t cache_max_bytes = 1073741824;
+  uint64_t whole_object_below = 67108864;
+  uint64_t read_ahead = 0;  // 0: no ranges
   int sign_expires_s = 900;
   bool require_p2p = true;
   bool fallback_to_source = false;
   bool tag_with_etag = true;  // task_version
   Verify verify = Verify::kAll;
+  int max_connections = 32;
   int connect_timeout_s = 5;
   int stall_timeout_s = 120;
   double retry_deadline_s = 30;
   int list_max_pages = 10000;
+  double metadata_ttl_s = 0;
+  uint64_t copy_part_bytes = uint64_t{5} << 30;
 };
 
 // Throws Failure: NOT_FOUND where no file is named or there is none, INVALID_ARGUMENT, with the
 // key, where it says what cannot be.
 Config ReadConfig();
 
-// The same from the text of such a file. Credentials that it does not have come from the
-// environment.
+// The same from the text of such a file.
 Config ParseConfig(const std::string& text);
 
 }  // namespace dragonfly

@@ -18,6 +18,9 @@ Curl Load() {
   library.Find("curl_easy_strerror", &curl.easy_strerror);
   library.Find("curl_slist_append", &curl.slist_append);
   library.Find("curl_slist_free_all", &curl.slist_free_all);
+  library.Find("curl_share_init", &curl.share_init);
+  library.Find("curl_share_cleanup", &curl.share_cleanup);
+  library.Find("curl_share_setopt", &curl.share_setopt);
 
   decltype(&curl_global_init) global_init;
   library.Find("curl_global_init", &global_init);

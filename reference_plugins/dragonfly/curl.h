@@ -10,6 +10,7 @@
 // Where it checks nothing, curl.h makes macros of the variadic functions all the same.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
+#undef curl_share_setopt
 
 #include <string>
 
@@ -26,6 +27,9 @@ struct Curl {
   decltype(&curl_easy_strerror) easy_strerror;
   decltype(&curl_slist_append) slist_append;
   decltype(&curl_slist_free_all) slist_free_all;
+  decltype(&curl_share_init) share_init;
+  decltype(&curl_share_cleanup) share_cleanup;
+  decltype(&curl_share_setopt) share_setopt;
 };
 
 // Loads libcurl and prepares it, once. Throws Failure where there is none.

@@ -1,6 +1,9 @@
 // Deleting. S3 says nothing of a key that is not there, so what is there is looked at first.
 
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "failure.h"
@@ -15,6 +18,64 @@ void RefuseBucket(const Name& name) {
   if (name.key.empty()) throw Failure(TF_FAILED_PRECONDITION, "a bucket is not deleted");
 }
 
+bool IsMarker(const std::string& key) { return key.back() == '/'; }
+
+bool BeginsWith(const std::string& key, const std::string& start) {
+  return key.compare(0, start.size(), start) == 0;
+}
+
+// Deletes keys, and counts those that stay.
+class Sweep {
+ public:
+  Sweep(const Objects& objects, std::string bucket)
+      : objects_(objects), bucket_(std::move(bucket)) {}
+
+  void Delete(const std::vector<std::string>& keys) {
+    for (const auto& [key, failure] : objects_.DeleteAll(bucket_, keys)) {
+      ++(IsMarker(key) ? directories_ : files_);
+      if (!first_) first_ = failure;
+    }
+  }
+
+  uint64_t files() const { return files_; }
+  uint64_t directories() const { return directories_; }
+  const std::optional<Failure>& first() const { return first_; }
+
+ private:
+  const Objects& objects_;
+  const std::string bucket_;
+  uint64_t files_ = 0;
+  uint64_t directories_ = 0;
+  std::optional<Failure> first_;  // why the first of them stays
+};
+
+// Deletes what is on the pages, of which it holds two at most, and gives whether there was
+// anything. What is in a directory goes before its marker, for stores that keep directories: a
+// marker waits until a key comes that is not below it.
+bool DeletePages(Pages pages, Sweep* sweep) {
+  std::vector<std::string> markers;  // each is below the one before
+  bool found = false;
+  Page page;
+  for (bool more = pages.Next(&page); more;) {
+    std::vector<std::string> keys;
+    const auto leave = [&](const auto& is_left) {
+      for (; !markers.empty() && is_left(markers.back()); markers.pop_back()) {
+        keys.push_back(std::move(markers.back()));
+      }
+    };
+    for (const std::string& key : std::set<std::string>(page.keys.begin(), page.keys.end())) {
+      found = true;
+      leave([&](const std::string& marker) { return !BeginsWith(key, marker); });
+      (IsMarker(key) ? markers : keys).push_back(key);
+    }
+    // Nothing of this page is deleted where the next one shows that the listing is wrong.
+    more = pages.Next(&page);
+    if (!more) leave([](const std::string&) { return true; });
+    sweep->Delete(keys);
+  }
+  return found;
+}
+
 }  // namespace
 
 void DeleteFile(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
@@ -23,7 +84,7 @@ void DeleteFile(const TF_Filesystem* filesystem, const char* path, TF_Status* st
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
     // What somebody else puts there meanwhile is not what was to be deleted.
-    state->objects.Delete(name, state->tree.File(name).etag);
+    state->objects.Delete(name, state->tree.FileNow(name).etag);
   });
 }
 
@@ -57,19 +118,22 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
     RefuseBucket(name);
-    const auto inside = state->tree.KeysIn(name).keys;
-    // What is in a directory goes before its marker, for stores that keep directories.
-    std::vector<std::string> keys(inside.rbegin(), inside.rend());
-    if (keys.empty()) {
-      state->tree.File(name);
-      keys.push_back(name.key);
+    Sweep sweep(state->objects, name.bucket);
+    const auto tell = [&](uint64_t more) {
+      *undeleted_files = sweep.files();
+      *undeleted_dirs = sweep.directories() + more;
+    };
+    try {
+      if (!DeletePages(state->tree.PagesOf(name), &sweep)) {
+        if (!state->objects.Head(name)) throw Failure(TF_NOT_FOUND, "there is no such object");
+        sweep.Delete({name.key});
+      }
+    } catch (...) {
+      tell(1);  // at least the directory itself
+      throw;
     }
-    *undeleted_dirs = 0;
-    const auto left = state->objects.DeleteAll(name.bucket, keys);
-    for (const auto& [key, failure] : left) {
-      ++*(key.back() == '/' ? undeleted_dirs : undeleted_files);
-    }
-    if (!left.empty()) throw left.front().second;
+    tell(0);
+    if (sweep.first()) throw Failure(*sweep.first());
   });
 }
 

@@ -7,6 +7,7 @@
 #include "failure.h"
 #include "filesystem.h"
 #include "ops.h"
+#include "parallel.h"
 #include "posix/directories.h"
 
 namespace dragonfly {
@@ -16,12 +17,6 @@ void Mark(const Objects& objects, const Name& directory, const Condition& condit
   objects.Put({directory.bucket, Inside(directory)}, nullptr, condition);
 }
 
-void DemandParent(const Tree& tree, const Name& name) {
-  const Kind kind = tree.Look(ParentOf(name)).kind;
-  if (kind == Kind::kNothing) throw Failure(TF_NOT_FOUND, "the parent is missing");
-  if (kind == Kind::kFile) throw Failure(TF_FAILED_PRECONDITION, "the parent is a file");
-}
-
 }  // namespace
 
 void CreateDir(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
@@ -29,11 +24,19 @@ void CreateDir(const TF_Filesystem* filesystem, const char* path, TF_Status* sta
   Perform(status, path, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
-    if (state->tree.Look(name).kind != Kind::kNothing) {
+    if (name.key.empty()) {
+      if (state->objects.HasBucket(name.bucket)) {
+        throw Failure(TF_ALREADY_EXISTS, "there is something already");
+      }
+      throw Failure(TF_NOT_FOUND, "there is no such bucket, and none is made");
+    }
+    auto parent = Meanwhile([&] { state->tree.DemandParentIsNoFile(name); });
+    const Place place = state->tree.PlaceOf(name);
+    if (place.kind != Kind::kNothing) {
       throw Failure(TF_ALREADY_EXISTS, "there is something already");
     }
-    if (name.key.empty()) throw Failure(TF_NOT_FOUND, "there is no such bucket, and none is made");
-    DemandParent(state->tree, name);
+    parent.get();
+    if (!place.in_directory) throw Failure(TF_NOT_FOUND, "the parent is missing");
     try {
       Mark(state->objects, name, {true, ""});
     } catch (const Failure& failure) {
@@ -52,19 +55,22 @@ void RecursivelyCreateDir(const TF_Filesystem* filesystem, const char* path,
   }
   Perform(status, path, [&] {
     const auto state = Get(filesystem);
+    Name name = ObjectName(state->config, path);
     std::vector<Name> missing;
-    for (Name name = ObjectName(state->config, path);; name = ParentOf(name)) {
-      const Kind kind = state->tree.Look(name).kind;
-      if (kind == Kind::kDirectory) break;
-      if (kind == Kind::kFile) throw Failure(TF_FAILED_PRECONDITION, "a file is in the way");
-      if (name.key.empty()) {
-        throw Failure(TF_FAILED_PRECONDITION, "there is no such bucket, and none is made");
-      }
-      missing.push_back(name);
+    bool is_there = name.key.empty() && state->objects.HasBucket(name.bucket);
+    for (; !is_there && !name.key.empty(); name = ParentOf(name)) {
+      const Place place = state->tree.PlaceOf(name);
+      if (place.kind == Kind::kFile) throw Failure(TF_FAILED_PRECONDITION, "a file is in the way");
+      if (place.kind == Kind::kNothing) missing.push_back(name);
+      is_there = place.kind == Kind::kDirectory || place.in_directory;
     }
-    for (auto name = missing.rbegin(); name != missing.rend(); ++name) {
-      Mark(state->objects, *name, {});
+    if (!is_there) {
+      throw Failure(TF_FAILED_PRECONDITION, "there is no such bucket, and none is made");
     }
+    if (missing.empty()) return;
+    state->tree.DemandParentIsNoFile(missing.back());
+    constexpr size_t kAtOnce = 16;
+    ForEach(missing.size(), kAtOnce, [&](size_t k) { Mark(state->objects, missing[k], {}); });
   });
 }
 

@@ -6,18 +6,34 @@
 namespace dragonfly {
 namespace {
 
+// Dragonfly passes ranges up to this length by: its client takes them from the store itself.
+constexpr uint64_t kMostPassedBy = 4 << 20;
+
 std::string Joined(const std::vector<std::string>& names, const char* mark) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : mark) + name;
   return text;
 }
 
-// What is wrong with a 200: nothing, where all of this version is in `sink`.
-const char* Fault(const Response& response, const Version& version, Sink* sink) {
+// Another task, or the store, may have the right bytes.
+class Wrong : public Failure {
+ public:
+  Wrong(const char* who, const char* fault)
+      : Failure(TF_DATA_LOSS, std::string(who) + ": " + fault) {}
+};
+
+void DemandVersion(const char* who, const Response& response, const Version& version) {
   if (Bare(response.Header("etag")) != Bare(version.etag)) {
-    return "the bytes are those of another version of the object";
+    throw Wrong(who, "the bytes are those of another version of the object");
   }
-  return sink->Fault();
+}
+
+// The last word on a request to which this is the answer.
+void DemandAll(const char* who, Sink* sink) {
+  const char* fault = sink->Fault();
+  if (fault == nullptr) return;
+  if (!sink->Clear()) throw Altered();
+  throw Wrong(who, fault);
 }
 
 bool MayComeFromStore(TF_Code code) {
@@ -27,21 +43,26 @@ bool MayComeFromStore(TF_Code code) {
 
 }  // namespace
 
-Sink Dragonfly::SinkFor(const Version& version, Spool* into) const {
+Checksum Dragonfly::Expected(const Version& version) const {
   const bool is_etag = version.checksum.sum == Sum::kMd5;
   const bool compare =
       config_.verify == Verify::kAll || (config_.verify == Verify::kChecksum && !is_etag);
-  return {into, version.size, compare ? version.checksum : Checksum()};
+  return compare ? version.checksum : Checksum();
 }
 
-void Dragonfly::Get(const Name& name, const Version& version, Spool* into) const {
+void Dragonfly::Get(const Name& name, const Version& version, Sink* into) const {
   if (version.etag.empty()) {
     throw Failure(TF_INTERNAL, "the store gives no ETag, so versions cannot be told apart");
   }
-  if (version.size == 0) return into->Clear();
+  if (version.size == 0) return;
+  if (!into->span().is_all() && config_.read_ahead <= kMostPassedBy) {
+    return FromStore(name, version, into);
+  }
   try {
     Proxied(name, version, into);
   } catch (const Changed&) {
+    throw;
+  } catch (const Altered&) {
     throw;
   } catch (const Failure& failure) {
     if (!config_.fallback_to_source || !MayComeFromStore(failure.code())) throw;
@@ -50,18 +71,26 @@ void Dragonfly::Get(const Name& name, const Version& version, Spool* into) const
   }
 }
 
-void Dragonfly::Proxied(const Name& name, const Version& version, Spool* into) const {
+void Dragonfly::Proxied(const Name& name, const Version& version, Sink* into) const {
+  constexpr char kWho[] = "dfdaemon";
   Request request;
   request.method = "GET";
   request.by_proxy = true;
-  Sink sink = SinkFor(version, into);
-  request.into = &sink;
+  request.into = into;
   request.headers = config_.header;
   request.headers["x-dragonfly-use-p2p"] = "true";
   // Today's clients know the first of these, those before 2.4 the second.
   request.headers["x-dragonfly-filtered-query-params"] = Joined(config_.filter, ",");
   request.headers["x-dragonfly-filter"] = Joined(config_.filter, "&");
   request.headers["if-match"] = version.etag;
+  into->Demand([&](const Response& response) {
+    if (config_.require_p2p && response.Header("x-dragonfly-task-id").empty() &&
+        response.Header("x-dragonfly-task").empty()) {
+      throw Failure(TF_FAILED_PRECONDITION,
+                    "not served by Dragonfly: the answer has no X-Dragonfly-Task-ID");
+    }
+    DemandVersion(kWho, response, version);
+  });
 
   // Where there is another way, most of the time is for that.
   const double budget = config_.retry_deadline_s / (config_.fallback_to_source ? 10 : 1);
@@ -73,33 +102,32 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Spool* into) c
       request.headers["x-dragonfly-tag"] =
           Bare(version.etag) + (next > 1 ? ".again" + std::to_string(next) : "");
     }
-    const Response response = Persistently(budget, true, [&] {
-      sink.Clear();
-      request.url = s3_.PresignedUrl(name);
-      return http_.Send(request);
-    });
-    if (response.status == 412) throw Changed();
-    if (response.status != 200) throw Refusal(response, true);
-    if (config_.require_p2p && response.Header("x-dragonfly-task-id").empty() &&
-        response.Header("x-dragonfly-task").empty()) {
-      throw Failure(TF_FAILED_PRECONDITION,
-                    "not served by Dragonfly: the answer has no X-Dragonfly-Task-ID");
-    }
-    const char* fault = Fault(response, version, &sink);
-    if (fault == nullptr) return;
-    if (next == kMostTasks || !Wait(next, budget, 0)) {
-      throw Failure(TF_DATA_LOSS, std::string("dfdaemon: ") + fault);
+    try {
+      const Response response = Persistently(budget, true, [&] {
+        return s3_.WithUrl(name, [&](const std::string& url) {
+          request.headers.erase("range");
+          const std::string range = into->Ask();
+          if (!range.empty()) request.headers["range"] = range;
+          request.url = url;
+          return http_.Send(request);
+        });
+      });
+      if (response.status == 412) throw Changed();
+      if (!into->Fits(response)) throw Refusal(response, true);
+      return DemandAll(kWho, into);
+    } catch (const Wrong&) {
+      if (next == kMostTasks || !Wait(next, budget, 0)) throw;
     }
   }
 }
 
-void Dragonfly::FromStore(const Name& name, const Version& version, Spool* into) const {
-  Sink sink = SinkFor(version, into);
-  const Response response = s3_.Send({"GET", name, {}, {{"if-match", version.etag}}, {}, &sink});
+void Dragonfly::FromStore(const Name& name, const Version& version, Sink* into) const {
+  constexpr char kWho[] = "the store";
+  into->Demand([&](const Response& response) { DemandVersion(kWho, response, version); });
+  const Response response = s3_.Send({"GET", name, {}, {{"if-match", version.etag}}, {}, into});
   if (response.status == 412) throw Changed();
-  if (response.status != 200) throw Refusal(response, false);
-  const char* fault = Fault(response, version, &sink);
-  if (fault != nullptr) throw Failure(TF_DATA_LOSS, std::string("the store: ") + fault);
+  if (!into->Fits(response)) throw Refusal(response, false);
+  DemandAll(kWho, into);
 }
 
 }  // namespace dragonfly

@@ -1,4 +1,4 @@
-// The table of the filesystem, its beginning and its end.
+// The table of the filesystem, its beginning and its end. Content is in fetching.cc.
 
 #include "filesystem.h"
 
@@ -23,20 +23,14 @@ void Cleanup(TF_Filesystem* filesystem) noexcept {
   filesystem->plugin_filesystem = nullptr;
 }
 
-// What is asked of the store is never remembered; only content is.
-void FlushCaches(const TF_Filesystem* filesystem) noexcept { Get(filesystem)->cache.Clear(); }
+void FlushCaches(const TF_Filesystem* filesystem) noexcept {
+  const auto state = Get(filesystem);
+  state->cache.Clear();
+  state->metadata.Clear();
+  state->streams.Clear();
+}
 
 }  // namespace
-
-Content Filesystem::Fetch(const Name& name, const Version& version) {
-  // No key has a newline that would make two of these the same: the ETag comes first, in quotes.
-  const std::string key = version.etag + "\n" + name.bucket + "/" + name.key;
-  return cache.Get(key, [&] {
-    const auto spool = std::make_shared<Spool>(config.cache_dir);
-    dragonfly.Get(name, version, spool.get());
-    return spool;
-  });
-}
 
 // Transactions and configuration stay NULL: there are none.
 TF_FilesystemOps FilesystemOps() {

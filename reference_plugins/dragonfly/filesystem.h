@@ -10,9 +10,14 @@
 #include "config.h"
 #include "dragonfly.h"
 #include "http.h"
+#include "keychain.h"
+#include "metadata.h"
 #include "names.h"
 #include "objects.h"
+#include "ranges.h"
+#include "readable.h"
 #include "s3.h"
+#include "streams.h"
 #include "tree.h"
 
 namespace dragonfly {
@@ -25,13 +30,32 @@ struct Filesystem {
   // The whole content of a version of an object, fetched where it is not at hand. Throws Failure.
   Content Fetch(const Name& name, const Version& version);
 
+  // The same to be read: a large object comes while it is read, or in parts, as the configuration
+  // says. What it gives may not outlive the filesystem.
+  std::shared_ptr<const Readable> Open(const Name& name, const Version& version);
+
   const Config config;
-  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s};
-  const S3 s3{config, http};
-  const Objects objects{s3};
+  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections,
+            config.tls};
+  Keychain keychain{OpenKeychain(config, Environment::OfProcess())};
+  const S3 s3{config, http, keychain};
+  Metadata metadata{config.metadata_ttl_s};
+  const Objects objects{s3, metadata, config.copy_part_bytes};
   const Tree tree{objects, config.list_max_pages};
   const Dragonfly dragonfly{config, s3, http};
   Cache cache{config.cache_max_bytes};
+  Streams streams;
+
+ private:
+  // What Dragonfly::Get does; what is remembered of an object that changed is forgotten.
+  void GetInto(const Name& name, const Version& version, Sink* into);
+
+  // Waits for all of it, which is compared before anybody sees a byte.
+  Content FetchAtOnce(const Name& name, const Version& version);
+  Content FetchPart(const Name& name, const Version& version, const Span& span);
+
+  // NULL where it cannot grow.
+  std::shared_ptr<const Growing> Stream(const Name& name, const Version& version);
 };
 
 inline std::shared_ptr<Filesystem> Get(const TF_Filesystem* filesystem) {

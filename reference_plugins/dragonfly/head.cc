@@ -60,7 +60,14 @@ Version VersionOf(const Response& response, uint64_t size) {
 
 }  // namespace
 
-std::optional<Version> Objects::Head(const Name& name) const {
+Answer Objects::Head(const Name& name) const {
+  const uint64_t changes = metadata_.changes();
+  Answer answer = AskForHead(name);
+  metadata_.Keep(name, answer, changes);
+  return answer;
+}
+
+Answer Objects::AskForHead(const Name& name) const {
   const Parameters headers = {{"x-amz-checksum-mode", "ENABLED"}};
   const Response head = s3_.Send({"HEAD", name, {}, headers});
   const auto size = NumberIn(head.Header("content-length"));

@@ -12,16 +12,15 @@
 namespace dragonfly {
 namespace {
 
-// Connections that wait for the next request.
-constexpr size_t kMostIdle = 8;
-
 // What goes on while a request is performed. libcurl is C: exceptions wait here until it is back.
 struct Exchange {
   CURL* handle;
   const Request& request;
   Response response;
   uint64_t sent = 0;
-  bool full = false;  // more came than `into` takes
+  bool begun = false;       // content came
+  bool is_content = false;  // it goes into `into`
+  bool full = false;        // more came than `into` takes
   std::exception_ptr refused;
 
   // Performs `step`, which gives what libcurl shall be told; `stop` makes it end the transfer.
@@ -61,9 +60,12 @@ size_t OnHeader(char* data, size_t, size_t n, void* argument) {
 size_t OnBody(char* data, size_t, size_t n, void* argument) {
   auto* exchange = static_cast<Exchange*>(argument);
   return exchange->Guarded(0, [&] {
-    long status = 0;
-    curl().easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &status);
-    if (status == 200 && exchange->request.into != nullptr) {
+    if (!std::exchange(exchange->begun, true)) {
+      curl().easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &exchange->response.status);
+      Sink* const into = exchange->request.into;
+      exchange->is_content = into != nullptr && into->Begin(exchange->response);
+    }
+    if (exchange->is_content) {
       exchange->full = !exchange->request.into->Take(data, n);
       if (exchange->full) return size_t{0};
     } else if (exchange->response.body.size() + n > exchange->request.most_text) {
@@ -90,6 +92,9 @@ size_t OnSend(char* buffer, size_t, size_t n, void* argument) {
   });
 }
 
+// libcurl asks at least once a second.
+int OnProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return Recalled() ? 1 : 0; }
+
 // A connection that was kept may be gone when it is used again: then libcurl sends from the start.
 int OnRewind(void* argument, curl_off_t offset, int origin) {
   if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_CANTSEEK;
@@ -97,9 +102,9 @@ int OnRewind(void* argument, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-Disconnected Because(CURLcode code, bool by_proxy, bool connected) {
+Disconnected Because(CURLcode code, const Request& request, bool connected) {
   // libcurl's own texts for codes: those for a single transfer may quote the URL.
-  const std::string text = std::string(by_proxy ? "dfdaemon" : "the store") +
+  const std::string text = std::string(request.by_proxy ? "dfdaemon" : request.who) +
                            " gives no full answer: " + curl().easy_strerror(code);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
@@ -138,6 +143,12 @@ void Add(List* list, const std::string& line) {
   list->reset(longer);
 }
 
+// scheme://host:port
+std::string OriginOf(const std::string& url) {
+  const size_t host = url.find("://") + 3;
+  return url.substr(0, url.find_first_of("/?", host));
+}
+
 List HeaderLines(const Request& request) {
   List lines(nullptr, curl().slist_free_all);
   // What libcurl would add by itself: a wait for permission to send, and a header of old proxies.
@@ -157,47 +168,18 @@ std::string Response::Header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
-Http::Http(std::string proxy, int connect_timeout, int stall_timeout)
-    : proxy_(std::move(proxy)), connect_timeout_(connect_timeout), stall_timeout_(stall_timeout) {
-  idle_.reserve(kMostIdle);  // so that Return, which must not fail, has nothing to allocate
-  curl();
-}
-
-Http::~Http() {
-  for (void* handle : idle_) curl().easy_cleanup(handle);
-}
-
-void* Http::Borrow() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!idle_.empty()) {
-      void* handle = idle_.back();
-      idle_.pop_back();
-      return handle;
-    }
-  }
-  void* handle = curl().easy_init();
-  if (handle == nullptr) throw std::bad_alloc();
-  return handle;
-}
-
-void Http::Return(void* handle) {
-  curl().easy_reset(handle);  // its connections stay
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_.size() < kMostIdle) {
-      idle_.push_back(handle);
-      return;
-    }
-  }
-  curl().easy_cleanup(handle);
-}
+Http::Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections, Tls tls)
+    : proxy_(std::move(proxy)),
+      connect_timeout_(connect_timeout),
+      stall_timeout_(stall_timeout),
+      tls_(std::move(tls)),
+      to_store_(max_connections, stall_timeout),
+      to_proxy_(max_connections, stall_timeout) {}
 
 Response Http::Send(const Request& request) {
-  const auto give_back = [this](void* handle) { Return(handle); };
-  const std::unique_ptr<void, decltype(give_back)> borrowed(Borrow(), give_back);
-  CURL* handle = borrowed.get();
-  Exchange exchange{handle, request, {}, 0, false, nullptr};
+  const auto lease = (request.by_proxy ? to_proxy_ : to_store_).Borrow(OriginOf(request.url));
+  CURL* handle = lease.handle();
+  Exchange exchange{handle, request, {}, 0, false, false, false, nullptr};
   const List lines = HeaderLines(request);
 
   const auto set = [handle](CURLoption option, auto value) {
@@ -222,11 +204,21 @@ Response Http::Send(const Request& request) {
   const bool is_question = request.into == nullptr && request.body.size() == 0 &&
                            (request.method == "GET" || request.method == "HEAD");
   if (is_question) set(CURLOPT_TIMEOUT, static_cast<long>(stall_timeout_));
+  const auto set_file = [&set](const std::string& path, CURLoption one, CURLoption other) {
+    if (path.empty()) return;
+    set(one, path.c_str());
+    set(other, path.c_str());
+  };
+  set_file(tls_.ca_file, CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO);
+  set_file(tls_.client_certificate, CURLOPT_SSLCERT, CURLOPT_PROXY_SSLCERT);
+  set_file(tls_.client_key, CURLOPT_SSLKEY, CURLOPT_PROXY_SSLKEY);
   set(CURLOPT_BUFFERSIZE, 512L << 10);
   set(CURLOPT_HEADERFUNCTION, OnHeader);
   set(CURLOPT_HEADERDATA, &exchange);
   set(CURLOPT_WRITEFUNCTION, OnBody);
   set(CURLOPT_WRITEDATA, &exchange);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, OnProgress);
   if (request.method == "HEAD") {
     set(CURLOPT_NOBODY, 1L);
   } else if (request.method == "PUT" || request.method == "POST") {
@@ -244,7 +236,7 @@ Response Http::Send(const Request& request) {
   const CURLcode code = curl().easy_perform(handle);
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
   if (code != CURLE_OK && !exchange.full) {
-    throw Because(code, request.by_proxy, Connected(handle));
+    throw Because(code, request, Connected(handle));
   }
   curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange.response.status);
   return std::move(exchange.response);

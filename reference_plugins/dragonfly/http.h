@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
-#include <vector>
 
+#include "connections.h"
 #include "failure.h"
 #include "spool.h"
+#include "tls.h"
 
 namespace dragonfly {
 
@@ -32,8 +32,9 @@ struct Request {
   std::map<std::string, std::string> headers;  // names in lower case
   Body body;                                   // for PUT and POST
   bool by_proxy = false;                       // through dfdaemon
-  Sink* into = nullptr;         // where the body of a 200 goes; otherwise it is in the response
-  size_t most_text = 64 << 20;  // of a body in the response: no listing and no error has more
+  Sink* into = nullptr;           // where the body goes that it wants; others are in the response
+  size_t most_text = 64 << 20;    // of a body in the response: no listing and no error has more
+  const char* who = "the store";  // is asked, as messages have it, where it is not dfdaemon
 };
 
 struct Response {
@@ -62,28 +63,26 @@ class Disconnected : public Failure {
   bool did_nothing_;
 };
 
-// Connections are kept, each used by one thread at a time.
+// What all threads of the process send their requests with.
 class Http {
  public:
-  // `proxy` is dfdaemon's address; times are in seconds. Throws Failure where there is no libcurl.
-  Http(std::string proxy, int connect_timeout, int stall_timeout);
-  ~Http();
-  Http(const Http&) = delete;
-  Http& operator=(const Http&) = delete;
+  // `proxy` is dfdaemon's address; times are in seconds; there are `max_connections` to the store
+  // at most, and as many to dfdaemon. Throws Failure where there is no libcurl.
+  Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections,
+       Tls tls = {});
 
   // Whatever the status. Of a body that is more than `into` takes, what it took. Throws
-  // Disconnected, and Failure where there is no room for the body, or it is too long a text.
+  // Disconnected, also where no connection is free, and Failure where there is no room for the
+  // body, or it is too long a text.
   Response Send(const Request& request);
 
  private:
-  void* Borrow();
-  void Return(void* handle);
-
   const std::string proxy_;
   const int connect_timeout_;
   const int stall_timeout_;
-  std::mutex mutex_;  // guards idle_
-  std::vector<void*> idle_;
+  const Tls tls_;
+  Connections to_store_;
+  Connections to_proxy_;  // apart: who waits for the one does not take the place of the other
 };
 
 }  // namespace dragonfly

@@ -106,6 +106,7 @@ std::vector<std::pair<std::string, Failure>> Objects::DeleteAll(
     } catch (const Failure& failure) {
       for (const std::string& key : together) left.emplace_back(key, failure);
     }
+    metadata_.Clear();
   }
   return left;
 }

@@ -27,7 +27,7 @@ std::vector<std::string> Matches(const Tree& tree, const std::string& bucket,
   };
   keys.list = [&](const std::string& directory, const std::string& start, bool last,
                   std::vector<std::string>* names) {
-    for (Child& child : tree.Children(name_of(directory), start)) {
+    for (Child& child : tree.Children(name_of(directory), start).children) {
       if (last || child.kind == Kind::kDirectory) names->push_back(std::move(child.name));
     }
     return 0;
@@ -47,14 +47,13 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
   return Perform(status, path, -1, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
-    std::vector<std::string> names;
-    for (Child& child : state->tree.Children(name)) names.push_back(std::move(child.name));
-    // A directory with nothing in it, a file, or nothing at all?
-    if (names.empty() && !name.key.empty()) {
-      const Kind kind = state->tree.Look(name).kind;
-      if (kind == Kind::kNothing) throw Failure(TF_NOT_FOUND, "there is no such directory");
-      if (kind == Kind::kFile) throw Failure(TF_FAILED_PRECONDITION, "this is a file");
+    Listing listing = state->tree.Children(name);
+    if (!listing.is_there && !name.key.empty()) {
+      state->tree.File(name);
+      throw Failure(TF_FAILED_PRECONDITION, "this is a file");
     }
+    std::vector<std::string> names;
+    for (Child& child : listing.children) names.push_back(std::move(child.name));
     return support::CopyNames(names, entries);
   });
 }

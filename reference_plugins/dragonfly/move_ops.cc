@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "filesystem.h"
 #include "ops.h"
+#include "parallel.h"
 #include "posix/directories.h"
 #include "posix/files.h"
 #include "posix/rename_copy.h"
@@ -44,9 +45,10 @@ bool IsSame(const Name& one, const Name& other) {
 
 // Gives what was copied. Onto itself it changes nothing.
 Version CopyObject(Filesystem& state, const Name& source, const Name& target) {
-  const Version version = state.tree.File(source);
-  if (IsSame(source, target)) return version;
-  state.tree.DemandRoomForFile(target);
+  if (IsSame(source, target)) return state.tree.FileNow(source);
+  auto room = Meanwhile([&] { state.tree.DemandRoomForFile(target); });
+  const Version version = state.tree.FileNow(source);
+  room.get();
   state.objects.Copy(source, version, target);
   return version;
 }
@@ -70,7 +72,7 @@ Version Download(const TF_Filesystem* filesystem, const char* source, const char
   Perform(status, source, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, source);
-    version = state->tree.File(name);
+    version = state->tree.FileNow(name);
     content = state->Fetch(name, version);
   });
   if (content == nullptr) return version;

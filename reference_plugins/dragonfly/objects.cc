@@ -25,6 +25,7 @@ std::string NewETag(const Response& response) {
 }  // namespace
 
 std::string Objects::Put(const Name& name, const Spool* file, const Condition& condition) const {
+  const Metadata::Change change(metadata_, name);
   try {
     return Send(name, file, condition);
   } catch (const Failure& failure) {
@@ -45,11 +46,11 @@ std::string Objects::Send(const Name& name, const Spool* file, const Condition& 
   if (size > kPart) {
     uint64_t part = kPart;
     while (part * kMostParts < size) part *= 2;
-    const int count = static_cast<int>((size + part - 1) / part);
-    return InParts(name, count, Headers(condition), [&](int number, const Parameters& query) {
+    const size_t count = (size + part - 1) / part;
+    return InParts(name, count, Headers(condition), [&](size_t number, const Parameters& query) {
       Call call = {"PUT", name, query};
       call.body.file = file;
-      call.body.offset = part * static_cast<uint64_t>(number);
+      call.body.offset = part * number;
       call.body.length = std::min(part, size - call.body.offset);
       return NewETag(s3_.Send(call));
     });
@@ -63,6 +64,7 @@ std::string Objects::Send(const Name& name, const Spool* file, const Condition& 
 }
 
 void Objects::Delete(const Name& name, const std::string& only_if_etag) const {
+  const Metadata::Change change(metadata_, name);
   Call call = {"DELETE", name};
   if (!only_if_etag.empty()) call.headers["if-match"] = only_if_etag;
   Response response = s3_.Send(call);
@@ -78,8 +80,9 @@ void Objects::Delete(const Name& name, const std::string& only_if_etag) const {
 }
 
 void Objects::Copy(const Name& source, const Version& version, const Name& target) const {
-  constexpr uint64_t kMost = uint64_t{5} << 30;  // of a copy in one go
-  constexpr uint64_t kPart = uint64_t{1} << 30;
+  constexpr uint64_t kMostOfPart = uint64_t{1} << 30;  // several at the same time are faster
+  constexpr uint64_t kMostParts = 10000;
+  const Metadata::Change change(metadata_, target);
   const Parameters headers = {
       {"x-amz-copy-source", "/" + Encoded(source.bucket) + "/" + Encoded(source.key, true)},
       {"x-amz-copy-source-if-match", version.etag}};
@@ -88,14 +91,18 @@ void Objects::Copy(const Name& source, const Version& version, const Name& targe
     if (!Is(response, 200)) throw Refusal(response, false);
     return ElementText(response.body, document, "ETag");
   };
-  if (version.size <= kMost) {
+  if (version.size <= copy_part_bytes_) {
     new_etag(s3_.Send({"PUT", target, {}, headers}), "CopyObjectResult");
     return;
   }
-  const int count = static_cast<int>((version.size + kPart - 1) / kPart);
-  InParts(target, count, {}, [&](int number, const Parameters& query) {
-    const uint64_t first = kPart * static_cast<uint64_t>(number);
-    const uint64_t last = std::min(first + kPart, version.size) - 1;
+  const uint64_t part = std::min(copy_part_bytes_, kMostOfPart);
+  const uint64_t count = (version.size + part - 1) / part;
+  if (count > kMostParts) {
+    throw Failure(TF_RESOURCE_EXHAUSTED, "a copy needs more than 10,000 parts of copy_part_bytes");
+  }
+  InParts(target, count, {}, [&](size_t number, const Parameters& query) {
+    const uint64_t first = part * number;
+    const uint64_t last = std::min(first + part, version.size) - 1;
     Call call = {"PUT", target, query, headers};
     call.headers["x-amz-copy-source-range"] =
         "bytes=" + std::to_string(first) + "-" + std::to_string(last);

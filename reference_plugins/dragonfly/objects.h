@@ -10,19 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "checksum.h"
+#include "metadata.h"
 #include "s3.h"
 #include "spool.h"
 
 namespace dragonfly {
-
-// One version of an object.
-struct Version {
-  std::string etag;  // as the store gives it, in quotes
-  uint64_t size = 0;
-  int64_t mtime_nsec = 0;
-  Checksum checksum;
-};
 
 // A part of a listing.
 struct Page {
@@ -47,10 +39,14 @@ struct Condition {
 
 class Objects {
  public:
-  explicit Objects(const S3& s3) : s3_(s3) {}
+  // Both outlive it. What is larger than `copy_part_bytes` is copied in parts.
+  Objects(const S3& s3, Metadata& metadata, uint64_t copy_part_bytes)
+      : s3_(s3), metadata_(metadata), copy_part_bytes_(copy_part_bytes) {}
 
-  // Nothing where there is no such object. Throws Failure, as all of these do.
-  std::optional<Version> Head(const Name& name) const;
+  // What the store says of the object now, and what it said not long ago, where that is remembered.
+  // Throws Failure, as all of these do.
+  Answer Head(const Name& name) const;
+  std::optional<Answer> Recall(const Name& name) const { return metadata_.Find(name); }
   bool HasBucket(const std::string& bucket) const;
 
   // Puts the content of `file` there, in parts where it is large, or nothing where `file` is NULL;
@@ -73,6 +69,8 @@ class Objects {
   Page List(const std::string& bucket, const Range& range) const;
 
  private:
+  Answer AskForHead(const Name& name) const;
+
   // What Put does, but for what comes of an answer that is lost.
   std::string Send(const Name& name, const Spool* file, const Condition& condition) const;
 
@@ -80,12 +78,15 @@ class Objects {
   std::map<std::string, std::string> DeleteTogether(const std::string& bucket,
                                                     const std::vector<std::string>& keys) const;
 
-  // The parts of one upload: `send` sends the number it gets, `count` in all.
+  // The parts of one upload: `send` sends the number it gets, `count` in all, some at the same
+  // time.
   std::string InParts(
-      const Name& name, int count, const Parameters& conditions,
-      const std::function<std::string(int number, const Parameters& query)>& send) const;
+      const Name& name, size_t count, const Parameters& conditions,
+      const std::function<std::string(size_t number, const Parameters& query)>& send) const;
 
   const S3& s3_;
+  Metadata& metadata_;
+  const uint64_t copy_part_bytes_;
 };
 
 }  // namespace dragonfly

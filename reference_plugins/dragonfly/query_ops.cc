@@ -1,10 +1,13 @@
 // The ops that ask about paths and change nothing.
 
+#include <atomic>
+#include <exception>
 #include <memory>
 
 #include "failure.h"
 #include "filesystem.h"
 #include "ops.h"
+#include "parallel.h"
 #include "posix/queries.h"
 
 namespace dragonfly {
@@ -27,15 +30,24 @@ void PathExists(const TF_Filesystem* filesystem, const char* path, TF_Status* st
 
 bool PathsExist(const TF_Filesystem* filesystem, char** paths, int num_files,
                 TF_Status** statuses) noexcept {
+  constexpr size_t kAtOnce = 16;
   const Op patient;
-  // Where nobody wants to know which: the first that is missing settles it.
-  const std::unique_ptr<TF_Status, decltype(&TF_DeleteStatus)> unseen(TF_NewStatus(),
-                                                                      TF_DeleteStatus);
-  bool all = true;
-  for (int k = 0; k < num_files && (all || statuses != nullptr); ++k) {
+  std::atomic<bool> all{true};
+  const auto ask = [&](size_t k) {
+    // Where nobody wants to know which: the first that is missing settles it.
+    if (statuses == nullptr && !all) return;
+    const std::unique_ptr<TF_Status, decltype(&TF_DeleteStatus)> unseen(TF_NewStatus(),
+                                                                        TF_DeleteStatus);
     TF_Status* status = statuses != nullptr ? statuses[k] : unseen.get();
     PathExists(filesystem, paths[k], status);
-    all = TF_GetCode(status) == TF_OK && all;
+    if (TF_GetCode(status) != TF_OK) all = false;
+  };
+  const auto count = static_cast<size_t>(num_files);
+  try {
+    ForEach(count, kAtOnce, ask);
+  } catch (const std::exception&) {
+    // No memory for threads; no question throws.
+    for (size_t k = 0; k < count; ++k) ask(k);
   }
   return all;
 }
@@ -57,9 +69,8 @@ void Stat(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* 
 bool IsDirectory(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
   if (const char* local = LocalPath(path)) return posix::IsDirectory(filesystem, local, status);
   return Perform(status, path, false, [&] {
-    if (Existing(filesystem, path).kind == Kind::kFile) {
-      throw Failure(TF_FAILED_PRECONDITION, "this is a file");
-    }
+    const auto state = Get(filesystem);
+    state->tree.DemandDirectory(ObjectName(state->config, path));
     return true;
   });
 }

@@ -34,7 +34,8 @@ class LocalReader : public Reader {
   TF_RandomAccessFile file_;
 };
 
-// An object. It is fetched when the first byte is asked for, and stays the version it was then.
+// An object. Its content is asked for with the first byte, and it stays the version it was when
+// that came.
 class ObjectReader : public Reader {
  public:
   ObjectReader(std::shared_ptr<Filesystem> filesystem, const char* path, Name name, Version version)
@@ -45,7 +46,7 @@ class ObjectReader : public Reader {
 
   int64_t Read(uint64_t offset, size_t n, char* buffer, TF_Status* status) noexcept override {
     const int64_t done = Perform(status, path_.c_str(), int64_t{-1}, [&] {
-      return n == 0 ? 0 : static_cast<int64_t>(content()->Read(offset, n, buffer));
+      return n == 0 ? 0 : static_cast<int64_t>(ReadContent(offset, n, buffer));
     });
     // The end of the file is no failure: the bytes in front of it count, and the code tells the
     // reader to stop.
@@ -57,30 +58,55 @@ class ObjectReader : public Reader {
   }
 
  private:
-  const Spool* content() {
-    const Spool* ready = ready_.load(std::memory_order_acquire);
-    if (ready != nullptr) return ready;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (content_ == nullptr) {
-      try {
-        content_ = filesystem_->Fetch(name_, version_);
-      } catch (const Changed&) {
-        // Nothing was read yet, so the file may as well be the new one.
-        version_ = filesystem_->tree.File(name_);
-        content_ = filesystem_->Fetch(name_, version_);
-      }
-      ready_.store(content_.get(), std::memory_order_release);
+  using Source = std::shared_ptr<const Readable>;
+
+  size_t ReadContent(uint64_t offset, size_t n, char* buffer) {
+    if (const Readable* settled = settled_.load(std::memory_order_acquire)) {
+      return settled->Read(offset, n, buffer);
     }
-    return content_.get();
+    for (bool is_second = false;; is_second = true) {
+      Source source;
+      try {
+        source = Opened();
+        const size_t done = source->Read(offset, n, buffer);
+        if (Settle(source)) return done;
+      } catch (const Changed&) {
+        if (is_second || !Renew(source)) throw;
+      }
+    }
+  }
+
+  Source Opened() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (source_ == nullptr) source_ = filesystem_->Open(name_, version_);
+    return source_;
+  }
+
+  // From now on the file is what `source` has; false where another thread made it something else.
+  bool Settle(const Source& source) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (source_ != source) return false;
+    settled_.store(source.get(), std::memory_order_release);
+    return true;
+  }
+
+  // Nothing was read yet, so the file may as well be the new version. False where something was.
+  bool Renew(const Source& changed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (settled_.load(std::memory_order_relaxed) != nullptr) return false;
+    if (source_ != changed) return true;  // another thread did it
+    source_.reset();
+    version_ = filesystem_->tree.File(name_);
+    return true;
   }
 
   const std::shared_ptr<Filesystem> filesystem_;
   const std::string path_;  // for messages
   const Name name_;
-  std::mutex mutex_;  // guards these two, until `ready_` is set
+  std::mutex mutex_;  // guards these two, until `settled_` is set
   Version version_;
-  Content content_;
-  std::atomic<const Spool*> ready_{nullptr};
+  Source source_;
+  std::atomic<const Readable*> settled_{nullptr};
 };
 
 Reader* Get(const TF_RandomAccessFile* file) { return static_cast<Reader*>(file->plugin_file); }

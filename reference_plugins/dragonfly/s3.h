@@ -3,10 +3,12 @@
 #ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_S3_H_
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_S3_H_
 
+#include <functional>
 #include <string>
 
 #include "config.h"
 #include "http.h"
+#include "keychain.h"
 #include "sigv4.h"
 #include "sink.h"
 
@@ -31,18 +33,28 @@ struct Call {
 
 class S3 {
  public:
-  // Both outlive it.
-  S3(const Config& config, Http& http) : config_(config), http_(http) {}
+  // All outlive it.
+  S3(const Config& config, Http& http, Keychain& keychain)
+      : config_(config), http_(http), keychain_(keychain) {}
 
-  // Whatever the status. Throws Failure.
+  // Whatever the status. Where the store says that credentials have expired, the request is sent
+  // once more, with new ones. Throws Failure.
   Response Send(const Call& call) const;
 
-  // A URL with which dfdaemon may get this object.
-  std::string PresignedUrl(const Name& name) const;
+  // Gives what `send` gives: it gets a URL with which dfdaemon may get this object, and is called
+  // once more where the credentials in the first one have expired.
+  Response WithUrl(const Name& name,
+                   const std::function<Response(const std::string& url)>& send) const;
 
  private:
+  // Sets `identity` to the one that the last try was signed with.
+  Response Sent(const Call& call, Identity* identity) const;
+
+  std::string PresignedUrl(const Name& name, const Credentials& credentials) const;
+
   const Config& config_;
   Http& http_;
+  Keychain& keychain_;
 };
 
 }  // namespace dragonfly

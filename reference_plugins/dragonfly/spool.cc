@@ -52,8 +52,9 @@ void Spool::Append(const char* data, size_t n) {
 }
 
 size_t Spool::Read(uint64_t offset, size_t n, char* buffer) const {
-  if (offset >= size_) return 0;
-  n = static_cast<size_t>(std::min<uint64_t>(n, size_ - offset));
+  const uint64_t size = size_;
+  if (offset >= size) return 0;
+  n = static_cast<size_t>(std::min<uint64_t>(n, size - offset));
   size_t done = 0;
   while (done < n) {
     const size_t wanted = std::min<size_t>(n - done, INT_MAX);

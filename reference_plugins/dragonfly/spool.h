@@ -3,15 +3,18 @@
 #ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_SPOOL_H_
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_SPOOL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "readable.h"
 #include "support/descriptor.h"
 
 namespace dragonfly {
 
-class Spool {
+// One thread may append while others read.
+class Spool : public Readable {
  public:
   // In `directory`. Throws Failure.
   explicit Spool(const std::string& directory);
@@ -20,8 +23,7 @@ class Spool {
   // was.
   void Append(const char* data, size_t n);
 
-  // At most `n` bytes from `offset` on; fewer only at the end. Throws Failure.
-  size_t Read(uint64_t offset, size_t n, char* buffer) const;
+  size_t Read(uint64_t offset, size_t n, char* buffer) const override;
 
   // Forgets everything.
   void Clear();
@@ -31,7 +33,7 @@ class Spool {
 
  private:
   support::Descriptor descriptor_;
-  uint64_t size_ = 0;
+  std::atomic<uint64_t> size_{0};
 };
 
 }  // namespace dragonfly

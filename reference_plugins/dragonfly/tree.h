@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "objects.h"
+#include "pages.h"
 
 namespace dragonfly {
 
@@ -25,6 +26,18 @@ struct Child {
   Kind kind;
 };
 
+// What is in a directory.
+struct Listing {
+  bool is_there = false;  // the directory: something is in it, or its marker
+  std::vector<Child> children;
+};
+
+// What a directory says of a name in it.
+struct Place {
+  bool in_directory = false;  // whether there is such a directory
+  Kind kind = Kind::kNothing;
+};
+
 struct Keys {
   std::set<std::string> keys;
   int64_t first_mtime_nsec = 0;  // of the first that was listed
@@ -35,11 +48,18 @@ class Tree {
   // No listing has more than `most_pages`.
   Tree(const Objects& objects, int most_pages) : objects_(objects), most_pages_(most_pages) {}
 
-  // One request for a file, two for all else. All of these throw Failure.
+  // What is there. One request for a file, two for all else; where the name does not look like one
+  // of a file, both at the same time. All of these throw Failure.
   Entry Look(const Name& name) const;
 
-  // The file at `name`; NOT_FOUND or FAILED_PRECONDITION where there is none.
+  // The file at `name`, as the store says now, or said not long ago where that is remembered;
+  // NOT_FOUND or FAILED_PRECONDITION where there is none.
+  Version FileNow(const Name& name) const;
   Version File(const Name& name) const;
+
+  // Demands a directory: NOT_FOUND or FAILED_PRECONDITION where there is none. One request where
+  // the name looks like what it is.
+  void DemandDirectory(const Name& name) const;
 
   // Whether something is in the directory, or its marker is there.
   bool IsDirectory(const Name& name) const;
@@ -48,14 +68,24 @@ class Tree {
   void DemandRoomForFile(const Name& name) const;
   void DemandParentIsNoFile(const Name& name) const;
 
+  // What is at `name`, and whether the directory above is there: one request where that is small.
+  Place PlaceOf(const Name& name) const;
+
   // What is in a directory and begins with `start`, sorted, each name once.
-  std::vector<Child> Children(const Name& directory, const std::string& start = "") const;
+  Listing Children(const Name& directory, const std::string& start = "") const;
+
+  // All keys of a directory, its marker included, page by page.
+  Pages PagesOf(const Name& directory) const;
 
   // The keys of a directory, its marker included, sorted, each once; `most` of them at least, where
   // there are as many, or all.
   Keys KeysIn(const Name& directory, size_t most = SIZE_MAX) const;
 
  private:
+  // What the store says of the object, or said not long ago.
+  Answer Ask(const Name& name) const;
+  Version FileOf(const Name& name, Answer answer) const;
+
   const Objects& objects_;
   const int most_pages_;
 };

@@ -188,14 +188,12 @@ void NewAppendableFile(const TF_Filesystem* filesystem, const char* path, TF_Wri
   Perform(status, path, [&] {
     const auto state = dragonfly::Get(filesystem);
     const Name name = ObjectName(state->config, path);
-    const Entry entry = state->tree.Look(name);
-    if (entry.kind == Kind::kDirectory)
-      throw Failure(TF_FAILED_PRECONDITION, "this is a directory");
+    const Answer version = name.key.empty() ? std::nullopt : state->objects.Head(name);
+    if (!version) state->tree.DemandRoomForFile(name);
     auto writer = std::make_unique<ObjectWriter>(state, path, name);
-    if (entry.kind == Kind::kFile) {
-      writer->GoOnBehind(entry.version);
+    if (version) {
+      writer->GoOnBehind(*version);
     } else {
-      state->tree.DemandParentIsNoFile(name);
       writer->BeginAnew();
     }
     file->plugin_file = writer.release()->HandedOut();

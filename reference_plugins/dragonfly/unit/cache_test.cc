@@ -1,5 +1,8 @@
 #include "cache.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <string>
 #include <thread>
@@ -62,6 +65,32 @@ TEST(CacheIsCleared) {
   EXPECT_EQUAL(held->size(), uint64_t{10});
   counted.Get("a", 10);
   EXPECT_EQUAL(counted.fetched, 2);
+}
+
+TEST(CacheOfAChildOfForkWaitsForNobody) {
+  Cache cache(100);
+  std::atomic<bool> fetching{false};
+  std::atomic<bool> forked{false};
+  std::thread other([&] {
+    cache.Get("a", [&] {
+      fetching = true;
+      while (!forked) std::this_thread::yield();
+      return Holding(10);
+    });
+  });
+  while (!fetching) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // where it waits all the same
+    Counted counted{&cache};
+    counted.Get("a", 10);
+    _exit(counted.fetched == 1 ? 0 : 1);
+  }
+  forked = true;
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQUAL(status, 0);
+  other.join();
 }
 
 TEST(CacheFetchesOnceForMany) {

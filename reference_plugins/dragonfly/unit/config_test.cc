@@ -30,7 +30,8 @@ TEST(ConfigHasDefaults) {
 
 TEST(ConfigTakesOtherNames) {
   const Config config = ParseConfig(
-      R"({"proxy": "http://p:1/", "object_storage": {"access_key_id": "a", "access_key_secret": "b"}})");
+      R"({"proxy": "http://p:1/", "object_storage": {"access_key_id": "a", "access_key_secret": "b",
+                                                     "proxy_endpoint": "http://s3"}})");
   EXPECT_EQUAL(config.addr, "http://p:1");
   EXPECT_EQUAL(config.credentials.access_key, "a");
   EXPECT_EQUAL(config.credentials.secret_key, "b");
@@ -42,13 +43,30 @@ TEST(ConfigTakesOtherNames) {
 TEST(ConfigHasHostsAsTheyAreSent) {
   const auto endpoint = [](const std::string& given) {
     return ParseConfig(R"({"addr": "http://p:1", "object_storage": {"endpoint": ")" + given +
-                       R"(", "access_key": "a", "secret_key": "b"}})")
+                       R"(", "proxy_endpoint": "http://s3"}})")
         .endpoint;
   };
   EXPECT_EQUAL(endpoint("http://S3.Example:80/"), "http://s3.example");
   EXPECT_EQUAL(endpoint("https://s3:443"), "https://s3");
   EXPECT_EQUAL(endpoint("http://s3:443"), "http://s3:443");
   EXPECT_EQUAL(endpoint("http://s3:8080"), "http://s3:8080");
+}
+
+TEST(ConfigLimitsConnections) {
+  EXPECT_EQUAL(ParseConfig(With("")).max_connections, 32);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "max_connections": 1)")).max_connections, 1);
+  Refused(With(R"(, "max_connections": 0)"), "max_connections is not between 1 and 1024");
+}
+
+TEST(ConfigLimitsCopies) {
+  EXPECT_EQUAL(ParseConfig(With("")).copy_part_bytes, uint64_t{5} << 30);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "copy_part_bytes": 5242880)")).copy_part_bytes, 5242880u);
+  Refused(With(R"(, "copy_part_bytes": 5242879)"), "copy_part_bytes is not between 5242880");
+}
+
+TEST(ConfigRemembersNothing) {
+  EXPECT_EQUAL(ParseConfig(With("")).metadata_ttl_s, 0.0);
+  EXPECT_EQUAL(ParseConfig(With(R"(, "metadata_ttl_s": 1.5)")).metadata_ttl_s, 1.5);
 }
 
 TEST(ConfigTakesFractionsOfSeconds) {
@@ -63,6 +81,9 @@ TEST(ConfigNamesTheKey) {
   Refused("{}", "addr is missing");
   Refused(With(R"(, "retires": 3)"), "the key retires is not known");
   Refused(With("", R"(, "regoin": "eu")"), "the key object_storage.regoin is not known");
+  Refused(With(R"(, "whole_object_below": -1)"),
+          "the key whole_object_below is not a whole number");
+  Refused(With(R"(, "read_ahead": 1073741825)"), "the key read_ahead is not between 0 and");
   Refused(With(R"(, "list_max_pages": "3")"), "the key list_max_pages is not a whole number");
   Refused(With(R"(, "list_max_pages": -1)"), "the key list_max_pages");
   Refused(With(R"(, "list_max_pages": 0)"), "the key list_max_pages is not between 1 and");
@@ -80,6 +101,11 @@ TEST(ConfigNamesTheKey) {
   Refused(With("", R"(, "proxy_endpoint": "http://a:b@s3")"),
           "the key object_storage.proxy_endpoint");
   Refused(R"({"addr": "http://p:1/path"})", "the key addr");
+  Refused(R"({"addr": "http://p:1"})", "object_storage.proxy_endpoint is missing");
+  Refused(With(R"(, "ca_file": "/no/such/file")"), "the key ca_file names /no/such/file");
+  Refused(With(R"(, "ca_file": "/dev/null")"), "no certificate");
+  Refused(With(R"(, "client_key": "/dev/null")"), "the key client_key is given without");
+  Refused(With(R"(, "client_certificate": "/dev/null")"), "the key client_certificate names");
   Refused(R"({"addr": "http://p:1", "object_storage": 1})", "the key object_storage");
 }
 
@@ -94,19 +120,14 @@ TEST(ConfigKeepsSecrets) {
   }
 }
 
-TEST(ConfigTakesCredentialsOfTheEnvironment) {
-  const std::string text = R"({"addr": "http://p:1"})";
-  unsetenv("AWS_ACCESS_KEY_ID");
-  unsetenv("AWS_SECRET_ACCESS_KEY");
-  unsetenv("AWS_SESSION_TOKEN");
-  Refused(text, "object_storage.access_key is missing");
-  setenv("AWS_ACCESS_KEY_ID", "a", 1);
-  Refused(text, "object_storage.secret_key is missing");
-  setenv("AWS_SECRET_ACCESS_KEY", "b", 1);
-  setenv("AWS_SESSION_TOKEN", "c", 1);
-  EXPECT_EQUAL(ParseConfig(text).credentials.session_token, "c");
-  // A token belongs to its keys.
-  EXPECT_EQUAL(ParseConfig(With("")).credentials.session_token, "");
+TEST(ConfigHasAllCredentialsOrNone) {
+  const auto with = [](const std::string& keys) {
+    return R"({"addr": "http://p:1", "object_storage": {"endpoint": "http://s3", )" + keys + "}}";
+  };
+  EXPECT_EQUAL(ParseConfig(with(R"("region": "eu")")).credentials.access_key, "");
+  Refused(with(R"("access_key": "a")"), "object_storage.secret_key is missing");
+  Refused(with(R"("secret_key": "b")"), "object_storage.access_key is missing");
+  Refused(with(R"("session_token": "c")"), "object_storage.access_key is missing");
 }
 
 TEST(ConfigIsFoundByItsVariable) {

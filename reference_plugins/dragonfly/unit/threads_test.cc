@@ -3,10 +3,14 @@
 // configuration, whose store has a bucket called `bucket`; tests/test_dragonfly_unit.py sets it.
 
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "curl.h"
+#include "digest.h"
 #include "ops.h"
 #include "test.h"
 
@@ -33,6 +37,11 @@ class User {
       TF_FileStatistics statistics;
       ops_.stat(filesystem_, own_.c_str(), &statistics, status_);
       Demand("stat");
+      std::string paths[] = {own_, shared, std::string(kDirectory)};
+      char* all[] = {paths[0].data(), paths[1].data(), paths[2].data()};
+      if (!ops_.paths_exist(filesystem_, all, 3, nullptr)) wrong_ += "paths_exist; ";
+      ops_.recursively_create_dir(filesystem_, (own_ + "-d/a/b").c_str(), status_);
+      Demand("recursively_create_dir");
       char** entries = nullptr;
       const int count = ops_.get_children(filesystem_, kDirectory, &entries, status_);
       Demand("get_children");
@@ -91,6 +100,14 @@ TEST(ManyThreadsUseOneFilesystem) {
   const TF_FilesystemOps ops = FilesystemOps();
   TF_Status* status = TF_NewStatus();
   TF_Filesystem filesystem = {};
+  const auto entries = [](const char* folder) {
+    const std::filesystem::directory_iterator all(folder);
+    return std::distance(begin(all), end(all));
+  };
+  curl();  // libcurl and libcrypto stay open
+  Sha256("");
+  const auto threads_before = entries("/proc/self/task");
+  const auto descriptors_before = entries("/proc/self/fd");
   ops.init(&filesystem, status);
   EXPECT_EQUAL(std::string(TF_Message(status)), "");
   if (TF_GetCode(status) == TF_OK) {
@@ -113,6 +130,8 @@ TEST(ManyThreadsUseOneFilesystem) {
     EXPECT_EQUAL(std::string(TF_Message(status)), "");
     EXPECT_EQUAL(files + directories, uint64_t{0});
     ops.cleanup(&filesystem);
+    EXPECT_EQUAL(entries("/proc/self/task"), threads_before);
+    EXPECT_EQUAL(entries("/proc/self/fd"), descriptors_before);
   }
   TF_DeleteStatus(status);
 }

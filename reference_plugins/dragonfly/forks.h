@@ -1,0 +1,34 @@
+// Processes that fork. A child has a copy of everything but the threads: a lock that another thread
+// held is never released there, and what another thread began never ends.
+
+#ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_FORKS_H_
+#define TFFS_REFERENCE_PLUGINS_DRAGONFLY_FORKS_H_
+
+#include <functional>
+#include <mutex>
+
+namespace dragonfly {
+
+// A member of what is shared by threads, behind all that `mutex` guards. A fork waits for the
+// mutex, so that the child finds everything whole; there `in_child` is called, which must not
+// throw, and then the mutex is free. Nobody holds two such mutexes.
+class ForkGuard {
+ public:
+  ForkGuard(std::mutex& mutex, std::function<void()> in_child);
+  ~ForkGuard();
+  ForkGuard(const ForkGuard&) = delete;
+  ForkGuard& operator=(const ForkGuard&) = delete;
+
+ private:
+  static void Before();
+  static void InParent();
+  static void InChild();
+
+  std::mutex& mutex_;
+  const std::function<void()> in_child_;
+  ForkGuard* next_ = nullptr;  // of all there are
+};
+
+}  // namespace dragonfly
+
+#endif  // TFFS_REFERENCE_PLUGINS_DRAGONFLY_FORKS_H_

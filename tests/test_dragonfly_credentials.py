@@ -1,0 +1,257 @@
+"""Where the dragonfly plugin has its credentials from, and that no op fails because they are replaced."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.credential_services import Issuer, RotatingStore
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, read, registered, write
+from tests.faulty_http import Reply
+from tests.proxy_stub import ProxyStub
+from tests.s3_server import SECRET_KEY, error
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.host_filesystem import HostFilesystem
+
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+
+CONTENT = b"content" * 1000
+#: What a machine may have set, and what must not reach a cloud.
+NOTHING = dict.fromkeys(
+    ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE",
+     "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+     "AWS_CONTAINER_CREDENTIALS_FULL_URI"], "",
+) | {"AWS_EC2_METADATA_DISABLED": "true"}  # fmt: skip
+
+
+class Machine:
+    """A process's surroundings: a home, a store that hands out credentials, and what the environment says of them."""
+
+    def __init__(self, home: Path, store: RotatingStore, proxy: ProxyStub) -> None:
+        self.home, self.store, self.proxy, self.issuer = home, store, proxy, store.issuer
+        self.environment = {**NOTHING, "HOME": str(home)}
+
+    def from_environment(self) -> None:
+        key, token, _ = self.issuer.issue()
+        names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+        self.environment |= dict(zip(names, (key, SECRET_KEY, token), strict=True))
+
+    def from_credentials_file(self, name: str = "credentials", section: str = "default") -> None:
+        """The file in the home; written anew, as by a tool that signs a user in, each time this is called."""
+        key, token, _ = self.issuer.issue()
+        (self.home / ".aws").mkdir(exist_ok=True)
+        lines = (f"[{section}]", f"aws_access_key_id = {key}", f"aws_secret_access_key = {SECRET_KEY}")
+        text = "\n".join([*lines, f"aws_session_token = {token}"])
+        (self.home / ".aws" / name).write_text(text, encoding="utf-8")
+
+    def from_profile(self) -> None:
+        self.from_credentials_file("config", "profile training")
+        self.environment["AWS_PROFILE"] = "training"
+
+    def from_web_identity(self) -> None:
+        self.environment |= {
+            "AWS_WEB_IDENTITY_TOKEN_FILE": str(self.token_file()),
+            "AWS_ROLE_ARN": "arn:aws:iam::1:role/training",
+            "AWS_ENDPOINT_URL_STS": f"{self.store.url}/sts/",
+        }
+
+    def from_container(self) -> None:
+        self.environment |= {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{self.store.url}/container",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": str(self.token_file()),
+        }
+
+    def from_instance(self) -> None:
+        self.environment |= {
+            "AWS_EC2_METADATA_DISABLED": "false",
+            "AWS_EC2_METADATA_SERVICE_ENDPOINT": self.store.url,
+        }
+
+    def token_file(self) -> Path:
+        path = self.home / "token"
+        path.write_text(f"{self.issuer.token}\n", encoding="utf-8")
+        return path
+
+    @contextmanager
+    def plugin(self) -> Iterator[HostFilesystem]:
+        keys = {"access_key": None, "secret_key": None}
+        config = configuration(self.store.url, self.proxy.url, retry_deadline_s=5, cache_max_bytes=0)
+        config["object_storage"] = {k: v for k, v in config["object_storage"].items() if k not in keys}
+        with filesystem(self.home, config, self.environment) as fs:
+            yield fs
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    with RotatingStore(Issuer()) as store, ProxyStub() as proxy:
+        store.put("tests/file", CONTENT)
+        yield Machine(tmp_path, store, proxy)
+
+
+SetUp = Callable[[Machine], None]
+SERVICES: list[SetUp] = [Machine.from_web_identity, Machine.from_container, Machine.from_instance]
+ALL: list[SetUp] = [Machine.from_environment, Machine.from_credentials_file, Machine.from_profile, *SERVICES]
+
+
+def named(set_up: SetUp) -> str:
+    return set_up.__name__
+
+
+@pytest.mark.parametrize("set_up", ALL, ids=named)
+def test_a_source(machine: Machine, set_up: SetUp) -> None:
+    set_up(machine)
+    with machine.plugin() as fs:
+        assert write(fs, at("new"), CONTENT) == (Code.OK, "")
+        assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
+    assert len(machine.store.signers()) == 1
+
+
+def test_the_order(machine: Machine) -> None:
+    # Each is set up beside all that come behind it, and is the one that is asked.
+    for number, set_up in enumerate(reversed([one for one in ALL if one is not Machine.from_profile])):
+        set_up(machine)
+        given = {key for key, _, _ in machine.issuer.issued}
+        machine.store.asked.clear()
+        with machine.plugin() as fs:
+            assert fs.stat(at("file")).ok
+        if set_up in SERVICES:
+            prefix = ("/latest/", "/container", "/sts/")[number]
+            assert all(target.startswith(prefix) for target in machine.store.services_asked())
+        else:
+            assert machine.store.services_asked() == []
+            assert machine.store.signers() <= given
+
+
+@pytest.mark.parametrize("set_up", SERVICES, ids=named)
+def test_no_op_fails_while_credentials_expire(machine: Machine, set_up: SetUp) -> None:
+    # Half of the time that they are good for has to hold one request at least: they end at whole seconds.
+    machine.issuer.lifetime_s = 3
+    set_up(machine)
+    with machine.plugin() as fs:
+        until = time.monotonic() + 6
+        while time.monotonic() < until:
+            assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
+            assert write(fs, at("other"), CONTENT) == (Code.OK, "")
+            assert fs.path_exists(at("missing")).code is Code.NOT_FOUND
+    assert len(machine.store.signers()) > 2
+
+
+OPS: list[Callable[[HostFilesystem], Code]] = [
+    lambda fs: fs.stat(at("file")).code,
+    lambda fs: read(fs, at("file"))[0],
+    lambda fs: write(fs, at("new"), CONTENT)[0],
+    lambda fs: fs.get_children(at("")[:-1]).code,
+    lambda fs: fs.copy_file(at("file"), at("copy")).code,
+    lambda fs: fs.delete_file(at("file")).code,
+]
+
+
+@pytest.mark.parametrize("set_up", [Machine.from_credentials_file, *SERVICES], ids=named)
+def test_each_op_survives_that_the_store_refuses(machine: Machine, set_up: SetUp) -> None:
+    set_up(machine)
+    with machine.plugin() as fs:
+        for op in OPS:
+            machine.issuer.revoke_all()
+            if set_up is Machine.from_credentials_file:
+                set_up(machine)
+            machine.store.asked.clear()
+            assert op(fs) is Code.OK
+            assert len(machine.store.signers()) == 2
+
+
+def test_a_read_survives_what_expires_behind_open(machine: Machine) -> None:
+    machine.from_instance()
+    with machine.plugin() as fs:
+        opened = fs.new_random_access_file(at("file")).value
+        assert opened is not None
+        with opened as file:
+            # dfdaemon passes on the 400, and nothing that says why.
+            machine.issuer.revoke_all()
+            assert file.read(0, len(CONTENT)).value.data == CONTENT
+
+
+def test_a_refusal_that_has_another_cause_is_asked_about_once(machine: Machine) -> None:
+    machine.from_instance()
+    with machine.plugin() as fs:
+        machine.store.inject(
+            lambda _, __: error(403, "AccessDenied"), when=lambda asked: "/latest" not in asked.target, done=False
+        )
+        machine.store.asked.clear()
+        assert fs.stat(at("file")).code is Code.PERMISSION_DENIED
+        objects = [asked.method for asked in machine.store.asked if "/latest" not in asked.target]
+        assert objects == ["HEAD", "GET"]
+
+
+@pytest.mark.parametrize("set_up", [Machine.from_web_identity, Machine.from_container], ids=named)
+def test_a_token_file_is_read_anew(machine: Machine, set_up: SetUp) -> None:
+    set_up(machine)
+    with machine.plugin() as fs:
+        assert fs.stat(at("file")).ok
+        machine.issuer.token = "the second token"
+        machine.token_file()
+        machine.issuer.revoke_all()
+        assert fs.stat(at("file")).ok
+
+
+def test_a_service_that_is_down_for_a_moment(machine: Machine) -> None:
+    machine.from_container()
+    with machine.plugin() as fs:
+        machine.issuer.revoke_all()
+        machine.store.inject(lambda _, __: Reply(503), 2, lambda asked: asked.target == "/container", done=False)
+        assert fs.stat(at("file")).ok
+
+
+def test_a_service_that_refuses(machine: Machine) -> None:
+    machine.from_container()
+    with machine.plugin() as fs:
+        machine.issuer.revoke_all()
+        machine.issuer.token = "another token"
+        got = fs.stat(at("file"))
+    assert got.code is Code.UNAUTHENTICATED
+    assert got.message.endswith("the container's credential service answers 401")
+
+
+def refusal(machine: Machine) -> tuple[Code, str]:
+    path = machine.home / "config.json"
+    path.write_text('{"addr": "http://127.0.0.1:1", "object_storage": {"endpoint": "http://127.0.0.1:1"}}')
+    entry = registered(path, machine.environment)
+    return entry.code, entry.message
+
+
+def test_without_credentials_nothing_is_registered_and_nothing_sent(machine: Machine) -> None:
+    code, message = refusal(machine)
+    assert code is Code.INVALID_ARGUMENT
+    tried = ("object_storage.access_key", "AWS_ACCESS_KEY_ID", f"{machine.home}/.aws/credentials", "AWS_ROLE_ARN",
+             "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_EC2_METADATA_DISABLED")  # fmt: skip
+    assert [name for name in tried if name not in message] == []
+    assert machine.store.asked == []
+
+
+@pytest.mark.parametrize(
+    ("set_up", "told"),
+    [
+        (Machine.from_web_identity, "STS answers 400 InvalidIdentityToken"),
+        (Machine.from_container, "the container's credential service answers 401"),
+    ],
+    ids=["from_web_identity", "from_container"],
+)
+def test_a_source_that_is_set_up_and_gives_nothing_ends_the_search(machine: Machine, set_up: SetUp, told: str) -> None:
+    set_up(machine)
+    machine.from_instance()
+    machine.issuer.token = "another token"
+    code, message = refusal(machine)
+    assert (code, message) == (Code.UNAUTHENTICATED, f"dragonfly; {told}")
+    assert "first token" not in message
+    assert not any(target.startswith("/latest/") for target in machine.store.services_asked())
+
+
+def test_a_machine_without_a_metadata_service_does_not_wait_for_it(machine: Machine) -> None:
+    machine.environment |= {
+        "AWS_EC2_METADATA_DISABLED": "",
+        "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1",
+    }
+    code, message = refusal(machine)
+    assert code is Code.INVALID_ARGUMENT
+    assert "the instance metadata service gives no full answer" in message
