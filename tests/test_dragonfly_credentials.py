@@ -180,7 +180,9 @@ def test_a_refusal_that_has_another_cause_is_asked_about_once(machine: Machine) 
         )
         machine.store.asked.clear()
         assert fs.stat(at("file")).code is Code.PERMISSION_DENIED
-        objects = [asked.method for asked in machine.store.asked if "/latest" not in asked.target]
+        # A listing may be asked for at the same time, for the name could be a directory's.
+        others = ("/latest", "list-type")
+        objects = [asked.method for asked in machine.store.asked if not any(one in asked.target for one in others)]
         assert objects == ["HEAD", "GET"]
 
 
