@@ -3,6 +3,7 @@
 #ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_FILESYSTEM_H_
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_FILESYSTEM_H_
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -44,7 +45,8 @@ struct Filesystem {
   const Tree tree{objects, config.list_max_pages};
   const Dragonfly dragonfly{config, s3, http};
   Cache cache{config.cache_max_bytes};
-  Streams streams;
+  // A large object has its connection for long: half of them are left to others.
+  Streams streams{std::clamp(config.max_connections / 2, 1, 64)};
 
  private:
   // What Dragonfly::Get does; what is remembered of an object that changed is forgotten.

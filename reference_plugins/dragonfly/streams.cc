@@ -6,7 +6,6 @@ namespace dragonfly {
 
 std::shared_ptr<Growing> Streams::Get(const std::string& key,
                                       const std::function<std::shared_ptr<Growing>()>& make) {
-  constexpr int kMostRunning = 64;  // each is a thread, a connection and a file
   const std::lock_guard<std::mutex> one_at_a_time(*making_);
   std::unique_lock<std::mutex> lock(mutex_);
   if (std::find(distrusted_.begin(), distrusted_.end(), key) != distrusted_.end()) return nullptr;
@@ -19,7 +18,7 @@ std::shared_ptr<Growing> Streams::Get(const std::string& key,
     if (entry->second.state->is_running) ++running;
     entry = entry->second.growing.expired() ? entries_.erase(entry) : std::next(entry);
   }
-  if (running >= kMostRunning) return nullptr;
+  if (running >= most_) return nullptr;
   lock.unlock();
   auto growing = make();
   lock.lock();

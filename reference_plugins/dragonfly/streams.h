@@ -17,6 +17,9 @@ namespace dragonfly {
 
 class Streams {
  public:
+  // At most `most` grow at the same time: each is a thread, a connection and a file.
+  explicit Streams(int most = 64) : most_(most) {}
+
   // What grows under `key`, or what `make` makes. NULL where as many transfers are under way as may
   // be, or what came under this key was wrong before: then it is to be fetched by other means.
   // Throws what `make` throws.
@@ -38,6 +41,7 @@ class Streams {
   // In a child of fork nothing grows, and nobody makes anything.
   void Forget() noexcept;
 
+  const int most_;
   std::unique_ptr<std::mutex> making_ = std::make_unique<std::mutex>();  // taken first
   std::mutex mutex_;  // guards all below, and is never held while something is made
   std::map<std::string, Entry> entries_;
