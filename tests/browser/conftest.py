@@ -14,6 +14,10 @@ Opener = Callable[..., Any]
 Written = Callable[[Report], Path]
 
 
+#: In milliseconds: for a page to do what it does, on a busy machine.
+PATIENCE = 120_000
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """Chromium as the machine has it: none is downloaded."""
@@ -43,6 +47,7 @@ def opened(chromium: Any) -> Iterator[Opener]:
     def open_(path: Path, address: str = "", **options: Any) -> Any:
         context = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.on("dialog", dismiss)
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
