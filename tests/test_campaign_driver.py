@@ -3,6 +3,7 @@
 The tasks are made up; the workers are Dask's own, in this process.
 """
 
+import functools
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -36,20 +37,22 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "LONGEST_PAUSE", 0.05)
 
 
-#: What a task is in the test that runs. Dask sends functions as their names, where they have one.
+#: What a task is, for each driver of these tests. Dask sends functions as their names, where they have one.
 WORK: list[Perform] = []
 
 
-def hooked(asked: Plan, task: Task, url: str) -> Outcome:
-    return WORK[-1](asked, task, url)
+def hooked(driver: int, asked: Plan, task: Task, url: str) -> Outcome:
+    return WORK[driver](asked, task, url)
 
 
 def campaign(client: Client, folder: Path, work: Perform, patience: float = 60, asked: Plan | None = None) -> Driver:
     asked = asked or plan(seeds=20)
     store = Store(str(folder / "store"))
     store.claim(asked, "1")
-    WORK[:] = [work]
-    return Driver(asked, store, client, status.read(store), patience, lambda _: None, print, hooked)
+    # What a worker still has of a driver that broke stays that driver's.
+    WORK.append(work)
+    perform = functools.partial(hooked, len(WORK) - 1)
+    return Driver(asked, store, client, status.read(store), patience, lambda _: None, print, perform)
 
 
 def works(asked: Plan, task: Task, url: str) -> Outcome:

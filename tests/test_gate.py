@@ -269,7 +269,7 @@ WRONG: dict[str, tuple[Callable[[Report], str], str]] = {
     "something else": (lambda _: "<html>", "this is not a report"),
     "truncated": (lambda report: render(report)[:-1000], "breaks off"),
     "altered": (_altered, "the counts are not those of its checks"),
-    "newer": (lambda report: render(report).replace("report/2.2", "report/3.0"), "earlier ones"),
+    "newer": (lambda report: render(report).replace(report.schema, "tffs-conformance/report/3.0"), "earlier ones"),
     "killed": (lambda report: render(rebuilt(report, report.cases[:9], KILLED)), "left out of it: the run was killed"),
     "a selection": (lambda report: render(rebuilt(report, report.cases, "-k x")), "left out of it: -k x"),
     "with errors": (lambda report: render(rebuilt(report, (*report.cases, ERROR_ELSEWHERE))), "1 error"),

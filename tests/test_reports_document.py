@@ -164,7 +164,7 @@ def changed(change: str, value: Any) -> dict[str, Any]:
     ("change", "value", "error"),
     [
         ("schema", "tffs-conformance/report/3.0", WrongSchema),
-        ("schema", "tffs-conformance/report/2.3", WrongSchema),
+        ("schema", "tffs-conformance/report/2.4", WrongSchema),
         ("schema", "another", WrongSchema),
         ("verdict", "fine", WrongSchema),
         ("surprise", 1, WrongSchema),

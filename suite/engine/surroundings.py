@@ -1,6 +1,7 @@
 """What a case works with: a host, the filesystem in it, a directory of its own, and a backing."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from ...harness import paths
@@ -60,6 +61,16 @@ class Surroundings(Steps):
         """The process with the plugin in it, for cases that are marked `over_tables`."""
         self._is_over_tables()
         return self.loaded.host
+
+    @contextlib.contextmanager
+    def patient(self, times: int) -> Iterator[None]:
+        """Within, a call may take so many time-outs: it moves what is longer than other files by as much."""
+        host = self.loaded.host
+        host.timeout *= times
+        try:
+            yield
+        finally:
+            host.timeout /= times
 
     @property
     def registration(self) -> Registration:
