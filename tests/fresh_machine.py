@@ -2,9 +2,9 @@
 
 These are both commands of the README, the page for authors of plugins, the action for GitHub, and the hook for
 pre-commit. The Debian is a chroot from the cache of `build_images.py`; it needs root. Registries are reached as on this
-machine, and what pip has downloaded is shared. Of the suite the smoke tier is run, of the project's tests one file, and
-no lint: here it is seen that they start. The tests are run as they stand here: what takes the most, the compilation, is
-done once.
+machine. What pip has downloaded is shared, and what ccache keeps, unless CCACHE_DISABLE is set, as at night. Of the
+suite the smoke tier is run, of the project's tests one file, and no lint: here it is seen that they start. The tests are
+run as they stand here: what takes the most, the compilation, is done once.
 """
 
 import os
@@ -26,9 +26,13 @@ from tffs_conformance.cli import main
 
 #: What a command is given besides, by the tool at its end.
 GIVEN = {"posix": "--tier=smoke", "lint,tests": "-- tests/test_paths.py"}
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "COLUMNS": "100"}
 #: The folder of an author.
 HOME = Path("/author")
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "COLUMNS": "100",
+    "CCACHE_DIR": "/ccache", "CCACHE_BASEDIR": str(HOME), "CCACHE_NOHASHDIR": "1",
+    **{name: value for name, value in os.environ.items() if name == "CCACHE_DISABLE"},
+}  # fmt: skip
 #: The clone that the page for authors makes.
 CLONE = HOME / "tffs-conformance"
 
@@ -50,9 +54,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     build_images.unpack(build_images.system(build_images.machine()), root)
     subprocess.run(["git", "clone", "-q", str(PROJECT), str(root / "clone")], check=True)
     mounts = {"/proc": root / "proc", "/dev": root / "dev"}
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pip"
-    if cache.exists():
-        mounts[str(cache)] = root / "root" / ".cache" / "pip"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    caches = {str(home / "pip"): root / "root/.cache/pip"}
+    caches[os.environ.get("CCACHE_DIR") or str(home / "ccache")] = root / ENVIRONMENT["CCACHE_DIR"].lstrip("/")
+    mounts |= {source: target for source, target in caches.items() if Path(source).exists()}
     for source, target in mounts.items():
         target.mkdir(parents=True, exist_ok=True)
         subprocess.run(["mount", "--bind", source, str(target)], check=True)

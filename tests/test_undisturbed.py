@@ -99,6 +99,7 @@ def test_a_should_that_is_not_kept_is_no_error_where_warnings_are(tmp_path: Path
     assert run(tmp_path, *broken, "--fail-on=warning").returncode == 1
 
 
+PROPERTIES = ("--plugin=posix", "--examples=1", "-k", "properties")
 TWICE = """
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
@@ -116,6 +117,15 @@ def pytest_generate_tests(metafunc):
     metafunc.fixturenames.append("step")
     metafunc.parametrize("step", range(2), indirect=True)
 """
+
+
+@pytest.mark.parametrize(("asked", "imported"), [(ONE, False), (PROPERTIES, True)])
+def test_a_run_imports_hypothesis_for_its_properties_alone(
+    tmp_path: Path, asked: tuple[str, ...], imported: bool
+) -> None:
+    """Also where Hypothesis' own plugin of pytest would import it at the end."""
+    says = "import sys\n\ndef pytest_unconfigure():\n    print('imported:', 'hypothesis' in sys.modules)\n"
+    assert f"imported: {imported}" in run_beside(tmp_path, says, *asked).stdout
 
 
 @pytest.mark.parametrize("other", [TWICE, REPEAT], ids=["reruns", "repeats"])

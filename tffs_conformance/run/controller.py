@@ -33,6 +33,7 @@ from .report_folders import ReportFolders
 from .run_options import BadUsage, RunOptions
 from .selection import Course, stops
 from .session import Session
+from .spared_import import spare_hypothesis
 from .targets import PreparedTarget
 from .waivers import waivers as read_waivers
 
@@ -235,6 +236,7 @@ class Controller(Session):
         self._render()
         if session.exitstatus != pytest.ExitCode.OK:
             services.keep_logs(self.config, self.options)
+        spare_hypothesis(self.config)
 
     def _render(self) -> None:
         """Write the reports in the other forms that were asked for."""

@@ -35,8 +35,8 @@ SUITE = "bookworm"
 LABEL = "tffs-conformance.key"
 #: Besides the smallest Debian: what the health checks call, and the library that the client is linked to.
 BASE_PACKAGES = "ca-certificates,curl,wget,libstdc++6"
-#: What a machine has on which the project is tried from nothing.
-MACHINE_PACKAGES = "python3 python3-venv git g++"
+#: What a machine has on which the project is tried from nothing. With ccache it is not compiled again each time.
+MACHINE_PACKAGES = "python3 python3-venv git g++ ccache"
 #: How registries and mirrors are reached from this machine.
 BORROWED = ("etc/ssl/certs/ca-certificates.crt", "etc/resolv.conf", "etc/hosts", "etc/pip.conf")
 #: What compilers are told by the environment.
