@@ -3,8 +3,8 @@
 These are both commands of the README, the page for authors of plugins, the action for GitHub, and the hook for
 pre-commit. The Debian is a chroot from the cache of `build_images.py`; it needs root. Registries are reached as on this
 machine. What pip has downloaded is shared, and what ccache keeps, unless CCACHE_DISABLE is set, as at night. Of the
-suite the smoke tier is run, of the project's tests one file, and no lint: here it is seen that they start. The tests are
-run as they stand here: what takes the most, the compilation, is done once.
+suite the smoke tier is run, of the project's tests one file, and no lint: here it is seen that they start. The tests
+are run as they stand here: what takes the most, the compilation, is done once.
 """
 
 import os
