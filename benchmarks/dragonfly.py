@@ -68,10 +68,11 @@ class Workbench:
         )  # fmt: skip
         return program
 
-    def put(self, key: str, size: int) -> None:
+    def put(self, key: str, size: int, *, crc: bool = True) -> None:
+        """Put an object, as today's SDKs do with a CRC-32 that the store keeps, or with an ETag alone, which is an MD5."""
         numbers = random.Random(key)
         content = b"".join(numbers.randbytes(min(size, PIECE)) for _ in range(0, size, PIECE))
-        self.place.store.put(f"/{self.place.bucket}/{key}", content)
+        self.place.store.put(f"/{self.place.bucket}/{key}", content, crc=crc)
 
     def plugin(self, what: str, *keys: str) -> list[float]:
         """The seconds that the plugin takes for each; with a number in `what`, for the first and for all others."""
@@ -111,7 +112,8 @@ class Workbench:
         return ["--noproxy", "", "-x", self.place.proxy, *headers]
 
     def _curl(self, arguments: list[str]) -> float:
-        command = ["curl", "-fsS", "-w", "%{stderr}%{time_total}\n", *arguments]
+        # In parallel it shows how far it is, unless it is told twice.
+        command = ["curl", "-fsS", "--no-progress-meter", "-w", "%{stderr}%{time_total}\n", *arguments]
         done = subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         return sum(float(line) for line in done.stderr.split())
 

@@ -1,8 +1,10 @@
 """Calls to an S3 store by presigned URLs: the query form of AWS's signature version 4, of the host header only."""
 
+import base64
 import hashlib
 import hmac
 import urllib.request
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,8 +28,13 @@ class Store:
         seconds: int = 900,
         secret: str | None = None,
         query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> str:
-        """A URL that allows one method on `/bucket/key` for some time; `query` is what it asks for besides."""
+        """A URL that allows one method on `/bucket/key` for some time.
+
+        `query` is what it asks for besides, `headers` what has to be sent with it, by names in lower case.
+        """
+        signed = {"host": self.address, **(headers or {})}
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         scope = f"{now[:8]}/{REGION}/s3/aws4_request"
         given = {
@@ -35,21 +42,26 @@ class Store:
             "X-Amz-Credential": f"{self.access_key}/{scope}",
             "X-Amz-Date": now,
             "X-Amz-Expires": str(seconds),
-            "X-Amz-SignedHeaders": "host",
+            "X-Amz-SignedHeaders": ";".join(sorted(signed)),
             **(query or {}),
         }
         asked = "&".join(f"{name}={quote(value, safe='')}" for name, value in sorted(given.items()))
         escaped = quote(path, safe="/-_.~")
-        request = f"{method}\n{escaped}\n{asked}\nhost:{self.address}\n\nhost\nUNSIGNED-PAYLOAD"
+        lines = "".join(f"{name}:{value}\n" for name, value in sorted(signed.items()))
+        request = f"{method}\n{escaped}\n{asked}\n{lines}\n{';'.join(sorted(signed))}\nUNSIGNED-PAYLOAD"
         text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
         key = b"AWS4" + (self.secret_key if secret is None else secret).encode()
         for part in (now[:8], REGION, "s3", "aws4_request", text):
             key = hmac.digest(key, part.encode(), "sha256")
         return f"http://{self.address}{escaped}?{asked}&X-Amz-Signature={key.hex()}"
 
-    def put(self, path: str, content: bytes) -> None:
-        """Put an object there."""
-        request = urllib.request.Request(self.url("PUT", path), data=content, method="PUT")
+    def put(self, path: str, content: bytes, *, crc: bool = False) -> None:
+        """Put an object there; with `crc` as today's SDKs do, with a CRC-32 that the store compares and keeps."""
+        headers = {}
+        if crc:
+            headers["x-amz-checksum-crc32"] = base64.b64encode(zlib.crc32(content).to_bytes(4, "big")).decode()
+        url = self.url("PUT", path, headers=headers)
+        request = urllib.request.Request(url, data=content, headers=headers, method="PUT")
         with direct().open(request, timeout=60) as answer:
             assert answer.status == 200
 

@@ -19,14 +19,12 @@ class Crc {
  public:
   void Add(const char* data, size_t n) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(data);
-    if constexpr (polynomial == kCrc64NvmePolynomial) {
-      Block block;
-      if (const size_t folded = Fold(word_, bytes, n, block)) {
-        word_ = 0;
-        AddByTables(block.data(), block.size());
-        bytes += folded;
-        n -= folded;
-      }
+    Block block;
+    if (const size_t folded = Fold<Word, polynomial>(word_, bytes, n, block)) {
+      word_ = 0;
+      AddByTables(block.data(), block.size());
+      bytes += folded;
+      n -= folded;
     }
     AddByTables(bytes, n);
   }
@@ -92,8 +90,8 @@ class Crc {
   Word word_ = static_cast<Word>(~Word{0});
 };
 
-using Crc32 = Crc<uint32_t, 0xedb88320>;
-using Crc32c = Crc<uint32_t, 0x82f63b78>;
+using Crc32 = Crc<uint32_t, kCrc32Polynomial>;
+using Crc32c = Crc<uint32_t, kCrc32cPolynomial>;
 using Crc64Nvme = Crc<uint64_t, kCrc64NvmePolynomial>;
 
 }  // namespace dragonfly

@@ -122,7 +122,10 @@ void Growing::Await(uint64_t end, bool reads) const {
   if (is_whole_) return;
   std::unique_lock<std::mutex> lock(mutex_);
   if (!May(end) && !state_->is_running && !state_->is_lost) Start();
-  changed_.wait(lock, [&] { return May(end) || !state_->is_running; });
+  while (!May(end) && state_->is_running) {
+    awaited_ = std::min(awaited_, end);
+    changed_.wait(lock);
+  }
   if (!May(end)) std::rethrow_exception(failure_);
   is_read_ = is_read_ || reads;
 }
@@ -175,6 +178,9 @@ void Growing::Abandon() noexcept {
 void Growing::Grew() {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_forgotten_ = false;
+  // Nobody wakes up for what does not help.
+  if (spool_->size() < awaited_) return;
+  awaited_ = kNobody;
   changed_.notify_all();
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -70,6 +71,8 @@ class Growing : public Readable, private Audience, public std::enable_shared_fro
   void Grew() override;
   bool MayForget() override;
 
+  static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
+
   const std::shared_ptr<Spool> spool_;
   const uint64_t size_;
   const Fill fill_;
@@ -81,6 +84,7 @@ class Growing : public Readable, private Audience, public std::enable_shared_fro
   std::atomic<bool> is_whole_{false};
   mutable std::mutex mutex_;  // guards all below
   mutable std::condition_variable changed_;
+  mutable uint64_t awaited_ = kNobody;  // the least end of those that are waited for
   mutable std::thread thread_;
   mutable std::exception_ptr failure_;
   mutable bool is_read_ = false;

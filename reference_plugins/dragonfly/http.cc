@@ -92,8 +92,14 @@ size_t OnSend(char* buffer, size_t, size_t n, void* argument) {
   });
 }
 
-// libcurl asks at least once a second.
-int OnProgress(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return Recalled() ? 1 : 0; }
+// libcurl asks when it handed out what was there, and at least once a second.
+int OnProgress(void* argument, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  auto* exchange = static_cast<Exchange*>(argument);
+  return exchange->Guarded(1, [&] {
+    if (exchange->is_content) exchange->request.into->Flush();
+    return Recalled() ? 1 : 0;
+  });
+}
 
 // A connection that was kept may be gone when it is used again: then libcurl sends from the start.
 int OnRewind(void* argument, curl_off_t offset, int origin) {
@@ -219,6 +225,7 @@ Response Http::Send(const Request& request) {
   set(CURLOPT_WRITEDATA, &exchange);
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_XFERINFOFUNCTION, OnProgress);
+  set(CURLOPT_XFERINFODATA, &exchange);
   if (request.method == "HEAD") {
     set(CURLOPT_NOBODY, 1L);
   } else if (request.method == "PUT" || request.method == "POST") {
@@ -235,6 +242,8 @@ Response Http::Send(const Request& request) {
 
   const CURLcode code = curl().easy_perform(handle);
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
+  // Also of an answer that broke off: the next request goes on behind it.
+  if (exchange.is_content) request.into->Flush();
   if (code != CURLE_OK && !exchange.full) {
     throw Because(code, request, Connected(handle));
   }

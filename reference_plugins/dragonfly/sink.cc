@@ -10,6 +10,10 @@ namespace {
 // A transfer that got so far since its last failure is worth the whole time for trying again.
 constexpr uint64_t kProgress = 8 << 20;
 
+// libcurl hands out 16 KiB at a time, for which a file system takes far longer than for as much of
+// a block.
+constexpr size_t kBlock = 512 << 10;
+
 }  // namespace
 
 Sink::Sink(Spool* spool, Span span, Checksum checksum, Audience* audience)
@@ -22,6 +26,7 @@ Sink::Sink(Spool* spool, Span span, Checksum checksum, Audience* audience)
 bool Sink::Clear() {
   if (audience_ != nullptr && !audience_->MayForget()) return false;
   spool_->Clear();
+  block_.clear();
   adder_ = Adder(checksum_.sum);
   renewed_ = 0;
   too_long_ = false;
@@ -29,6 +34,7 @@ bool Sink::Clear() {
 }
 
 std::string Sink::Ask() {
+  block_.clear();  // what the spool did not take comes again
   had_ = spool_->size();
   // Where all of it is there, the last byte is asked for again: the answer tells whether it stands.
   from_ = std::min(had_, span_.length - 1);
@@ -68,16 +74,23 @@ bool Sink::Take(const char* data, size_t n) {
   to_skip_ -= known;
   data += known;
   n -= known;
-  too_long_ = too_long_ || n > span_.length - spool_->size();
+  too_long_ = too_long_ || n > span_.length - spool_->size() - block_.size();
   if (too_long_) return false;
-  spool_->Append(data, n);
-  adder_.Add(data, n);
+  block_.append(data, n);
+  if (block_.size() >= kBlock) Flush();
+  return true;
+}
+
+void Sink::Flush() {
+  if (block_.empty()) return;
+  spool_->Append(block_.data(), block_.size());
+  adder_.Add(block_.data(), block_.size());
+  block_.clear();
   if (spool_->size() - renewed_ >= kProgress) {
     renewed_ = spool_->size();
     RenewPatience();
   }
   if (audience_ != nullptr) audience_->Grew();
-  return true;
 }
 
 const char* Sink::Fault() {

@@ -65,6 +65,9 @@ class Sink {
   // where the spool is full.
   bool Take(const char* data, size_t n);
 
+  // No more is there just now: puts what was taken into the spool. Throws as Take does.
+  void Flush();
+
   // What is wrong with what came, or NULL. Asked once, when all of it is there.
   const char* Fault();
 
@@ -81,6 +84,7 @@ class Sink {
   Audience* const audience_;
   std::function<void(const Response&)> demand_;
   Adder adder_;
+  std::string block_;  // what was taken and is not in the spool
   std::string asked_;  // the range of the request under way, without its unit
   uint64_t from_ = 0;  // where that begins
   uint64_t had_ = 0;   // what was there before it

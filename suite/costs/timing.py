@@ -20,6 +20,8 @@ VISIT, CALLS = 0.01, 64
 SHORTEST = 0.001
 #: All sizes are visited so many times, unless the time is spent before.
 VISITS = 20
+#: An exponent is sure to so much. Where others use the machine it takes longer: so many times the time is spent then.
+SURE, PATIENCE = 0.5, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def cost(workload: Workload, target: Ground, reference: Ground | None, pace: Pac
             left_out = str(why)
             break
     try:
-        _visit(sides, time.monotonic() + pace.seconds)
+        _visit(sides, pace.seconds)
     except Unmeasured as why:
         return replace(figure, left_out=str(why))
     return replace(_told(figure, workload, sides), left_out=left_out)
@@ -143,14 +145,23 @@ def _side(workload: Workload, ground: Ground, size: int) -> Side:
     return side
 
 
-def _visit(sides: Mapping[int, Sequence[Side]], deadline: float) -> None:
-    for number in range(1, VISITS):
+def _visit(sides: Mapping[int, Sequence[Side]], seconds: float) -> None:
+    began = time.monotonic()
+    for number in range(1, VISITS * PATIENCE):
         for some in sides.values():
             # Whoever went second goes first the next time.
             for side in reversed(some) if number % 2 else some:
                 side.visit()
-        if number + 1 >= FEWEST_ROUNDS and time.monotonic() > deadline:
+        spent = (time.monotonic() - began) / seconds
+        enough = number + 1 >= VISITS or (number + 1 >= FEWEST_ROUNDS and spent > 1)
+        if enough and (spent > PATIENCE or _sure(sides)):
             return
+
+
+def _sure(sides: Mapping[int, Sequence[Side]]) -> bool:
+    """Whether more visits tell no more of the target's growth."""
+    grown = _growth({size: some[0] for size, some in sides.items()})
+    return grown is None or grown.high - grown.low <= SURE
 
 
 def _told(figure: Cost, workload: Workload, sides: Mapping[int, Sequence[Side]]) -> Cost:

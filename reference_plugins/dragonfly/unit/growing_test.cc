@@ -50,6 +50,7 @@ class Source {
         if (Recalled()) throw Failure(TF_UNAVAILABLE, "recalled");
       }
       sink->Take(kText + k, 1);
+      sink->Flush();
     }
     if (sink->Fault() == nullptr) return;
     if (!sink->Clear()) throw Altered();
