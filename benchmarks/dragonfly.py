@@ -69,7 +69,7 @@ class Workbench:
         return program
 
     def put(self, key: str, size: int, *, crc: bool = True) -> None:
-        """Put an object, as today's SDKs do with a CRC-32 that the store keeps, or with an ETag alone, which is an MD5."""
+        """Put an object, as today's SDKs do with a CRC-32 that the store keeps, or with no more than its ETag, an MD5."""
         numbers = random.Random(key)
         content = b"".join(numbers.randbytes(min(size, PIECE)) for _ in range(0, size, PIECE))
         self.place.store.put(f"/{self.place.bucket}/{key}", content, crc=crc)
