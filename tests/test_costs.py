@@ -26,6 +26,7 @@ from tffs_conformance.reports.costs import Cost, Costs, Growth, Point
 from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.reports.tally import build
 from tffs_conformance.run.targets import only_target
+from tffs_conformance.suite.costs import measure as measure_module
 from tffs_conformance.suite.costs.findings import findings
 from tffs_conformance.suite.costs.fitting import growth
 from tffs_conformance.suite.costs.measure import measure
@@ -161,8 +162,9 @@ def test_sizes_and_times_are_readable() -> None:
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory, where there is one: a disk that is busy makes few files in the time for it."""
+def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in memory, where there is one, and more time: a machine that is busy makes few files in a moment."""
+    monkeypatch.setattr(measure_module, "SHORT_SECONDS", 2.0)
     memory = Path("/dev/shm")
     if not os.access(memory, os.W_OK):
         yield tmp_path
