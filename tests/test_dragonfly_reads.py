@@ -4,12 +4,13 @@ import contextlib
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, Servers, at, configuration, filesystem, read
-from tests.faulty_http import Asked, without_length
+from tests.faulty_http import Asked, Reply, without_length
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server
 from tffs_conformance.harness.codes import Code
@@ -45,6 +46,23 @@ def test_nothing_but_gets_of_objects_goes_through_the_proxy(servers: Servers, tm
     assert asked[0].headers["x-dragonfly-tag"] in asked[0].headers["if-match"]
     assert "range" not in asked[0].headers
     assert "authorization" not in asked[0].headers
+
+
+@pytest.mark.parametrize(("times", "code"), [(2, Code.OK), (10**9, Code.UNAVAILABLE)], ids=["twice", "always"])
+def test_a_client_that_served_may_serve_again(servers: Servers, tmp_path: Path, times: int, code: Code) -> None:
+    """Dragonfly's client passes Dragonfly by while it starts. One that never served is no such client."""
+    for name in ("first", "second"):
+        servers.store.put(f"tests/{name}", NEW)
+
+    def passed_by(_: Asked, right: Reply) -> Reply:
+        return replace(right, headers={n: v for n, v in right.headers.items() if n != "X-Dragonfly-Task-ID"})
+
+    config = configuration(servers.store.url, servers.proxy.url, retry_deadline_s=2)
+    with filesystem(tmp_path, config) as fs:
+        assert read(fs, at("first"))[0] is Code.OK
+        servers.proxy.inject(passed_by, times)
+        got, _, data = read(fs, at("second"))
+        assert (got, data) == (code, NEW if code is Code.OK else b"")
 
 
 def test_overwritten_between_open_and_read(servers: Servers, tmp_path: Path) -> None:

@@ -22,6 +22,13 @@ class Wrong : public Failure {
       : Failure(TF_DATA_LOSS, std::string(who) + ": " + fault) {}
 };
 
+// The client of Dragonfly has served before, so it is one, and may serve again: while it starts it
+// fetches some answers by itself.
+class PassedBy : public Failure {
+ public:
+  PassedBy() : Failure(TF_UNAVAILABLE, "dfdaemon passes Dragonfly by: no X-Dragonfly-Task-ID") {}
+};
+
 void DemandVersion(const char* who, const Response& response, const Version& version) {
   if (Bare(response.Header("etag")) != Bare(version.etag)) {
     throw Wrong(who, "the bytes are those of another version of the object");
@@ -84,8 +91,11 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Sink* into) co
   request.headers["x-dragonfly-filter"] = Joined(config_.filter, "&");
   request.headers["if-match"] = version.etag;
   into->Demand([&](const Response& response) {
-    if (config_.require_p2p && response.Header("x-dragonfly-task-id").empty() &&
-        response.Header("x-dragonfly-task").empty()) {
+    if (!response.Header("x-dragonfly-task-id").empty() ||
+        !response.Header("x-dragonfly-task").empty()) {
+      has_served_ = true;
+    } else if (config_.require_p2p) {
+      if (has_served_) throw PassedBy();
       throw Failure(TF_FAILED_PRECONDITION,
                     "not served by Dragonfly: the answer has no X-Dragonfly-Task-ID");
     }
@@ -95,12 +105,13 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Sink* into) co
   // Where there is another way, most of the time is for that.
   const double budget = config_.retry_deadline_s / (config_.fallback_to_source ? 10 : 1);
   constexpr int kMostTasks = 3;  // each may be as large as the object
+  int task = 1;
   for (int next = 1;; ++next) {
     if (config_.tag_with_etag) {
       // Dragonfly never asks the store again for what it holds under one URL and one tag. So each
       // version is a task of its own, and so is a try after wrong bytes.
       request.headers["x-dragonfly-tag"] =
-          Bare(version.etag) + (next > 1 ? ".again" + std::to_string(next) : "");
+          Bare(version.etag) + (task > 1 ? ".again" + std::to_string(task) : "");
     }
     try {
       const Response response = Persistently(budget, true, [&] {
@@ -116,7 +127,10 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Sink* into) co
       if (!into->Fits(response)) throw Refusal(response, true);
       return DemandAll(kWho, into);
     } catch (const Wrong&) {
-      if (next == kMostTasks || !Wait(next, budget, 0)) throw;
+      if (task == kMostTasks || !Wait(next, budget, 0)) throw;
+      ++task;
+    } catch (const PassedBy&) {
+      if (!Wait(next, budget, 0)) throw;
     }
   }
 }

@@ -4,6 +4,8 @@
 #ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_DRAGONFLY_H_
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_DRAGONFLY_H_
 
+#include <atomic>
+
 #include "config.h"
 #include "http.h"
 #include "objects.h"
@@ -45,6 +47,7 @@ class Dragonfly {
   const Config& config_;
   const S3& s3_;
   Http& http_;
+  mutable std::atomic<bool> has_served_{false};
 };
 
 }  // namespace dragonfly
