@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from tests.test_suite import environment, run
 from tffs_conformance.campaign import status
 from tffs_conformance.campaign.store import Store
+from tffs_conformance.campaign.tasks import Block
 from tffs_conformance.cli import main
 from tffs_conformance.reports.compare import compare
 from tffs_conformance.reports.document import load
@@ -54,9 +55,12 @@ def asked(*arguments: str, code: int) -> str:
 
 
 def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(SMALL)
+    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 8"))
     printed = campaign(tmp_path, "plan.toml", "--workers=2", code=0)
-    assert "all tasks ended: 2 of 2 tasks, 26 cases, 0 histories, 0 findings" in printed
+    assert "all tasks ended: 8 of 8 tasks, 26 cases, 0 histories, 0 findings" in printed
+    # That a shard has no case is no error.
+    ended = Store(str(tmp_path / "tffs-campaign")).ended(Block("faulty", "shard", 0)).values()
+    assert 0 in {entry.cases for entry in ended}
     run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=history.crash", "--tier=smoke")
     one, many = load(tmp_path / "tffs-report/report.json"), load(tmp_path / "tffs-report/small/faulty/report.json")
     found = compare(one, many)
@@ -65,9 +69,28 @@ def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
     assert [(case.id, case.checks) for case in one.cases] == [(case.id, case.checks) for case in many.cases]
     # Again there is nothing to do, and the store alone says all of it.
     entries = sorted((tmp_path / "tffs-campaign/ended").rglob("*"))
-    assert "2 of 2 tasks" in campaign(tmp_path, "plan.toml", "--workers=1", code=0)
+    assert "8 of 8 tasks" in campaign(tmp_path, "plan.toml", "--workers=1", code=0)
     assert sorted((tmp_path / "tffs-campaign/ended").rglob("*")) == entries
-    assert asked("status", str(tmp_path / "tffs-campaign"), code=0).startswith("small: 2 of 2 tasks, 26 cases")
+    assert asked("status", str(tmp_path / "tffs-campaign"), code=0).startswith("small: 8 of 8 tasks, 26 cases")
+
+
+def test_a_target_without_cases_is_not_good(tmp_path: Path) -> None:
+    """Its shards have ended, as those of others have, and it is told."""
+    nothing = '[[target]]\nname = "none"\nplugin = "posix"\noptions = ["-knothing"]\n'
+    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 1") + nothing)
+    printed = campaign(tmp_path, "plan.toml", "--workers=2", code=1)
+    assert "all tasks ended: 2 of 2 tasks, 26 cases" in printed
+    assert "faulty: conformant: " in printed
+    assert "none: no case of it was run" in printed.splitlines()
+
+
+def test_seeds_without_cases_are_a_usage_error(tmp_path: Path) -> None:
+    plan = PLAN.replace("shards = 2", "shards = 0").replace('"smoke"', '"full"')
+    options = 'plugin = "fakes/faulty"\noptions = ["-knothing"]'
+    (tmp_path / "plan.toml").write_text(plan.replace('plugin = "fakes/faulty"', options))
+    printed = campaign(tmp_path, "plan.toml", "--workers=1", code=4)
+    assert "faulty/seed/0000001: " in printed
+    assert "no case of the suite was selected" in printed
 
 
 @pytest.mark.nightly
