@@ -20,11 +20,7 @@ from tffs_conformance.harness.native import NativePartsMissing, portable_host
 from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.shipped import plugin_path
 
-pytestmark = [
-    pytest.mark.skipif(not BUILT, reason=MISSING),
-    # One worker has the services.
-    pytest.mark.xdist_group("dragonfly"),
-]
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 PLUGIN, CONFIGURATION = "/plugins/libdragonfly.so", "/plugins/dragonfly.json"
 #: They read, and ask the second witness what the plugin wrote.
@@ -82,6 +78,8 @@ def here(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield selection(folder, running, monkeypatch, "--plugin=dragonfly", *environment)
 
 
+# One worker has the services.
+@pytest.mark.xdist_group("dragonfly")
 @pytest.mark.parametrize("way", ["docker exec", "ssh"])
 def test_the_report_is_that_of_this_machine(
     far: Far, here: dict[str, Any], running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
