@@ -1,13 +1,10 @@
 """Campaigns from end to end: Dask, the suite in processes of their own, a store, and the report of one run."""
 
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,22 +13,26 @@ from click.testing import CliRunner
 from tests.test_suite import environment, run
 from tffs_conformance.campaign import status
 from tffs_conformance.campaign.store import Store
+from tffs_conformance.campaign.tasks import Block
 from tffs_conformance.cli import main
 from tffs_conformance.reports.compare import compare
 from tffs_conformance.reports.document import load
 
-PLAN = """name = "small"
+SMALL = """name = "small"
 tier = "smoke"
 shards = 2
 [[target]]
 name = "faulty"
 plugin = "fakes/faulty"
 environment = { TFFS_FAULT = "history.crash" }
-[histories]
+"""
+PLAN = f"""{SMALL}[histories]
 seeds = 2
 each = 20
 cases = ["properties/tree"]
 """
+#: Settings of Dask that name certificates which are not there.
+GONE = {"TLS__CA_FILE": "gone.pem", "TLS__CLIENT__CERT": "gone.pem"}
 
 
 def command(*arguments: str) -> list[str]:
@@ -54,9 +55,12 @@ def asked(*arguments: str, code: int) -> str:
 
 
 def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN.partition("[histories]")[0])
+    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 8"))
     printed = campaign(tmp_path, "plan.toml", "--workers=2", code=0)
-    assert "all tasks ended: 2 of 2 tasks, 26 cases, 0 histories, 0 findings" in printed
+    assert "all tasks ended: 8 of 8 tasks, 26 cases, 0 histories, 0 findings" in printed
+    # That a shard has no case is no error.
+    ended = Store(str(tmp_path / "tffs-campaign")).ended(Block("faulty", "shard", 0)).values()
+    assert 0 in {entry.cases for entry in ended}
     run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=history.crash", "--tier=smoke")
     one, many = load(tmp_path / "tffs-report/report.json"), load(tmp_path / "tffs-report/small/faulty/report.json")
     found = compare(one, many)
@@ -65,9 +69,28 @@ def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
     assert [(case.id, case.checks) for case in one.cases] == [(case.id, case.checks) for case in many.cases]
     # Again there is nothing to do, and the store alone says all of it.
     entries = sorted((tmp_path / "tffs-campaign/ended").rglob("*"))
-    assert "2 of 2 tasks" in campaign(tmp_path, "plan.toml", "--workers=1", code=0)
+    assert "8 of 8 tasks" in campaign(tmp_path, "plan.toml", "--workers=1", code=0)
     assert sorted((tmp_path / "tffs-campaign/ended").rglob("*")) == entries
-    assert asked("status", str(tmp_path / "tffs-campaign"), code=0).startswith("small: 2 of 2 tasks, 26 cases")
+    assert asked("status", str(tmp_path / "tffs-campaign"), code=0).startswith("small: 8 of 8 tasks, 26 cases")
+
+
+def test_a_target_without_cases_is_not_good(tmp_path: Path) -> None:
+    """Its shards have ended, as those of others have, and it is told."""
+    nothing = '[[target]]\nname = "none"\nplugin = "posix"\noptions = ["-knothing"]\n'
+    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 1") + nothing)
+    printed = campaign(tmp_path, "plan.toml", "--workers=2", code=1)
+    assert "all tasks ended: 2 of 2 tasks, 26 cases" in printed
+    assert "faulty: conformant: " in printed
+    assert "none: no case of it was run" in printed.splitlines()
+
+
+def test_seeds_without_cases_are_a_usage_error(tmp_path: Path) -> None:
+    plan = PLAN.replace("shards = 2", "shards = 0").replace('"smoke"', '"full"')
+    options = 'plugin = "fakes/faulty"\noptions = ["-knothing"]'
+    (tmp_path / "plan.toml").write_text(plan.replace('plugin = "fakes/faulty"', options))
+    printed = campaign(tmp_path, "plan.toml", "--workers=1", code=4)
+    assert "faulty/seed/0000001: " in printed
+    assert "no case of the suite was selected" in printed
 
 
 @pytest.mark.nightly
@@ -87,7 +110,7 @@ def test_seeds_find_one_difference_once(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_a_driver_that_is_killed_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN.partition("[histories]")[0].replace("shards = 2", "shards = 11"))
+    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 11"))
     ended = tmp_path / "tffs-campaign/ended/faulty/shard-00000"
     first = subprocess.Popen(command("plan.toml", "--workers=1"), cwd=tmp_path, env=environment())
     while not (ended.is_dir() and len(list(ended.iterdir())) >= 3):
@@ -128,52 +151,23 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     assert "--scheduler=tcp://127.0.0.1:9: it cannot be reached" in printed
 
 
-# TLS -----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def secured(tmp_path: Path) -> Iterator[tuple[str, dict[str, str], subprocess.Popen[bytes]]]:
-    """A scheduler that speaks TLS only, with a worker: its address, Dask's own settings, and its process."""
-    openssl = shutil.which("openssl")
-    assert openssl
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subprocess.run(
-        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=campaign",
-         "-keyout", key, "-out", certificate], check=True, capture_output=True,
-    )  # fmt: skip
-    settings = {"DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "true"}
-    for role in ("SCHEDULER", "WORKER", "CLIENT"):
-        settings[f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY"] = str(key)
-        settings[f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT"] = str(certificate)
-    settings["DASK_DISTRIBUTED__COMM__TLS__CA_FILE"] = str(certificate)
-    address = tmp_path / "scheduler.json"
-    dask = [sys.executable, "-m", "distributed.cli"]
-    started = []
-    for arguments in (
-        ("dask_scheduler", "--protocol=tls", "--host=127.0.0.1", "--port=0", "--no-dashboard", "--no-jupyter"),
-        ("dask_worker", "--nthreads=1", "--no-dashboard", "--host=127.0.0.1"),
-    ):
-        one = [*dask[:2], f"{dask[2]}.{arguments[0]}", f"--scheduler-file={address}", *arguments[1:]]
-        started.append(subprocess.Popen(one, cwd=tmp_path, env=environment() | settings))
-    while not address.is_file() or not address.read_text().strip():
-        assert started[0].poll() is None
-        time.sleep(0.1)
-    yield json.loads(address.read_text())["address"], settings, started[0]
-    for process in reversed(started):
-        process.terminate()
-        process.wait()
-
-
-@pytest.mark.nightly
-def test_a_scheduler_over_tls(tmp_path: Path, secured: tuple[str, dict[str, str], subprocess.Popen[bytes]]) -> None:
-    address, settings, scheduler = secured
-    assert address.startswith("tls://")
-    (tmp_path / "plan.toml").write_text(PLAN.partition("[histories]")[0])
-    refused = campaign(tmp_path, "plan.toml", f"--scheduler={address}", code=5)
-    assert "it cannot be reached" in refused
-    printed = campaign(tmp_path, "plan.toml", f"--scheduler={address}", code=0, **settings)
-    assert "2 of 2 tasks, 26 cases" in printed
-    scheduler.kill()
-    scheduler.wait()
-    gone = campaign(tmp_path, "plan.toml", "--store=other", f"--scheduler={address}", code=5, **settings)
-    assert "it cannot be reached" in gone
+@pytest.mark.parametrize(
+    ("scheduler", "variables", "sentence"),
+    [
+        ("tls://127.0.0.1:9", {}, "Dask's settings name no certificates: set distributed.comm.tls"),
+        ("tls://127.0.0.1:9", GONE, "the certificates that Dask's settings name cannot be read: "),
+        ("tcp://127.0.0.1:9", {"REQUIRE_ENCRYPTION": "true"}, "refusing communication from/to 'tcp://127.0.0.1:9'"),
+        ("udp://127.0.0.1:9", {}, "unknown address scheme 'udp'"),
+    ],
+)
+def test_settings_with_which_nobody_can_be_reached(
+    tmp_path: Path, scheduler: str, variables: dict[str, str], sentence: str
+) -> None:
+    """They are told at once: what Dask makes of them waits for a minute."""
+    (tmp_path / "plan.toml").write_text(SMALL)
+    begun = time.monotonic()
+    given = {f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in variables.items()}
+    printed = campaign(tmp_path, "plan.toml", f"--scheduler={scheduler}", code=5, **given)
+    assert sentence in printed
+    assert printed.count("\n") == 1, printed
+    assert time.monotonic() - begun < 30

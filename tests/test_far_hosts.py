@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,45 +63,57 @@ class Far:
 
 @pytest.fixture(scope="module")
 def far(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Far]:
+    with machine(tmp_path_factory.mktemp("keys"), {"/plugins/posix.so": plugin_path("posix")}) as started:
+        yield started
+
+
+@contextmanager
+def machine(folder: Path, files: dict[str, Path], **more: Any) -> Iterator[Far]:
+    """A far machine with these files besides, for as long as a test needs it; `more` is for docker.
+
+    The folder takes its keys. The test is skipped where something is missing.
+    """
     if not SSHD.exists() or shutil.which("ssh") is None:
         pytest.skip("not run: there is no sshd; on Debian: apt-get install openssh-server")
     try:
         client, host = services.connect(), portable_host()
     except (Missing, NativePartsMissing) as missing:
         pytest.skip(f"not run: {missing}")
-    folder = tmp_path_factory.mktemp("keys")
     for name in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
     (folder / "sshd_config").write_text(CONFIGURATION)
     (folder / "passwd").write_text("root:x:0:0::/tmp:/bin/sh\nsshd:x:1:1::/run/sshd:/bin/false\n")
+    tag = f"{folder.parent.name}-{folder.name}"
     client.api.import_image_from_data(
         image(
             {
                 "/usr/sbin/sshd": SSHD,
                 "/bin/sh": Path("/bin/sh"),
                 "/tffs-host": host,
-                "/plugins/posix.so": plugin_path("posix"),
                 "/etc/passwd": folder / "passwd",
                 "/etc/sshd_config": folder / "sshd_config",
                 "/keys/host": folder / "host",
                 "/keys/authorized": folder / "user.pub",
+                **files,
             },
             folders=("run/sshd",),
         ),
         repository=IMAGE,
-        tag=folder.parent.name,
+        tag=tag,
     )
     sshd = "/usr/sbin/sshd -D -e -f /etc/sshd_config -h /run/key"
     # sshd wants a key of its own that nobody else can read.
     script = f'umask 077; while read -r line; do echo "$line"; done </keys/host >/run/key; exec {sshd}'
-    run: Any = client.containers.run(
-        f"{IMAGE}:{folder.parent.name}", ["/bin/sh", "-c", script], detach=True, ports={"22/tcp": ("127.0.0.1", None)}
-    )
     try:
-        yield Far(run, _connected(run, folder / "user"))
+        run: Any = client.containers.run(
+            f"{IMAGE}:{tag}", ["/bin/sh", "-c", script], detach=True, ports={"22/tcp": ("127.0.0.1", None)}, **more
+        )
+        try:
+            yield Far(run, _connected(run, folder / "user"))
+        finally:
+            run.remove(force=True)
     finally:
-        run.remove(force=True)
-        client.images.remove(f"{IMAGE}:{folder.parent.name}")
+        client.images.remove(f"{IMAGE}:{tag}")
 
 
 def _connected(run: Any, key: Path) -> tuple[str, ...]:

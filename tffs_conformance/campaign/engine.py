@@ -3,6 +3,7 @@
 Connections are secured as Dask's own settings say (`distributed.comm.tls`): nothing of it is ours.
 """
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
         ) from None
     if scheduler is not None:
         try:
+            # A client that was made and cannot connect is gone only after a minute, and says so on standard error.
+            asyncio.run(_knock(scheduler))
             client = Client(scheduler, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise NoEngine(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
@@ -49,3 +52,17 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
         )
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
+
+
+async def _knock(scheduler: str) -> None:
+    """Connect once, as a client does. Raises NoEngine, and what Dask raises where that is not possible."""
+    from distributed import Security  # noqa: PLC0415
+    from distributed.comm.core import connect  # noqa: PLC0415
+
+    try:
+        given = Security().get_connection_args("client")
+    except OSError as error:
+        raise NoEngine(f"the certificates that Dask's settings name cannot be read: {error}") from None
+    if scheduler.startswith("tls://") and given["ssl_context"] is None:
+        raise NoEngine(f"--scheduler={scheduler}: Dask's settings name no certificates: set distributed.comm.tls")
+    await (await connect(scheduler, **given)).close()

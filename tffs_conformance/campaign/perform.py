@@ -26,6 +26,8 @@ from .tasks import Task, arguments
 #: The exit codes of pytest with which a run came to its end.
 _DONE = (0, 1)
 _USAGE = 4
+#: The one with which `child` says that there was no case.
+_NOTHING = 5
 #: Of what a run printed that failed, so many characters are told.
 _TOLD = 600
 
@@ -52,13 +54,15 @@ def perform(plan: Plan, task: Task, url: str) -> Outcome:
             code, printed = _pytest([*arguments(plan, target, task), f"--report-dir={reports}"], folder, plan.minutes)
         except subprocess.TimeoutExpired:
             return Outcome(task, failure=f"{task.id} took longer than {plan.minutes:g} minutes, and was ended")
-        if code == _USAGE:
+        # A plan may have more shards than cases; all of its seeds have the same ones.
+        is_empty = code == _NOTHING and task.kind == "shard"
+        if code in (_USAGE, _NOTHING) and not is_empty:
             return Outcome(task, usage=f"{task.id}: {_last(printed)}")
         try:
-            report = recover(reports / JOURNAL_NAME)
+            report = None if is_empty else recover(reports / JOURNAL_NAME)
         except (ReportError, OSError) as error:
             return Outcome(task, failure=f"{task.id} gave no journal ({error}): {_last(printed)}")
-        if code not in _DONE or report.suite.duration is None:
+        if report is not None and (code not in _DONE or report.suite.duration is None):
             return Outcome(task, failure=f"{task.id} ended with exit code {code}: {_last(printed)}")
         result = packed(reports, folder)
         ended = Ended(
@@ -66,10 +70,10 @@ def perform(plan: Plan, task: Task, url: str) -> Outcome:
             digest=digest(result),
             ended=int(time.time()),
             seconds=round(time.monotonic() - began),
-            cases=len(report.cases),
-            histories=findings.histories(report),
+            cases=len(report.cases) if report else 0,
+            histories=findings.histories(report) if report else 0,
         )
-        found = list(findings.found(report, task.target, task.id, ended.ended, reports / TRACES))
+        found = list(findings.found(report, task.target, task.id, ended.ended, reports / TRACES)) if report else []
     try:
         new = Store(url).keep(task, result, ended, found)
     except StoreTrouble as trouble:

@@ -41,11 +41,12 @@ def reports(store: Store, plan: Plan, out: Path) -> Iterator[tuple[str, Report]]
 
 
 def _ended(store: Store, plan: Plan, target: str) -> Iterator[tuple[Block, Ended]]:
-    """What ended of a target: shards first, and each by number, whoever was first."""
+    """What ended of a target and has cases: shards first, and each by number, whoever was first."""
     for block in blocks(plan):
         if block.target == target:
             for _, entry in sorted(store.ended(block).items()):
-                yield block, entry
+                if entry.cases:
+                    yield block, entry
 
 
 def _merged(store: Store, ended: Iterator[tuple[Block, Ended]], out: Path) -> Report | None:

@@ -127,15 +127,18 @@ def report_(url: str, out: Path | None) -> None:
 
 def _finish(store: Store, asked: Plan, out: Path) -> int:
     """Write the reports, and tell what was found; the exit code."""
-    written = []
+    verdicts = {}
     try:
         for name, one in report.reports(store, asked, out):
             click.echo(f"{name}: {one.verdict}: {printable(one.reason)} ({out / name / REPORT_NAME})")
-            written.append(one.verdict)
+            verdicts[name] = one.verdict
+        absent = [target.name for target in asked.judged if target.name not in verdicts]
+        for name in absent:
+            click.echo(f"{name}: no case of it was run")
         found = _tell_findings(store)
     except (StoreTrouble, ReportError, OSError) as error:
         raise ended(SURROUNDINGS, str(error)) from None
-    return 0 if report.is_good(written) and not found else 1
+    return 0 if report.is_good(verdicts.values()) and not absent and not found else 1
 
 
 def _tell_findings(store: Store) -> int:

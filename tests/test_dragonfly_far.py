@@ -1,0 +1,132 @@
+"""The dragonfly plugin on a machine with neither Python nor the suite, through Dragonfly: `docker exec`, and ssh.
+
+That machine is in the network of the services and knows them by their names; pytest and the second witness are here.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dragonfly_client import BUILT, MISSING
+from tests.test_far_hosts import Far, machine
+from tests.test_portable_host import image, judged
+from tests.topology import COMPOSE, traffic
+from tffs_conformance.harness.native import NativePartsMissing, portable_host
+from tffs_conformance.harness.services import Running
+from tffs_conformance.harness.shipped import plugin_path
+
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+
+PLUGIN, CONFIGURATION = "/plugins/libdragonfly.so", "/plugins/dragonfly.json"
+#: They read, and ask the second witness what the plugin wrote.
+CASES = ("--tier=must", "--case=read/*", "--case=storage/synced", "--case=storage/written", "--case=storage/seeded")
+#: What the plugin opens by itself: `ldd` does not tell.
+OPENED = ("libcurl.so.4", "libcrypto.so.3")
+
+
+@pytest.fixture(scope="module")
+def far(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Far]:
+    folder = tmp_path_factory.mktemp("dragonfly-far")
+    given = json.loads(Path(running.environment["DRAGONFLY_CONFIG_PATH"]).read_text())
+    given["addr"] = "http://client-a:4001"
+    given["object_storage"]["endpoint"] = "http://s3:7070"
+    (folder / "dragonfly.json").write_text(json.dumps(given))
+    files = {PLUGIN: plugin_path("dragonfly"), CONFIGURATION: folder / "dragonfly.json"}
+    files |= {path: Path(path) for path in map(_library, OPENED)}
+    with machine(folder, files, network=_network(running)) as started:
+        yield started
+
+
+def _library(name: str) -> str:
+    """Where this machine has a library."""
+    known = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    return next(line.rpartition("=> ")[2] for line in known.splitlines() if line.split()[0] == name)
+
+
+def _network(running: Running) -> str:
+    (name,) = running.containers["s3"].attrs["NetworkSettings"]["Networks"]
+    return str(name)
+
+
+def got(running: Running) -> int:
+    """The bytes that the client got so far for those who asked it."""
+    return sum(traffic(running, "client-a").values())
+
+
+def selection(folder: Path, running: Running, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, Any]:
+    """The report of some cases that write, read, and look from the other side."""
+    assert running.profile is not None
+    assert running.root is not None
+    assert running.backing is not None
+    # What comes with --services otherwise.
+    monkeypatch.setenv("FSSPEC_S3", json.dumps(running.backing_options))
+    given = (f"--plugin-profile={running.profile}", f"--root={running.root}", f"--backing={running.backing}")
+    return judged(folder, *CASES, *given, *arguments)
+
+
+@pytest.fixture(scope="module")
+def here(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """The report of the same cases on this machine."""
+    environment = [f"--env={name}={value}" for name, value in running.environment.items()]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        folder = tmp_path_factory.mktemp("here")
+        yield selection(folder, running, monkeypatch, "--plugin=dragonfly", *environment)
+
+
+# One worker has the services.
+@pytest.mark.xdist_group("dragonfly")
+@pytest.mark.parametrize("way", ["docker exec", "ssh"])
+def test_the_report_is_that_of_this_machine(
+    far: Far, here: dict[str, Any], running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    command = ["docker", "exec", "-i", far.container.id] if way == "docker exec" else far.command
+    given = [f"--host-command={' '.join(command)} /tffs-host", f"--plugin={PLUGIN}"]
+    before = got(running)
+    there = selection(tmp_path, running, monkeypatch, *given, f"--env=DRAGONFLY_CONFIG_PATH={CONFIGURATION}")
+    assert there["counts"] == here["counts"]
+    assert {case["id"]: case["verdict"] for case in there["cases"]} == {
+        case["id"]: case["verdict"] for case in here["cases"]
+    }
+    assert there["target"]["sha256"] == here["target"]["sha256"]
+    assert there["counts"]["conform"] > 40
+    assert there["counts"]["not run"] == 0
+    assert got(running) > before
+
+
+def test_services_of_a_run_are_there_for_a_container(
+    docker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The container has the network of this machine, and the folder in which a run writes the configuration."""
+    try:
+        files = {"/tffs-host": portable_host(), "/bin/sh": Path("/bin/sh"), PLUGIN: plugin_path("dragonfly")}
+    except NativePartsMissing as missing:
+        pytest.skip(f"not run: {missing}")
+    content = image(files | {path: Path(path) for path in map(_library, OPENED)})
+    name, tag = "tffs-conformance/serving", f"test-{os.getpid()}"
+    docker.api.import_image_from_data(content, repository=name, tag=tag)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    claims = (COMPOSE.parent.parent / "dragonfly.toml").read_text()
+    profile = tmp_path / "far.toml"
+    profile.write_text(f'{claims}\n[plugin]\npath = "{PLUGIN}"\n[services]\ncompose = "{COMPOSE}"\n')
+    # The shell waits for a line that does not come.
+    container = docker.containers.run(
+        f"{name}:{tag}", ["/bin/sh", "-c", "read line"], stdin_open=True, detach=True, network_mode="host",
+        volumes=[f"{tmp_path}:{tmp_path}"],
+    )  # fmt: skip
+    try:
+        command = f"--host-command=docker exec -i {container.id} /tffs-host"
+        found = judged(tmp_path / "there", f"--plugin-profile={profile}", "--services", command)
+    finally:
+        container.remove(force=True)
+        docker.images.remove(f"{name}:{tag}")
+    assert found["counts"]["conform"] > 20
+    assert found["counts"]["violation"] == found["counts"]["error"] == found["counts"]["not run"] == 0
+    # The second node is another host in the container, which got the file from the first.
+    assert found["services"]["failure"] is None
+    grown = {figure["what"]: figure["bytes"] for figure in found["services"]["figures"]}
+    assert grown["bytes that client-b got from its peers (REMOTE_PEER)"] == found["services"]["size"]
