@@ -14,6 +14,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from . import engine
 from .perform import Outcome, perform
 from .plan import Plan
 from .status import Status
@@ -175,6 +176,7 @@ class Driver:
         except (OSError, RuntimeError, ValueError):
             self._workers = 0
         self._counted = time.monotonic()
+        engine.forget()
 
     # What came of a task ---------------------------------------------------------------------------------------------
 

@@ -54,6 +54,13 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
             yield client
 
 
+def forget() -> None:
+    """Let Dask forget the names of tasks that ended, of which it keeps 100,000 where the scheduler is."""
+    from dask.utils import key_split  # noqa: PLC0415
+
+    key_split.cache_clear()
+
+
 async def _knock(scheduler: str) -> None:
     """Connect once, as a client does. Raises NoEngine, and what Dask raises where that is not possible."""
     from distributed import Security  # noqa: PLC0415
