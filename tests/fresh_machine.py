@@ -1,4 +1,4 @@
-"""A fresh Debian with only python3, venv, git and a C++ compiler: what a person does there first, as printed.
+"""A fresh Debian with python3, venv, git, a C++ compiler and ccache: what a person does there first, as printed.
 
 These are both commands of the README, the page for authors of plugins, the action for GitHub, and the hook for
 pre-commit. The Debian is a chroot from the cache of `build_images.py`; it needs root. Registries are reached as on this

@@ -1,4 +1,4 @@
-"""Calls to an S3 store by presigned URLs: the query form of AWS's signature version 4, of the host header only."""
+"""Calls to an S3 store by presigned URLs: the query form of AWS's signature version 4."""
 
 import base64
 import hashlib
