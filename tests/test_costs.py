@@ -27,6 +27,7 @@ from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.reports.tally import build
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.costs import measure as measure_module
+from tffs_conformance.suite.costs import timing
 from tffs_conformance.suite.costs.findings import findings
 from tffs_conformance.suite.costs.fitting import growth
 from tffs_conformance.suite.costs.measure import measure
@@ -156,6 +157,26 @@ def test_sizes_and_times_are_readable() -> None:
     assert cost_words.size(4096, "bytes of the file") == "4 KiB"
     assert [cost_words.size(n, DIRECTORY) for n in (1, 4096)] == ["1 entry", "4,096 entries"]
     assert [cost_words.rate(r) for r in (5e9, 5e6, 500)] == ["5.00 GB/s", "5.00 MB/s", "0.500 kB/s"]
+
+
+class Noisy:
+    """A size of which every visit took as long as it should, or as much longer as the noise makes it."""
+
+    def __init__(self, size: int, noise: float) -> None:
+        self.size, self.noise, self.numbers = size, noise, random.Random(size)
+        self.medians: list[float] = []
+
+    def visit(self) -> None:
+        self.medians.append(self.size * math.exp(self.numbers.gauss(0, self.noise)))
+
+
+@pytest.mark.parametrize(("noise", "more"), [(0.0, False), (3.0, True)], ids=["quiet", "busy"])
+def test_an_exponent_that_is_not_sure_is_measured_for_longer(noise: float, more: bool) -> None:
+    sides: Any = {size: [Noisy(size, noise)] for size in (16, 64, 256, 1024)}
+    timing._visit(sides, 0.3)
+    visits = len(sides[16][0].medians)
+    assert (visits > timing.VISITS) == more
+    assert visits <= timing.VISITS * timing.PATIENCE
 
 
 # On plugins ----------------------------------------------------------------------------------------------------------
