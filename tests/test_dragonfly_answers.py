@@ -62,7 +62,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             filesystem(patient, given | {"retry_deadline_s": LIMIT_S}) as long,
             filesystem(hasty, given | {"retry_deadline_s": 0.02}) as short,
         ):
-            yield World(store, proxy, long, short)
+            world = World(store, proxy, long, short)
+            world.begin()
+            # A client of Dragonfly that served before is asked again where one that never did is none.
+            assert {read(fs, at("file"))[0] for fs in (long, short)} == {Code.OK}
+            yield world
 
 
 # Requests ------------------------------------------------------------------------------------------------------------
