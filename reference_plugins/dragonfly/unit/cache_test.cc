@@ -1,6 +1,5 @@
 #include "cache.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "child.h"
 #include "test.h"
 
 namespace dragonfly {
@@ -84,12 +84,10 @@ TEST(CacheOfAChildOfForkWaitsForNobody) {
     alarm(60);  // where it waits all the same
     Counted counted{&cache};
     counted.Get("a", 10);
-    _exit(counted.fetched == 1 ? 0 : 1);
+    unit::EndChild(counted.fetched == 1);
   }
   forked = true;
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQUAL(status, 0);
+  EXPECT_EQUAL(unit::HeldIn(child), true);
   other.join();
 }
 

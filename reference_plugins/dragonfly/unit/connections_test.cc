@@ -2,13 +2,14 @@
 
 #include "connections.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,8 +17,10 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "child.h"
 #include "config.h"
 #include "http.h"
 #include "patience.h"
@@ -94,6 +97,55 @@ int Sockets() {
   return count;
 }
 
+// Takes one request, and answers when it is told. While it waits, its client asks for no memory: a
+// child of fork could not have any under AddressSanitizer if another thread had just asked for
+// some.
+class SlowServer {
+ public:
+  SlowServer() {
+    sockaddr_in address = {};
+    socklen_t size = sizeof(address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (bind(listening_, any, size) != 0 || listen(listening_, 1) != 0 ||
+        getsockname(listening_, any, &size) != 0) {
+      throw std::runtime_error("no port for a server");
+    }
+    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
+  }
+  ~SlowServer() {
+    Forget();
+    close(listening_);
+  }
+  const std::string& url() const { return url_; }
+
+  // Waits for the request, and until its client waits for the answer.
+  void Accept() {
+    accepted_ = accept(listening_, nullptr, nullptr);
+    std::string request(4096, ' ');
+    if (recv(accepted_, request.data(), request.size(), 0) <= 0) {
+      throw std::runtime_error("there is no request");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+
+  void Answer() {
+    const std::string answer = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+    EXPECT_EQUAL(send(accepted_, answer.data(), answer.size(), 0), ssize_t(answer.size()));
+    Forget();
+  }
+
+  void Forget() {
+    if (accepted_ >= 0) close(std::exchange(accepted_, -1));
+  }
+
+ private:
+  int listening_ = socket(AF_INET, SOCK_STREAM, 0);
+  int accepted_ = -1;
+  std::string url_;
+};
+
 TEST(AChildOfForkHasItsOwnConnections) {
   const char* path = std::getenv("DRAGONFLY_UNIT_CONFIG");
   if (path == nullptr) throw std::runtime_error("DRAGONFLY_UNIT_CONFIG is not set");
@@ -104,25 +156,28 @@ TEST(AChildOfForkHasItsOwnConnections) {
   request.method = "GET";
   request.url = ParseConfig(text).endpoint + "/bucket/key";
   const auto is_answered = [&] { return http->Send(request).status == 403; };  // it is not signed
+  SlowServer slow;
   const int before = Sockets();
   EXPECT_EQUAL(is_answered(), true);
   EXPECT_EQUAL(Sockets(), before + 1);
   // Its one connection is busy in the parent; the child has no thread that could give it back.
-  std::atomic<bool> forked{false};
   std::thread busy([&] {
-    while (!forked) is_answered();
+    Request other;
+    other.method = "GET";
+    other.url = slow.url();
+    EXPECT_EQUAL(http->Send(other).status, 204L);
   });
+  slow.Accept();
   for (int k = 0; k < 5; ++k) {
     const pid_t child = fork();
     if (child == 0) {
+      slow.Forget();
       const bool clean = Sockets() == before;
-      _exit(clean && is_answered() && Sockets() == before + 1 ? 0 : 1);
+      unit::EndChild(clean && is_answered() && Sockets() == before + 1);
     }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_EQUAL(status, 0);
+    EXPECT_EQUAL(unit::HeldIn(child), true);
   }
-  forked = true;
+  slow.Answer();
   busy.join();
   EXPECT_EQUAL(is_answered(), true);
   http.reset();

@@ -1,0 +1,28 @@
+// Children of fork: what they say, and how they end.
+
+#ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_UNIT_CHILD_H_
+#define TFFS_REFERENCE_PLUGINS_DRAGONFLY_UNIT_CHILD_H_
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace unit {
+
+// Ends a child, and says whether what it expects held. It ends by a signal: at an exit, a checker
+// of leaks would count what is held by threads of the parent, which the child does not have.
+[[noreturn]] inline void EndChild(bool held) {
+  raise(held ? SIGKILL : SIGABRT);
+  _exit(1);
+}
+
+// Whether what the child expects held; waits for its end.
+inline bool HeldIn(pid_t child) {
+  int status = -1;
+  return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+}  // namespace unit
+
+#endif  // TFFS_REFERENCE_PLUGINS_DRAGONFLY_UNIT_CHILD_H_
