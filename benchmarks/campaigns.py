@@ -31,7 +31,7 @@ from tffs_conformance.reports.report import Report
 
 SLOW = """name = "slow"
 tier = "must"
-shards = 32
+shards = 16
 [[target]]
 name = "slow"
 plugin = "posix_choices"

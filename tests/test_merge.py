@@ -25,7 +25,7 @@ from tffs_conformance.reports.report import REPORT_NAME, Report
 from tffs_conformance.reports.tally import build
 from tffs_conformance.reports.waivers import Waiver, WaiverState
 from tffs_conformance.run.collection import Wanted
-from tffs_conformance.suite.engine.marks import TIERS
+from tffs_conformance.suite.engine.marks import CALLS, TIERS
 
 ALL = (*GOOD, case("read/b", ("read.hint", "warning")), broken("read/c"))
 CLAIM = StatedClaim(name="append", value=True, text="it appends", supported=True, clauses=("read.succeeds",))
@@ -259,11 +259,22 @@ def timeless(report: Report) -> Report:
     return replace(build(header, cases, duration=None, left_out=report.left_out), waivers=report.waivers)
 
 
-def test_every_case_is_in_one_shard() -> None:
-    wanted = Wanted("full", TIERS, (), (), (1, 3))
-    shards = [sum(replaced(wanted, shard=(k, 3)).has(one) for one in wanted.in_tier()) for k in (1, 2, 3)]
-    assert sum(shards) == len(wanted.in_tier())
-    assert min(shards) > 0.25 * sum(shards)
+def test_every_case_is_in_one_shard_and_all_shards_make_as_many_calls() -> None:
+    wanted = Wanted("full", TIERS, (), (), (1, 8))
+    shards = [[one for one in wanted.in_tier() if replaced(wanted, shard=(k, 8)).has(one)] for k in range(1, 9)]
+    assert sorted(one.id for shard in shards for one in shard) == sorted(one.id for one in wanted.in_tier())
+    calls = [sum(one.calls for one in shard) for shard in shards]
+    assert max(calls) - min(calls) <= CALLS
+    assert len({len(shard) for shard in shards}) > 1  # thousands of calls of one case are as much as many cases
+
+
+def test_shards_of_a_selection_have_its_cases_alone() -> None:
+    wanted = Wanted("must", TIERS[:2], (), ("listing/*",), (1, 2))
+    shards = [{one.id for one in wanted.in_tier() if replaced(wanted, shard=(k, 2)).has(one)} for k in (1, 2)]
+    asked = {one.id for one in wanted.in_tier() if one.id.startswith("listing/")}
+    assert "listing/a-thousand-and-one" in asked
+    assert shards[0] | shards[1] == asked
+    assert not shards[0] & shards[1]
 
 
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "1"])

@@ -9,7 +9,7 @@ from ...harness.backing import Unable
 from ...harness.codes import Code
 from ...harness.outcomes import Entries, Outcome, Watch
 from ..engine.case import Case
-from ..engine.marks import clauses, full, over_tables, smoke
+from ..engine.marks import clauses, full, many_calls, over_tables, smoke
 from .test_status import FORM, is_one_path
 
 LISTS = "get_children.succeeds"
@@ -63,6 +63,7 @@ def filled(case: Case, count: int) -> list[str]:
     return names
 
 
+@many_calls(1010)
 @clauses(ONCE, LISTS, "delete_recursively.deletes-everything", "delete_recursively.succeeds")
 def test_a_thousand_and_one(case: Case) -> None:
     """A directory with one entry more than stores give in one page is listed and deleted."""
@@ -74,6 +75,7 @@ def test_a_thousand_and_one(case: Case) -> None:
 
 
 @full
+@many_calls(2020)
 @clauses(ONCE, LISTS, "get_matching_paths.succeeds", "delete_recursively.deletes-everything",
          "delete_recursively.succeeds", "delete_recursively.counters-are-zero-on-success")  # fmt: skip
 def test_two_pages(case: Case) -> None:

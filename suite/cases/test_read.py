@@ -8,7 +8,7 @@ from ...harness.codes import Code
 from ...harness.filesystem import RandomAccessFile
 from ...harness.outcomes import Outcome, Read
 from ..engine.case import Case
-from ..engine.marks import clauses, smoke
+from ..engine.marks import clauses, many_calls, smoke
 
 #: All byte values, with NUL and newline, so that a plugin that treats bytes as text shows.
 CONTENT = bytes(range(256)) * 4
@@ -180,6 +180,7 @@ def test_two_files_at_once(case: Case) -> None:
             case.equal("read.repeats", "other", CONTENT[9 : 9 + offset], other.read(9, offset).value.data)
 
 
+@many_calls(180)
 @clauses("read.repeats")
 def test_many_files_at_once(case: Case) -> None:
     """Thirty files are open at once, and read in turn."""
@@ -228,6 +229,7 @@ def test_the_file_changes(case: Case, change: str) -> None:
     )
 
 
+@many_calls(300)
 @clauses("read.return-agrees-with-the-code")
 def test_byte_by_byte(case: Case) -> None:
     """A file is read in steps of every size from one byte on, past its end."""

@@ -12,7 +12,7 @@ from ...harness.filesystem import WritableFile
 from ...harness.launchers.launcher import how
 from ...harness.state import State
 from ..engine.case import Case
-from ..engine.marks import SURVIVED, clauses, full, over_tables, smoke
+from ..engine.marks import SURVIVED, clauses, full, many_calls, over_tables, smoke
 from .successes import SUCCESSES, prepared
 
 pytestmark = over_tables
@@ -117,6 +117,7 @@ def test_loading(case: Case) -> None:
 
 
 @smoke
+@many_calls(200)
 @clauses("robustness.leaves-no-descriptor", "robustness.leaves-no-thread", "robustness.keeps-the-working-directory",
          *KEPT.values())  # fmt: skip
 def test_process_state(case: Case) -> None:

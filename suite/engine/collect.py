@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .marks import TIERS, UNDEFINED
+from .marks import CALLS, TIERS, UNDEFINED
 
 DIRECTORY = Path(__file__).parents[1] / "cases"
 
@@ -49,13 +49,17 @@ def is_over_tables(item: pytest.Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A case that pytest did not collect; `body` runs it when it is called with a `Case` as `case`."""
+    """A case that pytest did not collect; `body` runs it when it is called with a `Case` as `case`.
+
+    `calls` is about how many calls of the plugin it makes.
+    """
 
     id: str
     clauses: tuple[str, ...]
     tier: str
     doc: str
     over_tables: bool
+    calls: int
     body: "functools.partial[None]" = field(compare=False, repr=False)
 
 
@@ -107,6 +111,7 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
     of_module = _as_list(getattr(sys.modules[function.__module__], "pytestmark", ()))
     own = [entry for mark in marks if mark.name == "tffs_clauses" for entry in mark.args]
     level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "must")
+    calls = next((mark.args[0] for mark in marks if mark.name == "tffs_calls"), CALLS)
     doc = (function.__doc__ or "").strip().split("\n")[0]
     base = f"{module}/{name.removeprefix('test_').replace('_', '-')}"
     parametrized = [mark for mark in marks if mark.name == "parametrize"]
@@ -124,7 +129,7 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
         }
         body = functools.partial(function, **arguments)
         over_tables = any(mark.name == "tffs_over_tables" for mark in (*marks, *marked, *of_module))
-        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc, over_tables, body))
+        result.append(Listed(identity, tuple(dict.fromkeys([*named, *own])), level, doc, over_tables, calls, body))
     return result
 
 

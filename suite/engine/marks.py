@@ -13,6 +13,8 @@ TIERS = ("smoke", "must", "full")
 SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
 #: The cases outside of all tiers.
 UNDEFINED = "undefined"
+#: So many calls of a plugin a case makes, as a rule.
+CALLS = 10
 
 
 def clauses(*names: str) -> pytest.MarkDecorator:
@@ -36,6 +38,11 @@ def undefined(function: F) -> F:
     """A stimulus of which the interface says nothing, and that nobody may give: run on request only."""
     marked: F = pytest.mark.tffs_tier(UNDEFINED)(function)
     return marked
+
+
+def many_calls(count: int) -> pytest.MarkDecorator:
+    """A case that makes about so many calls, a multiple of what others make: its shard has fewer cases."""
+    return pytest.mark.tffs_calls(count)
 
 
 #: A case that uses the tables of the plugin or looks at its process. It needs a host, whatever else ops go through.
