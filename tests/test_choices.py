@@ -85,7 +85,9 @@ HIDDEN = {RUNS[0]: {"no-tree-ops"}, "all,no-optional-ops": {"no-optional-ops"}}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("choices", [*RUNS, *(pytest.param(some, marks=pytest.mark.nightly) for some in (*HALVES, *FEW))])
+@pytest.mark.parametrize(
+    "choices", [*RUNS, *(pytest.param(some, marks=pytest.mark.nightly) for some in (*HALVES, *FEW))]
+)
 def test_no_alarm(tmp_path: Path, choices: str) -> None:
     document = judged(tmp_path, choices, "--tier=full" if choices == FULL else "--tier=must")
     wrong = [(case["id"], check["clause"], check["got"]) for case in document["cases"] for check in case["checks"]

@@ -27,6 +27,11 @@ def module_name(path: Path) -> str:
     return path.stem.removeprefix("test_").replace("_", "-")
 
 
+def function_id(module: str, function: str) -> str:
+    """What the ids of the cases of a function begin with: `read/across-the-end` of `test_across_the_end` in `read`."""
+    return f"{module}/{function.removeprefix('test_').replace('_', '-')}"
+
+
 def case_id(item: Any) -> str:
     """The id of a case, the same whatever the targets: `read/across-the-end` or `status/one-path[stat-missing]`."""
     return listed(item).id
@@ -113,7 +118,7 @@ def _listed(module: str, name: str, function: Any) -> list[Listed]:
     level = next((mark.args[0] for mark in marks if mark.name == "tffs_tier"), "must")
     calls = next((mark.args[0] for mark in marks if mark.name == "tffs_calls"), CALLS)
     doc = (function.__doc__ or "").strip().split("\n")[0]
-    base = f"{module}/{name.removeprefix('test_').replace('_', '-')}"
+    base = function_id(module, name)
     parametrized = [mark for mark in marks if mark.name == "parametrize"]
     tables = [mark.args[1] for mark in parametrized]
     names = [_names(mark.args[0]) for mark in parametrized]

@@ -6,7 +6,7 @@ import functools
 import heapq
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,23 +27,62 @@ REGISTRATION = "registration"
 class SuiteModule(pytest.Module):
     """A module of cases, imported by its name in the package."""
 
+    #: What is collected of it, by ids without parameters; None is all.
+    functions: frozenset[str] | None = None
+
     def _getobj(self) -> Any:
         return importlib.import_module(f"tffs_conformance.suite.cases.{self.path.stem}")
 
     def funcnamefilter(self, name: str) -> bool:
-        """Our functions, whatever `python_functions` says."""
-        return name.startswith("test_")
+        """Our functions, whatever `python_functions` says, but those without any case that is asked for.
+
+        They would be dropped after pytest made an item of each of their parameters: a third of the time of a short run.
+        """
+        return name.startswith("test_") and (
+            self.functions is None or collect.function_id(collect.module_name(self.path), name) in self.functions
+        )
 
     def classnamefilter(self, name: str) -> bool:
         """No classes."""
         return False
 
 
-def module(path: Path, parent: pytest.Collector) -> pytest.Module | None:
-    """The collector of one of our files, with an id that no setting of the user reaches; None for any other file."""
+def module(path: Path, parent: pytest.Collector, functions: frozenset[str] | None) -> pytest.Module | None:
+    """The collector of one of our files, with an id that no setting of the user reaches; None for any other file.
+
+    Of its functions it collects those with these ids, or all.
+    """
     if path not in collect.modules():
         return None
-    made: pytest.Module = SuiteModule.from_parent(parent, path=path, nodeid=f"{NODES}{collect.module_name(path)}")
+    made: SuiteModule = SuiteModule.from_parent(parent, path=path, nodeid=f"{NODES}{collect.module_name(path)}")
+    made.functions = functions
+    return made
+
+
+class SuiteDirectory(pytest.Directory):
+    """The directory of our modules. A file of it alone makes pytest look at all of them, and again for each file."""
+
+    #: What is collected, by ids without parameters; None is all.
+    functions: frozenset[str] | None = None
+
+    def collect(self) -> Iterator[pytest.Module]:
+        """The modules with anything that is asked for; where a user names paths, those that pytest does not ignore."""
+        asked = None if self.functions is None else {name.partition("/")[0] for name in self.functions}
+        for path in collect.modules():
+            if asked is None:
+                is_left_out = self.ihook.pytest_ignore_collect(collection_path=path, config=self.config)
+            else:
+                is_left_out = collect.module_name(path) not in asked
+            if not is_left_out and (made := module(path, self, self.functions)):
+                yield made
+
+
+def directory(path: Path, parent: pytest.Collector, functions: frozenset[str] | None) -> pytest.Directory | None:
+    """The collector of the directory of our modules, of which it collects these functions, or all; None for others."""
+    if path != collect.DIRECTORY:
+        return None
+    made: SuiteDirectory = SuiteDirectory.from_parent(parent, path=path)
+    made.functions = functions
     return made
 
 
@@ -63,8 +102,10 @@ def paths(given: Sequence[str]) -> list[str]:
 
 
 def files(modules: str | None = None) -> list[str]:
-    """The paths of our modules, or of the one of this name."""
-    return [str(path) for path in collect.modules() if modules in (None, collect.module_name(path))]
+    """The path of all our modules, or of the one of this name."""
+    if modules is None:
+        return [str(collect.DIRECTORY)]
+    return [str(path) for path in collect.modules() if modules == collect.module_name(path)]
 
 
 @dataclass(frozen=True)
@@ -113,6 +154,11 @@ class Wanted:
             heapq.heapreplace(loads, (load + case.calls, least))
             mine += [case.id] if least == number else []
         return frozenset(mine)
+
+    @functools.cached_property
+    def functions(self) -> frozenset[str]:
+        """The ids, without parameters, of the functions that have a case that is asked for."""
+        return frozenset(case.id.partition("[")[0] for case in self.in_tier() if self.has(case))
 
     def hold(self) -> None:
         """Raise BadUsage where a pattern fits nothing, with names that are near to it."""

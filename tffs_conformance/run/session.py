@@ -53,7 +53,11 @@ class Session(ABC):
         self.wanted = collection.Wanted.of(options)
         self.interrupts = interrupts
         paths: tuple[str, ...] = ()
-        if config.args_source is pytest.Config.ArgsSource.ARGS:
+        # A worker is given what its controller collects, and the same options.
+        is_told = getattr(config.option, "tffs_whole", False)
+        self.whole = is_told or config.args_source is not pytest.Config.ArgsSource.ARGS
+        config.option.tffs_whole = self.whole
+        if not self.whole:
             paths = tuple(config.args)
             config.args = collection.paths(config.args)
         else:
@@ -92,12 +96,21 @@ class Session(ABC):
         """Collect no more than what can be run."""
         if not self.usable:
             self.config.args = collection.files(collection.REGISTRATION)
+            self.whole = self.config.option.tffs_whole = False
 
     # Collection ------------------------------------------------------------------------------------------------------
 
     def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
         """Collect our modules in our own way."""
-        return collection.module(module_path, parent)
+        return collection.module(module_path, parent, self._sought())
+
+    def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> pytest.Directory | None:
+        """Collect ours at once."""
+        return collection.directory(path, parent, self._sought())
+
+    def _sought(self) -> frozenset[str] | None:
+        """The functions that are collected; None where paths or node ids name some, which pytest then looks for."""
+        return self.wanted.functions if self.whole else None
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Every case runs on every target that it can run on."""
