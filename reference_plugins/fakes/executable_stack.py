@@ -1,4 +1,4 @@
-"""`python3 executable_stack.py FILE`: a shared object asks for an executable stack, as not every linker can be told to."""
+"""`python3 executable_stack.py FILE`: a shared object asks for an executable stack. Not every linker can be told to."""
 
 import struct
 import sys
