@@ -1,6 +1,7 @@
 """A browser of this machine, and pages in it that tell what they try to do."""
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,17 @@ def written(tmp_path: Path) -> Written:
         return path
 
     return write
+
+
+def wait_until(page: Any, expression: str, arg: Any = None) -> None:
+    """Wait until an expression of JavaScript, or a function of `arg`, is true.
+
+    Playwright's own wait asks again from inside of the page, where our pages allow nobody to evaluate text.
+    """
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(expression, arg):
+        assert time.monotonic() < end, f"it never holds: {expression}"
+        page.wait_for_timeout(20)
 
 
 def complaints(page: Any) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.browser.conftest import Opener, Written, complaints
+from tests.browser.conftest import Opener, Written, complaints, wait_until
 from tests.full_reports import full, hostile, large
 
 #: The cases that the list shows, and the clauses that no filter hides.
@@ -16,7 +16,7 @@ CLAUSES = "[...document.querySelectorAll('details.clause:not([hidden])')].map(on
 
 def is_open(page: Any, place: str) -> bool:
     """Whether a place is open, seen, and has the focus."""
-    page.wait_for_function("place => document.activeElement?.parentElement?.id === place", arg=place)
+    wait_until(page, "place => document.activeElement?.parentElement?.id === place", arg=place)
     element = page.locator(f"[id={place!r}]")
     return bool(element.evaluate("one => one.open") and element.locator("summary").first.is_visible())
 
@@ -93,15 +93,15 @@ def test_a_filter(
     if clauses or "text" not in wanted:
         assert sorted(page.evaluate(CLAUSES)) == [f"clause-{name}" for name in clauses if name]
     again = opened(Path(page.url.removeprefix("file://").partition("#")[0]), "#" + page.url.partition("#")[2])
-    again.wait_for_function(f"document.querySelectorAll('#listed details').length === {len(cases)}")
+    wait_until(again, f"document.querySelectorAll('#listed details').length === {len(cases)}")
     page.get_by_role("button", name="Show all").click()
-    page.wait_for_function(f"document.querySelectorAll('#listed details').length === {len(full().cases)}")
+    wait_until(page, f"document.querySelectorAll('#listed details').length === {len(full().cases)}")
 
 
 def test_a_count_leads_to_what_it_counts(opened: Opener, written: Written) -> None:
     page = opened(written(full()))
     page.get_by_role("link", name="1 waived").click()
-    page.wait_for_function("document.querySelectorAll('#listed details').length === 1")
+    wait_until(page, "document.querySelectorAll('#listed details').length === 1")
     assert page.evaluate(CASES) == ["case-init/b"]
 
 
@@ -127,7 +127,7 @@ def test_a_link_to_what_the_filter_hides_is_followed(opened: Opener, written: Wr
         page.locator("#main").get_by_role("link", name=link).first.click()
         assert is_open(page, place)
     page.get_by_role("link", name="its cases").locator("visible=true").click()
-    page.wait_for_function("document.querySelector('#filter [name=text]').value === 'read.succeeds'")
+    wait_until(page, "document.querySelector('#filter [name=text]').value === 'read.succeeds'")
     assert page.evaluate(CASES) == ["case-read/a", "case-read/b", "case-read/c"]
 
 
@@ -150,7 +150,7 @@ def test_the_keyboard_is_enough(opened: Opener, written: Written) -> None:
     page.keyboard.press("Enter")
     _press_until(page, "document.activeElement.localName === 'select'")
     page.keyboard.type("viol")
-    page.wait_for_function("document.querySelectorAll('#listed details').length === 2")
+    wait_until(page, "document.querySelectorAll('#listed details').length === 2")
     _press_until(page, "document.activeElement.parentElement.id === 'case-read/b'")
     page.keyboard.press("Enter")
     page.wait_for_selector("[id='case-read/b'] dl")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.browser.conftest import Opener, complaints
+from tests.browser.conftest import Opener, complaints, wait_until
 from tffs_conformance.cli import main
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
@@ -76,7 +76,7 @@ def test_clauses_are_reached_and_hidden_by_keyboard(site: Path, opened: Opener) 
     assert page.locator("tr.kept:visible").count() == 0
     _pressed_until(page, ".matrix")
     page.keyboard.press("PageDown")
-    page.wait_for_function("document.querySelector('.matrix').scrollTop > 0")
+    wait_until(page, "document.querySelector('.matrix').scrollTop > 0")
 
 
 @pytest.mark.parametrize("size", [{}, PHONE], ids=["screen", "phone"])
