@@ -58,9 +58,6 @@ def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 8"))
     printed = campaign(tmp_path, "plan.toml", "--workers=2", code=0)
     assert "all tasks ended: 8 of 8 tasks, 26 cases, 0 histories, 0 findings" in printed
-    # That a shard has no case is no error.
-    ended = Store(str(tmp_path / "tffs-campaign")).ended(Block("faulty", "shard", 0)).values()
-    assert 0 in {entry.cases for entry in ended}
     run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=history.crash", "--tier=smoke")
     one, many = load(tmp_path / "tffs-report/report.json"), load(tmp_path / "tffs-report/small/faulty/report.json")
     found = compare(one, many)
@@ -72,6 +69,13 @@ def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
     assert "8 of 8 tasks" in campaign(tmp_path, "plan.toml", "--workers=1", code=0)
     assert sorted((tmp_path / "tffs-campaign/ended").rglob("*")) == entries
     assert asked("status", str(tmp_path / "tffs-campaign"), code=0).startswith("small: 8 of 8 tasks, 26 cases")
+
+
+def test_a_shard_without_cases_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(f'{SMALL}options = ["-ktest_process_state"]\n')
+    assert "all tasks ended: 2 of 2 tasks, 1 case," in campaign(tmp_path, "plan.toml", "--workers=2", code=1)
+    ended = Store(str(tmp_path / "tffs-campaign")).ended(Block("faulty", "shard", 0)).values()
+    assert sorted(entry.cases for entry in ended) == [0, 1]
 
 
 def test_a_target_without_cases_is_not_good(tmp_path: Path) -> None:
