@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from . import fork_server
+
 if TYPE_CHECKING:
     from distributed import Client
 
@@ -53,7 +55,7 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
         "distributed.admin.log-length": 1000,
         "distributed.admin.low-level-log-length": 100,
     }
-    with dask.config.set(settings):
+    with dask.config.set(settings), fork_server.shared():
         cluster = LocalCluster(
             n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs="CRITICAL"
         )

@@ -5,9 +5,6 @@ A plugin can hurt neither the worker nor the results of others. Nothing but a fe
 
 import gzip
 import io
-import os
-import subprocess
-import sys
 import tarfile
 import tempfile
 import time
@@ -18,7 +15,8 @@ from msgspec import Struct
 from ..reports.errors import ReportError
 from ..reports.journal import JOURNAL_NAME, recover
 from ..run.options import TRACES
-from . import findings
+from . import findings, fork_server
+from .fork_server import Asked, Gone
 from .plan import Plan
 from .store import Ended, Store, StoreTrouble, digest
 from .tasks import Task, arguments
@@ -52,8 +50,10 @@ def perform(plan: Plan, task: Task, url: str) -> Outcome:
         began = time.monotonic()
         try:
             code, printed = _pytest([*arguments(plan, target, task), f"--report-dir={reports}"], folder, plan.minutes)
-        except subprocess.TimeoutExpired:
+        except TimeoutError:
             return Outcome(task, failure=f"{task.id} took longer than {plan.minutes:g} minutes, and was ended")
+        except Gone as gone:
+            return Outcome(task, failure=f"{task.id}: {gone}")
         # A plan may have more shards than cases; all of its seeds have the same ones.
         is_empty = code == _NOTHING and task.kind == "shard"
         if code in (_USAGE, _NOTHING) and not is_empty:
@@ -106,23 +106,13 @@ def unpacked(result: bytes, folder: Path) -> Path:
 
 
 def _pytest(given: list[str], folder: Path, minutes: float) -> tuple[int, str]:
-    """Run pytest; its exit code, and what it printed. Raises TimeoutExpired."""
+    """Run pytest; its exit code, and what it printed. Raises TimeoutError and Gone."""
     printed = folder / "printed"
-    command = [sys.executable, "-m", "tffs_conformance.campaign.child", str(os.getpid())]
     options = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--color=no", "-o", "addopts="]
-    with printed.open("wb") as out:
-        done = subprocess.run(
-            [*command, *options, *given],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            timeout=minutes * 60,
-            check=False,
-        )
+    code = fork_server.run(Asked([*options, *given], str(folder), str(printed)), minutes * 60)
     with printed.open("rb") as back:
         back.seek(max(0, printed.stat().st_size - 16384))
-        return done.returncode, back.read().decode("utf-8", errors="replace")
+        return code, back.read().decode("utf-8", errors="replace")
 
 
 def _last(printed: str) -> str:
