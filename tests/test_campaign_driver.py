@@ -4,7 +4,9 @@ The tasks are made up; the workers are Dask's own, in this process.
 """
 
 import functools
+import gc
 import itertools
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,10 +15,11 @@ import pytest
 from distributed import Client
 
 from tests.test_campaign_store import FOUND, ended, plan
-from tffs_conformance.campaign import driver, status
+from tffs_conformance.campaign import driver, engine, status
 from tffs_conformance.campaign.driver import Broken, Driver
 from tffs_conformance.campaign.perform import Outcome
 from tffs_conformance.campaign.plan import Plan
+from tffs_conformance.campaign.status import Status
 from tffs_conformance.campaign.store import Store
 from tffs_conformance.campaign.tasks import Task
 
@@ -162,3 +165,23 @@ def test_few_tasks_are_on_their_way(client: Client, tmp_path: Path) -> None:
     watched = campaign(client, tmp_path, looks, asked=plan(seeds=60))
     watched.run()
     assert max(seen) <= driver.AHEAD * 4
+
+
+def test_nothing_is_remembered_of_tasks_that_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the scheduler of a campaign on one machine, which is in the driver's process."""
+    monkeypatch.setattr(driver, "AHEAD", 20)
+    asked = plan(seeds=1500)
+    store = Store(str(tmp_path / "store"))
+    store.claim(asked, "1")
+    points, taken = [500, 1400], []
+
+    def show(now: Status) -> None:
+        if points and now.ended >= points[0]:
+            points.pop(0)
+            gc.collect()
+            taken.append((now.ended, sys.getallocatedblocks()))
+
+    with engine.connected(None, 1) as client:
+        Driver(asked, store, client, status.read(store), 60, show, print, works).run()
+    (few, less), (many, more) = taken
+    assert (more - less) / (many - few) < 1

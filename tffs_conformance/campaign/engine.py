@@ -25,6 +25,8 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
     try:
         import dask  # noqa: PLC0415
         from distributed import Client, LocalCluster  # noqa: PLC0415
+        from distributed import scheduler as dask_scheduler  # noqa: PLC0415
+        from distributed import worker as dask_worker  # noqa: PLC0415
     except ImportError:
         raise NoEngine(
             "a campaign needs Dask, which is not installed: pip install 'tffs-conformance[campaign]'"
@@ -55,10 +57,16 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
         "distributed.admin.log-length": 1000,
         "distributed.admin.low-level-log-length": 100,
     }
+    # Spans keep a record of each task for ever.
+    of_scheduler, of_workers = (
+        {name: one for name, one in of.DEFAULT_EXTENSIONS.items() if name != "spans"}
+        for of in (dask_scheduler, dask_worker)
+    )
     with dask.config.set(settings), fork_server.shared():
         cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs="CRITICAL"
-        )
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs="CRITICAL",
+            scheduler_kwargs={"extensions": of_scheduler}, extensions=of_workers,
+        )  # fmt: skip
         with cluster, Client(cluster, set_as_default=False) as client:
             yield client
 
