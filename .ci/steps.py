@@ -132,7 +132,7 @@ STEPS = (
         "tensorflow-install",
         lines(
             f"python3 -m venv {TENSORFLOW}",
-            f"{TENSORFLOW}/bin/pip install -q 'tensorflow-cpu==2.21.*' tensorboard",
+            f"{TENSORFLOW}/bin/pip install -q --no-compile 'tensorflow-cpu==2.21.*' tensorboard",
             f"{TENSORFLOW}/bin/python -c 'import tensorflow'",
         ),
         minutes=30,

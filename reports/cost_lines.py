@@ -27,6 +27,10 @@ def cost_lines(costs: Costs, columns: int, verbosity: int = 0) -> Iterator[Line]
         yield from _table("each op", cost_words.alone(costs), columns, verbosity)
     for text in cost_words.memory(costs):
         yield from wrapped("  memory of ", text, columns)
+    if costs.called:
+        yield from wrapped("  ", f"{costs.counted}:", columns)
+    for what, calls in cost_words.called(costs):
+        yield from wrapped(f"    {printable(what):<28} ", calls, columns)
     if costs.failure is not None:
         for text, _ in wrapped("  the measuring ended early: ", costs.failure, columns):
             yield text, {"red": True}

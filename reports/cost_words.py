@@ -78,6 +78,12 @@ def memory(costs: Costs) -> Iterator[str]:
         yield f"{held.what}: {amount(held.bytes)}{beside}"
 
 
+def called(costs: Costs) -> Iterator[tuple[str, str]]:
+    """How often the storage was called for each work, in words."""
+    for one in costs.called:
+        yield one.what, ", ".join(f"{count:g} {kind}" for kind, count in one.calls.items()) or "none"
+
+
 def time(microseconds: float) -> str:
     """A time as a person reads it."""
     for unit, least in (("s", 1e6), ("ms", 1e3)):

@@ -65,6 +65,13 @@ class Held(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     reference: Annotated[int | None, Meta(description="The same for the reference plugin.")] = None
 
 
+class Called(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How often the storage was called for one kind of work."""
+
+    what: Annotated[str, Meta(description="The work, in a few words.")]
+    calls: Annotated[dict[str, float], Meta(description="Calls each time, by their kind. Empty: there was none.")]
+
+
 class Costs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What `--measure` found out: informational, never a violation."""
 
@@ -79,6 +86,8 @@ class Costs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     findings: Annotated[tuple[str, ...], Meta(description="What a person may want to act on, in words.")] = ()
     figures: Annotated[tuple[Cost, ...], Meta(description="What was measured.")] = ()
     memory: Annotated[tuple[Held, ...], Meta(description="What memory it takes.")] = ()
+    counted: Annotated[str | None, Meta(description="What `called` counts; null where nobody counts.")] = None
+    called: Annotated[tuple[Called, ...], Meta(description="How often the storage was called.")] = ()
     failure: Annotated[str | None, Meta(description="What ended the measuring early; null where nothing did.")] = None
 
     def without_secrets(self, redaction: Redaction) -> "Costs":

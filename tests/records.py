@@ -3,7 +3,7 @@
 from typing import Any
 
 from tffs_conformance.reports.abi import AbiFacts, AbiSymbols
-from tffs_conformance.reports.costs import Cost, Costs, Growth, Held, Point
+from tffs_conformance.reports.costs import Called, Cost, Costs, Growth, Held, Point
 from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.records import CaseRecord, CheckRecord
@@ -91,6 +91,8 @@ COSTS = Costs(
         Cost(op="copy_file", what="copy a file", grows="bytes of the file", left_out="there is no copy_file"),
     ),
     memory=(Held(what="a file that is open", count=64, bytes=200, reference=100),),
+    counted="requests",
+    called=(Called(what="stat", calls={"HEAD": 1, "LIST": 0.33}), Called(what="nothing", calls={})),
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from tffs_conformance.reports.tally import build
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.costs import measure as measure_module
 from tffs_conformance.suite.costs import timing
+from tffs_conformance.suite.costs.calls import WORK, CallCounter
 from tffs_conformance.suite.costs.findings import findings
 from tffs_conformance.suite.costs.fitting import growth
 from tffs_conformance.suite.costs.measure import measure
@@ -194,10 +196,10 @@ def quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield Path(folder)
 
 
-def measured(folder: Path, plugin: str, fault: str, *workloads: Workload) -> Costs:
+def measured(folder: Path, plugin: str, fault: str, *workloads: Workload, counter: CallCounter | None = None) -> Costs:
     scheme = plugin.rpartition("/")[2]
     target = only_target(plugin, None, f"{scheme}://{folder}", {"TFFS_FAULT": fault} if fault else {}, 10.0)
-    return measure(target, first_look(target), short=True, workloads=workloads)
+    return measure(target, first_look(target), short=True, workloads=workloads, counter=counter)
 
 
 @pytest.mark.parametrize(
@@ -223,6 +225,28 @@ def test_files_that_live_in_the_process_are_measured_beside_memory(tmp_path: Pat
     (entries,) = [held for held in got.memory if "entries" in held.what]
     # Ten thousand names and what belongs to them.
     assert 10_000 * 50 < entries.bytes < 10_000 * 5_000
+
+
+class Storage:
+    """A storage of whose calls a service counts three from one question to the next."""
+
+    what = "calls of the storage"
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def __call__(self) -> Counter[str]:
+        self.seen += 3
+        return Counter(GET=self.seen)
+
+
+def test_calls_of_the_storage_are_told_for_each_op(quick: Path) -> None:
+    got = measured(quick, "fakes/faulty", "fails:copy_file", counter=Storage())
+    assert (got.failure, got.counted) == (None, "calls of the storage")
+    # What goes wrong has no figure.
+    assert {one.what for one in got.called} == set(WORK) - {"copy a file"}
+    assert all(one.calls == {"GET": 1} for one in got.called)
+    assert ("stat of a file", "1 GET") in cost_words.called(got)
 
 
 def test_a_plugin_that_dies_keeps_what_was_measured(quick: Path) -> None:

@@ -168,6 +168,9 @@ def _costs(costs: Costs) -> Iterator[Part]:
     ]
     if rows:
         yield "costs", _details(words.number(len(rows), "figure"), _lines(rows))
+    calls = [f"{_prose(what)}: {_code(count)}" for what, count in cost_words.called(costs)]
+    if calls:
+        yield "costs", _details(_prose(costs.counted or ""), _lines(calls))
 
 
 def _warning(report: Report, finding: Finding) -> str:

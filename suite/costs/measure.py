@@ -11,10 +11,11 @@ from ...harness.backing import Unable
 from ...harness.launchers.launcher import Lost
 from ...harness.loader import Blocked
 from ...harness.outcomes import Died
-from ...reports.costs import Cost, Costs, Held
+from ...reports.costs import Called, Cost, Costs, Held
 from ..engine.knowledge import NOTHING, Knowledge
 from ..engine.target import Target
 from ..engine.workbench import Workbench
+from .calls import CallCounter, called
 from .findings import findings
 from .ground import Ground, Unmeasured
 from .memory import held
@@ -33,16 +34,21 @@ ENTRIES, FEW_ENTRIES = 2048, 512
 
 
 def measure(
-    target: Target, knowledge: Knowledge, *, short: bool = False, workloads: Sequence[Workload] = WORKLOADS
+    target: Target,
+    knowledge: Knowledge,
+    *,
+    short: bool = False,
+    workloads: Sequence[Workload] = WORKLOADS,
+    counter: CallCounter | None = None,
 ) -> Costs:
-    """What a target costs that nobody else uses now. `short` is for a first impression."""
+    """What a target costs that nobody else uses now. `short` is for a first impression, `counter` sees the storage."""
     began = time.monotonic()
     if target.root is None or target.through:
         why = "ops go through TensorFlow, and the time would be its own" if target.through else "there is no root"
         return Costs(storage="not looked at", failure=why)
     # An allocator that fills what it gives takes time of its own.
     bench = Workbench(target, changed(knowledge, filling=False))
-    measuring = _Measuring(Pace(SHORT_SECONDS if short else SECONDS, short), workloads)
+    measuring = _Measuring(Pace(SHORT_SECONDS if short else SECONDS, short), workloads, counter)
     try:
         with ExitStack() as grounds:
             grounds.callback(bench.close)
@@ -62,7 +68,9 @@ def _why(error: Exception) -> str:
 class _Measuring:
     """What was measured so far."""
 
-    def __init__(self, pace: Pace, workloads: Sequence[Workload]) -> None:
+    def __init__(self, pace: Pace, workloads: Sequence[Workload], counter: CallCounter | None) -> None:
+        self._counter = counter
+        self._called: list[Called] = []
         self._workloads = workloads
         self._pace = pace
         self._beside = Reference("not looked at")
@@ -81,6 +89,8 @@ class _Measuring:
             self._figures.append((workload, cost(workload, ground, other, self._pace)))
         # By now the process has all that it makes once.
         self._memory += held(ground, other, entries)
+        if self._counter is not None:
+            self._called += called(ground, self._counter)
         return self.told(None)
 
     def _other(self, grounds: ExitStack) -> Ground | None:
@@ -106,5 +116,7 @@ class _Measuring:
             findings=tuple(findings(self._figures, beside.plugin, beside.alike)),
             figures=tuple(figure for _, figure in self._figures),
             memory=tuple(self._memory),
+            counted=self._counter.what if self._called and self._counter else None,
+            called=tuple(self._called),
             failure=failure,
         )

@@ -290,8 +290,9 @@ class Controller(Session):
             return {}
         from . import costing  # noqa: PLC0415 - most runs do without
 
+        counters = {one.target.name: one.services.calls() if one.services else None for one in self._prepared}
         return costing.costs(
-            [(self.targets[name], self.knowledge(name)) for name in self.usable],
+            [(self.targets[name], self.knowledge(name), counters[name]) for name in self.usable],
             self.interrupts,
             self.config.get_terminal_writer(),
             short=self.options.tier == "smoke",
