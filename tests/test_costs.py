@@ -39,6 +39,8 @@ from tffs_conformance.suite.engine.first_look import first_look
 
 ROUNDS = 12
 SIZES = (16, 64, 256, 1024, 4096)
+#: Who has a fraction of a processor may see no growth: so often it is looked for. What does not grow is never named.
+TRIES = 3
 
 
 # How a time grows ----------------------------------------------------------------------------------------------------
@@ -211,9 +213,13 @@ def measured(folder: Path, plugin: str, fault: str, *workloads: Workload, counte
     ],
 )
 def test_a_fake_is_named(quick: Path, fault: str, op: str, grows: str, words: str) -> None:
-    got = measured(quick, "fakes/faulty", fault, work(op, grows))
-    assert (got.failure, got.reference, got.alike) == (None, "posix", True)
-    assert any(finding.startswith(words) for finding in got.findings), got.figures[-1]
+    for _ in range(TRIES):
+        got = measured(quick, "fakes/faulty", fault, work(op, grows))
+        assert (got.failure, got.reference, got.alike) == (None, "posix", True)
+        if any(finding.startswith(words) for finding in got.findings):
+            break
+    else:
+        pytest.fail(str(got.figures[-1]))
     # The reference was measured, too, and nothing is left of either.
     assert got.figures[-1].points[0].reference is not None
     assert [path.name for path in quick.glob("*/costs-*")] == []
