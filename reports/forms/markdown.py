@@ -170,7 +170,11 @@ def _costs(costs: Costs) -> Iterator[Part]:
         yield "costs", _details(words.number(len(rows), "figure"), _lines(rows))
     calls = [f"{_prose(what)}: {_code(count)}" for what, count in cost_words.called(costs)]
     if calls:
-        yield "costs", _details(_prose(costs.counted or ""), _lines(calls))
+        counted = f"{_prose(costs.counted or '')}, each time:\n\n"
+        yield (
+            "costs",
+            _details(words.number(len(calls), "op") + " by the calls of the storage", counted + _lines(calls)),
+        )
 
 
 def _warning(report: Report, finding: Finding) -> str:
