@@ -34,19 +34,31 @@ def environment() -> dict[str, str]:
     return kept | {"PATH": commands, "COLUMNS": "100", "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider"}
 
 
+#: Pages that show what was measured. On a machine that is busy beside a growth may not be seen, as the page says.
+TRIES = {"docs/costs.md": 3}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("page", RUN, ids=name)
 def test_commands_of(page: Path, tmp_path: Path) -> None:
-    empty, files = tmp_path / "empty", tmp_path / "files"
-    empty.mkdir()
+    for number in range(TRIES.get(name(page), 1)):
+        wrong = performed(page, tmp_path / str(number))
+        if not wrong:
+            return
+    pytest.fail(wrong, pytrace=False)
+
+
+def performed(page: Path, folder: Path) -> str:
+    """What differs from what the page shows when its commands are run in an empty folder; nothing where all is so."""
+    empty, files = folder / "empty", folder / "files"
+    empty.mkdir(parents=True)
     files.mkdir()
     text, commands = transcript.script(blocks(page), files)
     ran = subprocess.run(
         ["bash", "-c", text], cwd=empty, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         timeout=900, check=False,
     )  # fmt: skip
-    if wrong := transcript.difference(transcript.read(ran.stdout, commands)):
-        pytest.fail(wrong, pytrace=False)
+    return transcript.difference(transcript.read(ran.stdout, commands))
 
 
 @pytest.mark.parametrize(("page", "block"), LEFT_OUT, ids=[f"{name(page)}:{block.line}" for page, block in LEFT_OUT])
