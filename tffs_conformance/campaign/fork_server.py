@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -67,7 +67,9 @@ def run(asked: Asked, seconds: float) -> int:
             copy.settimeout(seconds)
             code = answers.readline()
         except TimeoutError:
-            os.kill(int(process), signal.SIGKILL)
+            # It may have ended in this very moment.
+            with suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
             raise
         except OSError as error:
             raise Gone(f"the process that starts runs is gone: {error}") from error
