@@ -16,7 +16,7 @@ from tffs_conformance.harness.launchers import local as local_launcher
 from tffs_conformance.harness.launchers.command import Command
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR, Launcher, LocalFacts, Lost
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import SAME_FAILURES, Loader
+from tffs_conformance.harness.loader import SAME_FAILURES, Loaded, Loader
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
 from tffs_conformance.harness.raw import RawFilesystem
@@ -56,11 +56,15 @@ def launchers(request: pytest.FixtureRequest) -> object:
 def faulty(launcher: Launcher, timeout: float = 20) -> Iterator[tuple[Host, RawFilesystem]]:
     loader = Loader(launcher, plugin_path("fakes/faulty"), timeout)
     loaded = loader.load()
-    entry = loaded.registration.registered["faulty"]
-    assert entry.filesystem is not None
-    yield loaded.host, RawFilesystem(loaded.call, entry.filesystem, [])
+    yield loaded.host, raw_filesystem(loaded)
     loaded.host.close()
     loader.close()
+
+
+def raw_filesystem(loaded: Loaded) -> RawFilesystem:
+    entry = loaded.registration.registered["faulty"]
+    assert entry.filesystem is not None
+    return RawFilesystem(loaded.call, entry.filesystem, [])
 
 
 def facts(host: Host) -> LocalFacts:
@@ -252,15 +256,15 @@ def test_a_connection_that_is_lost_is_no_death_and_the_next_one_works(tmp_path: 
     command = ["sh", "-c", f'echo $$ >> {pids}; exec "$0"', HOST]
     loader = Loader(Command(command, {"TFFS_FAULT": "hang:stat"}), plugin_path("fakes/faulty"), 20)
     loaded = loader.load()
-    raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
+    raw = raw_filesystem(loaded)
     for pid in pids.read_text().split():
         os.kill(int(pid), signal.SIGKILL)
     with pytest.raises(Lost, match="connection"):
         raw.stat(str(tmp_path))
     assert not loaded.host.alive
-    # That which was started ahead is lost, too.
+    # That which was started ahead is lost, too: told when it is taken, or when used, if it has loaded the plugin.
     with pytest.raises(Lost):
-        loader.load()
+        raw_filesystem(loader.load()).stat(str(tmp_path))
     loaded = loader.load()
     assert loaded.registration.registered
     loaded.host.close()
