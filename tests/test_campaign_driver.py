@@ -178,7 +178,7 @@ def remembered(folder: Path) -> float:
     asked = plan(seeds=1500)
     store = Store(str(folder / "store"))
     store.claim(asked, "1")
-    early, late = [*range(300, 500, 10)], [*range(1300, 1500, 10)]
+    early, late = list(range(300, 500, 10)), list(range(1300, 1500, 10))
     points = [*early, *late]
     taken: list[int] = []
 
@@ -190,7 +190,8 @@ def remembered(folder: Path) -> float:
 
     with engine.connected(None, 1) as client:
         Driver(asked, store, client, status.read(store), 60, show, print, works).run()
-    return (min(taken[len(early) :]) - min(taken[: len(early)])) / (late[0] - early[0])
+    grown = min(taken[len(early) :]) - min(taken[: len(early)])
+    return grown / (late[0] - early[0])
 
 
 def test_nothing_is_remembered_of_tasks_that_ended(tmp_path: Path) -> None:
