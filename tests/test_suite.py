@@ -11,24 +11,25 @@ from typing import Any
 
 import pytest
 
+from tests import forked
 from tffs_conformance.harness.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.marks import UNDEFINED
 
+#: Other plugins of pytest that the project's tests have are not the user's.
+ALONE = ["-p", "no:randomly", "-p", "no:cacheprovider"]
 PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 
 
 def run(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Pytest in a directory of the user's, with what is installed."""
-    return subprocess.run(
-        command(*arguments),
-        cwd=directory,
-        env=environment() | variables,
-        text=True,
-        capture_output=True,
-        check=False,
-    )
+    given = environment() | variables
+    if any(name.startswith("PYTHON") for name in variables):
+        return subprocess.run(
+            command(*arguments), cwd=directory, env=given, text=True, capture_output=True, check=False
+        )
+    return forked.run([*ALONE, *arguments], directory, given)
 
 
 def run_beside(directory: Path, other: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -40,7 +41,7 @@ def run_beside(directory: Path, other: str, *arguments: str) -> subprocess.Compl
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "import sys; sys.path.pop(0); import pytest; sys.exit(pytest.main())",
-            "-p", "no:randomly", "-p", "no:cacheprovider", *arguments]  # fmt: skip
+            *ALONE, *arguments]  # fmt: skip
 
 
 def environment() -> dict[str, str]:

@@ -5,6 +5,7 @@ workers of a cluster on one machine share a fork server, which they find by a va
 """
 
 import functools
+import gc
 import os
 import select
 import shutil
@@ -112,16 +113,28 @@ def _start(idle: float | None) -> tuple[str, "subprocess.Popen[bytes]"]:
 # The process ---------------------------------------------------------------------------------------------------------
 
 
-def main(listener: socket.socket, idle: float | None = None) -> None:
-    """Fork for all who ask, until nobody did for `idle` seconds, or whoever started this process is gone."""
-    # What each run imports and reads first.
+def preload() -> None:
+    """Import and read what each run needs first, so that copies have it."""
+    import fsspec  # noqa: F401, PLC0415
+    from _pytest.config import get_config  # noqa: PLC0415
+
     from ..run import controller, session  # noqa: F401, PLC0415
     from ..suite.contract.catalogue import catalogue  # noqa: PLC0415
     from ..suite.engine import collect  # noqa: PLC0415
-    from . import child  # noqa: PLC0415
 
+    # Imports pytest's own plugins.
+    get_config()
     catalogue()
     collect.cases()
+    # A copy's collector of garbage need not look at what was there before.
+    gc.freeze()
+
+
+def main(listener: socket.socket, idle: float | None = None) -> None:
+    """Fork for all who ask, until nobody did for `idle` seconds, or whoever started this process is gone."""
+    from . import child  # noqa: PLC0415
+
+    preload()
     # An interrupt from a terminal is for the driver. Copies that end are waited for by nobody.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -1,0 +1,77 @@
+"""Runs of pytest as copies of a process that has imported what each run needs: a new Python takes three times as long.
+
+What a run is told and tells is that of `python -c 'import pytest; pytest.main()'`: arguments, folder, environment,
+output, exit code or signal. Python's own variables act when Python starts, so who sets one needs a new Python.
+"""
+
+import atexit
+import functools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+# The process is `python tests/forked.py`: what is tested has to find nothing of ours by this folder.
+STARTED = __name__ == "__main__"
+
+
+def run(arguments: Sequence[str], directory: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """pytest with these arguments, as `subprocess.run` gives it."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        asked = [list(arguments), str(directory), dict(environment), out.fileno(), err.fileno(), os.getpid()]
+        server = _server()
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(asked) + "\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(["pytest", *arguments], code, out.read(), err.read())
+
+
+@functools.cache
+def _server() -> "subprocess.Popen[str]":
+    server = subprocess.Popen(
+        [sys.executable, __file__], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    atexit.register(server.communicate)
+    return server
+
+
+def main() -> None:
+    """Fork for each line of the input, until there are no more; the output has the exit code of each."""
+    sys.path.pop(0)
+    from tffs_conformance.campaign import fork_server  # noqa: PLC0415
+
+    fork_server.preload()
+    for line in sys.stdin:
+        copy = os.fork()
+        if copy == 0:
+            _perform(*json.loads(line))
+        print(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), flush=True)
+
+
+def _perform(
+    arguments: list[str], directory: str, environment: dict[str, str], out: int, err: int, asking: int
+) -> None:
+    """What a new Python would do. The output goes where that of the process `asking` would."""
+    import pytest  # noqa: PLC0415
+
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(directory)
+    for number, path in enumerate([os.devnull, f"/proc/{asking}/fd/{out}", f"/proc/{asking}/fd/{err}"]):
+        with Path(path).open("rb" if number == 0 else "ab") as opened:
+            os.dup2(opened.fileno(), number)
+    sys.argv = ["-c", *arguments]
+    random.seed()
+    sys.exit(pytest.main())
+
+
+if STARTED:
+    main()
