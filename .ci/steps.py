@@ -163,7 +163,6 @@ STEPS = (
     Step("tests", tox("tests"), minutes=50, after=("wheel", "docker"), behind=("binaries",), cores=1),
     # Plugins that hang are waited for.
     Step("faults", tox("faults"), minutes=25, after=("wheel",), behind=("binaries",), cores=0.9),
-    Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=0.8),
     Step(
         "docker",
         lines(
@@ -183,7 +182,8 @@ STEPS = (
     # These wait for containers most of the time.
     Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=0.4),
     Step("services", tox("services"), minutes=15, after=("images", "wheel"), cores=0.3),
-    Step("tensorflow", tox("tensorflow"), minutes=25, after=("images", "wheel", "tensorflow-install"), cores=0.6),
+    Step("tensorflow", tox("tensorflow"), minutes=25, after=("images", "wheel", "tensorflow-install"), cores=0.4),
+    Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=0.6),
     Step(
         "site",
         lines(f"rm -rf {ARTIFACTS}/site", f"tffs-conformance site {ARTIFACTS}/site"),
@@ -191,7 +191,7 @@ STEPS = (
         after=("wheel",),
         cores=1,
     ),
-    Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=0.9),
+    Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=0.6),
 )
 
 

@@ -1,7 +1,8 @@
 """Runs of pytest as copies of a process that has imported what each run needs: a new Python takes three times as long.
 
 What a run is told and tells is that of `python -c 'import pytest; pytest.main()'`: arguments, folder, environment,
-output, exit code or signal. Python's own variables act when Python starts, so who sets one needs a new Python.
+output, exit code or signal. Python's own variables act when Python starts, and what was imported stays imported: who
+tests either needs a new Python.
 """
 
 import atexit

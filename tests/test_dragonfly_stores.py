@@ -82,8 +82,8 @@ def made(store: Store, server: "subprocess.Popen[bytes]") -> None:
 
 def test_the_suite_is_conformant(config: Path, tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=dragonfly", f"--env=DRAGONFLY_CONFIG_PATH={config}", f"--root=dragonfly://{BUCKET}/",
-               "--plugin-profile=object-store", "--tier=smoke")  # fmt: skip
+               "--plugin-profile=object-store", "--tier=must")  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
     found = report(tmp_path)
     assert found["verdict"] == "conformant"
-    assert found["executed"]["must"] > 60
+    assert found["executed"]["must"] > 1000

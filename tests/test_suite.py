@@ -23,20 +23,27 @@ PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 
 
 def run(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Pytest in a directory of the user's, with what is installed."""
-    given = environment() | variables
-    if any(name.startswith("PYTHON") for name in variables):
-        return subprocess.run(
-            command(*arguments), cwd=directory, env=given, text=True, capture_output=True, check=False
-        )
-    return forked.run([*ALONE, *arguments], directory, given)
+    """Pytest in a directory of the user's, with what is installed, in a copy of a Python that has imported us."""
+    return forked.run([*ALONE, *arguments], directory, environment() | variables)
+
+
+def run_anew(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The same in a Python of its own: for what depends on who imports what first, and for Python's own variables."""
+    return subprocess.run(
+        command(*arguments),
+        cwd=directory,
+        env=environment() | variables,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
 
 
 def run_beside(directory: Path, other: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The same beside another plugin of pytest, of which this is the source."""
     (directory / "other.py").write_text(f"import pytest\n\n{other}")
     path = os.pathsep.join([str(directory), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return run(directory, "-p", "other", *arguments, PYTHONPATH=path)
+    return run_anew(directory, "-p", "other", *arguments, PYTHONPATH=path)
 
 
 def command(*arguments: str) -> list[str]:

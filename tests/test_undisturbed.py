@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.records import HEADER, case
-from tests.test_suite import command, environment, hosts_in, report, run, run_beside
+from tests.test_suite import command, environment, hosts_in, report, run_beside
+from tests.test_suite import run_anew as run
 from tffs_conformance.harness.shipped import plugin_path
 from tffs_conformance.reports import journal
 from tffs_conformance.reports.journal import Journal

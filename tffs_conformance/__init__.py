@@ -1,3 +1,6 @@
-"""The conformance suite for TensorFlow filesystem plugins."""
+"""The conformance suite for TensorFlow filesystem plugins.
+
+It asserts nothing, and campaigns import it before pytest begins, of which pytest would warn: PYTEST_DONT_REWRITE.
+"""
 
 __version__ = "0.1.0"
