@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,14 @@ def run(arguments: Sequence[str], directory: Path, environment: Mapping[str, str
         assert server.stdout is not None
         server.stdin.write(json.dumps(asked) + "\n")
         server.stdin.flush()
-        code = int(server.stdout.readline())
+        copy = int(server.stdout.readline())
+        try:
+            code = int(server.stdout.readline())
+        except BaseException:
+            # Such as the end of the test's time. The next run has to read its own code.
+            os.kill(copy, signal.SIGKILL)
+            server.stdout.readline()
+            raise
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(["pytest", *arguments], code, out.read(), err.read())
@@ -45,7 +53,7 @@ def _server() -> "subprocess.Popen[str]":
 
 
 def main() -> None:
-    """Fork for each line of the input, until there are no more; the output has the exit code of each."""
+    """Fork for each line of the input, until there are no more. The output has the process and exit code of each."""
     sys.path.pop(0)
     from tffs_conformance.campaign import fork_server  # noqa: PLC0415
 
@@ -54,6 +62,7 @@ def main() -> None:
         copy = os.fork()
         if copy == 0:
             _perform(*json.loads(line))
+        print(copy, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), flush=True)
 
 
