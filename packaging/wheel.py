@@ -15,7 +15,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -58,16 +57,14 @@ def staged(directory: Path) -> list[str]:
     for apart in include.glob("*-linux-gnu"):
         shutil.copytree(apart, include, dirs_exist_ok=True)
     (archive,) = archives.glob(f"{SOURCE}_*.orig.tar.*")
-    with tarfile.open(archive) as opened:
-        opened.extractall(directory / SOURCE, filter="data")
+    shutil.unpack_archive(archive, directory / SOURCE)
     (code,) = (directory / SOURCE).rglob("pugixml.cpp")
     return [f"-Ccmake.define.CMAKE_PREFIX_PATH={directory}", f"-Ccmake.define.PUGIXML_SOURCE={code}"]
 
 
 def built(sdist: Path, directory: Path, defines: list[str]) -> Path:
     """The wheel, built from the sdist unpacked in `directory`, under the name of its platform."""
-    with tarfile.open(sdist) as opened:
-        opened.extractall(directory, filter="data")
+    shutil.unpack_archive(sdist, directory)
     (source,) = directory.iterdir()
     raw, repaired = directory / "raw", directory / "repaired"
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", f"--outdir={raw}", *defines]

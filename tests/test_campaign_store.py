@@ -1,6 +1,8 @@
 """The store of a campaign: what ended counts once, whoever wrote it and however often; status needs nothing else."""
 
 import errno
+import io
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from tests.records import GOOD, HEADER
 from tests.test_compare import broken
 from tffs_conformance.campaign import findings, status
 from tffs_conformance.campaign.findings import Found
+from tffs_conformance.campaign.perform import unpacked
 from tffs_conformance.campaign.plan import BadPlan, Plan, parsed
 from tffs_conformance.campaign.store import Ended, Store, StoreTrouble, digest
 from tffs_conformance.campaign.tasks import Block, Task
@@ -77,6 +80,22 @@ def test_a_result_that_was_changed_is_not_read(store: Store) -> None:
     store.keep(task, b"changed", ended(task), [])
     with pytest.raises(StoreTrouble, match="is missing or not what its name says"):
         store.result(ended(task))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("../outside", tarfile.REGTYPE), ("/tmp/outside", tarfile.REGTYPE), ("link", tarfile.SYMTYPE),
+                       ("hard", tarfile.LNKTYPE), ("pipe", tarfile.FIFOTYPE)],
+)  # fmt: skip
+def test_a_result_is_files_below_its_folder_and_nothing_else(tmp_path: Path, name: str, kind: bytes) -> None:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        entry = tarfile.TarInfo(name)
+        entry.type, entry.linkname = kind, "/etc/passwd"
+        tar.addfile(entry)
+    folder = tmp_path / "result"
+    with pytest.raises(tarfile.TarError, match="which no run makes"):
+        unpacked(archive.getvalue(), folder)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_full_store_keeps_nothing_of_a_task_by_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
