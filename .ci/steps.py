@@ -127,7 +127,7 @@ STEPS = (
             f"python3 -m venv {VENV}",
             f"pip install -q {shlex.join(requirements())}",
             "unset ZIG_LIB_DIR",
-            f"[ $(python -m ziglang version) = $(cat {ZIG_LIB}/version || true) ] && exit",
+            f'[ "$(cat {ZIG_LIB}/version)" = "$(python -m ziglang version)" ] && exit',
             f"rm -rf {ZIG_LIB}",
             f"cp -a $(python -c 'import ziglang; print(*ziglang.__path__)')/lib {ZIG_LIB}",
             f"python -m ziglang version >{ZIG_LIB}/version",
