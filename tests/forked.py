@@ -6,6 +6,7 @@ tests either needs a new Python.
 """
 
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -16,9 +17,6 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-# The process is `python tests/forked.py`: what is tested has to find nothing of ours by this folder.
-STARTED = __name__ == "__main__"
 
 
 def run(arguments: Sequence[str], directory: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -35,8 +33,11 @@ def run(arguments: Sequence[str], directory: Path, environment: Mapping[str, str
             code = int(server.stdout.readline())
         except BaseException:
             # Such as the end of the test's time. The next run has to read its own code.
-            os.kill(copy, signal.SIGKILL)
-            server.stdout.readline()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(copy, signal.SIGKILL)
+            server.kill()
+            server.communicate()
+            _server.cache_clear()
             raise
         out.seek(0)
         err.seek(0)
@@ -48,12 +49,18 @@ def _server() -> "subprocess.Popen[str]":
     server = subprocess.Popen(
         [sys.executable, __file__], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
-    atexit.register(server.communicate)
+    atexit.register(_end, server)
     return server
+
+
+def _end(server: "subprocess.Popen[str]") -> None:
+    if server.poll() is None:
+        server.communicate()
 
 
 def main() -> None:
     """Fork for each line of the input, until there are no more. The output has the process and exit code of each."""
+    # This folder, in which a run must not find our tests.
     sys.path.pop(0)
     from tffs_conformance.campaign import fork_server  # noqa: PLC0415
 
@@ -83,5 +90,5 @@ def _perform(
     sys.exit(pytest.main())
 
 
-if STARTED:
+if __name__ == "__main__":
     main()

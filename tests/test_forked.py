@@ -8,24 +8,27 @@ import pytest
 
 from tests.test_suite import run, run_anew
 
-RUNS = {
-    "conformant": ("--plugin=posix", "--case=read/plain"),
-    "in workers": ("--plugin=posix", "--case=read/plain", "-n", "1"),
-    "violation": ("--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:new_random_access_file", "--case=read/plain"),
-    "no such plugin": ("--plugin=./no-such.so",),
-    "no such option": ("--plugin=posix", "--no-such"),
-    "help": ("--help", "--plugin=posix"),
+#: The exit code and the arguments of each.
+RUNS: dict[str, tuple[int, list[str]]] = {
+    "conformant": (0, ["--plugin=posix", "--case=read/plain"]),
+    "in workers": (0, ["--plugin=posix", "--case=read/plain", "-n", "1"]),
+    "violation": (1, ["--plugin=fakes/faulty", "--env=TFFS_FAULT=fails:new_random_access_file", "--case=read/plain"]),
+    "no such plugin": (4, ["--plugin=./no-such.so"]),
+    "no such option": (4, ["--plugin=posix", "--no-such"]),
+    "help": (0, ["--help", "--plugin=posix"]),
 }
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_copy_says_what_a_new_python_says(tmp_path: Path, name: str) -> None:
+    code, arguments = RUNS[name]
     said = []
     for begin in (run, run_anew):
         folder = tmp_path / begin.__name__
         folder.mkdir()
-        done = begin(folder, *RUNS[name], COLUMNS="100")
-        said.append((done.returncode, plain(done.stdout, folder), plain(done.stderr, folder)))
+        done = begin(folder, *arguments, COLUMNS="100")
+        assert done.returncode == code, done.stdout
+        said.append((plain(done.stdout, folder), plain(done.stderr, folder)))
     assert said[0] == said[1]
 
 
