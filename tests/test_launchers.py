@@ -1,6 +1,7 @@
 """Launchers: hosts that a server forks, hosts behind a command, and what is known of each."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -289,13 +290,18 @@ def hosts_below(pid: int) -> list[int]:
     return found
 
 
-def test_who_waits_awake_gives_up_where_it_does_not_help() -> None:
-    launcher = Local()
-    host = Host(launcher, 20)
-    process = host.process
-    assert isinstance(process, local_launcher.LocalProcess)
+def test_who_waits_awake_gives_up_where_it_does_not_help_and_tries_again() -> None:
+    patience = local_launcher.Patience()
+    read, write = os.pipe()
+    poll = select.poll()
+    poll.register(read, select.POLLIN)
     for _ in range(local_launcher.TRY_AGAIN // 2):
-        process._awake(process._poll or process._watch())
-    assert process._patience == 0
-    host.close()
-    launcher.close()
+        assert patience.look(poll) == []
+    assert patience._looks == 0
+    os.write(write, b"x")
+    found = [patience.look(poll) for _ in range(local_launcher.TRY_AGAIN // 2)]
+    assert found[-1] == [(read, select.POLLIN)]
+    assert found[0] == []
+    assert patience.look(poll) == found[-1]
+    os.close(read)
+    os.close(write)

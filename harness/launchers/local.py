@@ -26,6 +26,32 @@ TRY_AGAIN = 256
 #: So many killed processes are waited for later.
 MOST_DYING = 2
 
+
+class Patience:
+    """How long a client looks for a reply before it sleeps.
+
+    To be woken takes longer than most ops, so it stays awake as long as that was of use lately: where the processors
+    are busy, it would only keep the host from running. They are as busy for the next host.
+    """
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._looks = PATIENCE
+
+    def look(self, poll: select.poll) -> list[tuple[int, int]]:
+        """What there is to read within a moment."""
+        self._calls += 1
+        looks = self._looks if self._calls % TRY_AGAIN else PATIENCE
+        for _ in range(looks):
+            ready = poll.poll(0)
+            if ready:
+                self._looks = PATIENCE
+                return ready
+        self._looks = looks // 2
+        return []
+
+
+_patience = Patience()
 _living: weakref.WeakSet["LocalProcess"] = weakref.WeakSet()
 _dying: deque["LocalProcess"] = deque()
 
@@ -132,8 +158,6 @@ class LocalProcess:
         self._stderr_open = True
         self._exit: int | None = None
         self._poll: select.poll | None = None
-        self._calls = 0
-        self._patience = PATIENCE
         request_read, self._request = os.pipe()
         self._reply, reply_write = os.pipe()
         self._stderr, stderr_write = os.pipe()
@@ -189,7 +213,7 @@ class LocalProcess:
         if reply is not None:
             return reply
         poll = self._poll or self._watch()
-        ready = self._awake(poll)
+        ready = _patience.look(poll)
         deadline = 0.0
         while True:
             if not ready:
@@ -209,22 +233,6 @@ class LocalProcess:
             elif deadline and time.monotonic() >= deadline:
                 raise Silent
             ready = []
-
-    def _awake(self, poll: select.poll) -> list[tuple[int, int]]:
-        """What there is to read within a moment.
-
-        To be woken takes longer than most ops, so the client stays awake as long as that was of use lately: where the
-        processors are busy, it would only keep the host from running.
-        """
-        self._calls += 1
-        patience = self._patience if self._calls % TRY_AGAIN else PATIENCE
-        for _ in range(patience):
-            ready = poll.poll(0)
-            if ready:
-                self._patience = PATIENCE
-                return ready
-        self._patience = patience // 2
-        return []
 
     def abort(self) -> None:
         """SIGABRT, and some time for a backtrace."""

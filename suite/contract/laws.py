@@ -5,7 +5,7 @@ only in the cases that declare its clause.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...harness.codes import Code
 from ...harness.host_limits import LEFT, LEFT_MESSAGE
@@ -57,6 +57,8 @@ WATCHED: Mapping[Watch, str] = {
     Watch.NULL_ENTRY: "common.results-terminated",
     Watch.LONG_MESSAGE: "robustness.messages-are-short",
 }
+#: What the host sees of nearly every call, and is no breach by itself.
+USUAL = (Watch.NOTHING, Watch.OBJECT_SET)
 
 
 def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
@@ -68,7 +70,7 @@ def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
         if not isinstance(outcome, Outcome) or outcome.source is not Source.PLUGIN:
             continue
         answered = True
-        if outcome.watch:
+        if outcome.watch not in USUAL:
             for bit, clause in WATCHED.items():
                 if bit in outcome.watch:
                     broken[Ruling(clause, False, "kept", f"{op}: {bit.name}")] = None
@@ -86,11 +88,16 @@ def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
     return [*broken, *kept, *(whole if answered else ())]
 
 
+#: The ruling on nearly every call.
+NO_MESSAGE = Ruling("common.success-has-no-message", True, "no message", "no message")
+
+
 def _success(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if not outcome.ok:
         return None
-    got = f"{op}: {outcome.message!r}" if outcome.message else ""
-    return Ruling("common.success-has-no-message", not got, "no message", got or "no message")
+    if not outcome.message:
+        return NO_MESSAGE
+    return replace(NO_MESSAGE, holds=False, got=f"{op}: {outcome.message!r}")
 
 
 def _read(op: str, arguments: Sequence[object], outcome: Outcome[object]) -> Ruling | None:

@@ -45,18 +45,25 @@ class Trace(list[Call]):
     def append(self, call: Call) -> None:
         """Take a call."""
         op, arguments, outcome = call
-        value = outcome.value if isinstance(outcome, Outcome) else None
-        if any(isinstance(argument, bytes) and len(argument) > LONG for argument in arguments):
-            arguments = tuple(map(self._remembered, arguments))  # type: ignore[arg-type]
-        if isinstance(value, Read) and len(value.data) > LONG and isinstance(outcome, Outcome):
-            outcome = changed(outcome, value=changed(value, data=cast(bytes, self._remembered(value.data))))
-        elif isinstance(value, tuple) and isinstance(outcome, Outcome):
-            outcome = changed(outcome, value=tuple(map(self._remembered, value)))
-        if isinstance(outcome, Outcome) and len(outcome.message) > LONG:
-            outcome = changed(
-                outcome, message=f"{outcome.message[:LONG]}… ({len(outcome.message)} characters, and no more are known)"
-            )
+        # A loop: nearly all calls are short, and a run makes a hundred thousand.
+        for argument in arguments:
+            if isinstance(argument, bytes) and len(argument) > LONG:
+                arguments = tuple(map(self._remembered, arguments))  # type: ignore[arg-type]
+                break
+        if isinstance(outcome, Outcome):
+            outcome = self._short(outcome)
         super().append((op, arguments, outcome))
+
+    def _short(self, outcome: Outcome[object]) -> Outcome[object]:
+        value = outcome.value
+        if isinstance(value, Read) and len(value.data) > LONG:
+            outcome = changed(outcome, value=changed(value, data=cast(bytes, self._remembered(value.data))))
+        elif isinstance(value, tuple):
+            outcome = changed(outcome, value=tuple(map(self._remembered, value)))
+        if len(outcome.message) > LONG:
+            said = f"{outcome.message[:LONG]}… ({len(outcome.message)} characters, and no more are known)"
+            outcome = changed(outcome, message=said)
+        return outcome
 
     def _remembered(self, value: object) -> object:
         if not isinstance(value, bytes) or len(value) <= LONG:
