@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.test_suite import FEW as FEW_HISTORIES
 from tests.test_suite import report, run
 
 #: Each choice, and a reading that the report then names of the clause it is about.
@@ -89,7 +90,7 @@ HIDDEN = {RUNS[0]: {"no-tree-ops"}, "all,no-optional-ops": {"no-optional-ops"}}
     "choices", [*RUNS, *(pytest.param(some, marks=pytest.mark.nightly) for some in (*HALVES, *FEW))]
 )
 def test_no_alarm(tmp_path: Path, choices: str) -> None:
-    document = judged(tmp_path, choices, "--tier=full" if choices == FULL else "--tier=must")
+    document = judged(tmp_path, choices, *(("--tier=full", FEW_HISTORIES) if choices == FULL else ("--tier=must",)))
     wrong = [(case["id"], check["clause"], check["got"]) for case in document["cases"] for check in case["checks"]
              if check["verdict"] in ("violation", "error")]  # fmt: skip
     assert wrong == []
@@ -99,6 +100,14 @@ def test_no_alarm(tmp_path: Path, choices: str) -> None:
     for choice in made - HIDDEN.get(choices, set()) - UNASKED:
         clause, reading = CHOICES[choice]
         assert reading in readings(document, clause), choice
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("choices", RUNS)
+def test_no_alarm_of_many_histories(tmp_path: Path, choices: str) -> None:
+    document = judged(tmp_path, choices, "--case=properties/*", "--examples=500")
+    assert document["counts"]["conform"]
+    assert not document["counts"]["violation"] + document["counts"]["error"]
 
 
 @pytest.mark.long

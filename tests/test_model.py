@@ -101,6 +101,23 @@ def test_what_a_target_does_not_promise_is_open(op: str) -> None:
     assert model.take(Step(op, ("b",))) is not None
 
 
+@pytest.mark.parametrize(
+    ("pattern", "errors"),
+    [
+        ("*", []),
+        ("d/*/*", []),
+        ("missing/*", [Code.NOT_FOUND]),
+        ("d/missing/deeper/*", [Code.NOT_FOUND]),
+        ("a/?/*", [Code.NOT_FOUND, Code.FAILED_PRECONDITION]),
+        ("a/b/c/*", [Code.NOT_FOUND, Code.FAILED_PRECONDITION]),
+    ],
+)
+def test_a_pattern_may_get_the_error_of_its_directory(pattern: str, errors: list[Code]) -> None:
+    matches = after(*FILE, Step("create_dir", ("d",))).take(Step("get_matching_paths", (pattern,)))
+    assert matches is not None
+    assert matches.codes == {Code.OK, *errors}
+
+
 @settings(derandomize=True, max_examples=500)
 @given(strategies.patterns())
 def test_the_matcher_agrees_with_fnmatch(steps: list[Step]) -> None:

@@ -14,7 +14,9 @@ import pytest
 from tests.records import record
 from tests.test_suite import command, environment, report, run
 from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite.contract.model import Step
 from tffs_conformance.suite.properties.search import Search
+from tffs_conformance.suite.properties.traces import Trace
 from tffs_conformance.suite.properties.tried import Tried
 
 FAULTY = "--plugin=fakes/faulty"
@@ -61,6 +63,21 @@ def test_a_seed_is_the_same_histories_whatever_is_loaded(tmp_path: Path) -> None
     alone = histories()
     assert int(alone.split()[0]) >= 100
     assert histories("of_the_user") == alone
+
+
+@pytest.mark.parametrize(
+    ("choices", "op", "path"),
+    [
+        ("glob-needs-its-directory", "get_matching_paths", "a/?/*"),
+        # Core asks path_exists instead, and passes on what it answers.
+        ("below-a-file-is-not-found,no-optional-ops", "delete_recursively", "a/b"),
+    ],
+)
+def test_what_a_right_plugin_decides_otherwise_is_no_finding(tmp_path: Path, choices: str, op: str, path: str) -> None:
+    history = (Step("new_writable_file", ("a",)), Step("close", file=0), Step(op, (path,)))
+    Trace("properties/tree", "", "", "", "", history).write(tmp_path / "trace.json")
+    done = run(tmp_path, "--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", "--replay=trace.json")
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_report_says_how_much_was_tried(tmp_path: Path) -> None:

@@ -144,9 +144,10 @@ class Model:
         match step.op:
             case "get_matching_paths":
                 found = matching(step.paths[0], self.tree)
-                codes = _OK if self._lists(step.paths[0]) else _OK | {Code.NOT_FOUND}
                 return Expectation(
-                    "get_matching_paths.succeeds", codes, (Value(rule(step.paths[0]), "matches", found),)
+                    "get_matching_paths.succeeds",
+                    self._answers(step.paths[0]),
+                    (Value(rule(step.paths[0]), "matches", found),),
                 )
             case "paths_exist":
                 return self._paths_exist(step.paths)
@@ -163,14 +164,20 @@ class Model:
             self._change(step)
         return Expectation(cell.clause, codes, values)
 
-    def _lists(self, pattern: str) -> bool:
-        """Whether the directory is there in which the first level with a glob character is looked for.
+    def _answers(self, pattern: str) -> frozenset[Code]:
+        """What matching a pattern may answer.
 
-        Disputed: a plugin may refuse a pattern of which it is not.
+        Disputed: the error of the directory in which the first level with a glob character is looked for.
         """
         levels = pattern.split("/")
         literal = "/".join(itertools.takewhile(lambda level: not set(level) & GLOB_CHARACTERS, levels[:-1]))
-        return not literal or (literal in self.tree and self.tree[literal] is None)
+        match self.situation(literal):
+            case statuses.EMPTY_DIRECTORY | statuses.FULL_DIRECTORY:
+                return _OK
+            case statuses.MISSING | statuses.MISSING_PARENT:
+                return _OK | {Code.NOT_FOUND}
+            case _:
+                return _OK | {Code.NOT_FOUND, Code.FAILED_PRECONDITION}
 
     def _cell(self, op: str, on: tuple[str, ...]) -> statuses.Cell | None:
         situations = [self.situation(path) for path in on]
