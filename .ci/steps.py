@@ -161,8 +161,6 @@ STEPS = (
     Step("lint", tox("lint"), minutes=10, after=("environment",), cores=1),
     # The host for other machines is tried in a container. Its two workers wait at times: another step has a core then.
     Step("tests", tox("tests"), minutes=50, after=("wheel", "docker"), behind=("binaries",), cores=1),
-    # Plugins that hang are waited for.
-    Step("faults", tox("faults"), minutes=25, after=("wheel",), behind=("binaries",), cores=0.9),
     Step(
         "docker",
         lines(
@@ -183,7 +181,7 @@ STEPS = (
     Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=0.4),
     Step("services", tox("services"), minutes=15, after=("images", "wheel"), cores=0.3),
     Step("tensorflow", tox("tensorflow"), minutes=25, after=("images", "wheel", "tensorflow-install"), cores=0.4),
-    Step("repeat", tox("repeat", "--runs=2"), minutes=10, after=("wheel",), cores=0.6),
+    Step("repeat", tox("repeat", "--runs=2 --examples=10"), minutes=10, after=("wheel",), cores=0.6),
     Step(
         "site",
         lines(f"rm -rf {ARTIFACTS}/site", f"tffs-conformance site {ARTIFACTS}/site"),
@@ -192,6 +190,8 @@ STEPS = (
         cores=1,
     ),
     Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=0.6),
+    # The last, for no step waits for it. It has a core almost for itself: plugins that hang are waited for.
+    Step("faults", tox("faults"), minutes=25, after=("wheel",), behind=("binaries",), cores=0.9),
 )
 
 

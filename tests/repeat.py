@@ -8,16 +8,16 @@ from pathlib import Path
 
 Checks = dict[str, object]
 PLUGINS = ("posix", "memory")
-#: Too few for the cases of 2 GiB: whether there is time for them differs from run to run.
+#: Histories for each property; too few for the cases of 2 GiB: whether there is time for them differs from run to run.
 EXAMPLES = 50
 
 
-def run(seed: int, workers: int, directory: Path) -> Checks:
+def run(seed: int, workers: int, examples: int, directory: Path) -> Checks:
     """One run with its reports in `directory`; target and case id to verdict and checks."""
     directory.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pytest", f"--report-dir={directory}", "-q"]
     command += [f"--plugin={plugin}" for plugin in PLUGINS]
-    command += [f"--examples={EXAMPLES}", "-p", "randomly", "-p", "no:cacheprovider", f"--randomly-seed={seed}"]
+    command += [f"--examples={examples}", "-p", "randomly", "-p", "no:cacheprovider", f"--randomly-seed={seed}"]
     command += ["-n", str(workers)] if workers else []
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=directory)
     if done.returncode != 0:
@@ -34,6 +34,7 @@ def main() -> None:
     """Compare every run with the first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--examples", type=int, default=EXAMPLES)
     parser.add_argument("--report-dir", type=Path, default=Path("tffs-report", "repeat"))
     given = parser.parse_args()
     runs = given.runs
@@ -41,7 +42,7 @@ def main() -> None:
     first: Checks | None = None
     for number in range(runs):
         directory = given.report_dir.resolve() / f"run-{number + 1}"
-        checks = run(number + 1, 2 if number % 2 else 0, directory)
+        checks = run(number + 1, 2 if number % 2 else 0, given.examples, directory)
         first = first or checks
         differing |= {name for name in first.keys() | checks.keys() if first.get(name) != checks.get(name)}
         print(f"run {number + 1} of {runs}: {len(checks)} cases, {len(differing)} differ so far", flush=True)
