@@ -72,7 +72,7 @@ class Walk:
 
     def _as_expected(self, step: Step, outcome: Outcome[object], expectation: Expectation) -> bool:
         case = self._case
-        # With which error core passes on that of another op is judged by the cases of that op.
+        # Core may have asked another op, and passed on its error: the cases of that op judge which one.
         fails_as_asked = bool(outcome.passed_on) and not outcome.ok and Code.OK not in expectation.codes
         if outcome.code not in expectation.codes and not fails_as_asked:
             case.status(expectation.clause, outcome, *expectation.codes)
