@@ -178,20 +178,20 @@ STEPS = (
     Step("images", IMAGES, minutes=15, after=("docker", "binaries", "debian"), cores=0.5),
     Step("fresh", tox("fresh"), minutes=30, after=("debian",), cores=0.7),
     # These wait for containers most of the time.
-    Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=0.4),
+    Step("dragonfly", tox("dragonfly"), minutes=15, after=("images", "wheel"), cores=0.3),
     Step("services", tox("services"), minutes=15, after=("images", "wheel"), cores=0.3),
-    Step("tensorflow", tox("tensorflow"), minutes=25, after=("images", "wheel", "tensorflow-install"), cores=0.4),
-    Step("repeat", tox("repeat", "--runs=2 --examples=10"), minutes=10, after=("wheel",), cores=0.6),
+    Step("tensorflow", tox("tensorflow"), minutes=25, after=("images", "wheel", "tensorflow-install"), cores=0.3),
+    Step("repeat", tox("repeat", "--runs=2 --examples=10"), minutes=10, after=("wheel",), cores=0.4),
     Step(
         "site",
         lines(f"rm -rf {ARTIFACTS}/site", f"tffs-conformance site {ARTIFACTS}/site"),
         minutes=3,
         after=("wheel",),
-        cores=1,
+        cores=0.3,
     ),
-    Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=0.6),
-    # The last, for no step waits for it. It has a core almost for itself: plugins that hang are waited for.
-    Step("faults", tox("faults"), minutes=25, after=("wheel",), behind=("binaries",), cores=0.9),
+    Step("fidelity", tox("fidelity"), minutes=15, after=("wheel", "tensorflow-install"), cores=0.4),
+    # The last, for no step waits for it. Plugins that hang are waited for.
+    Step("faults", tox("faults"), minutes=25, after=("wheel",), behind=("binaries",), cores=0.7),
 )
 
 
