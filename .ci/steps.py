@@ -154,7 +154,7 @@ STEPS = (
             f"pip wheel -q --no-deps --no-build-isolation -w {WHEELS} .",
             f"pip install -q --no-deps --force-reinstall {WHEELS}/*.whl",
         ),
-        minutes=15,
+        minutes=25,
         after=("packages", "environment"),
         cores=1,
     ),

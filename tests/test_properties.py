@@ -13,11 +13,14 @@ import pytest
 
 from tests.records import record
 from tests.test_suite import command, environment, report, run
+from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.outcomes import Outcome, Source
 from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.suite.contract.model import Step
+from tffs_conformance.suite.contract.model import Expectation, Step
 from tffs_conformance.suite.properties.search import Search
 from tffs_conformance.suite.properties.traces import Trace
 from tffs_conformance.suite.properties.tried import Tried
+from tffs_conformance.suite.properties.walk import Walk
 
 FAULTY = "--plugin=fakes/faulty"
 TREE = "--case=properties/tree"
@@ -78,6 +81,26 @@ def test_what_a_right_plugin_decides_otherwise_is_no_finding(tmp_path: Path, cho
     Trace("properties/tree", "", "", "", "", history).write(tmp_path / "trace.json")
     done = run(tmp_path, "--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", "--replay=trace.json")
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "passed_on", "right"),
+    [
+        (Code.FAILED_PRECONDITION, Code.NOT_FOUND, "path_exists", True),
+        (Code.FAILED_PRECONDITION, Code.NOT_FOUND, "", False),
+        (Code.FAILED_PRECONDITION, Code.OK, "path_exists", False),
+        (Code.OK, Code.NOT_FOUND, "path_exists", False),
+    ],
+)
+def test_core_may_pass_on_another_error_and_no_error_for_a_success(
+    asked: Code, code: Code, passed_on: str, right: bool
+) -> None:
+    found: list[object] = []
+    case: Any = SimpleNamespace(status=lambda *check: found.append(check))
+    outcome = Outcome("delete_recursively", code, "", None, source=Source.DEFAULT, passed_on=passed_on)
+    expectation = Expectation("a.clause", frozenset({asked}))
+    assert Walk(case)._as_expected(Step("delete_recursively", ("a/b",)), outcome, expectation) is right
+    assert bool(found) is not right
 
 
 def test_a_report_says_how_much_was_tried(tmp_path: Path) -> None:
