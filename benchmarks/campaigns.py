@@ -27,7 +27,7 @@ from tffs_conformance.campaign.plan import Plan, parsed
 from tffs_conformance.campaign.store import Ended, Store
 from tffs_conformance.campaign.tasks import Task, blocks
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.model.report import Report
 
 SLOW = """name = "slow"
 tier = "must"

@@ -28,9 +28,9 @@ import fsspec
 from dragonfly_services import Docker, Place, Stubs
 
 from tests.dragonfly_client import filesystem, read, write
-from tffs_conformance.harness.host_filesystem import HostFilesystem
 from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 MIB = 1 << 20
 SIZES = {"64 KiB": 64 << 10, "1 MiB": MIB, "4 MiB": 4 * MIB, "64 MiB": 64 * MIB, "512 MiB": 512 * MIB, "1 GiB": 1 << 30}

@@ -10,9 +10,9 @@ from msgspec.structs import fields, replace
 
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.forms import FORMS
-from tffs_conformance.reports.header import ClauseFacts, Header
-from tffs_conformance.reports.report import REPORT_NAME, Report
-from tffs_conformance.reports.tally import build
+from tffs_conformance.reports.model.header import ClauseFacts, Header
+from tffs_conformance.reports.model.report import REPORT_NAME, Report
+from tffs_conformance.reports.model.tally import build
 
 CASES = (10_000, 100_000)
 #: A report with findings of every kind: every fifth of its cases is broken.

@@ -9,10 +9,10 @@ from measured import cost
 from msgspec.structs import replace
 
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.header import ClauseFacts, Header
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.model.header import ClauseFacts, Header
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.report import Report
 
 CASES = 100_000
 PARTS = 10

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from measured import Spread, in_turn, ratio, seconds
 
-from tffs_conformance.harness.guard import Guard
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.hosting.loader import Loaded, Loader
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import Loaded, Loader
 from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.ops.guard import Guard
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 CALLS = 2000
 HOSTS = 200

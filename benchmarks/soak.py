@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from soak_services import Docker, Failing, Stubs
 
-from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 #: What may be told of services that were killed, and of an object that is overwritten while it is read.
 TRUE = {Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.ABORTED}

@@ -14,7 +14,7 @@ from tests.faulty_http import Asked, FaultyServer, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tffs_conformance.harness import services
-from tffs_conformance.harness.shipped import compose_files
+from tffs_conformance.harness.targets.shipped import compose_files
 
 
 class Failing(Protocol):

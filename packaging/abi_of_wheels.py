@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tffs_conformance.harness import abi, elf
-from tffs_conformance.harness.abi import Abi
-from tffs_conformance.harness.demangle import demangled
-from tffs_conformance.reports.abi import spans
+from tffs_conformance.harness.shared_object import abi, elf
+from tffs_conformance.harness.shared_object.abi import Abi
+from tffs_conformance.harness.shared_object.demangle import demangled
+from tffs_conformance.reports.model.abi import spans
 
 PYTHONS = ("3.13", "3.12", "3.11", "3.10", "3.9", "3.8", "3.7")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux2010_x86_64",

@@ -1,8 +1,8 @@
 """Refreshes what is known of TensorFlow's releases: the symbols that their libraries export, and who sees them.
 
 `python packaging/tensorflow_exports.py [RELEASE…]` fetches the wheels of all releases that pip offers for this Python,
-or of some, one after the other, and writes the tables of `harness/tensorflow_exports`. A release that the tables have
-is not fetched again.
+or of some, one after the other, and writes the tables of
+`harness/shared_object/tensorflow_exports`. A release that the tables have is not fetched again.
 """
 
 import argparse
@@ -16,8 +16,8 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from tffs_conformance.harness import elf, releases
-from tffs_conformance.harness.releases import LIBRARIES, PYTHON_NAME
+from tffs_conformance.harness.shared_object import elf, releases
+from tffs_conformance.harness.shared_object.releases import LIBRARIES, PYTHON_NAME
 
 PACKAGE = "tensorflow-cpu"
 #: Whose names begin like this is a part of a compiler that TensorFlow brings, of which no plugin has heard.

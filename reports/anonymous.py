@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .document import validate
+from .model.report import Report
 from .plain import digest_of, plain
-from .report import Report
 
 #: A path begins here, and not inside of a longer name.
 _BEGINS = r"(?<![\w.~-])"

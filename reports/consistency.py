@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from .claims import accounts
-from .counts import Counts
 from .errors import AlteredReport, TruncatedReport
-from .header import digest
+from .model.claims import accounts
+from .model.counts import Counts
+from .model.header import digest
+from .model.report import Report
+from .model.tally import Tally
+from .model.verdicts import TargetVerdict, Verdict, worst
 from .plain import plain
-from .report import Report
-from .tally import Tally
-from .verdicts import TargetVerdict, Verdict, worst
 
 _GOOD = (TargetVerdict.CONFORMANT, TargetVerdict.WITH_WAIVERS)
 

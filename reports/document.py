@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from . import consistency
 from .errors import AlteredReport, EmptyReport, NotAReport, TruncatedReport, WrongSchema
 from .escape import printable
+from .model.records import CaseRecord
+from .model.report import REPORT_NAME, SCHEMA, Report
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
-from .records import CaseRecord
-from .report import REPORT_NAME, SCHEMA, Report
 from .upgrade import upgraded
 
 #: What is before and behind the cases in the text of a report; within a case a line does not end.

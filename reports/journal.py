@@ -11,18 +11,18 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .costs import Costs
 from .document import write
 from .errors import DuplicateCase, EmptyReport, NotAReport, TruncatedReport
 from .escape import printable
-from .header import Header
+from .model.costs import Costs
+from .model.header import Header
+from .model.records import CaseRecord
+from .model.report import REPORT_NAME, Report
+from .model.services import Figures
+from .model.tally import Roll, build
+from .model.verdicts import Verdict, worst
 from .plain import dumps, parse, plain, typed
-from .records import CaseRecord
 from .redaction import Redaction
-from .report import REPORT_NAME, Report
-from .services import Figures
-from .tally import Roll, build
-from .verdicts import Verdict, worst
 
 Format = Literal["tffs-conformance/journal/2"]
 FORMAT: Format = "tffs-conformance/journal/2"

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from .report import SCHEMA, Report
+from .model.report import SCHEMA, Report
 
 #: In the folder `schema/` there is one file for each major version.
 FILE_NAME = f"report-{SCHEMA.rpartition('/')[2].partition('.')[0]}.schema.json"

@@ -10,9 +10,9 @@ from pathlib import Path
 from .anonymous import anonymous
 from .document import write
 from .escape import printable
-from .report import Report
+from .model.report import Report
+from .model.verdicts import TargetVerdict
 from .reproduce import draft
-from .verdicts import TargetVerdict
 
 #: The file beside a published report that says how to make it again, and what stands behind each finding.
 NOTES_NAME = "reproduce.md"

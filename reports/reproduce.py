@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .escape import command_line, printable
-from .findings import Finding, findings
-from .header import UNKNOWN
-from .report import Report
-from .verdicts import Verdict
+from .model.findings import Finding, findings
+from .model.header import UNKNOWN
+from .model.report import Report
+from .model.verdicts import Verdict
 
 #: What stands for each finding in a draft until somebody has confirmed it.
 UNCONFIRMED = "Confirmed by: nobody yet."

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .header import UNKNOWN, digest
-from .report import SCHEMA
+from .model.header import UNKNOWN, digest
+from .model.report import SCHEMA
 
 VERSION_2_0 = "tffs-conformance/report/2.0"
 VERSION_2_1 = "tffs-conformance/report/2.1"

@@ -11,10 +11,10 @@ import tomlkit
 import tomlkit.exceptions
 from msgspec.structs import replace
 
-from .records import CaseRecord
-from .report import Report
-from .verdicts import Verdict
-from .waivers import Waiver, WaiverError, WaiverState, accounts, fingerprint
+from .model.records import CaseRecord
+from .model.report import Report
+from .model.verdicts import Verdict
+from .model.waivers import Waiver, WaiverError, WaiverState, accounts, fingerprint
 
 #: A violation, waived or not: its clause, its case, and what the check got.
 Breach = tuple[str, str, str]

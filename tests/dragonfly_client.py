@@ -9,15 +9,15 @@ from typing import Any
 
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
-from tffs_conformance.harness import host_limits
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.guard import Guard
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.hosting import limits as host_limits
+from tffs_conformance.harness.hosting.loader import Loader
+from tffs_conformance.harness.hosting.registration import Registration
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.registration import Registration
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.guard import Guard
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 
 @dataclass

@@ -28,15 +28,15 @@ from packaging.version import Version
 
 from tests.faults.driven import all_cases, run
 from tests.test_fakes import told
-from tffs_conformance.harness import releases
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Launcher
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
+from tffs_conformance.harness.shared_object import releases
 from tffs_conformance.harness.through import interpreter
 from tffs_conformance.harness.through.interpreter import Interpreter
 from tffs_conformance.harness.wire import encode
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine import workbench
 from tffs_conformance.suite.engine.collect import Listed

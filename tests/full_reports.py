@@ -6,15 +6,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.records import COSTS, GOOD, HEADER, case, clause, record
-from tffs_conformance.reports.claims import StatedClaim
-from tffs_conformance.reports.header import ReadingFacts, digest
+from tffs_conformance.reports.model.claims import StatedClaim
+from tffs_conformance.reports.model.header import ReadingFacts, digest
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.services import Figure, Figures
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import plain, typed
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.services import Figure, Figures
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.reports.waivers import Waiver
 
 #: What a plugin may say to whoever shows it: it would leave a string, an element, a script, a comment, a line or a
 #: terminal; it would run a script, ask for something, turn the reading direction; and it is no UTF-8.

@@ -12,16 +12,16 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from tests.records import COSTS, HEADER, case, record
-from tffs_conformance.reports.claims import StatedClaim
-from tffs_conformance.reports.costs import Costs
-from tffs_conformance.reports.header import Header, digest
+from tffs_conformance.reports.model.claims import StatedClaim
+from tffs_conformance.reports.model.costs import Costs
+from tffs_conformance.reports.model.header import Header, digest
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.services import Figure, Figures
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import plain, typed
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.services import Figure, Figures
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.reports.waivers import Waiver
 
 T = TypeVar("T")
 

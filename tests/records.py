@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from tffs_conformance.reports.abi import AbiFacts, AbiSymbols
-from tffs_conformance.reports.costs import Called, Cost, Costs, Growth, Held, Point
-from tffs_conformance.reports.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
+from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
+from tffs_conformance.reports.model.costs import Called, Cost, Costs, Growth, Held, Point
+from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
 
 
 def clause(level: Any, conformance_class: str, op: str | None, **more: Any) -> ClauseFacts:

@@ -8,13 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from tffs_conformance.cli import main
-from tffs_conformance.harness import abi, releases
-from tffs_conformance.harness.abi import ELSEWHERE, Abi, Symbols
-from tffs_conformance.harness.demangle import demangled
 from tffs_conformance.harness.native import RUNTIME_NAME
-from tffs_conformance.harness.releases import LIBRARIES, PYTHON_NAME, Exports
-from tffs_conformance.harness.runtimes import CXX_NAME
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.shared_object import abi, releases
+from tffs_conformance.harness.shared_object.abi import ELSEWHERE, Abi, Symbols
+from tffs_conformance.harness.shared_object.demangle import demangled
+from tffs_conformance.harness.shared_object.releases import LIBRARIES, PYTHON_NAME, Exports
+from tffs_conformance.harness.shared_object.runtimes import CXX_NAME
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.contract.catalogue import clause
 
 RUN = "_ZN10tensorflow3runEv"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness.backing import Backing, Unable
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.backing import Backing, Unable
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.contract.catalogue import clause
 
 

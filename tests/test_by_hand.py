@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import Loader
 
 PLUGINS = Path(__file__).parents[1] / "reference_plugins"
 

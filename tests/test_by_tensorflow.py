@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness.guard import Guard, Refused
-from tffs_conformance.harness.loader import Blocked
-from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.hosting.loader import Blocked
+from tffs_conformance.harness.ops.guard import Guard, Refused
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.through.filesystem import TensorFlowFilesystem
 from tffs_conformance.harness.wire import Reply, Value, encode
 from tffs_conformance.suite.engine.by_tensorflow import is_killed_in, performs

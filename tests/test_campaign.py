@@ -15,8 +15,8 @@ from tffs_conformance.campaign import status
 from tffs_conformance.campaign.store import Store
 from tffs_conformance.campaign.tasks import Block
 from tffs_conformance.cli import main
-from tffs_conformance.reports.compare import compare
 from tffs_conformance.reports.document import load
+from tffs_conformance.suite.judge.compare import compare
 
 SMALL = """name = "small"
 tier = "smoke"

@@ -19,8 +19,8 @@ from tests.test_suite import run
 from tffs_conformance.harness import services
 from tffs_conformance.harness.native import NativePartsMissing, native_directory
 from tffs_conformance.harness.services import Missing
-from tffs_conformance.reports.compare import compare
 from tffs_conformance.reports.document import load
+from tffs_conformance.suite.judge.compare import compare
 
 pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("campaign over tls")]
 

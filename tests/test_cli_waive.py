@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from tests.records import GOOD, HEADER, record
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 
 ODD = 'a "quoted" \\ \x1b\udcff'
 

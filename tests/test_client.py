@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import host_limits
-from tffs_conformance.harness.client import Host
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.guard import Guard
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.hosting import limits as host_limits
+from tffs_conformance.harness.hosting.client import Host
+from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, Blocked, Hangs, Loaded, Loader
+from tffs_conformance.harness.hosting.registration import DiedRegistering
+from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.launchers.output import OUTPUT_KEPT, Output
-from tffs_conformance.harness.loader import ALL_HANGS, MAX_HANGS, Blocked, Hangs, Loaded, Loader
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
-from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw, Watch
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.registration import DiedRegistering
-from tffs_conformance.harness.shipped import plugin_path
-from tffs_conformance.harness.state import State
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.guard import Guard
+from tffs_conformance.harness.ops.outcomes import Crashed, Died, Hung, Threw, Watch
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 
 def loader(fault: str | None = None, timeout: float = 10) -> Loader:

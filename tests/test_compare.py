@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
 from tffs_conformance.cli import main
-from tffs_conformance.reports.compare import Before, Kind, compare
 from tffs_conformance.reports.document import write
-from tffs_conformance.reports.header import ClauseFacts, digest
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
+from tffs_conformance.reports.model.header import ClauseFacts, digest
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import REPORT_NAME, Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import REPORT_NAME, Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.suite.judge.compare import Before, Kind, compare
 
 
 def report(

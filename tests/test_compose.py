@@ -12,7 +12,7 @@ from tffs_conformance.harness.services import ComposeError, read
 from tffs_conformance.harness.services.calls import CallCounter
 from tffs_conformance.harness.services.compose import Port
 from tffs_conformance.harness.services.figures import sample
-from tffs_conformance.harness.shipped import compose_files
+from tffs_conformance.harness.targets.shipped import compose_files
 
 DRAGONFLY = compose_files()["dragonfly"]
 

@@ -19,13 +19,13 @@ from msgspec.structs import replace
 
 from tests.records import COSTS, GOOD, HEADER
 from tests.test_suite import command, environment, report, run
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.programs import Spent
-from tffs_conformance.reports import compare, cost_words
-from tffs_conformance.reports.cost_lines import cost_lines
-from tffs_conformance.reports.costs import Cost, Costs, Growth, Point
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.over_tables.programs import Spent
+from tffs_conformance.reports.forms import cost_words
+from tffs_conformance.reports.forms.cost_lines import cost_lines
+from tffs_conformance.reports.model.costs import Cost, Costs, Growth, Point
+from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.redaction import Redaction
-from tffs_conformance.reports.tally import build
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.costs import measure as measure_module
 from tffs_conformance.suite.costs import timing
@@ -36,6 +36,7 @@ from tffs_conformance.suite.costs.measure import measure
 from tffs_conformance.suite.costs.timing import _busy, percentile
 from tffs_conformance.suite.costs.workloads import DIRECTORY, FILE, THREADS, WORKLOADS, Workload
 from tffs_conformance.suite.engine.first_look import first_look
+from tffs_conformance.suite.judge import compare
 
 ROUNDS = 12
 SIZES = (16, 64, 256, 1024, 4096)

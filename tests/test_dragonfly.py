@@ -15,8 +15,8 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
 from tests.store import Store
 from tests.topology import ACCESS, SECRET, sent, traffic, until, whole
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.services import Running
 
 pytestmark = [

@@ -16,8 +16,8 @@ from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem
 from tests.faulty_http import Asked, FaultyServer, Reply, without_length
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, Stored, error
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

@@ -18,7 +18,7 @@ from tests.test_portable_host import image, judged
 from tests.topology import COMPOSE, traffic
 from tffs_conformance.harness.native import NativePartsMissing, portable_host
 from tffs_conformance.harness.services import Running
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

@@ -19,7 +19,7 @@ from tests.dragonfly_client import BUILT, MISSING, Servers, at, configuration, f
 from tests.faulty_http import Asked, Fault, Reply, without_length
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

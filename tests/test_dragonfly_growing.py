@@ -15,9 +15,9 @@ from tests.dragonfly_client import BUILT, MISSING, at, read, served
 from tests.faulty_http import Asked, Fault, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, Stored
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import RandomAccessFile
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.filesystem import RandomAccessFile
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

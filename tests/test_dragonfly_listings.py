@@ -11,7 +11,7 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, at, served
 from tests.faulty_http import Asked, Reply
 from tests.s3_server import BUCKET, S3Server, document, error
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

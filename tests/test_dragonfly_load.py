@@ -11,10 +11,10 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, served, write
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server, error
-from tffs_conformance.harness import programs
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.host_filesystem import HostFilesystem
-from tffs_conformance.harness.programs import Program
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.over_tables import programs
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.programs import Program
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

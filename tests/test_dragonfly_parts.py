@@ -10,8 +10,8 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, at, served, write
 from tests.faulty_http import Asked, Fault, Reply
 from tests.s3_server import BUCKET, S3Server, Stored, document, error
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

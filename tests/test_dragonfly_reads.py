@@ -13,7 +13,7 @@ from tests.dragonfly_client import BUILT, MISSING, Servers, at, configuration, f
 from tests.faulty_http import Asked, Reply, without_length
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

@@ -12,8 +12,8 @@ from tests.dragonfly_client import BUILT, MISSING, ROOT, at, configuration, file
 from tests.faulty_http import Asked, Fault, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, document, error
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

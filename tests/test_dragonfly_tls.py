@@ -11,7 +11,7 @@ from tests.certificates import Authority, TlsStore
 from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, read, registered
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from tests.test_header import HEADER
-from tffs_conformance.harness.elf import NotElf, SharedObject, read
-from tffs_conformance.harness.releases import functions_of_c
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.shared_object.elf import NotElf, SharedObject, read
+from tffs_conformance.harness.shared_object.releases import functions_of_c
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 RIGHT = plugin_path("posix").read_bytes()
 

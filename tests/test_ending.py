@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Outcome, Read
-from tffs_conformance.harness.shipped import plugin_path
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.outcomes import Outcome, Read
+from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.ending import conclude
 from tffs_conformance.suite.engine.target import Target

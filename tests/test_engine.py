@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.checks import Misused
 from tffs_conformance.suite.engine.knowledge import NOTHING

@@ -16,7 +16,7 @@ from tests.test_portable_host import image, judged
 from tffs_conformance.harness import services
 from tffs_conformance.harness.native import NativePartsMissing, portable_host
 from tffs_conformance.harness.services import Missing
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 pytestmark = pytest.mark.xdist_group("far hosts")
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests import fidelity
 from tests.tensorflow.targets import PYTHON, tensorflow
-from tffs_conformance.harness import releases
+from tffs_conformance.harness.shared_object import releases
 
 #: The releases that pip offers, oldest first.
 RELEASES = releases.of_c().releases

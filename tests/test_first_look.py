@@ -9,11 +9,11 @@ import pytest
 
 from tests.faults.driven import Judged, all_cases, judge
 from tests.test_suite import report, run
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import Filesystem
-from tffs_conformance.harness.outcomes import Outcome
-from tffs_conformance.harness.shipped import plugin_path
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.filesystem import Filesystem
+from tffs_conformance.harness.ops.outcomes import Outcome
+from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.knowledge import Knowledge

@@ -14,10 +14,10 @@ from tests.test_suite import run
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.forms import github, markdown
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import github as job
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "100 %, a: b")

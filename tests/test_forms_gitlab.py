@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from tests.hostile_report import HARM, LONG, hostile_report
 from tests.records import GOOD, HEADER, case, record
 from tffs_conformance.reports.forms.gitlab import LONGEST, render
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN")
 

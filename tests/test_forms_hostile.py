@@ -8,8 +8,8 @@ from tests.hostile_report import HARM, HOSTILE, hostile_report
 from tffs_conformance.reports.document import render, validate
 from tffs_conformance.reports.escape import steers
 from tffs_conformance.reports.forms import FORMS, Form, write
+from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.plain import parse
-from tffs_conformance.reports.report import Report
 
 #: What others' sites show, which take no file of any length.
 BOUNDED = [form for form in FORMS if form.name != "html"]

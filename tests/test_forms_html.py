@@ -21,9 +21,9 @@ from tffs_conformance.reports.document import write
 from tffs_conformance.reports.escape import printable, steers
 from tffs_conformance.reports.forms import html
 from tffs_conformance.reports.forms.page import LONGEST, address
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.waivers import fingerprint
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.waivers import fingerprint
 
 REPORT = full()
 BESIDE = Path("nowhere")

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from tests.hostile_report import HARM, hostile_report
 from tests.records import GOOD, HEADER, case, clause, record
 from tffs_conformance.reports.forms.markdown import LIMIT, bounded, render
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.terminal import FINDINGS_SHOWN
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.reports.waivers import Waiver
+from tffs_conformance.reports.forms.terminal import FINDINGS_SHOWN
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.model.waivers import Waiver
 
 #: What the file has markup for. Everything else that Markdown knows would be a plugin's.
 OURS = {"heading", "paragraph", "bullet_list", "list_item", "strong", "inline", "text", "softbreak", "code_inline",

@@ -15,14 +15,14 @@ from tests.records import GOOD, case, record
 from tests.test_compare import ABSENT, NEWER, NOT_RUN, OK, WARNED, broken
 from tests.test_compare import report as made
 from tests.test_suite import report, run, run_beside
-from tffs_conformance.reports.claims import StatedClaim
 from tffs_conformance.reports.document import load, render, write
-from tffs_conformance.reports.header import Header
 from tffs_conformance.reports.journal import KILLED
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.claims import StatedClaim
+from tffs_conformance.reports.model.header import Header
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import gate
 from tffs_conformance.run.gate import Baseline, Held
 from tffs_conformance.run.run_options import BadUsage

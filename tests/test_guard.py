@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tffs_conformance.harness import paths
-from tffs_conformance.harness.guard import Guard, Refused
-from tffs_conformance.harness.tables import CHANGING
+from tffs_conformance.harness.ops import paths
+from tffs_conformance.harness.ops.guard import Guard, Refused
+from tffs_conformance.harness.ops.tables import CHANGING
 
 OWN = "mine://host/tmp/tffs-x/case"
 ONE_PATH = sorted(CHANGING - {"rename_file", "copy_file"})

@@ -13,18 +13,19 @@ from pathlib import Path
 import pytest
 
 from tests.faults.driven import judge, of_clause
-from tffs_conformance.harness import programs, wire
-from tffs_conformance.harness.client import Host
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness import wire
+from tffs_conformance.harness.hosting.client import Host
+from tffs_conformance.harness.hosting.loader import Loaded, Loader
+from tffs_conformance.harness.hosting.registration import again, register
+from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import Loaded, Loader
-from tffs_conformance.harness.outcomes import Crashed, Died, Watch
-from tffs_conformance.harness.programs import Program
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.registration import again, register
-from tffs_conformance.harness.shipped import plugin_path
-from tffs_conformance.harness.state import State
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.outcomes import Crashed, Died, Watch
+from tffs_conformance.harness.over_tables import programs
+from tffs_conformance.harness.over_tables.programs import Program
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.model.verdicts import Verdict
 
 
 @contextmanager
@@ -249,11 +250,11 @@ def test_a_host_exits(tmp_path: Path) -> None:
 
 FEW = """
 import resource, sys
-from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.launchers.launcher import Lost
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.registration import register
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.hosting.registration import register
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 resource.setrlimit(resource.{limit}, ({value}, {value}))
 try:

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness.client import Host, HostFault
+from tffs_conformance.harness.hosting.client import Host, HostFault
+from tffs_conformance.harness.hosting.loader import SAME_FAILURES, Loaded, Loader
+from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers import local as local_launcher
 from tffs_conformance.harness.launchers.command import Command
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR, Launcher, LocalFacts, Lost
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import SAME_FAILURES, Loaded, Loader
 from tffs_conformance.harness.native import native_directory
-from tffs_conformance.harness.outcomes import Crashed, Died, Hung, Threw
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.shipped import plugin_path
-from tffs_conformance.harness.state import State
+from tffs_conformance.harness.ops.outcomes import Crashed, Died, Hung, Threw
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.harness.wire import WIRE_VERSION, encode
 
 HOST = str(native_directory() / "tffs-host")

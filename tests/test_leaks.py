@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance.harness import leaks, programs
-from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.hosting import leaks
+from tffs_conformance.harness.hosting.client import Host
+from tffs_conformance.harness.hosting.loader import Loader
+from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.programs import Program
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.shipped import plugin_path
-from tffs_conformance.harness.state import State
+from tffs_conformance.harness.over_tables import programs
+from tffs_conformance.harness.over_tables.programs import Program
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.suite.contract import histories
 from tffs_conformance.suite.contract.histories import Event, Files, ends
 

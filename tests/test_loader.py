@@ -10,7 +10,7 @@ import pytest
 
 from tests.tensorflow.targets import LOADER
 from tffs_conformance.harness.native import native_directory
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 PRELOAD = native_directory() / LOADER
 

@@ -3,9 +3,9 @@
 import os
 import random
 
+from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
-from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 
 class Changing:

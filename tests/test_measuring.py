@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tffs_conformance.harness.services import Measure
-from tffs_conformance.reports.services import Figure, Figures
+from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.run import measuring
 from tffs_conformance.run.targets import only_target
 

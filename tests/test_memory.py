@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.filesystem import MemoryRegion
-from tffs_conformance.harness.guard import Guard
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import Loader
-from tffs_conformance.harness.outcomes import Option
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.filesystem import MemoryRegion
+from tffs_conformance.harness.ops.guard import Guard
+from tffs_conformance.harness.ops.outcomes import Option
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 ROOT = "memory:///tests"
 INT, REAL, BUFFER = 0, 1, 2

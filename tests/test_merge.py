@@ -12,19 +12,19 @@ from tests.records import CLAUSES, GOOD, HEADER, case, clause
 from tests.test_compare import ERROR, NOT_RUN, OK, broken
 from tests.test_suite import run
 from tffs_conformance.cli import main
-from tffs_conformance.reports.claims import StatedClaim
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.errors import PartsDisagree
-from tffs_conformance.reports.header import Header, SuiteFacts, digest
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
-from tffs_conformance.reports.merge import Merged, Suite, merge
+from tffs_conformance.reports.model.claims import StatedClaim
+from tffs_conformance.reports.model.header import Header, SuiteFacts, digest
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.report import REPORT_NAME, Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.report import REPORT_NAME, Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.waivers import Waiver, WaiverState
 from tffs_conformance.run.collection import Wanted
 from tffs_conformance.suite.engine.marks import CALLS, TIERS
+from tffs_conformance.suite.judge.merge import Merged, Suite, merge
 
 ALL = (*GOOD, case("read/b", ("read.hint", "warning")), broken("read/c"))
 CLAIM = StatedClaim(name="append", value=True, text="it appends", supported=True, clauses=("read.succeeds",))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tffs_conformance.harness import glob
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.ops import glob
+from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.suite.contract import matcher
 from tffs_conformance.suite.contract.model import Model, Step
 from tffs_conformance.suite.properties import strategies

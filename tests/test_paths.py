@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tffs_conformance.harness import glob, paths
+from tffs_conformance.harness.ops import glob, paths
 
 
 @pytest.mark.parametrize(

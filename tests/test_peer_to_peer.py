@@ -9,9 +9,9 @@ import pytest
 from tests.store import Store, direct, through
 from tests.topology import ACCESS, COMPOSE, SECRET, sent, traffic, until
 from tffs_conformance.harness import services
-from tffs_conformance.harness.backing import Backing
 from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.services.engine import RUN
+from tffs_conformance.harness.targets.backing import Backing
 
 #: An object of this many bytes is fetched through the scheduler; up to 4 MiB go straight from the store.
 SIZE = 20 << 20

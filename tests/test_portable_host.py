@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from tffs_conformance.harness import services
+from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.command import Command
-from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.native import NativePartsMissing, portable_host
-from tffs_conformance.harness.outcomes import Died, Threw
-from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.ops.outcomes import Died, Threw
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.services import Missing
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 #: One worker has the container.
 pytestmark = pytest.mark.xdist_group("portable host")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness import profile
-from tffs_conformance.harness.profile import ProfileError
-from tffs_conformance.harness.tables import OPS
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.harness.ops.tables import OPS
+from tffs_conformance.harness.targets import profile
+from tffs_conformance.harness.targets.profile import ProfileError
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import claims
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.contract.claims import Claims, UnknownClaim

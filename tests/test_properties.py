@@ -13,9 +13,9 @@ import pytest
 
 from tests.records import record
 from tests.test_suite import command, environment, report, run
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.outcomes import Outcome, Source
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.outcomes import Outcome, Source
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.model import Expectation, Step
 from tffs_conformance.suite.properties.search import Search
 from tffs_conformance.suite.properties.traces import Trace
@@ -34,7 +34,7 @@ if len(sys.argv) > 1:
     importlib.import_module(sys.argv[1])
 import hypothesis
 from hypothesis.stateful import run_state_machine_as_test
-from tffs_conformance.harness.tables import OPS
+from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.suite.properties import machines, search, strategies
 
 made = []

@@ -13,13 +13,13 @@ from tests.records import GOOD, HEADER, case, record
 from tffs_conformance.cli import main
 from tffs_conformance.reports.anonymous import anonymous
 from tffs_conformance.reports.document import load, write
-from tffs_conformance.reports.header import SuiteFacts, TargetFacts
+from tffs_conformance.reports.model.header import SuiteFacts, TargetFacts
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.publish import NOTES_NAME, NotPublishable, publish
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
 from tffs_conformance.reports.reproduce import UNCONFIRMED, draft
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
 
 
 def made(*cases: CaseRecord, left_out: str | None = None, **more: Any) -> Report:

@@ -6,13 +6,13 @@ import pytest
 
 from tests.faults.driven import judge, of_clause
 from tests.test_suite import run
-from tffs_conformance.harness.client import Host
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.hosting.client import Host
+from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
-from tffs_conformance.harness.registration import register
+from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.reports import document
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.verdicts import Verdict
 
 #: What is wrong with the plugin: the code that registration gives, and the clause.
 ROWS = {

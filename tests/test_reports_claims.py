@@ -4,9 +4,9 @@ import pytest
 
 from tests.records import case, record
 from tffs_conformance.reports import plain
-from tffs_conformance.reports.claims import ClaimAccount, ClaimState, StatedClaim, accounts
-from tffs_conformance.reports.records import CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.claims import ClaimAccount, ClaimState, StatedClaim, accounts
+from tffs_conformance.reports.model.records import CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ from tffs_conformance.reports.errors import (
     UnknownClause,
     WrongSchema,
 )
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.reports.plain import digest_of, parse
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict, worst
 
 
 def report(*cases: CaseRecord, left_out: str | None = None) -> Report:

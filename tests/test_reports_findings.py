@@ -3,11 +3,11 @@
 from msgspec.structs import replace
 
 from tests.records import CLAUSES, HEADER, clause, record
-from tffs_conformance.reports.findings import by_clause, findings
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.findings import by_clause, findings
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import catalogue
 
 

@@ -16,11 +16,11 @@ from tffs_conformance.reports.errors import (
     UnknownClause,
 )
 from tffs_conformance.reports.journal import FORMAT, JOURNAL_NAME, KILLED, Journal, recover
-from tffs_conformance.reports.records import CaseRecord
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.report import REPORT_NAME
+from tffs_conformance.reports.model.services import Figure, Figures
+from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.redaction import Redaction
-from tffs_conformance.reports.report import REPORT_NAME
-from tffs_conformance.reports.services import Figure, Figures
-from tffs_conformance.reports.tally import build
 
 HOSTILE = case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff\n{")
 

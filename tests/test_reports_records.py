@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.records import record
 from tffs_conformance.reports import plain
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 
 # Surrogates included: paths and messages of a plugin are decoded with surrogateescape.
 TEXT = st.text(st.characters())

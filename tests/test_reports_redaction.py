@@ -7,9 +7,9 @@ from urllib.parse import quote
 import pytest
 
 from tests.records import record
-from tffs_conformance.reports.records import CheckRecord
+from tffs_conformance.reports.model.records import CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.redaction import Redaction, looks_secret, passwords
-from tffs_conformance.reports.verdicts import Verdict
 
 SECRET = 'a "b\\c/\u00e9'
 

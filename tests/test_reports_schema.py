@@ -15,17 +15,17 @@ from msgspec.structs import replace
 
 from tests.records import COSTS, GOOD, HEADER, record
 from tffs_conformance.reports import json_schema
-from tffs_conformance.reports.claims import StatedClaim
 from tffs_conformance.reports.document import render, validate
 from tffs_conformance.reports.errors import ReportError, WrongSchema
-from tffs_conformance.reports.header import Header
+from tffs_conformance.reports.model.claims import StatedClaim
+from tffs_conformance.reports.model.header import Header
+from tffs_conformance.reports.model.records import CheckRecord
+from tffs_conformance.reports.model.report import SCHEMA
+from tffs_conformance.reports.model.services import Figure, Figures
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import ClauseVerdict, Verdict
+from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import digest_of
-from tffs_conformance.reports.records import CheckRecord
-from tffs_conformance.reports.report import SCHEMA
-from tffs_conformance.reports.services import Figure, Figures
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import ClauseVerdict, Verdict
-from tffs_conformance.reports.waivers import Waiver
 
 ROOT = Path(__file__).parent.parent
 COMMITTED = ROOT / "reports" / "schema" / json_schema.FILE_NAME

@@ -4,10 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.records import CLAUSES, HEADER, case, clause, record
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.report import Report
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
 
 
 def report(*cases: CaseRecord) -> Report:

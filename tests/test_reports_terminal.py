@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
-from tffs_conformance.reports.claims import StatedClaim
-from tffs_conformance.reports.header import ReadingFacts
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.services import Figure, Figures
-from tffs_conformance.reports.tally import build
-from tffs_conformance.reports.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.reports.waivers import Waiver
+from tffs_conformance.reports.forms.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
+from tffs_conformance.reports.model.claims import StatedClaim
+from tffs_conformance.reports.model.header import ReadingFacts
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.services import Figure, Figures
+from tffs_conformance.reports.model.tally import build
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.model.waivers import Waiver
 
 EVIL = "\x1b]0;title\x07 \x9b31m\r\n\u202e \udcff"
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")

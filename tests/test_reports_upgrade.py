@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, render, validate, write
 from tffs_conformance.reports.errors import AlteredReport, WrongSchema
-from tffs_conformance.reports.header import digest
-from tffs_conformance.reports.report import SCHEMA
+from tffs_conformance.reports.model.header import digest
+from tffs_conformance.reports.model.report import SCHEMA
 
 OLD = Path(__file__).parent / "reports" / "report-of-0.1.0.json"
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tffs_conformance.reports.verdicts import (
+from tffs_conformance.reports.model.verdicts import (
     JUDGED,
     WORST_FIRST,
     TargetVerdict,

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.records import case, record
-from tffs_conformance.reports.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
-from tffs_conformance.reports.waivers import (
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.model.waivers import (
     OPTIONAL,
     REQUIRED,
     Waiver,

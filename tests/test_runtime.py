@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.test_header import HEADER
-from tffs_conformance.harness.codes import Code
 from tffs_conformance.harness.native import native_directory
+from tffs_conformance.harness.ops.codes import Code
 
 NAMES = {
     Code.NOT_FOUND: "ENOENT ESRCH ENXIO ENODEV",

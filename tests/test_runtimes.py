@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness import releases, runtimes
-from tffs_conformance.harness.client import Host
+from tffs_conformance.harness.hosting.client import Host
+from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Lost
 from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory, portable_host
-from tffs_conformance.harness.registration import register
-from tffs_conformance.harness.runtimes import CXX_NAME, NoRuntime, Runtime, find
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.shared_object import releases, runtimes
+from tffs_conformance.harness.shared_object.runtimes import CXX_NAME, NoRuntime, Runtime, find
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.run.plugin_facts import see
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from tests.tensorflow.targets import PYTHON, environment, tensorflow
 from tests.test_abi import BESIDE, library
-from tffs_conformance.harness import abi, releases
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
-from tffs_conformance.harness.releases import LIBRARIES
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.shared_object import abi, releases
+from tffs_conformance.harness.shared_object.releases import LIBRARIES
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 pytestmark = [
     pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}"),

@@ -10,11 +10,11 @@ import pytest
 
 from tests.faults import driven
 from tests.test_suite import command, environment, report, run, run_beside
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.registration import MissingSymbol, Registration
-from tffs_conformance.harness.tables import OPS
+from tffs_conformance.harness.hosting.registration import MissingSymbol, Registration
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.reports import journal
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.engine import collect
 

@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from tffs_conformance.reports.records import CheckRecord
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.engine.sharing import CHECKS, OTHERS, add
 
 

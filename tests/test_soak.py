@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.ops.codes import Code
 
 CLONE = Path(__file__).parents[1]
 sys.path.insert(0, str(CLONE / "benchmarks"))

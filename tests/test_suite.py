@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests import forked
-from tffs_conformance.harness.shipped import built, plugin_path
+from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.marks import UNDEFINED

@@ -15,17 +15,17 @@ from tests.test_fakes import told
 from tests.test_header import HEADER
 from tests.test_suite import report
 from tests.test_suite import run as suite
-from tffs_conformance.harness.client import Host
-from tffs_conformance.harness.codes import Code
-from tffs_conformance.harness.guard import Guard
-from tffs_conformance.harness.host_filesystem import HostFilesystem
+from tffs_conformance.harness.hosting.client import Host
+from tffs_conformance.harness.hosting.loader import Loader
+from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import Loader
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
-from tffs_conformance.harness.outcomes import Died
-from tffs_conformance.harness.raw import RawFilesystem
-from tffs_conformance.harness.registration import register
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.guard import Guard
+from tffs_conformance.harness.ops.outcomes import Died
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
 
 pytestmark = pytest.mark.skipif(tensorflow() is None, reason=f"not run: no TensorFlow in {PYTHON}")
 

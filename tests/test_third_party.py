@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import native, profile, services
+from tffs_conformance.harness import native, services
+from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports.document import load
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.contract.claims import stated

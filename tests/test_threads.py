@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness import programs
-from tffs_conformance.harness.client import HostFault
-from tffs_conformance.harness.codes import Code
+from tffs_conformance.harness.hosting.client import HostFault
+from tffs_conformance.harness.hosting.loader import MAX_HANGS, Blocked, Loader
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.loader import MAX_HANGS, Blocked, Loader
-from tffs_conformance.harness.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
-from tffs_conformance.harness.programs import Program
-from tffs_conformance.harness.raw import Call, RawFilesystem
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
+from tffs_conformance.harness.over_tables import programs
+from tffs_conformance.harness.over_tables.programs import Program
+from tffs_conformance.harness.over_tables.raw import Call, RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 THREADS = 4
 ROUNDS = 200

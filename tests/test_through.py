@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.test_suite import run
-from tffs_conformance.harness.client import Host
-from tffs_conformance.harness.filesystem import Filesystem
-from tffs_conformance.harness.guard import Guard, Refused
+from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Lost
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
-from tffs_conformance.harness.outcomes import Source
-from tffs_conformance.harness.raw import RawFilesystem
+from tffs_conformance.harness.ops.filesystem import Filesystem
+from tffs_conformance.harness.ops.guard import Guard, Refused
+from tffs_conformance.harness.ops.outcomes import Source
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.through import interpreter
 from tffs_conformance.harness.through.filesystem import REACHED, TensorFlowFilesystem
 from tffs_conformance.harness.through.interpreter import NoInterpreter

@@ -13,11 +13,11 @@ import pytest
 from tests.records import HEADER, case
 from tests.test_suite import command, environment, hosts_in, report, run_beside
 from tests.test_suite import run_anew as run
-from tffs_conformance.harness.shipped import plugin_path
+from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import journal
 from tffs_conformance.reports.journal import Journal
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.outcome import present
 
 SMOKE = ("--plugin=posix", "--tier=smoke")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.reports.header import digest
+from tffs_conformance.reports.model.header import digest
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.run import commit as built_from
 from tffs_conformance.suite.contract import catalogue

@@ -8,7 +8,7 @@ from typing import Any
 from tests.store import Store, through
 from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.services.figures import Figure
-from tffs_conformance.harness.shipped import compose_files
+from tffs_conformance.harness.targets.shipped import compose_files
 
 COMPOSE = compose_files()["dragonfly"]
 #: The defaults of the compose file.

@@ -16,10 +16,11 @@ import click
 
 from reference_plugins.dragonfly.services import build_images
 from reference_plugins.dragonfly.services.build_images import Unable
-from tffs_conformance.harness import profile, runtimes, wheels
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.services import ComposeError
-from tffs_conformance.harness.wheels import NoWheel
+from tffs_conformance.harness.shared_object import runtimes, wheels
+from tffs_conformance.harness.shared_object.wheels import NoWheel
+from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports import publish as reports
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.publish import NotPublishable

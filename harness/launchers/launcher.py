@@ -1,6 +1,6 @@
 """What a launcher can do: start hosts, and tell how each of them ended.
 
-A `Host` (harness/client.py) speaks to a `Process`, whatever started it.
+A `Host` (harness/hosting/client.py) speaks to a `Process`, whatever started it.
 """
 
 import signal

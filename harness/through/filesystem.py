@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..codes import Code
-from ..defaults import answer
-from ..filesystem import MemoryRegion, RandomAccessFile, WritableFile
-from ..guard import Guard
-from ..host_files import HostRandomAccessFile, HostWritableFile
-from ..outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
-from ..raw import RawFilesystem
+from ..ops.codes import Code
+from ..ops.defaults import answer
+from ..ops.filesystem import MemoryRegion, RandomAccessFile, WritableFile
+from ..ops.guard import Guard
+from ..ops.outcomes import Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
+from ..over_tables.files import HostRandomAccessFile, HostWritableFile
+from ..over_tables.raw import RawFilesystem
 from ..wire import Reply
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from ..report import Report
+from ..model.report import Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from .. import words
-from ..report import Report
-from ..verdicts import TargetVerdict
+from ..model.report import Report
+from ..model.verdicts import TargetVerdict
+from . import words
 
 #: Each has a contrast of at least 4.5 with white text.
 COLOURS = {

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from .. import words
 from ..escape import printable
-from ..findings import findings
-from ..report import Report
-from ..verdicts import TargetVerdict
+from ..model.findings import findings
+from ..model.report import Report
+from ..model.verdicts import TargetVerdict
+from . import words
 
 #: GitHub shows so many annotations of a kind for a step, and no more.
 MOST = 10

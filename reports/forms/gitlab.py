@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import words
-from ..findings import by_clause
-from ..identity import Identities
+from ..model.findings import by_clause
+from ..model.report import Report
+from ..model.verdicts import Verdict
 from ..plain import dumps
-from ..report import Report
-from ..verdicts import Verdict
+from . import words
+from .identity import Identities
 
 #: What GitLab calls them.
 SEVERITIES = {Verdict.VIOLATION: "major", Verdict.WARNING: "minor"}

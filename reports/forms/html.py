@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import cost_words
-from ..abi import spans
 from ..escape import command_line
-from ..findings import Finding, by_clause, findings
-from ..header import ReadingFacts
-from ..records import CaseRecord
-from ..report import ClauseAccount, Report
-from ..verdicts import Verdict, checks_made
+from ..model.abi import spans
+from ..model.findings import Finding, by_clause, findings
+from ..model.header import ReadingFacts
+from ..model.records import CaseRecord
+from ..model.report import ClauseAccount, Report
+from ..model.verdicts import Verdict, checks_made
+from ..model.waivers import REMEDIES
 from ..waiver_file import proposed, written
-from ..waivers import REMEDIES
+from . import cost_words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
 from .packed import packed
 from .page import page

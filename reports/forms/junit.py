@@ -11,10 +11,10 @@ from pathlib import Path
 import junitparser
 from junitparser import Error, Failure, Properties, Property, Skipped, TestCase, TestSuite
 
-from .. import words
-from ..records import CaseRecord, CheckRecord
-from ..report import Report
-from ..verdicts import Verdict
+from ..model.records import CaseRecord, CheckRecord
+from ..model.report import Report
+from ..model.verdicts import Verdict
+from . import words
 
 #: So many characters of one text are shown, and of one line.
 LONGEST = 10_000

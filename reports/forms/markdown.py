@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from .. import cost_words, words
-from ..claims import ClaimState
-from ..costs import Costs
-from ..findings import Finding, by_clause, findings
+from ..model.claims import ClaimState
+from ..model.costs import Costs
+from ..model.findings import Finding, by_clause, findings
+from ..model.report import REPORT_NAME, Report
+from ..model.verdicts import Verdict
 from ..plain import dumps
-from ..report import REPORT_NAME, Report
-from ..terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN
-from ..verdicts import Verdict
+from . import cost_words, words
+from .terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN
 
 #: Bytes of the file. A comment on GitHub takes 65,536 characters, the summary of a job 1 MiB.
 LIMIT = 65_000

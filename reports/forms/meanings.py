@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from ..claims import ClaimState
-from ..header import Tier
-from ..verdicts import ClauseVerdict, TargetVerdict
-from ..waivers import WaiverState
+from ..model.claims import ClaimState
+from ..model.header import Tier
+from ..model.verdicts import ClauseVerdict, TargetVerdict
+from ..model.waivers import WaiverState
 
 #: Of the target, or of a class of it.
 OF_TARGET: Mapping[TargetVerdict, str] = {

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from ..escape import command_line
+from ..model.records import CaseRecord, CheckRecord
+from ..model.report import Report
 from ..plain import dumps
-from ..records import CaseRecord, CheckRecord
-from ..report import Report
 from .page import address, shown
 
 

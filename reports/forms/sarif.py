@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .. import words
 from ..escape import command_line
-from ..findings import Finding, Made, by_clause
-from ..identity import Identities
+from ..model.findings import Finding, Made, by_clause
+from ..model.report import ClauseAccount, Report
+from ..model.verdicts import TargetVerdict, Verdict
 from ..plain import dumps
-from ..report import ClauseAccount, Report
-from ..verdicts import TargetVerdict, Verdict
+from . import words
+from .identity import Identities
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: GitHub takes so many results and no more.

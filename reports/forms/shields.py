@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from ..model.report import Report
 from ..plain import dumps
-from ..report import Report
 from .badge import COLOURS, label, message
 
 

@@ -11,12 +11,12 @@ from urllib.parse import unquote, urljoin
 
 from markupsafe import Markup
 
-from ..abi import spans
 from ..escape import command_line
 from ..forms import html
 from ..forms.page import environment
+from ..model.abi import spans
+from ..model.report import REPORT_NAME, Report
 from ..publish import NOTES_NAME
-from ..report import REPORT_NAME, Report
 from .notes import rendered
 from .releases import Release, newest
 from .standing import CLAUSES, TARGETS, by_class, latest_first, standings, word

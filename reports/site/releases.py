@@ -8,8 +8,8 @@ from packaging.version import InvalidVersion, Version
 
 from ..document import load
 from ..escape import printable
+from ..model.report import REPORT_NAME, Report
 from ..publish import NOTES_NAME, NotPublishable, hold, is_name
-from ..report import REPORT_NAME, Report
 from .notes import Notes, read_notes
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..records import CaseRecord
-from ..report import ClauseAccount, Report
-from ..verdicts import ClauseVerdict, TargetVerdict, Verdict
+from ..model.records import CaseRecord
+from ..model.report import ClauseAccount, Report
+from ..model.verdicts import ClauseVerdict, TargetVerdict, Verdict
 from .releases import Release
 
 

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from ...harness.backing import Unable
+from ...harness.targets.backing import Unable
 from ..engine.case import Case
 from ..engine.target import EXAMPLES
 

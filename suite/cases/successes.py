@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from ...harness.outcomes import Outcome
+from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from ...harness import leaks
-from ...harness.codes import Code
-from ...harness.outcomes import Option, Outcome, Watch
+from ...harness.hosting import leaks
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Option, Outcome, Watch
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness import host_limits, paths
-from ...harness.backing import Unable
-from ...harness.codes import Code
-from ...harness.outcomes import Outcome
+from ...harness.hosting import limits as host_limits
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome
+from ...harness.targets.backing import Unable
 from ..engine.case import Case, NoStimulus
 from ..engine.marks import clauses, over_tables
 from .successes import SUCCESSES, prepared

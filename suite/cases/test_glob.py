@@ -2,8 +2,9 @@
 
 import pytest
 
-from ...harness import host_limits, paths
-from ...harness.codes import Code
+from ...harness.hosting import limits as host_limits
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables, smoke
 from .patterns import DIRECTORIES, EDGES, FILES, MALFORMED, PATTERNS, WITHOUT_A_DIRECTORY

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness import leaks, programs
-from ...harness.backing import Unable
-from ...harness.codes import Code
-from ...harness.outcomes import Source
-from ...harness.programs import Program
-from ...harness.state import State
+from ...harness.hosting import leaks
+from ...harness.hosting.state import State
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Source
+from ...harness.over_tables import programs
+from ...harness.over_tables.programs import Program
+from ...harness.targets.backing import Unable
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 

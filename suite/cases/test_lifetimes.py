@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.filesystem import MemoryRegion, RandomAccessFile, WritableFile
-from ...harness.outcomes import Outcome
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case
 from ..engine.marks import SURVIVED, clauses, full, over_tables
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness import host_limits
-from ...harness.codes import Code
-from ...harness.outcomes import Outcome
+from ...harness.hosting import limits as host_limits
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case, Tree
 from ..engine.marks import clauses, over_tables, undefined
 from .successes import SUCCESSES, prepared

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness import leaks, paths
-from ...harness.backing import Unable
-from ...harness.codes import Code
-from ...harness.outcomes import Entries, Outcome, Watch
+from ...harness.hosting import leaks
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Entries, Outcome, Watch
+from ...harness.targets.backing import Unable
 from ..engine.case import Case
 from ..engine.marks import clauses, full, many_calls, over_tables, smoke
 from .test_status import FORM, is_one_path

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ...harness.codes import Code
+from ...harness.ops.codes import Code
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.outcomes import Outcome, Source
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome, Source
 from ..engine.case import Case, Tree
 from ..engine.marks import clauses, smoke
 

@@ -5,9 +5,9 @@ from typing import TypeVar
 
 import pytest
 
-from ...harness import paths
-from ...harness.codes import Code
-from ...harness.outcomes import Entries, Outcome
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Entries, Outcome
 from ..engine.case import Case, Tree
 from ..engine.marks import clauses, over_tables
 from .names import LOOK_ALIKES, NAMES, escaped

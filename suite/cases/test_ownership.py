@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ...harness.backing import Unable
-from ...harness.codes import Code
-from ...harness.filesystem import Filesystem
-from ...harness.outcomes import Outcome
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import Filesystem
+from ...harness.ops.outcomes import Outcome
+from ...harness.targets.backing import Unable
 from ..engine.case import Case
 from ..engine.marks import SURVIVED, clauses, over_tables
 

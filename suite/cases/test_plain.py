@@ -2,7 +2,7 @@
 
 import pytest
 
-from ...harness.codes import Code
+from ...harness.ops.codes import Code
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 from .successes import SUCCESSES

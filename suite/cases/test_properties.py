@@ -6,7 +6,7 @@ of any that was run.
 
 from contextlib import suppress
 
-from ...harness.outcomes import Died
+from ...harness.ops.outcomes import Died
 from ..engine.case import Case
 from ..engine.marks import clauses, full
 from .test_status import FORM, is_one_path

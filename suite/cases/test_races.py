@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.host_files import handle_of
-from ...harness.outcomes import Entries, Outcome
-from ...harness.programs import Program, Timed, run, run_within
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Entries, Outcome
+from ...harness.over_tables.files import handle_of
+from ...harness.over_tables.programs import Program, Timed, run, run_within
 from ..contract.histories import Actor, Event, Files, ends
 from ..engine.case import Case
 from ..engine.marks import SURVIVED, clauses, full, over_tables

@@ -4,9 +4,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.filesystem import RandomAccessFile
-from ...harness.outcomes import Outcome, Read
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import RandomAccessFile
+from ...harness.ops.outcomes import Outcome, Read
 from ..engine.case import Case
 from ..engine.marks import clauses, many_calls, smoke
 

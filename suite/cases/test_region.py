@@ -2,8 +2,8 @@
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.filesystem import MemoryRegion
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import MemoryRegion
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 

@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from ...harness import leaks
-from ...harness.backing import Unable
-from ...harness.client import HostFault
-from ...harness.codes import Code
-from ...harness.demangle import demangled
-from ...harness.raw import RawFilesystem
-from ...harness.registration import Registration, Scheme, again
-from ...harness.releases import functions_of_c
-from ...harness.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, TABLES, WRITABLE_FILE
+from ...harness.hosting import leaks
+from ...harness.hosting.client import HostFault
+from ...harness.hosting.registration import Registration, Scheme, again
+from ...harness.ops.codes import Code
+from ...harness.ops.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, TABLES, WRITABLE_FILE
+from ...harness.over_tables.raw import RawFilesystem
+from ...harness.shared_object.demangle import demangled
+from ...harness.shared_object.releases import functions_of_c
+from ...harness.targets.backing import Unable
 from ...harness.wire import unsigned
 from ..engine.case import Case, NoStimulus
 from ..engine.marks import SURVIVED, clauses, full, over_tables, smoke

@@ -6,11 +6,11 @@ import signal
 import pytest
 
 from ...harness import wire
-from ...harness.client import HostFault
-from ...harness.codes import Code
-from ...harness.filesystem import WritableFile
+from ...harness.hosting.client import HostFault
+from ...harness.hosting.state import State
 from ...harness.launchers.launcher import how
-from ...harness.state import State
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import WritableFile
 from ..engine.case import Case
 from ..engine.marks import SURVIVED, clauses, full, many_calls, over_tables, smoke
 from .successes import SUCCESSES, prepared

@@ -5,9 +5,9 @@ import zlib
 
 import pytest
 
-from ...harness import programs
-from ...harness.codes import Code
-from ...harness.programs import Program
+from ...harness.ops.codes import Code
+from ...harness.over_tables import programs
+from ...harness.over_tables.programs import Program
 from ..engine.case import Case, NoStimulus, Tree
 from ..engine.marks import clauses, full, over_tables
 from .test_write import handed_over, writer

@@ -1,8 +1,8 @@
 """The shared object, read before anybody loads it: what its dynamic loader would be told."""
 
-from ...harness import releases
-from ...harness.elf import NotElf, SharedObject, read
-from ...reports.abi import spans
+from ...harness.shared_object import releases
+from ...harness.shared_object.elf import NotElf, SharedObject, read
+from ...reports.model.abi import spans
 from ..engine.case import Case
 from ..engine.marks import clauses, over_tables
 from ..engine.plugin_file import content

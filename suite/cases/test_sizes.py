@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from ...harness import programs
-from ...harness.backing import Unable
-from ...harness.codes import Code
-from ...harness.host_files import handle_of
-from ...harness.programs import Program
+from ...harness.ops.codes import Code
+from ...harness.over_tables import programs
+from ...harness.over_tables.files import handle_of
+from ...harness.over_tables.programs import Program
+from ...harness.targets.backing import Unable
 from ..engine.case import Case, NoStimulus
 from ..engine.marks import clauses, full, over_tables
 from .large import BEYOND, COUNT, PIECE, needs_room

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from _pytest.mark import ParameterSet
 
-from ...harness.codes import Code
-from ...harness.filesystem import Filesystem, MemoryRegion, RandomAccessFile, WritableFile
-from ...harness.outcomes import Existence, Outcome, Source, Undeleted
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import Filesystem, MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.ops.outcomes import Existence, Outcome, Source, Undeleted
 from ..contract.laws import OPENS
 from ..contract.statuses import (
     BELOW_A_FILE,

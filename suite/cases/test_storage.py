@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from ...harness.backing import Unable
-from ...harness.codes import Code
-from ...harness.host_files import handle_of
+from ...harness.ops.codes import Code
+from ...harness.over_tables.files import handle_of
+from ...harness.targets.backing import Unable
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 from .large import PIECE, needs_room

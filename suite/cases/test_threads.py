@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.host_files import handle_of
-from ...harness.outcomes import Entries, Read, Source, Statistics
-from ...harness.programs import Program, Timed, run, run_within
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Entries, Read, Source, Statistics
+from ...harness.over_tables.files import handle_of
+from ...harness.over_tables.programs import Program, Timed, run, run_within
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 

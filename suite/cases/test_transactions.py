@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from ...harness import leaks
-from ...harness.codes import Code
-from ...harness.outcomes import Outcome, Token
-from ...harness.raw import FOREIGN_TOKEN
+from ...harness.hosting import leaks
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome, Token
+from ...harness.over_tables.raw import FOREIGN_TOKEN
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ...harness import paths
-from ...harness.codes import Code
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.outcomes import Source
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Source
 from ..engine.case import Case, NoStimulus, Tree
 from ..engine.marks import clauses, full, smoke
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ...harness.codes import Code
-from ...harness.filesystem import WritableFile
-from ...harness.outcomes import Outcome, Source
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import WritableFile
+from ...harness.ops.outcomes import Outcome, Source
 from ..engine.case import Case
 from ..engine.marks import clauses, smoke
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ...reports.header import ClauseFacts, ReadingFacts, digest
+from ...reports.model.header import ClauseFacts, ReadingFacts, digest
 from ...reports.plain import plain
 
 #: The version of the contract: the release of TensorFlow whose interface it is about, a slash, and major.minor of what

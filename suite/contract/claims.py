@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...harness import paths
-from ...reports.claims import StatedClaim
-from ...reports.verdicts import Verdict
+from ...harness.ops import paths
+from ...reports.model.claims import StatedClaim
+from ...reports.model.verdicts import Verdict
 from .catalogue import catalogue
 
 #: The value of a claim: a word such as `emulated`, or true or false.

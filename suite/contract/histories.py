@@ -9,10 +9,10 @@ is missing, a directory, or a file with its content.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...harness.codes import Code
-from ...harness.outcomes import Read
-from ...harness.programs import Program, Timed
-from ...harness.raw import RawFilesystem
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Read
+from ...harness.over_tables.programs import Program, Timed
+from ...harness.over_tables.raw import RawFilesystem
 
 #: The files and directories by name: the content of a file, None for a directory. A missing name has no entry.
 Files = frozenset[tuple[str, bytes | None]]

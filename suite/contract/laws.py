@@ -7,9 +7,9 @@ only in the cases that declare its clause.
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...harness.codes import Code
-from ...harness.host_limits import LEFT, LEFT_MESSAGE
-from ...harness.outcomes import (
+from ...harness.hosting.limits import LEFT, LEFT_MESSAGE
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import (
     POISON_UNSIGNED,
     Entries,
     Existence,
@@ -21,7 +21,7 @@ from ...harness.outcomes import (
     Undeleted,
     Watch,
 )
-from ...harness.raw import Call
+from ...harness.over_tables.raw import Call
 
 OPENS = (
     "new_random_access_file",

@@ -9,10 +9,10 @@ import itertools
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
-from ...harness import paths
-from ...harness.codes import Code
-from ...harness.glob import GLOB_CHARACTERS
-from ...harness.tables import CHANGING
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.glob import GLOB_CHARACTERS
+from ...harness.ops.tables import CHANGING
 from . import statuses
 from .matcher import matching, rule
 from .statuses import ONE_PATH, TWO_PATHS

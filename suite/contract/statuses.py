@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from ...harness.codes import Code
-from ...harness.tables import CHANGING
+from ...harness.ops.codes import Code
+from ...harness.ops.tables import CHANGING
 
 FILE = "file"
 EMPTY_FILE = "empty-file"

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
-from ...harness.programs import Program
-from ...reports.costs import Called
+from ...harness.over_tables.programs import Program
+from ...reports.model.costs import Called
 from .ground import Ground, Unmeasured
 from .workloads import KIB, READER, WRITER
 

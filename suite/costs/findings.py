@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from ...reports.cost_words import size, time
-from ...reports.costs import Cost, Point
+from ...reports.forms.cost_words import size, time
+from ...reports.model.costs import Cost, Point
 from .workloads import THREADS, Workload
 
 #: So much larger than usual an exponent is at least, whatever the noise was.

@@ -5,7 +5,7 @@ import random
 import statistics
 from collections.abc import Mapping, Sequence
 
-from ...reports.costs import Growth
+from ...reports.model.costs import Growth
 
 #: An exponent needs so many sizes, and so many rounds of all of them.
 FEWEST_SIZES, FEWEST_ROUNDS = 3, 3

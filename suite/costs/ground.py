@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...harness import paths, programs
-from ...harness.codes import Code
-from ...harness.guard import Guard
-from ...harness.loader import Blocked, Loaded
-from ...harness.outcomes import Outcome
-from ...harness.programs import Program, Spent
-from ...harness.raw import Call
+from ...harness.hosting.loader import Blocked, Loaded
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.guard import Guard
+from ...harness.ops.outcomes import Outcome
+from ...harness.over_tables import programs
+from ...harness.over_tables.programs import Program, Spent
+from ...harness.over_tables.raw import Call
 from ..engine.workbench import HostedFilesystem, Workbench
 
 #: Bytes of one append.

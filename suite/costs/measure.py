@@ -7,11 +7,11 @@ from dataclasses import replace as changed
 
 from msgspec.structs import replace
 
-from ...harness.backing import Unable
+from ...harness.hosting.loader import Blocked
 from ...harness.launchers.launcher import Lost
-from ...harness.loader import Blocked
-from ...harness.outcomes import Died
-from ...reports.costs import Called, Cost, Costs, Held
+from ...harness.ops.outcomes import Died
+from ...harness.targets.backing import Unable
+from ...reports.model.costs import Called, Cost, Costs, Held
 from ..engine.knowledge import NOTHING, Knowledge
 from ..engine.target import Target
 from ..engine.workbench import Workbench

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from ...harness.state import State
-from ...reports.costs import Held
+from ...harness.hosting.state import State
+from ...reports.model.costs import Held
 from .ground import Ground, Unmeasured
 from .workloads import KIB, MIB, READER, REGION, WRITER
 

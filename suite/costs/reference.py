@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...harness import paths
 from ...harness.native import NativePartsMissing
-from ...harness.shipped import plugin_path
+from ...harness.ops import paths
+from ...harness.targets.shipped import plugin_path
 from ..engine.target import Target
 
 #: Where the local reference works when the target's files are not on a disk of this machine.

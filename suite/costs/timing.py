@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from ...harness.codes import Code
-from ...harness.programs import Program, Spent
-from ...reports.costs import Cost, Growth, Point
+from ...harness.ops.codes import Code
+from ...harness.over_tables.programs import Program, Spent
+from ...reports.model.costs import Cost, Growth, Point
 from .fitting import FEWEST_ROUNDS, growth
 from .ground import Ground, Unmeasured
 from .workloads import DIRECTORY, SIZES, THREADS, Workload, tour

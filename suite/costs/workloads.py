@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...harness.programs import Program
+from ...harness.over_tables.programs import Program
 from .ground import Ground, entry
 
 #: Adds the ops of one round to the program of one thread: the program, the ground, the size, the number of the thread.

@@ -13,12 +13,12 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from ...harness.outcomes import Outcome, Read
-from ...harness.raw import Call
+from ...harness.ops.outcomes import Outcome, Read
+from ...harness.over_tables.raw import Call
+from ...reports.model.records import CaseRecord
+from ...reports.model.verdicts import Verdict
 from ...reports.plain import dumps, plain
-from ...reports.records import CaseRecord
 from ...reports.redaction import Redaction
-from ...reports.verdicts import Verdict
 from .callformat import Cut, Form
 
 #: The length of the JSON of a record is at most this, unless it has very many checks of short texts.

@@ -3,10 +3,10 @@
 import os
 import time
 
-from ...harness.codes import Code
-from ...harness.guard import Guard
-from ...harness.loader import Blocked
-from ...harness.outcomes import Outcome
+from ...harness.hosting.loader import Blocked
+from ...harness.ops.codes import Code
+from ...harness.ops.guard import Guard
+from ...harness.ops.outcomes import Outcome
 from ...harness.through.filesystem import Performed, TensorFlowFilesystem
 from .case import Case, NoStimulus
 

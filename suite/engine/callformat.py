@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 
-from ...harness.outcomes import Outcome
-from ...harness.raw import Call
-from ...harness.tables import FILESYSTEM, TABLES
+from ...harness.ops.outcomes import Outcome
+from ...harness.ops.tables import FILESYSTEM, TABLES
+from ...harness.over_tables.raw import Call
 
 _ON_FILESYSTEM = frozenset(TABLES[FILESYSTEM])
 #: Longer byte strings are shown by their length and their first bytes.

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from ...harness.codes import Code
-from ...harness.filesystem import WritableFile
-from ...harness.loader import Blocked
-from ...harness.tables import OPS
-from ...reports.records import CaseRecord
+from ...harness.hosting.loader import Blocked
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import WritableFile
+from ...harness.ops.tables import OPS
+from ...reports.model.records import CaseRecord
 from .surroundings import Surroundings
 from .witnesses import Prepared, flaw
 from .workbench import MOST_ENTRIES, Workbench

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from ...harness import paths
-from ...harness.codes import Code
-from ...harness.outcomes import Outcome, Source
-from ...reports.records import CheckRecord
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome, Source
+from ...reports.model.records import CheckRecord
+from ...reports.model.verdicts import Verdict
 from ...reports.redaction import Redaction
-from ...reports.verdicts import Verdict
 from ..contract.catalogue import Level, clause
 from ..contract.claims import Claims
 from . import bounds, sharing

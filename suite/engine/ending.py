@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from ...harness.backing import Unable
-from ...harness.guard import Refused
+from ...harness.hosting.loader import Blocked
 from ...harness.launchers.launcher import Lost
-from ...harness.loader import Blocked
-from ...harness.outcomes import Crashed, Death, Died, Endless, Hung
-from ...reports.records import CaseRecord
-from ...reports.verdicts import Verdict, worst
+from ...harness.ops.guard import Refused
+from ...harness.ops.outcomes import Crashed, Death, Died, Endless, Hung
+from ...harness.targets.backing import Unable
+from ...reports.model.records import CaseRecord
+from ...reports.model.verdicts import Verdict, worst
 from ..contract import laws
 from ..contract.catalogue import clause
 from . import bounds

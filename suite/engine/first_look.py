@@ -7,14 +7,14 @@ that fails for that reason from one that is news.
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...harness import paths
-from ...harness.backing import Unable
-from ...harness.codes import Code
-from ...harness.filesystem import Filesystem
-from ...harness.guard import Guard
-from ...harness.loader import Blocked
-from ...harness.outcomes import Outcome, Source
-from ...harness.tables import DEFAULT_NEEDS, asks_for_the_kind
+from ...harness.hosting.loader import Blocked
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import Filesystem
+from ...harness.ops.guard import Guard
+from ...harness.ops.outcomes import Outcome, Source
+from ...harness.ops.tables import DEFAULT_NEEDS, asks_for_the_kind
+from ...harness.targets.backing import Unable
 from . import witnesses
 from .knowledge import NOTHING, Knowledge
 from .target import Target

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...harness import paths, programs
-from ...harness.codes import Code
-from ...harness.guard import Guard, Refused
-from ...harness.loader import Blocked
-from ...harness.outcomes import Died, Outcome
-from ...harness.programs import Program
+from ...harness.hosting.loader import Blocked
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.guard import Guard, Refused
+from ...harness.ops.outcomes import Died, Outcome
+from ...harness.over_tables import programs
+from ...harness.over_tables.programs import Program
 from ..contract.claims import Value, meanings
 from .workbench import HostedFilesystem, Workbench
 

@@ -1,9 +1,10 @@
 """The plugin's file, read where the hosts run, whether it loads or not."""
 
-from ...harness import abi, remote_file
-from ...harness.abi import Abi
-from ...harness.elf import NotElf
-from ...reports.abi import spans
+from ...harness.hosting import remote_file
+from ...harness.shared_object import abi
+from ...harness.shared_object.abi import Abi
+from ...harness.shared_object.elf import NotElf
+from ...reports.model.abi import spans
 from .case import Case
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from ...reports.records import CheckRecord
-from ...reports.verdicts import Verdict
+from ...reports.model.records import CheckRecord
+from ...reports.model.verdicts import Verdict
 
 #: One case makes so many checks of one clause with one verdict; those beyond share a record.
 CHECKS = 16

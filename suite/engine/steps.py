@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
-from ...harness.codes import Code
-from ...harness.loader import Blocked
-from ...harness.outcomes import Outcome, Source
+from ...harness.hosting.loader import Blocked
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome, Source
 from ..contract.catalogue import clause
 from .checks import Checks
 from .workbench import Workbench

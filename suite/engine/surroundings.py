@@ -4,16 +4,16 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from ...harness import paths
-from ...harness.backing import Backing, Unable
-from ...harness.client import Host
-from ...harness.filesystem import Filesystem
-from ...harness.guard import Guard, Refused
+from ...harness.hosting.client import Host
+from ...harness.hosting.loader import Blocked, Loaded
+from ...harness.hosting.registration import DiedRegistering, Registration, Scheme
 from ...harness.launchers.launcher import Lost
-from ...harness.loader import Blocked, Loaded
-from ...harness.outcomes import Died
-from ...harness.raw import Call, RawFilesystem
-from ...harness.registration import DiedRegistering, Registration, Scheme
+from ...harness.ops import paths
+from ...harness.ops.filesystem import Filesystem
+from ...harness.ops.guard import Guard, Refused
+from ...harness.ops.outcomes import Died
+from ...harness.over_tables.raw import Call, RawFilesystem
+from ...harness.targets.backing import Backing, Unable
 from ..contract.catalogue import clause
 from .bounds import Trace
 from .checks import AbsentOp, Misused

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...harness import paths
-from ...harness.backing import Backing, Unable
-from ...harness.codes import Code
-from ...harness.filesystem import Filesystem
-from ...harness.guard import Guard
-from ...harness.loader import Blocked
-from ...harness.outcomes import Outcome
+from ...harness.hosting.loader import Blocked
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import Filesystem
+from ...harness.ops.guard import Guard
+from ...harness.ops.outcomes import Outcome
+from ...harness.targets.backing import Backing, Unable
 from .workbench import HostedFilesystem, Workbench
 
 #: It takes so many witnesses to prove an op wrong that answered OK.

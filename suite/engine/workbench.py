@@ -7,19 +7,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from ...harness import paths
-from ...harness.backing import Backing, Unable
-from ...harness.codes import Code
-from ...harness.defaults import answer
-from ...harness.filesystem import Filesystem
-from ...harness.guard import Guard, Refused
-from ...harness.host_filesystem import HostFilesystem
+from ...harness.hosting.loader import MAX_HANGS, Blocked, Loaded, Loader
+from ...harness.hosting.registration import Scheme
 from ...harness.launchers.choice import launcher
 from ...harness.launchers.launcher import Lost
-from ...harness.loader import MAX_HANGS, Blocked, Loaded, Loader
-from ...harness.outcomes import Died, Outcome, Source
-from ...harness.raw import Call, RawFilesystem
-from ...harness.registration import Scheme
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.defaults import answer
+from ...harness.ops.filesystem import Filesystem
+from ...harness.ops.guard import Guard, Refused
+from ...harness.ops.outcomes import Died, Outcome, Source
+from ...harness.over_tables.filesystem import HostFilesystem
+from ...harness.over_tables.raw import Call, RawFilesystem
+from ...harness.targets.backing import Backing, Unable
 from ...harness.through.filesystem import TensorFlowFilesystem
 from ..contract.claims import Claims
 from ..contract.through import hidden

@@ -5,11 +5,11 @@ import string
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ...harness import paths
 from ...harness.native import include_directory, native_directory
-from ...harness.outcomes import Entries, Existence, Outcome, Read, Statistics, Undeleted
-from ...harness.raw import Call
-from ...reports.records import CheckRecord
+from ...harness.ops import paths
+from ...harness.ops.outcomes import Entries, Existence, Outcome, Read, Statistics, Undeleted
+from ...harness.over_tables.raw import Call
+from ...reports.model.records import CheckRecord
 from ...reports.redaction import Redaction
 from ..contract.model import OPENS
 from ..engine.target import Target

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from ...reports.escape import command_line
-from ...reports.verdicts import Verdict
+from ...reports.model.verdicts import Verdict
 from ..contract.model import Step
 from ..engine import callformat
 from ..engine.case import Case

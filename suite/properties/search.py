@@ -10,7 +10,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis.stateful import run_state_machine_as_test
 
-from ...reports.verdicts import Verdict
+from ...reports.model.verdicts import Verdict
 from ..contract.model import Step
 from ..engine.case import Case
 from ..engine.ending import conclude

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ...harness.outcomes import Hung
-from ...harness.raw import Call
-from ...reports.records import CaseRecord
-from ...reports.verdicts import Verdict
+from ...harness.ops.outcomes import Hung
+from ...harness.over_tables.raw import Call
+from ...reports.model.records import CaseRecord
+from ...reports.model.verdicts import Verdict
 from ..contract.model import Step
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ...harness import paths
-from ...harness.codes import Code
-from ...harness.filesystem import MemoryRegion, RandomAccessFile, WritableFile
-from ...harness.outcomes import Entries, Existence, Outcome, Read, Source, Statistics, Undeleted
+from ...harness.ops import paths
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import MemoryRegion, RandomAccessFile, WritableFile
+from ...harness.ops.outcomes import Entries, Existence, Outcome, Read, Source, Statistics, Undeleted
 from ..contract.model import Expectation, Model, Step, Value
 from ..engine.case import Case
 

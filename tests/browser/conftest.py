@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tffs_conformance.reports.forms import html
-from tffs_conformance.reports.report import Report
+from tffs_conformance.reports.model.report import Report
 
 Opener = Callable[..., Any]
 Written = Callable[[Report], Path]

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.engine import collect

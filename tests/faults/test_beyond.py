@@ -7,7 +7,7 @@ step. Others show only with some sizes, in some order, or after another op.
 import pytest
 
 from tests.faults.driven import all_cases, judge
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.verdicts import Verdict
 
 #: The fault, the case, and the clause that the case finds broken.
 SHOWN = (

@@ -13,8 +13,8 @@ import pytest
 
 from tests.faults.conftest import Record
 from tests.faults.driven import all_cases, judge, of_clause
-from tffs_conformance.reports.records import CaseRecord
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Level, catalogue, clause
 
 TABLES = tomllib.loads(Path(__file__).parents[1].joinpath("faults.toml").read_text())

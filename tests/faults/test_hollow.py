@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.driven import all_cases, judge
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.reports.model.verdicts import Verdict
 
 CONTENT = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL)
 REASONS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("hollow.toml").read_text())

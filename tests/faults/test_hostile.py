@@ -13,8 +13,8 @@ import pytest
 from tests.faults.conftest import Record
 from tests.faults.driven import all_cases, judge, of_op
 from tests.test_suite import report, run
-from tffs_conformance.harness.tables import OPS
-from tffs_conformance.reports.verdicts import Verdict
+from tffs_conformance.harness.ops.tables import OPS
+from tffs_conformance.reports.model.verdicts import Verdict
 
 #: A hanging plugin gets its report within so many seconds, at a call time-out of 1 s.
 LONGEST = 300

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tffs_conformance.harness.shipped import compose_files, plugin_path
+from tffs_conformance.harness.targets.shipped import compose_files, plugin_path
 
 #: The Python that has TensorFlow; ours, unless told otherwise.
 PYTHON = os.environ.get("TFFS_TENSORFLOW_PYTHON", sys.executable)

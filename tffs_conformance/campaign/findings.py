@@ -7,10 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..reports.records import CaseRecord
-from ..reports.report import Report
-from ..reports.verdicts import Verdict
-from ..reports.waivers import fingerprint
+from ..reports.model.records import CaseRecord
+from ..reports.model.report import Report
+from ..reports.model.verdicts import Verdict
+from ..reports.model.waivers import fingerprint
 
 #: What a property says of how much it tried.
 _TRIED = re.compile(r"(\d+) histories were tried: seed ")

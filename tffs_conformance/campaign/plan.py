@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..harness.shipped import shipped
+from ..harness.targets.shipped import shipped
 from ..reports.escape import printable
-from ..reports.header import Tier
+from ..reports.model.header import Tier
 from ..reports.plain import digest_of, plain
 
 #: A name that may stand in the name of a file, and in an address.

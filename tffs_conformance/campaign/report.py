@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from ..reports.document import write
 from ..reports.journal import recover
-from ..reports.merge import merge
-from ..reports.report import Report
-from ..reports.verdicts import TargetVerdict
+from ..reports.model.report import Report
+from ..reports.model.verdicts import TargetVerdict
 from ..run.options import TRACES
 from ..run.parts import SUITE
+from ..suite.judge.merge import merge
 from .perform import unpacked
 from .plan import Plan
 from .store import Ended, Store

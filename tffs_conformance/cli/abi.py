@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import click
 
-from ..harness import abi as loader
-from ..harness.abi import Abi, Symbols
-from ..harness.demangle import demangled
-from ..harness.elf import NotElf
-from ..harness.shipped import plugin_path
-from ..reports.abi import REMEDY, spans
+from ..harness.shared_object import abi as loader
+from ..harness.shared_object.abi import Abi, Symbols
+from ..harness.shared_object.demangle import demangled
+from ..harness.shared_object.elf import NotElf
+from ..harness.targets.shipped import plugin_path
 from ..reports.escape import printable
+from ..reports.model.abi import REMEDY, spans
 
 #: So many symbols are named where nobody asks for all.
 FEW = 3

@@ -13,7 +13,7 @@ from ..campaign.progress import shown
 from ..campaign.store import Store, StoreTrouble
 from ..reports.errors import ReportError
 from ..reports.escape import printable
-from ..reports.report import REPORT_NAME
+from ..reports.model.report import REPORT_NAME
 from ..run.commit import commit
 
 #: So many findings are told; the store has all.

@@ -9,11 +9,11 @@ import click
 import pytest
 
 from .. import __version__
+from ..harness.hosting.loader import Blocked, Loader
 from ..harness.launchers.local import Local
-from ..harness.loader import Blocked, Loader
 from ..harness.native import NativePartsMissing, native_directory
-from ..harness.outcomes import Died
-from ..harness.shipped import ShippedPlugin, plugin_path, shipped
+from ..harness.ops.outcomes import Died
+from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
 from ..suite.contract.catalogue import Level, catalogue
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from ..reports.escape import printable
-from ..reports.verdicts import JUDGED
+from ..reports.model.verdicts import JUDGED
 from ..suite.contract.catalogue import Clause, catalogue, matching
 from ..suite.contract.coverage import coverage, sentences
 from ..suite.engine import collect

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import tomlkit
 
-from ..harness.shipped import built
+from ..harness.targets.shipped import built
 from ..reports.escape import printable, steers
 from ..reports.redaction import looks_secret
 from ..run.run_options import BadUsage

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from ..harness import runtimes
 from ..harness.native import NativePartsMissing, native_directory
-from ..harness.shipped import shipped
+from ..harness.shared_object import runtimes
+from ..harness.targets.shipped import shipped
 from ..reports.escape import printable
+from ..reports.model.report import Report
 from ..reports.publish import NotPublishable
 from ..reports.publish import publish as put
-from ..reports.report import Report
 from .report.reading import load
 
 #: Where a clone keeps them.

@@ -6,7 +6,7 @@ import click
 
 from ..harness import services as containers
 from ..harness.services import Compose, ComposeError, Running, ServicesError, ServicesRun, engine, health
-from ..harness.shipped import compose_files
+from ..harness.targets.shipped import compose_files
 
 
 def named(name: str) -> Compose:

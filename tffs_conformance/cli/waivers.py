@@ -9,9 +9,9 @@ import click
 from ..reports import document
 from ..reports.errors import ReportError
 from ..reports.escape import printable
+from ..reports.model.waivers import WaiverError, read
 from ..reports.waiver_file import update
 from ..reports.waiver_file import waive as add_waivers
-from ..reports.waivers import WaiverError, read
 from ..run.waivers import fitting
 
 #: A waiver that nobody gave an end is looked at again after so many days.

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from ..reports.header import UNKNOWN
+from ..reports.model.header import UNKNOWN
 
 _PACKAGE = Path(__file__).parent.parent
 

@@ -8,22 +8,23 @@ from typing import Any, Self
 
 import pytest
 
-from ..reports import forms, plain, terminal
-from ..reports.costs import Costs
+from ..reports import forms, plain
 from ..reports.escape import printable
+from ..reports.forms import terminal
 from ..reports.journal import Journal
-from ..reports.records import CaseRecord
-from ..reports.report import Report
-from ..reports.services import Figures
-from ..reports.verdicts import Verdict
-from ..reports.waivers import Waiver
+from ..reports.model.costs import Costs
+from ..reports.model.records import CaseRecord
+from ..reports.model.report import Report
+from ..reports.model.services import Figures
+from ..reports.model.verdicts import Verdict
+from ..reports.model.waivers import Waiver
 from ..suite.engine import collect
 from ..suite.engine.ending import not_started
 from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import NOTHING, Knowledge
 from ..suite.engine.workbench import Workbench
+from ..suite.judge.exit_code import exit_code
 from . import collection, gate, gate_text, github, services, targets
-from .exit_code import exit_code
 from .gate import Baseline, Held
 from .interrupts import Interrupts
 from .journals import open_journals

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..reports.costs import Costs
 from ..reports.escape import printable
+from ..reports.model.costs import Costs
 from ..suite.costs.calls import CallCounter
 from ..suite.costs.measure import measure
 from ..suite.engine.knowledge import Knowledge

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..reports import document
-from ..reports.compare import Change, Comparison, compare
 from ..reports.errors import ReportError
 from ..reports.escape import printable
-from ..reports.records import CaseRecord
-from ..reports.report import REPORT_NAME, Report
-from ..reports.verdicts import JUDGED, TargetVerdict, Verdict
-from ..reports.words import number
+from ..reports.forms.words import number
+from ..reports.model.records import CaseRecord
+from ..reports.model.report import REPORT_NAME, Report
+from ..reports.model.verdicts import JUDGED, TargetVerdict, Verdict
 from ..suite.contract.catalogue import CONTRACT_VERSION
 from ..suite.engine.marks import TIERS
+from ..suite.judge.compare import Change, Comparison, compare
 from .run_options import BadUsage, RunOptions
 from .selection import Course
 from .targets import PreparedTarget

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from ..reports.compare import Kind
-from ..reports.compare_text import SHOWN, broken, no_longer_executed, told
 from ..reports.escape import printable
-from ..reports.lines import Line, fitting, wrapped
-from ..reports.verdicts import Verdict
-from ..reports.words import number
+from ..reports.forms.lines import Line, fitting, wrapped
+from ..reports.forms.words import number
+from ..reports.model.verdicts import Verdict
+from ..suite.judge.compare import Kind
+from .comparison_text import SHOWN, broken, no_longer_executed, told
 from .gate import Held
 
 

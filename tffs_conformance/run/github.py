@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ..reports.forms import github, markdown
-from ..reports.report import Report
+from ..reports.model.report import Report
 from .gate import Held
 
 #: Bytes that the summary of one step may have. GitHub refuses all of a larger one.

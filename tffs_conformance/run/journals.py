@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from .. import __version__
-from ..reports.header import Header, SuiteFacts
 from ..reports.journal import JOURNAL_NAME, Journal
-from ..reports.report import REPORT_NAME
-from ..reports.waivers import Waiver
+from ..reports.model.header import Header, SuiteFacts
+from ..reports.model.report import REPORT_NAME
+from ..reports.model.waivers import Waiver
 from ..suite.contract import catalogue, claims
 from .commit import commit
 from .run_options import BadUsage, RunOptions

@@ -6,11 +6,11 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from ..harness import paths
-from ..harness.guard import Guard
-from ..harness.loader import Blocked
+from ..harness.hosting.loader import Blocked
+from ..harness.ops import paths
+from ..harness.ops.guard import Guard
 from ..harness.services import Measure, Running
-from ..reports.services import Figure, Figures
+from ..reports.model.services import Figure, Figures
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ..reports.escape import printable
-from ..reports.records import CaseRecord
-from ..reports.verdicts import Verdict
+from ..reports.model.records import CaseRecord
+from ..reports.model.verdicts import Verdict
 
 
 class ConformanceWarning(UserWarning):

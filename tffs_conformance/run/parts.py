@@ -3,11 +3,11 @@
 from collections.abc import Collection
 
 from .. import __version__
-from ..reports.header import SuiteFacts
-from ..reports.merge import Suite
-from ..reports.waivers import Waiver
+from ..reports.model.header import SuiteFacts
+from ..reports.model.waivers import Waiver
 from ..suite.contract.catalogue import current_digest
 from ..suite.engine import collect
+from ..suite.judge.merge import Suite
 from .commit import commit
 from .selection import Course
 from .waivers import fitting

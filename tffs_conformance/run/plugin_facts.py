@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..harness import abi, remote_file
-from ..harness.abi import Abi, Symbols
-from ..harness.client import Host
-from ..harness.demangle import demangled
-from ..harness.elf import NotElf
+from ..harness.hosting import remote_file
+from ..harness.hosting.client import Host
+from ..harness.hosting.loader import Blocked, Loader
+from ..harness.hosting.registration import Registration
 from ..harness.launchers.choice import launcher
-from ..harness.loader import Blocked, Loader
-from ..harness.outcomes import Died
-from ..harness.registration import Registration
-from ..harness.runtimes import Runtime
-from ..harness.tables import DEFAULT_NEEDS, OPS, available
+from ..harness.ops.outcomes import Died
+from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
+from ..harness.shared_object import abi
+from ..harness.shared_object.abi import Abi, Symbols
+from ..harness.shared_object.demangle import demangled
+from ..harness.shared_object.elf import NotElf
+from ..harness.shared_object.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
-from ..reports.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, REMEDY, AbiFacts, AbiSymbols
-from ..reports.header import TargetFacts
+from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, REMEDY, AbiFacts, AbiSymbols
+from ..reports.model.header import TargetFacts
 from ..suite.engine.target import Target
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from ..harness.native import NativePartsMissing, native_directory
 from ..reports.forms import FORMS, Form
-from ..reports.header import Tier
+from ..reports.model.header import Tier
 from ..suite.properties.traces import NotATrace, Trace
 from .options import CHANGED, FAILABLE
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..harness.profile import Profile
-from ..harness.shipped import compose_files
+from ..harness.targets.profile import Profile
+from ..harness.targets.shipped import compose_files
 from .run_options import BadUsage, RunOptions
 
 if TYPE_CHECKING:

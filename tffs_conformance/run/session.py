@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from ..reports import plain
-from ..reports.records import CaseRecord
-from ..reports.verdicts import Verdict
-from ..reports.waivers import Waiver, waived
+from ..reports.model.records import CaseRecord
+from ..reports.model.verdicts import Verdict
+from ..reports.model.waivers import Waiver, waived
 from ..suite.engine import collect
 from ..suite.engine.case import Case
 from ..suite.engine.ending import conclude, performed

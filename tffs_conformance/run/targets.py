@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..harness import paths, profile
 from ..harness.launchers.launcher import Lost
 from ..harness.native import STAND_IN, NativePartsMissing, native_directory
-from ..harness.profile import Profile, ProfileError
-from ..harness.runtimes import NoRuntime, Runtime, find
-from ..harness.shipped import built, plugin_path, shipped
+from ..harness.ops import paths
+from ..harness.shared_object.runtimes import NoRuntime, Runtime, find
+from ..harness.targets import profile
+from ..harness.targets.profile import Profile, ProfileError
+from ..harness.targets.shipped import built, plugin_path, shipped
 from ..harness.through import interpreter
 from ..harness.through.interpreter import Interpreter, NoInterpreter
-from ..reports.header import TargetFacts
+from ..reports.model.header import TargetFacts
 from ..reports.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaim, stated
 from ..suite.engine.target import EXAMPLES, Target

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from ..reports.waivers import Waiver, WaiverError, counted, hold_to, read
+from ..reports.model.waivers import Waiver, WaiverError, counted, hold_to, read
 from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
 from ..suite.engine.marks import UNDEFINED

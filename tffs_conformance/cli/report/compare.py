@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from ...reports import plain
-from ...reports.compare import compare as compared
-from ...reports.compare_text import lines
+from ...run.comparison_text import lines
+from ...suite.judge.compare import compare as compared
 from .reading import read
 from .show import show_lines
 

@@ -9,12 +9,12 @@ import click
 from ...reports.document import write
 from ...reports.errors import ReportError
 from ...reports.escape import printable
-from ...reports.merge import Merged
-from ...reports.merge import merge as merged
-from ...reports.report import REPORT_NAME, Report
-from ...reports.words import few, number
+from ...reports.forms.words import few, number
+from ...reports.model.report import REPORT_NAME, Report
 from ...run.options import TRACES
 from ...run.parts import SUITE
+from ...suite.judge.merge import Merged
+from ...suite.judge.merge import merge as merged
 from .reading import Unreadable, read
 
 

@@ -7,7 +7,7 @@ import click
 from ...reports import document
 from ...reports.errors import ReportError
 from ...reports.journal import recover
-from ...reports.report import Report
+from ...reports.model.report import Report
 
 
 class Unreadable(click.ClickException):

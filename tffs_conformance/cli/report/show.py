@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from ...reports import terminal
-from ...reports.lines import Line
+from ...reports.forms import terminal
+from ...reports.forms.lines import Line
 from ...run.github import no_commands
 from .reading import load_or_recover
 

@@ -1,0 +1,155 @@
+"""The client: calls a host with a time-out, and tells how it ended.
+
+Launchers (harness/launchers/) start the host; what they start is a `Process`.
+"""
+
+import re
+
+from .. import wire
+from ..launchers.launcher import LAST_WORDS, Ended, Launcher, Lost, Process, Silent, how
+from ..ops.outcomes import Crashed, Died, Hung, Threw
+
+#: What of the plugin runs during the commands that are not named after their op.
+OP_OF_COMMAND = {
+    "load": "dlopen",
+    "init_plugin": "TF_InitPlugin",
+    # Entries that were announced and are not there end the process when they are looked at.
+    "describe": "TF_InitPlugin",
+    "register": "init",
+    "release": "plugin_memory_free",
+    "read_large": "read",
+}
+
+#: The commands that perform ops of which only what the host prints tells which one it was.
+PROGRAMS = ("threads", "measure", "repeat")
+#: The commands whose answer is as long as the client asks.
+ASKED_FOR = ("read", "data", "file")
+#: Commands that are whole programs may take so many times as long as one call.
+LONGER = {"perform": 12}
+_LAST_WORDS = re.compile(
+    r"^the host (got SIG\w+|lost the thread|came back twice|lost its wire) in ([^\s;]+)(?: of another thread)?",
+    re.MULTILINE,
+)
+#: What the host says of its end where the exit status does not tell.
+_ENDINGS = {
+    "lost the thread": "it ended the thread that called it",
+    "came back twice": "it came back twice, for a process that it forked returned as well",
+    "lost its wire": "it closed descriptors of the process that are not its own",
+}
+#: How a host ends that cannot work in its environment, before it has answered anything, and its sentence about that.
+_BROKEN = how(0, 71)
+_WHY_BROKEN = re.compile(r"^tffs-host: (.*)", re.MULTILINE)
+
+
+class HostFault(Exception):
+    """The host did not understand the client: a defect of ours, never of the plugin."""
+
+
+class Host:
+    """One host. `call` performs one command; a host that died is never used again.
+
+    `timeout` is the time in seconds that one call may take. All that starts or asks raises `Lost` where the host cannot
+    be reached.
+    """
+
+    def __init__(self, launcher: Launcher, timeout: float) -> None:
+        self.timeout = timeout
+        self.process: Process = launcher.start()
+        self._unread: list[str] = []
+        self._answered = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether the host can be asked."""
+        return self.process.alive
+
+    @property
+    def output(self) -> str:
+        """What the host printed so far (log lines of the runtime included)."""
+        return self.process.output
+
+    def send(self, command: str, *values: wire.Value) -> None:
+        """Ask without waiting; the answer is fetched by `receive`, in the order of asking."""
+        if not self.process.alive:
+            raise HostFault(f"{command} was asked of a host that is gone")
+        self._unread.append(command)
+        self.process.send(wire.encode(command, values))
+
+    def receive(self) -> wire.Reply | None:
+        """The values behind `done`, or None for `absent`.
+
+        Raises `Died` where the plugin did not come back, `Lost` where the host's environment is at fault.
+        """
+        command = self._unread.pop(0)
+        timeout = self.timeout * LONGER.get(command, 1)
+        try:
+            reply = self.process.receive(timeout)
+        except Ended:
+            # The wire may be closed by a plugin that closes descriptors while its process lives on.
+            self.process.wait(LAST_WORDS)
+            raise self._ended(command, self.process.end()) from None
+        except Silent:
+            self.process.abort()
+            self.close()
+            raise Died(Hung(self._op(command), timeout, self.output)) from None
+        self._answered = True
+        kind = reply.take_bytes()
+        if kind == b"done":
+            return reply
+        if kind == b"absent":
+            return None
+        self.close()
+        if kind == b"threw":
+            raise Died(Threw(OP_OF_COMMAND.get(command, command), reply.take_text(), reply.take_text(), self.output))
+        if kind == b"large":
+            size = wire.unsigned(reply.take_number())
+            if command in ASKED_FOR:
+                raise HostFault(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
+            ending = f"it gave results of {size} bytes, and {wire.LARGEST_BODY} are the most"
+            raise Died(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
+        raise HostFault(f"{command}: {reply.take_text()}")
+
+    def call(self, command: str, *values: wire.Value) -> wire.Reply | None:
+        """Ask and wait."""
+        self.send(command, *values)
+        return self.receive()
+
+    def close(self) -> None:
+        """End the process and everything it started; its output and resource use stay readable."""
+        if self.process.alive:
+            self.process.end()
+
+    def quit(self) -> str:
+        """End the process through its `exit`, so that destructors run, and sanitizers and valgrind report.
+
+        How it ended; it is killed after the time-out.
+        """
+        if not self.process.alive:
+            return ""
+        self.process.send(wire.encode("quit"))
+        left = self.process.wait(self.timeout)
+        if not left:
+            self.process.abort()
+        ending = self.process.end()
+        return ending if left else f"it did not end within {self.timeout:g} s"
+
+    def _ended(self, command: str, ending: str) -> Died | Lost:
+        """What a host that ended during a command makes of it."""
+        output = self.output
+        why = _WHY_BROKEN.search(output)
+        if not self._answered and ending == _BROKEN and why:
+            return Lost(why[1])
+        op = OP_OF_COMMAND.get(command, command)
+        words = _LAST_WORDS.findall(output)
+        if words:
+            said, where = words[-1]
+            ending = _ENDINGS.get(said, ending)
+            # In threads it is none of theirs where the process itself was told to end.
+            if command in PROGRAMS or said in _ENDINGS:
+                op = OP_OF_COMMAND.get(where, where)
+        return Died(Crashed(op, ending, output))
+
+    def _op(self, command: str) -> str:
+        """What of the plugin ran during a command that did not come back."""
+        words = _LAST_WORDS.findall(self.output) if command in PROGRAMS else ()
+        return words[-1][1] if words else OP_OF_COMMAND.get(command, command)

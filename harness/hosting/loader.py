@@ -1,0 +1,219 @@
+"""The loader: starts hosts for one plugin, each with the plugin loaded and registered as core would.
+
+The next host is started while the present one is used, so that a fresh process for every case costs little.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from ..launchers.launcher import Launcher, Lost
+from ..ops.codes import Code
+from ..ops.outcomes import Death, Died, Hung
+from ..wire import Reply, Value
+from .client import Host
+from .registration import Registration, Varies, complete, request
+
+#: After so many hangs of one op in a row, or so many in all, it is not called again: a hang costs a time-out.
+MAX_HANGS = 2
+ALL_HANGS = 8
+#: A plugin that did not load so many times, for the same reason, is not tried again: that costs as much as a case.
+SAME_FAILURES = 2
+
+
+class Blocked(Exception):
+    """An op was not called, because something that it needs does not work; `op` is what does not.
+
+    `absent` says that the plugin does not provide `op`, which is no defect; `death` is what became of its call where it
+    did not come back.
+    """
+
+    def __init__(self, op: str, why: str, *, absent: bool = False, death: Death | None = None) -> None:
+        super().__init__(f"blocked by {op}: {why}")
+        self.op = op
+        self.why = why
+        self.absent = absent
+        self.death = death
+
+
+class Loaded:
+    """A host with the plugin in it, and what registration gave."""
+
+    def __init__(self, host: Host, registration: Registration, hangs: "Hangs", died: Callable[[Died], None]) -> None:
+        self.host = host
+        self.registration = registration
+        self._hangs = hangs
+        self._died = died
+
+    def call(self, command: str, *values: Value, ops: Iterable[str] = ()) -> Reply | None:
+        """One command, which performs `ops` where it is not named after its own.
+
+        Raises `Died` where the plugin does not come back, `Blocked` where an op hung too often.
+        """
+        called = (*ops,) or (command,)
+        if self._hangs:
+            for op in called:
+                self._hangs.endure(op)
+        try:
+            reply = self.host.call(command, *values)
+        except Died as died:
+            self._died(died)
+            raise
+        if self._hangs:
+            self._hangs.came_back(called)
+        return reply
+
+
+class Loader:
+    """Gives hosts for one plugin. `timeout` is the time in seconds that one call may take.
+
+    `plugin` is a path as the host sees it. An op that hung `max_hangs` times in a row is not called again; None for one
+    that is called whatever it did. `filling` says whether the hosts have an allocator that fills what it gives, as long
+    as nothing hangs.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        plugin: PurePath,
+        timeout: float,
+        max_hangs: int | None = MAX_HANGS,
+        *,
+        filling: bool = True,
+    ) -> None:
+        self._launcher = launcher if filling else launcher.without_filling()
+        self._plugin = plugin
+        self._timeout = timeout
+        self._hangs = Hangs(max_hangs)
+        #: Whether the hosts have an allocator that fills what it gives; not any more once something hung.
+        self.filling = filling
+        #: Whether an op hung while the allocator filled, which is not counted.
+        self._hung_filled = False
+        self._ahead: _Asked | None = None
+        self._schemes: int | None = None
+        self._failures: list[Registration] = []
+
+    def load(self) -> Loaded:
+        """A fresh host. Raises `Died` where the plugin does not survive that, `Blocked` where it hung too often."""
+        for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
+            self._hangs.endure(op)
+        asked = self._ahead or self._ask()
+        self._ahead = None
+        try:
+            registration = asked.known or complete(asked.host, asked.schemes)
+        except Varies:
+            # Another host is asked for one step after the other.
+            asked.host.process.end()
+            self._schemes = None
+            return self.load()
+        except Died as died:
+            if isinstance(died.death, Hung) and self.filling:
+                self._stop_filling()
+                return self.load()
+            self._hangs.count(died)
+            raise
+        self._learn(registration)
+        # Where the next host cannot be started, who asks for it is told.
+        with suppress(Lost):
+            self._ahead = asked if asked.known else self._ask()
+        return Loaded(asked.host, registration, self._hangs, self._died)
+
+    @property
+    def hung(self) -> bool:
+        """Whether anything hung so far."""
+        return bool(self._hangs) or self._hung_filled
+
+    def _died(self, died: Died) -> None:
+        """Take down what an op did. The first hang may be the allocator's, and the next one counts."""
+        if isinstance(died.death, Hung) and self.filling:
+            self._hung_filled = True
+            self._stop_filling()
+        else:
+            self._hangs.count(died)
+
+    def _stop_filling(self) -> None:
+        """Go on with an allocator that fills nothing: that may be all that took so long."""
+        self.filling = False
+        if self._ahead is not None:
+            self._ahead.host.process.end()
+            self._ahead = None
+        filling = self._launcher
+        self._launcher = filling.without_filling()
+        self._schemes = None
+        filling.close()
+
+    def close(self) -> None:
+        """End the host that was started ahead, and what the launcher keeps."""
+        if self._ahead is not None:
+            self._ahead.host.process.end()
+            self._ahead = None
+        self._launcher.close()
+
+    def _learn(self, registration: Registration) -> None:
+        """What of this will be the same the next time, as far as can be told."""
+        if registration.error is None:
+            self._failures = []
+        elif len(self._failures) < SAME_FAILURES:
+            self._failures = [one for one in self._failures if one == registration] + [registration]
+        # Then the next host has done it all when it is needed.
+        plain = registration.error is None and all(entry.code is Code.OK for entry in registration.schemes)
+        self._schemes = len(registration.schemes) if plain and registration.schemes else None
+
+    def _ask(self) -> "_Asked":
+        """Start a host, and ask it for what can be asked without waiting."""
+        if len(self._failures) == SAME_FAILURES:
+            return _Asked(_Empty(self._launcher, self._timeout), None, self._failures[0])
+        host = Host(self._launcher, self._timeout)
+        request(host, self._plugin, self._schemes)
+        return _Asked(host, self._schemes, None)
+
+
+class _Empty(Host):
+    """A host without a plugin. Nothing that is done in it leaves a trace, so it serves one case after the other."""
+
+    def close(self) -> None:
+        """Stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A host with the number of schemes that it was asked to register, or with what is known without asking."""
+
+    host: Host
+    schemes: int | None
+    known: Registration | None
+
+
+class Hangs:
+    """How often each op hung, and how often it may: `in_a_row`, and a few times more in all."""
+
+    def __init__(self, in_a_row: int | None) -> None:
+        self._in_a_row = in_a_row
+        self._row: Counter[str] = Counter()
+        self._all: Counter[str] = Counter()
+        self._last: dict[str, Hung] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def count(self, died: Died) -> None:
+        """Take down a hang; other deaths are none."""
+        if isinstance(died.death, Hung):
+            self._row[died.death.op] += 1
+            self._all[died.death.op] += 1
+            self._last[died.death.op] = died.death
+
+    def came_back(self, ops: Iterable[str]) -> None:
+        """Take down that these ops do not hang everywhere."""
+        for op in ops:
+            self._row.pop(op, None)
+
+    def endure(self, op: str) -> None:
+        """Raise `Blocked` where the op hung too often."""
+        if self._in_a_row is None or op not in self._all:
+            return
+        if self._row[op] >= self._in_a_row or self._all[op] >= ALL_HANGS:
+            why = f"it hung {self._all[op]} times and is not called again"
+            raise Blocked(op, why, death=self._last[op])

@@ -1,0 +1,1 @@
+"""What an op is: its name, its answer, core's default for it, and the guard that keeps it in its directory."""

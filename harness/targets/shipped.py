@@ -1,0 +1,83 @@
+"""The plugins that ship with the package: what the `plugin.toml` beside each of them says."""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import __path__ as package
+from ..native import native_directory
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedPlugin:
+    """One plugin that `--plugin` takes by its name.
+
+    `backing` is the fsspec URL of another way to its files, where `{path}` stands for the path of the root. `services`
+    is the compose file with what the plugin needs beside itself. `debian_packages` hold the libraries without which it
+    is not built.
+    """
+
+    name: str
+    backing: str | None = None
+    services: Path | None = None
+    debian_packages: tuple[str, ...] = ()
+
+    @property
+    def shared_object(self) -> Path:
+        """The shared object. It is not there where the plugin was not built. Raises NativePartsMissing."""
+        relative = Path(self.name)
+        return native_directory() / "plugins" / relative.parent / f"lib{relative.name}.so"
+
+    @property
+    def advice(self) -> str:
+        """How a person gets this plugin where it was not built."""
+        packages = " ".join(self.debian_packages)
+        return f"on Debian: apt-get install {packages}, then pip install tffs-conformance again"
+
+
+@functools.cache
+def shipped() -> Mapping[str, ShippedPlugin]:
+    """All of them by name, whether they were built or not: `posix`, `fakes/null`, …"""
+    files = (file for entry in package for file in sorted(Path(entry).glob("reference_plugins/*/plugin.toml")))
+    return {
+        name: _plugin(name, table, file.parent)
+        for file in files
+        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items()
+    }
+
+
+def _plugin(name: str, table: Mapping[str, object], folder: Path) -> ShippedPlugin:
+    known = {"backing", "services", "debian_packages"}
+    if unknown := set(table) - known:
+        raise ValueError(f"{folder / 'plugin.toml'}: {name} has unknown keys: {', '.join(sorted(unknown))}")
+    backing, services, packages = table.get("backing"), table.get("services"), table.get("debian_packages", [])
+    assert isinstance(packages, list)
+    return ShippedPlugin(
+        name,
+        backing=str(backing) if backing else None,
+        services=folder / str(services) if services else None,
+        debian_packages=tuple(packages),
+    )
+
+
+def compose_files() -> dict[str, Path]:
+    """The compose files of the plugins that need services, by the names of the plugins."""
+    return {name: plugin.services for name, plugin in shipped().items() if plugin.services}
+
+
+def built() -> list[str]:
+    """The names of the plugins that were built here. Raises NativePartsMissing."""
+    return sorted(name for name, plugin in shipped().items() if plugin.shared_object.is_file())
+
+
+def plugin_path(name_or_path: str) -> Path:
+    """The shared object a user means by `--plugin`: the name of a plugin that ships with the package, or a path.
+
+    A name wins over a file of the same name; `./posix` is the file. The result need not exist. A path has no `..` in
+    it, and keeps the last name, which may be that of a link.
+    """
+    plugin = shipped().get(name_or_path)
+    path = Path(name_or_path)
+    return plugin.shared_object if plugin else path.parent.resolve() / path.name

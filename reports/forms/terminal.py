@@ -1,0 +1,281 @@
+"""The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer.
+
+It says what to do next: the verdict, and what is broken, the cause first. The rest is in the report, and here where
+more is asked for: with a verbosity of 1 all findings and the calls of the first, with 2 the calls of all.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ..escape import printable
+from ..model.abi import AbiFacts, AbiSymbols, spans
+from ..model.claims import ClaimState
+from ..model.findings import Finding, Made, by_clause, findings
+from ..model.records import CaseRecord
+from ..model.report import REPORT_NAME, Report
+from ..model.services import Figures
+from ..model.verdicts import TargetVerdict, Verdict
+from ..model.waivers import REMEDIES
+from ..plain import dumps
+from . import words
+from .cost_lines import cost_lines
+from .lines import Line, fitting, rule, wrapped
+
+#: So many findings are shown where nobody asks for all.
+FINDINGS_SHOWN = 10
+#: So many cases of one clause are shown where all findings are; the rest is counted.
+CASES_SHOWN = 5
+#: So many calls of one case are shown, the last ones.
+CALLS_SHOWN = 40
+#: The clause that says how long is too long.
+HANG = "robustness.no-hang"
+_COLOUR = {
+    TargetVerdict.CONFORMANT: "green",
+    TargetVerdict.WITH_WAIVERS: "green",
+    TargetVerdict.NOT_CONFORMANT: "red",
+    TargetVerdict.INCOMPLETE: "yellow",
+    TargetVerdict.NOT_CLAIMED: "yellow",
+}
+
+
+def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) -> Iterator[Line]:
+    """The lines for one target; `directory` is where its report is."""
+    columns = fitting(width)
+    verbosity = max(0, verbosity)
+    target = report.target
+    scheme = f" ({target.scheme}://)" if target.scheme else ""
+    yield rule(f" conformance of {printable(target.name)}{printable(scheme)} ", columns), {"bold": True}
+    verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
+    yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
+    yield words.counts(report), {}
+    yield from _abi(target.abi, columns, verbosity)
+    yield from _classes(report, columns)
+    yield from _tables(target.tables, columns)
+    yield from _claims(report, columns)
+    yield from _violations(report, columns, directory, verbosity)
+    yield from _waived(report, columns)
+    yield from _warnings(report, columns, verbosity)
+    yield from _readings(report, columns, verbosity)
+    yield from _not_run(report, columns, verbosity)
+    yield from _services(report.services, columns)
+    if report.costs is not None:
+        yield from cost_lines(report.costs, columns, verbosity)
+    yield "", {}
+    yield f"report: {printable(_path(directory))}", {}
+
+
+def _path(directory: Path) -> str:
+    """The path of the report, as short as it can be typed here."""
+    path = directory / REPORT_NAME
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
+    """In which releases of TensorFlow it loads, and what they would take over."""
+    if abi is None:
+        return
+    loads = f"TensorFlow {spans(abi.loads, abi.releases)}" if abi.loads else "no release of TensorFlow"
+    lacking = [release for release in abi.releases if release not in abi.loads]
+    if abi.missing and not verbosity:
+        loads += f"; not in {spans(lacking, abi.releases)}, for want of {_symbols(abi.missing)} (-v says more)"
+    for line, _ in wrapped("loads in ", loads, columns):
+        yield line, {"yellow": bool(lacking)}
+    for one in abi.missing if verbosity else ():
+        where = f": {one.library} has it, which the plugin does not name" if one.library else ""
+        text = f"{spans(one.releases, abi.releases)}, for want of {_symbols([one])}{where}"
+        yield from wrapped("  not in ", text, columns)
+    if abi.captured and not verbosity:
+        text = (
+            f"{_symbols(abi.captured)}, instead of {words.few([*dict.fromkeys(one.library for one in abi.captured)])}"
+        )
+        for line, _ in wrapped("TensorFlow's own copy gives it ", f"{text} (-v says more)", columns):
+            yield line, {"yellow": True}
+    for one in abi.captured if verbosity else ():
+        text = f"{_symbols([one])} from the copy in TensorFlow {spans(one.releases, abi.releases)}"
+        yield from wrapped(f"  instead of {printable(one.library)}: ", text, columns)
+    if abi.remedy and verbosity:
+        yield from wrapped("  remedy: ", abi.remedy, columns)
+
+
+def _symbols(groups: Sequence[AbiSymbols]) -> str:
+    """The first of these symbols, and how many more there are. One may be in several groups, which hold not all."""
+    first, *others = groups
+    known = {symbol for one in groups for symbol in one.symbols}
+    if others and any(one.count > len(one.symbols) for one in groups):
+        return f"{first.symbols[0]} and others"
+    more = (len(known) if others else first.count) - 1
+    return first.symbols[0] + (f" and {more} more" if more else "")
+
+
+def _classes(report: Report, columns: int) -> Iterator[Line]:
+    """Each class, and of how many checks its verdict is."""
+    untouched = []
+    for name, account in report.classes.items():
+        said = words.of_class(account)
+        if said is None:
+            untouched.append(name)
+            continue
+        line = f"  {printable(name):<14} {account.verdict:<22} {said}"
+        yield line, {_COLOUR[account.verdict]: True}
+    if untouched:
+        yield from wrapped("  no case of: ", ", ".join(untouched), columns)
+
+
+def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
+    for answer, title in (("default", "answered by core's default"), ("absent", "absent")):
+        ops = [op for op, given in tables.items() if given == answer]
+        if ops:
+            yield from wrapped(f"{title}: ", ", ".join(ops), columns)
+
+
+def _claims(report: Report, columns: int) -> Iterator[Line]:
+    """What the profile claims; what is kept beyond that is worth a line of its own."""
+    said = {claim.name: dumps(claim.value) for claim in report.claims}
+    if said:
+        yield from wrapped("claims: ", ", ".join(f"{name} = {value}" for name, value in said.items()), columns)
+    for claim in report.claims:
+        if claim.state is ClaimState.UNDER_DECLARED:
+            text = f"{claim.name} = {said[claim.name]}, but everything it gives up is kept"
+            for line, _ in wrapped("  under-declared: ", text, columns):
+                yield line, {"yellow": True}
+
+
+def _violations(report: Report, columns: int, directory: Path, verbosity: int) -> Iterator[Line]:
+    found = findings(report)
+    shown = found if verbosity else found[:FINDINGS_SHOWN]
+    for number, finding in enumerate(shown):
+        yield from _finding(report, finding, columns, verbosity, calls=verbosity > 1 or (verbosity == 1 and not number))
+    if not found:
+        return
+    yield "", {}
+    if rest := [finding.clause for finding in found[len(shown) :]]:
+        yield from wrapped(f"… and {len(rest)} more broken clauses: ", f"{words.few(rest)}; -v shows them all", columns)
+    case, _ = found[0].checks[0]
+    yield f"the first one again: {words.again(report, case)}", {}
+    if any(HANG in (finding.clause, *finding.beside) for finding in found):
+        seconds = report.suite.options.get("call-timeout")
+        yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
+    yield f"to accept them: {words.waiving(_path(directory))}", {"light": True}
+
+
+def _finding(report: Report, finding: Finding, columns: int, verbosity: int, calls: bool) -> Iterator[Line]:
+    clause = report.clauses[finding.clause]
+    yield "", {}
+    cases = list(finding.cases)
+    yield f"VIOLATION {printable(finding.clause)} ({words.extent(finding)})", {"bold": True, "red": True}
+    yield from wrapped("  rule      ", clause.rule, columns)
+    yield from wrapped("  source    ", "; ".join(clause.source), columns)
+    if clause.tensorflow:
+        yield from wrapped("  TensorFlow ", clause.tensorflow, columns)
+    stimuli = finding.checks[: CASES_SHOWN if verbosity else 1]
+    for made in stimuli:
+        yield from _stimulus(made, columns, calls)
+    told = {case.id for case, _ in stimuli}
+    if others := [case for case in cases if case not in told]:
+        yield from wrapped("  also in   ", words.few(others), columns)
+    if finding.beside:
+        yield from wrapped("  with it   ", f"{words.few(finding.beside)}, broken in the same cases only", columns)
+    yield from wrapped("  check     ", clause.check, columns)
+
+
+def _stimulus(made: Made, columns: int, calls: bool) -> Iterator[Line]:
+    case, check = made
+    yield from wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
+    yield from wrapped("    expected  ", check.expected, columns)
+    yield from wrapped("    got       ", words.got(check), columns)
+    yield from _found(case.reason or "", columns)
+    if calls:
+        yield from _calls(case, columns)
+
+
+def _found(reason: str, columns: int) -> Iterator[Line]:
+    """How a history was shrunk, in words, and where it was written down, in paths and commands to be copied."""
+    words, *copied = reason.split("; ")
+    yield from wrapped("    found     ", words, columns) if words else ()
+    for text in copied:
+        yield f"{'':<14}{printable(text)}", {}
+
+
+def _calls(case: CaseRecord, columns: int) -> Iterator[Line]:
+    """The last calls of a case: what went wrong is among them, or shortly before."""
+    before = len(case.ops) - CALLS_SHOWN
+    if before > 0:
+        yield f"    calls     … {before} before these", {}
+    for call in case.ops[max(0, before) :]:
+        yield from wrapped("    call      ", call, columns)
+
+
+def _waived(report: Report, columns: int) -> Iterator[Line]:
+    """Each entry of the file of waivers, and what is to be done about those that fail the run."""
+    if report.waivers:
+        yield "", {}
+        yield "waivers:", {"bold": True}
+    for number, entry in enumerate(report.waivers, start=1):
+        red = {"red": True} if entry.state in REMEDIES else {}
+        yield f"  waiver {number} ({printable(entry.clause)}, {printable(entry.case)})", red
+        for text, _ in wrapped("    ", words.waiver(entry), columns):
+            yield text, red
+
+
+def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    warned = by_clause(report, Verdict.WARNING)
+    shown = warned if verbosity else warned[:FINDINGS_SHOWN]
+    if warned:
+        yield "", {}
+    for finding in shown:
+        case, check = finding.checks[0]
+        yield f"WARNING {printable(finding.clause)} ({words.number(finding.times, 'check')})", {"yellow": True}
+        yield from wrapped("  ", f"{case.id}: {words.warning(report, check)}", columns)
+    if rest := [finding.clause for finding in warned[len(shown) :]]:
+        yield from wrapped(f"… and {len(rest)} more warnings: ", f"{words.few(rest)}; -v shows them all", columns)
+
+
+def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    """Where sources contradict each other and the plugin gave one of the accepted answers."""
+    readings: dict[str, Counter[str]] = {}
+    for case in report.cases:
+        for check in case.checks:
+            if check.reading and check.verdict is not Verdict.WARNING:
+                readings.setdefault(check.clause, Counter())[check.reading] += check.times
+    if not readings:
+        return
+    yield "", {}
+    if not verbosity:
+        yield f"disputed clauses: an accepted answer to each of {len(readings)} (-v names them)", {}
+        return
+    yield "disputed clauses, the reading this plugin follows, and what TensorFlow makes of it:", {}
+    for name, counter in readings.items():
+        made = words.made_of(report, name)
+        said = " | ".join(f"{reading}: {made[reading]}" if reading in made else reading for reading in counter)
+        yield from wrapped(f"  {printable(name)}: ", said, columns)
+
+
+def _not_run(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    most = 50 if verbosity else CASES_SHOWN
+    for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
+        reasons = words.reasons(report, verdict)
+        if verdict is Verdict.ABSENT and reasons and not verbosity:
+            yield f"absent: {words.number(reasons.total(), 'case')} (-v says why)", {}
+            continue
+        if reasons:
+            yield "", {}
+            yield f"{verdict}:", {"bold": True, "red": verdict is Verdict.ERROR, "yellow": verdict is not Verdict.ERROR}
+        for reason, count in reasons.most_common(most):
+            yield from wrapped(f"  {count:>4} × ", reason, columns)
+        if len(reasons) > most:
+            yield f"  … and {len(reasons) - most} more reasons in {REPORT_NAME}", {}
+
+
+def _services(measured: Figures | None, columns: int) -> Iterator[Line]:
+    if measured is None:
+        return
+    yield "", {}
+    yield from wrapped("services: ", ", ".join(measured.images), columns)
+    if measured.failure is not None:
+        for text, _ in wrapped("  nothing could be measured: ", measured.failure, columns):
+            yield text, {"red": True}
+        return
+    yield f"  what they counted while a file of {measured.size:,} bytes was read, here and then on another node:", {}
+    for figure in measured.figures:
+        yield from wrapped(f"  {figure.bytes:>14,}  ", figure.what, columns)

@@ -1,0 +1,119 @@
+"""How a report is said in words: what its forms say alike.
+
+Texts of a plugin stay as they are, unless it says otherwise: each form escapes them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..escape import command_line, printable
+from ..model.findings import Finding
+from ..model.records import CaseRecord, CheckRecord
+from ..model.report import REPORT_NAME, ClassAccount, Report
+from ..model.verdicts import Verdict, checks_made
+from ..model.waivers import REMEDIES, WaiverAccount, WaiverState
+
+#: So many ids are named on one line; the rest is counted.
+NAMED = 6
+#: So many other answers to a waived clause are named.
+ANSWERS = 5
+
+
+def number(count: int, noun: str) -> str:
+    """A count and its noun."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def few(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f", … and {more} more" if more > 0 else "")
+
+
+def shortened(text: str, most: int) -> str:
+    """`text` made printable, on one line, with no more than about `most` characters; it says how many it lacks."""
+    shown = printable(text[:most])
+    if len(text) <= most and len(shown) <= most:
+        return shown
+    return f"{shown[:most]}… ({number(len(text), 'character')} in {REPORT_NAME})"
+
+
+def counts(report: Report) -> str:
+    """How many cases there are, and how many checks of each verdict."""
+    said = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.by_verdict().items() if count)
+    return f"{number(len(report.cases), 'case')}; checks: {said or 'none'}"
+
+
+def of_class(account: ClassAccount) -> str | None:
+    """Of how many checks the verdict of a class is; None for a class of which there was no case."""
+    found = account.counts.by_verdict()
+    if not any(found.values()):
+        return None
+    said = [number(checks_made(found), "check")]
+    said += [f"{found[verdict]} {verdict}" for verdict in (Verdict.NOT_RUN, Verdict.ABSENT) if found[verdict]]
+    return ", ".join(said)
+
+
+def extent(finding: Finding) -> str:
+    """In how many checks and cases a finding shows."""
+    return f"{number(finding.times, 'check')} in {number(len(finding.cases), 'case')}"
+
+
+def got(check: CheckRecord) -> str:
+    """What was seen, and what the plugin said to it."""
+    return check.got + (f" ({check.plugin_said})" if check.plugin_said else "")
+
+
+def made_of(report: Report, clause: str) -> dict[str, str]:
+    """What TensorFlow makes of each reading of a clause."""
+    return {reading.name: reading.tensorflow for reading in report.clauses[clause].readings or ()}
+
+
+def warning(report: Report, check: CheckRecord) -> str:
+    """What a warning is about: the reading that a plugin follows, or what was expected of it."""
+    if check.reading is not None:
+        return f"{check.reading}: {made_of(report, check.clause).get(check.reading, check.got)}"
+    return f"expected {check.expected}, got {check.got}"
+
+
+def waiver(entry: WaiverAccount) -> str:
+    """What became of an entry of the file of waivers, and what is to be done about it."""
+    if entry.state in REMEDIES:
+        said = f"{entry.state}: {REMEDIES[entry.state]} (owner: {entry.owner}, fingerprint: {entry.fingerprint})"
+    elif entry.state is WaiverState.USED:
+        said = f"{entry.waived} × {entry.fingerprint}: {entry.reason} (owner: {entry.owner})"
+    else:
+        said = f"{entry.state}: not all of its cases were run"
+    if entry.got_instead:
+        said += f"; got instead: {' | '.join(entry.got_instead[:ANSWERS])}"
+    return said
+
+
+def why_waived(report: Report, case: CaseRecord, check: CheckRecord) -> str:
+    """Why a waived check is accepted, and who answers for that."""
+    for entry in report.waivers:
+        if entry.state is WaiverState.USED and entry.fits(check.clause, case.id) and entry.is_of(check.got):
+            return f"{entry.reason} (owner: {entry.owner})"
+    return "no entry of the file of waivers says why"
+
+
+def reasons(report: Report, verdict: Verdict) -> Counter[str]:
+    """Why cases ended with a verdict of their own, and how many did so."""
+    return Counter(case.reason or "" for case in report.cases if case.verdict is verdict)
+
+
+def artifact(report: Report) -> str:
+    """What stands for a file where a format wants one: a plugin has no source here, so it is the plugin's name."""
+    return shortened(report.target.name.replace("/", "-"), 200)
+
+
+def again(report: Report, case: CaseRecord) -> str:
+    """The command that runs one case again."""
+    return command_line([*report.suite.command, f"--case={case.id}"])
+
+
+def waiving(path: Path | str, clause: str | None = None) -> str:
+    """The command that accepts the violations of the report at `path`: all, or those of one clause."""
+    only = [] if clause is None else [f"--clause={clause}"]
+    return f"tffs-conformance waive {command_line([str(path), *only])} --owner=WHO --reason=WHY"

@@ -1,0 +1,1 @@
+"""The types of a report, and what is counted in it."""

@@ -1,0 +1,229 @@
+"""What changed from one report to another: by case and clause.
+
+A case can check a clause more than once: its checks of one clause are compared together. Nothing is called fixed that
+was not looked at, and what is new comes with what the older run knew of it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, get_args
+
+from msgspec import Meta, Struct
+
+from ...reports.model.findings import Finding, Made, grouped
+from ...reports.model.header import DEMANDS, Tier
+from ...reports.model.records import CaseRecord, CheckRecord
+from ...reports.model.report import Report
+from ...reports.model.verdicts import JUDGED, WORST_FIRST, TargetVerdict, Verdict
+from ...reports.plain import plain
+from .differences import Difference, differences
+
+
+class Kind(StrEnum):
+    """What happened to a clause in a case."""
+
+    BROKEN = "broken"
+    CHANGED = "changed"
+    FIXED = "fixed"
+    WAIVED = "waived"
+    UNSEEN = "unseen"
+    WARNED = "warned"
+    NO_WARNING = "no warning"
+    UNCHECKED = "unchecked"
+    OTHER = "other"
+
+
+class Before(StrEnum):
+    """What the older report knew of a clause in a case."""
+
+    NO_CLAUSE = "the clause is new"
+    OTHER_CLAUSE = "the clause demands something else now"
+    NO_CASE = "the case is new"
+    LEFT_OUT = "the case was not run then"
+    UNCHECKED = "it was not checked then"
+    CHECKED = "it was checked then"
+
+    @property
+    def is_of_the_suite(self) -> bool:
+        """Whether a newer suite brought it: the plugin may have been so before."""
+        return self in (Before.NO_CLAUSE, Before.OTHER_CLAUSE, Before.NO_CASE)
+
+
+class Change(Struct, frozen=True):
+    """A clause in a case of which the two reports say something else."""
+
+    case: str
+    clause: str
+    kind: Annotated[Kind, Meta(description="Unseen: a violation then, and not checked now.")]
+    before: Before
+    then: Annotated[tuple[Verdict, ...], Meta(description="The verdicts of its checks, from worst to best.")]
+    now: tuple[Verdict, ...]
+    got_then: Annotated[
+        tuple[str, ...], Meta(description="What its violations got, or else those with the worst verdict.")
+    ]
+    got_now: tuple[str, ...]
+
+    @property
+    def is_broken_otherwise(self) -> bool:
+        """Whether it is a violation that was there before, and got something that it did not get then."""
+        both = Verdict.VIOLATION in self.then and Verdict.VIOLATION in self.now
+        return both and not set(self.got_now) <= set(self.got_then)
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What changed from one report to another."""
+
+    verdict_then: TargetVerdict
+    verdict_now: TargetVerdict
+    differences: Annotated[tuple[Difference, ...], Meta(description="Of the suites, the targets and the options.")]
+    changes: Annotated[tuple[Change, ...], Meta(description="In the order of the cases.")]
+    cases_added: tuple[str, ...]
+    cases_removed: tuple[str, ...]
+    clauses_added: tuple[str, ...]
+    clauses_removed: tuple[str, ...]
+    clauses_changed: Annotated[tuple[str, ...], Meta(description="Those that demand something else.")]
+    clauses_no_longer_executed: Annotated[
+        tuple[str, ...], Meta(description="Those with checks made then, and none made now.")
+    ]
+
+    def of(self, *kinds: Kind) -> list[Change]:
+        """The changes of these kinds."""
+        return [change for change in self.changes if change.kind in kinds]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether something is broken, or a clause is no longer checked at all."""
+        return bool(self.of(Kind.BROKEN) or self.clauses_no_longer_executed)
+
+
+class Spot(Struct, frozen=True):
+    """What a case says of a clause: its verdicts from worst to best, and what those that decide got."""
+
+    verdicts: tuple[Verdict, ...] = ()
+    got: tuple[str, ...] = ()
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether something was compared with an answer of the plugin."""
+        return not JUDGED.isdisjoint(self.verdicts)
+
+
+def everything(_: CaseRecord) -> bool:
+    """Every case counts."""
+    return True
+
+
+def compare(then: Report, now: Report, counts: Callable[[CaseRecord], bool] = everything) -> Comparison:
+    """What changed from one report to another, of the cases of the older one that count."""
+    cases_then = {case.id: case for case in then.cases if counts(case)}
+    cases_now = {case.id: case for case in now.cases}
+    demanding = frozenset(name for name in then.clauses.keys() & now.clauses.keys() if _demands_else(then, now, name))
+    changes: list[Change] = []
+    for name in sorted(cases_then.keys() | cases_now.keys()):
+        spots_then, spots_now = _spots(cases_then.get(name)), _spots(cases_now.get(name))
+        for clause in sorted(spots_then.keys() | spots_now.keys()):
+            was, found = spots_then.get(clause, Spot()), spots_now.get(clause, Spot())
+            kind = _kind(was, found)
+            if kind is None:
+                continue
+            if clause not in then.clauses:
+                before = Before.NO_CLAUSE
+            elif clause in demanding:
+                before = Before.OTHER_CLAUSE
+            elif name not in cases_then:
+                before = _of_a_missing_case(then, cases_now[name])
+            else:
+                before = Before.CHECKED if was.is_judged else Before.UNCHECKED
+            changes.append(Change(name, clause, kind, before, was.verdicts, found.verdicts, was.got, found.got))
+    executed = _executed(now.cases)
+    return Comparison(
+        verdict_then=then.verdict,
+        verdict_now=now.verdict,
+        differences=tuple(differences(then, now)),
+        changes=tuple(changes),
+        cases_added=tuple(name for name in cases_now if name not in cases_then),
+        cases_removed=tuple(name for name in cases_then if name not in cases_now),
+        clauses_added=tuple(name for name in now.clauses if name not in then.clauses),
+        clauses_removed=tuple(name for name in then.clauses if name not in now.clauses),
+        clauses_changed=tuple(name for name in now.clauses if name in demanding),
+        clauses_no_longer_executed=tuple(name for name in _executed(cases_then.values()) if name not in executed),
+    )
+
+
+def findings_of(report: Report, changes: Iterable[Change], verdict: Verdict = Verdict.VIOLATION) -> list[Finding]:
+    """The checks with this verdict that changes of the newer report are about, by clause, causes first."""
+    meant = {(change.case, change.clause) for change in changes}
+    made: Iterable[Made] = (
+        (case, check)
+        for case in report.cases
+        for check in case.checks
+        if check.verdict is verdict and (case.id, check.clause) in meant
+    )
+    return grouped(report, made)
+
+
+def _spots(case: CaseRecord | None) -> Mapping[str, Spot]:
+    """What a case says of each clause, as a report counts it."""
+    if case is None:
+        return {}
+    checks: dict[str, list[CheckRecord]] = {}
+    for check in case.checks:
+        checks.setdefault(check.clause, []).append(check)
+    # A case that ended in a way none of its checks shows says so of all that it was there to check.
+    shown = any(check.verdict is case.verdict for check in case.checks)
+    ended = {} if shown else dict.fromkeys(case.clauses, case.verdict)
+    return {clause: _spot(checks.get(clause, ()), ended.get(clause)) for clause in checks.keys() | ended.keys()}
+
+
+def _spot(checks: Sequence[CheckRecord], ended: Verdict | None) -> Spot:
+    seen = {check.verdict for check in checks} | ({ended} if ended else set())
+    verdicts = tuple(verdict for verdict in WORST_FIRST if verdict in seen)
+    decides = Verdict.VIOLATION if Verdict.VIOLATION in seen else verdicts[0]
+    got = {_answer(check) for check in checks if check.verdict is decides and _is_compared(check)}
+    return Spot(verdicts, tuple(sorted(got)))
+
+
+def _is_compared(check: CheckRecord) -> bool:
+    """What conforms may do so with other values each time."""
+    return check.verdict is not Verdict.CONFORM or check.reading is not None
+
+
+def _answer(check: CheckRecord) -> str:
+    if check.reading is None:
+        return check.got
+    return check.reading if check.verdict is Verdict.CONFORM else f"{check.reading}: {check.got}"
+
+
+def _kind(then: Spot, now: Spot) -> Kind | None:
+    """What happened from the one to the other; None where they say the same."""
+    was, found = frozenset(then.verdicts), frozenset(now.verdicts)
+    looked_at = now.is_judged and Verdict.ERROR not in found
+    if Verdict.VIOLATION in found - was:
+        return Kind.BROKEN
+    if Verdict.VIOLATION in was - found:
+        return Kind.WAIVED if Verdict.WAIVED in found else Kind.FIXED if looked_at else Kind.UNSEEN
+    if Verdict.WARNING in found - was:
+        return Kind.WARNED
+    if Verdict.WARNING in was - found and looked_at:
+        return Kind.NO_WARNING
+    if then.is_judged and not now.is_judged:
+        return Kind.UNCHECKED
+    if then.verdicts[:1] == now.verdicts[:1] and then.got != now.got:
+        return Kind.CHANGED
+    return None if was == found else Kind.OTHER
+
+
+def _of_a_missing_case(then: Report, case: CaseRecord) -> Before:
+    tiers: tuple[Any, ...] = get_args(Tier)
+    within = case.tier is None or case.tier in tiers[: tiers.index(then.suite.tier) + 1]
+    return Before.NO_CASE if within and then.left_out is None else Before.LEFT_OUT
+
+
+def _demands_else(then: Report, now: Report, clause: str) -> bool:
+    before, after = plain(then.clauses[clause]), plain(now.clauses[clause])
+    return any(before.get(key) != after.get(key) for key in DEMANDS)
+
+
+def _executed(cases: Iterable[CaseRecord]) -> dict[str, None]:
+    """The clauses of which something was compared with an answer of the plugin."""
+    return {check.clause: None for case in cases for check in case.checks if check.verdict in JUDGED}

@@ -1,0 +1,45 @@
+"""The exit code of a run that was not interrupted; docs/verdicts.md has the table."""
+
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from ...reports.model.report import Report
+from ...reports.model.verdicts import JUDGED, TargetVerdict, Verdict
+from ...reports.model.waivers import stale
+from ...run.gate import Held
+from ...run.selection import Course
+
+
+def exit_code(
+    reports: Mapping[str, Report],
+    course: Course,
+    fail_on: Collection[str],
+    gate: Mapping[str, Held],
+    failed: bool,
+) -> int:
+    """What the reports, by the name of their target, come to.
+
+    `fail_on` are verdicts of cases that fail a run. `gate` has the targets that are held to a baseline. `failed` says
+    that something failed for pytest that is no violation of a plugin held to one.
+    """
+    if not course.collected:
+        return pytest.ExitCode.USAGE_ERROR
+    bad = any(
+        gate[name].reasons if name in gate else _fails(report, course, fail_on) for name, report in reports.items()
+    )
+    bad = bad or failed or bool(stale(report.waivers for report in reports.values()))
+    return pytest.ExitCode.TESTS_FAILED if bad else pytest.ExitCode.OK
+
+
+def _fails(report: Report, course: Course, fail_on: Collection[str]) -> bool:
+    """Whether a report makes the run fail."""
+    return (
+        report.verdict is TargetVerdict.NOT_CONFORMANT
+        # A part of the suite is good enough only for who asked for just that part.
+        or (report.verdict is TargetVerdict.INCOMPLETE and not course.is_as_asked)
+        # Nothing was executed: what remains are cases that were not run.
+        or not any(case.verdict in JUDGED for case in report.cases)
+        or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *fail_on))
+        or (report.services is not None and report.services.failure is not None)
+    )
