@@ -12,7 +12,7 @@ from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.forms import FORMS
 from tffs_conformance.reports.model.header import ClauseFacts, Header
 from tffs_conformance.reports.model.report import REPORT_NAME, Report
-from tffs_conformance.reports.model.tally import build
+from tffs_conformance.suite.judge.reports import build
 
 CASES = (10_000, 100_000)
 #: A report with findings of every kind: every fifth of its cases is broken.

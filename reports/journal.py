@@ -11,18 +11,17 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .document import write
 from .errors import DuplicateCase, EmptyReport, NotAReport, TruncatedReport
 from .escape import printable
 from .model.costs import Costs
 from .model.header import Header
 from .model.records import CaseRecord
-from .model.report import REPORT_NAME, Report
+from .model.redaction import Redaction
+from .model.report import REPORT_NAME
 from .model.services import Figures
-from .model.tally import Roll, build
+from .model.tally import Roll
 from .model.verdicts import Verdict, worst
 from .plain import dumps, parse, plain, typed
-from .redaction import Redaction
 
 Format = Literal["tffs-conformance/journal/2"]
 FORMAT: Format = "tffs-conformance/journal/2"
@@ -116,8 +115,8 @@ class Journal:
 
     def close(
         self, *, duration: float, left_out: str | None, services: Figures | None = None, costs: Costs | None = None
-    ) -> Report:
-        """Write the footer and report.json beside the journal; the report. `duration` is in seconds.
+    ) -> None:
+        """Write the footer. `duration` is in seconds.
 
         `left_out` says what kept the run from being whole, or is None; `services` what was measured of them,
         `costs` what the plugin costs. Raises OSError.
@@ -130,9 +129,6 @@ class Journal:
         )
         self._line(FooterLine(footer=footer))
         self._file.close()
-        report = recover(self.path)
-        write(report, self.path.parent)
-        return report
 
     def _line(self, record: Struct) -> None:
         line = memoryview(dumps(plain(record)).encode("ascii") + b"\n")
@@ -140,8 +136,16 @@ class Journal:
             line = line[self._file.write(line) :]
 
 
-def recover(path: Path) -> Report:
-    """The report of a journal. One without a footer, its last line torn perhaps, gives a report marked incomplete.
+class Ended(Struct, frozen=True):
+    """What a journal says: the header, the cases that ended, and how the run did."""
+
+    header: Header
+    cases: tuple[CaseRecord, ...]
+    footer: Footer
+
+
+def read(path: Path) -> Ended:
+    """What a journal says. One without a footer, its last line torn perhaps, is of a run that was killed.
 
     Raises EmptyReport, NotAReport, TruncatedReport (nothing can be known: the header is torn, or lines are missing
     before the footer), DuplicateCase, UnknownClause, or OSError.
@@ -172,14 +176,7 @@ def recover(path: Path) -> Report:
         footer = Footer(cases=len(cases), duration=None, left_out=KILLED, services=None)
     if footer.cases != len(cases):
         raise TruncatedReport(path, f"the footer counts {footer.cases} cases, the journal has {len(cases)}")
-    return build(
-        header,
-        cases.values(),
-        duration=footer.duration,
-        left_out=footer.left_out,
-        services=footer.services,
-        costs=footer.costs,
-    )
+    return Ended(header, tuple(cases.values()), footer)
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

@@ -11,10 +11,10 @@ from tffs_conformance.reports.model.header import ReadingFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figure, Figures
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import plain, typed
+from tffs_conformance.suite.judge.reports import build
 
 #: What a plugin may say to whoever shows it: it would leave a string, an element, a script, a comment, a line or a
 #: terminal; it would run a script, ask for something, turn the reading direction; and it is no UTF-8.

@@ -18,10 +18,10 @@ from tffs_conformance.reports.model.header import Header, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figure, Figures
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import plain, typed
+from tffs_conformance.suite.judge.reports import build
 
 T = TypeVar("T")
 

@@ -32,7 +32,7 @@ MODULES = {
     "reports/journal.py": ("test_reports_journal.py",),
     "reports/model/tally.py": ("test_reports_document.py", "test_reports_verdicts.py", "test_reports_tally.py"),
     "reports/model/claims.py": ("test_reports_claims.py",),
-    "reports/redaction.py": ("test_reports_redaction.py",),
+    "reports/model/redaction.py": ("test_reports_redaction.py",),
     "suite/judge/exit_code.py": ("test_exit_code.py",),
     "tffs_conformance/run/selection.py": ("test_course.py",),
     "suite/engine/sharing.py": ("test_sharing.py",),

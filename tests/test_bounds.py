@@ -11,9 +11,9 @@ from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Entries, Outcome, Read
 from tffs_conformance.harness.over_tables.raw import Call
 from tffs_conformance.reports.model.records import CheckRecord
+from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import text
-from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.suite.engine.bounds import COMPARED, RECORD, Keeper, Trace, compared, fitted
 from tffs_conformance.suite.engine.callformat import Cut, Form, show
 

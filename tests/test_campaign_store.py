@@ -17,7 +17,7 @@ from tffs_conformance.campaign.perform import unpacked
 from tffs_conformance.campaign.plan import BadPlan, Plan, parsed
 from tffs_conformance.campaign.store import Ended, Store, StoreTrouble, digest
 from tffs_conformance.campaign.tasks import Block, Task
-from tffs_conformance.reports.model.tally import build
+from tffs_conformance.suite.judge.reports import build
 
 FOUND = Found(target="a", clause="read.succeeds", case="read/b", expected="code=OK", got="code=UNKNOWN", reason=None,
               seed=0, task="a/shard/0000001", ended=100)  # fmt: skip

@@ -6,8 +6,8 @@ import pytest
 
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Outcome, Source
+from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.redaction import Redaction
 from tffs_conformance.suite.contract.catalogue import Clause, Level, Reading, catalogue
 from tffs_conformance.suite.contract.claims import Claims
 from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOp, Checks, Misused

@@ -14,11 +14,11 @@ from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import REPORT_NAME
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue, causes_first, clause
 from tffs_conformance.suite.contract.coverage import Sentence
 from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.judge.reports import build
 
 
 def said(*arguments: str, code: int = 0) -> str:

@@ -11,8 +11,8 @@ from tests.records import GOOD, HEADER, record
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.judge.reports import build
 
 ODD = 'a "quoted" \\ \x1b\udcff'
 

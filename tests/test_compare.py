@@ -15,10 +15,10 @@ from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.header import ClauseFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import REPORT_NAME, Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.judge.compare import Before, Kind, compare
+from tffs_conformance.suite.judge.reports import build
 
 
 def report(

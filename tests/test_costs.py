@@ -24,8 +24,7 @@ from tffs_conformance.harness.over_tables.programs import Spent
 from tffs_conformance.reports.forms import cost_words
 from tffs_conformance.reports.forms.cost_lines import cost_lines
 from tffs_conformance.reports.model.costs import Cost, Costs, Growth, Point
-from tffs_conformance.reports.model.tally import build
-from tffs_conformance.reports.redaction import Redaction
+from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.costs import measure as measure_module
 from tffs_conformance.suite.costs import timing
@@ -37,6 +36,7 @@ from tffs_conformance.suite.costs.timing import _busy, percentile
 from tffs_conformance.suite.costs.workloads import DIRECTORY, FILE, THREADS, WORKLOADS, Workload
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.judge import compare
+from tffs_conformance.suite.judge.reports import build
 
 ROUNDS = 12
 SIZES = (16, 64, 256, 1024, 4096)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance.run.selection import Course, selection, stops
+from tffs_conformance.run.selection import selection, stops
+from tffs_conformance.suite.judge.course import Course
 
 WHOLE = Course(
     tier="must",

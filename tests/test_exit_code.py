@@ -9,11 +9,11 @@ from tests.records import HEADER, case
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figures
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import TargetVerdict, Verdict
 from tffs_conformance.reports.model.waivers import Waiver
-from tffs_conformance.run.selection import Course
+from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.exit_code import exit_code
+from tffs_conformance.suite.judge.reports import build
 
 COURSE = Course(
     tier="must", cases=frozenset("abc"), targets=1, collected=3, ended=3, selected=(), stops=(), interrupted=False

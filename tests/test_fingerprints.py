@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from tests.faults.driven import all_cases, judge
-from tffs_conformance.reports.redaction import Redaction
+from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.suite.contract.claims import Claims
 from tffs_conformance.suite.engine.checks import Checks
 

@@ -11,8 +11,8 @@ from tests.hostile_report import HARM, hostile_report
 from tests.records import GOOD, HEADER, case
 from tffs_conformance.reports.forms import badge, shields
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import TargetVerdict
+from tffs_conformance.suite.judge.reports import build
 
 SVG = "{http://www.w3.org/2000/svg}"
 GOOD_RUN = build(HEADER, GOOD, duration=1, left_out=None)

@@ -16,9 +16,9 @@ from tffs_conformance.reports.document import write
 from tffs_conformance.reports.forms import github, markdown
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import github as job
+from tffs_conformance.suite.judge.reports import build
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "100 %, a: b")
 KNOWN = {"error", "warning", "notice", "debug", "group", "add-mask", "set-env", "set-output", "add-path", "save-state"}

@@ -12,8 +12,8 @@ from tests.records import GOOD, HEADER, case, record
 from tffs_conformance.reports.forms.gitlab import LONGEST, render
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.judge.reports import build
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN")
 

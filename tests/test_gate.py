@@ -21,12 +21,12 @@ from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import Header
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.run import gate
-from tffs_conformance.run.gate import Baseline, Held
+from tffs_conformance.run import baselines as gate
 from tffs_conformance.run.run_options import BadUsage
-from tffs_conformance.run.selection import Course
+from tffs_conformance.suite.judge.course import Course
+from tffs_conformance.suite.judge.gate import Baseline, Held
+from tffs_conformance.suite.judge.reports import build
 
 PLUGIN = "--plugin=fakes/faulty"
 #: One clause of the way through every op once is broken by the first fault, another by the second.

@@ -19,12 +19,12 @@ from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import Header, SuiteFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.report import REPORT_NAME, Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.run.collection import Wanted
 from tffs_conformance.suite.engine.marks import CALLS, TIERS
 from tffs_conformance.suite.judge.merge import Merged, Suite, merge
+from tffs_conformance.suite.judge.reports import build
 
 ALL = (*GOOD, case("read/b", ("read.hint", "warning")), broken("read/c"))
 CLAIM = StatedClaim(name="append", value=True, text="it appends", supported=True, clauses=("read.succeeds",))

@@ -15,8 +15,8 @@ from tffs_conformance import __version__
 from tffs_conformance.cli import main
 from tffs_conformance.cli.new import FILES, TEMPLATES
 from tffs_conformance.harness.targets import profile
+from tffs_conformance.reports import waivers
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.model import waivers
 
 NO_TOOLS = [tool for tool in ("cmake", "ninja") if shutil.which(tool) is None]
 

@@ -16,10 +16,10 @@ from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.model.header import SuiteFacts, TargetFacts
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.publish import NOTES_NAME, NotPublishable, publish
 from tffs_conformance.reports.reproduce import UNCONFIRMED, draft
+from tffs_conformance.suite.judge.reports import build
 
 
 def made(*cases: CaseRecord, left_out: str | None = None, **more: Any) -> Report:

@@ -22,9 +22,9 @@ from tffs_conformance.reports.errors import (
 )
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.reports.plain import digest_of, parse
+from tffs_conformance.suite.judge.reports import build
 
 
 def report(*cases: CaseRecord, left_out: str | None = None) -> Report:

@@ -6,9 +6,9 @@ from tests.records import CLAUSES, HEADER, clause, record
 from tffs_conformance.reports.model.findings import by_clause, findings
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import catalogue
+from tffs_conformance.suite.judge.reports import build
 
 
 def broken(name: str, *clauses: str, **more: object) -> CaseRecord:

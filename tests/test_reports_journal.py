@@ -15,12 +15,12 @@ from tffs_conformance.reports.errors import (
     TruncatedReport,
     UnknownClause,
 )
-from tffs_conformance.reports.journal import FORMAT, JOURNAL_NAME, KILLED, Journal, recover
+from tffs_conformance.reports.journal import FORMAT, JOURNAL_NAME, KILLED, Journal
 from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.reports.model.report import REPORT_NAME
 from tffs_conformance.reports.model.services import Figure, Figures
-from tffs_conformance.reports.model.tally import build
-from tffs_conformance.reports.redaction import Redaction
+from tffs_conformance.suite.judge.reports import build, finish, recover
 
 HOSTILE = case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff\n{")
 
@@ -54,7 +54,7 @@ def test_what_was_left_out_and_measured_stands_in_the_report(tmp_path: Path) -> 
     figures = Figures(("store:1",), 10, (Figure("served", 20),), None)
     written = Journal.open(tmp_path, HEADER)
     written.case(GOOD[0])
-    found = written.close(duration=2.0, left_out="--clause=a*", services=figures)
+    found = finish(written, duration=2.0, left_out="--clause=a*", services=figures)
     assert (found.left_out, found.services, found.suite.duration) == ("--clause=a*", figures, 2.0)
     assert load(tmp_path / REPORT_NAME) == recover(written.path) == found
 
@@ -196,7 +196,7 @@ def test_a_secret_that_is_a_word_changes_no_name(tmp_path: Path) -> None:
 
 def test_what_services_say_has_no_secret(tmp_path: Path) -> None:
     written = Journal.open(tmp_path, HEADER, Redaction({"TOKEN": "hunter22"}))
-    found = written.close(duration=1, left_out=None, services=Figures((), 1, (), "refused hunter22"))
+    found = finish(written, duration=1, left_out=None, services=Figures((), 1, (), "refused hunter22"))
     assert found.services is not None
     assert found.services.failure == "refused <TOKEN>"
 
@@ -226,7 +226,7 @@ def test_of_a_case_that_ran_again_the_worst_counts(
     run = Journal.open(tmp_path, HEADER)
     for verdict in verdicts:
         run.case_again(case("read/a", ("read.succeeds", verdict)))
-    found = run.close(duration=1, left_out=None)
+    found = finish(run, duration=1, left_out=None)
     assert [each.verdict for each in found.cases] == [counts]
     told = [json.loads(line) for line in lines(run.path)[1:-1]]
     assert [line.keys() for line in told] == [{"case"}, {"case", "again"}][:written]

@@ -8,8 +8,8 @@ import pytest
 
 from tests.records import record
 from tffs_conformance.reports.model.records import CheckRecord
+from tffs_conformance.reports.model.redaction import Redaction, looks_secret, passwords
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.redaction import Redaction, looks_secret, passwords
 
 SECRET = 'a "b\\c/\u00e9'
 

@@ -22,10 +22,10 @@ from tffs_conformance.reports.model.header import Header
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import SCHEMA
 from tffs_conformance.reports.model.services import Figure, Figures
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import ClauseVerdict, Verdict
 from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import digest_of
+from tffs_conformance.suite.judge.reports import build
 
 ROOT = Path(__file__).parent.parent
 COMMITTED = ROOT / "reports" / "schema" / json_schema.FILE_NAME

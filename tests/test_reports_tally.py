@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from tests.records import CLAUSES, HEADER, case, clause, record
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.judge.reports import build
 
 
 def report(*cases: CaseRecord) -> Report:

@@ -13,9 +13,9 @@ from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import ReadingFacts
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.services import Figure, Figures
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
+from tffs_conformance.suite.judge.reports import build
 
 EVIL = "\x1b]0;title\x07 \x9b31m\r\n\u202e \udcff"
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")

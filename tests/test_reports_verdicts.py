@@ -4,16 +4,8 @@ import itertools
 
 import pytest
 
-from tffs_conformance.reports.model.verdicts import (
-    JUDGED,
-    WORST_FIRST,
-    TargetVerdict,
-    Verdict,
-    judge_class,
-    judge_target,
-    no_counts,
-    worst,
-)
+from tffs_conformance.reports.model.verdicts import JUDGED, WORST_FIRST, TargetVerdict, Verdict, no_counts, worst
+from tffs_conformance.suite.judge.targets import judge_class, judge_target
 
 
 def counts(**given: int) -> dict[Verdict, int]:

@@ -11,20 +11,9 @@ from msgspec.structs import replace
 from tests.records import case, record
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.model.waivers import (
-    OPTIONAL,
-    REQUIRED,
-    Waiver,
-    WaiverAccount,
-    WaiverError,
-    WaiverState,
-    accounts,
-    counted,
-    hold_to,
-    read,
-    stale,
-    waived,
-)
+from tffs_conformance.reports.model.waivers import Waiver, WaiverAccount, WaiverError, WaiverState
+from tffs_conformance.reports.waivers import OPTIONAL, REQUIRED, read
+from tffs_conformance.suite.judge.waivers import accounts, counted, hold_to, stale, waived
 
 DAY = datetime.date(2027, 3, 1)
 

@@ -17,6 +17,7 @@ from tffs_conformance.reports import journal
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.judge.reports import recover
 
 #: The way through every op once.
 SMOKE = ("--plugin=posix", "--tier=smoke")
@@ -218,7 +219,7 @@ def test_the_report_of_an_earlier_run_is_gone_as_soon_as_a_case_has_ended(tmp_pa
     other = "import os\n\ndef pytest_runtest_logfinish():\n    os._exit(77)\n"
     assert run_beside(tmp_path, other, *SMOKE).returncode == 77
     assert not (tmp_path / "tffs-report" / "report.json").exists()
-    assert journal.recover(tmp_path / "tffs-report" / journal.JOURNAL_NAME).verdict == "incomplete"
+    assert recover(tmp_path / "tffs-report" / journal.JOURNAL_NAME).verdict == "incomplete"
 
 
 def test_several_plugins_leave_no_old_report_above_theirs(tmp_path: Path) -> None:

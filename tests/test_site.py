@@ -16,11 +16,11 @@ from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.header import ClauseFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.services import Figure, Figures
-from tffs_conformance.reports.model.tally import build
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.publish import NOTES_NAME
 from tffs_conformance.reports.site.folder import MARKER
+from tffs_conformance.suite.judge.reports import build
 
 CLONE = Path(__file__).parent.parent
 HOSTILE = "</script></style><img src=x onerror=alert(1)>\"'`{{ 7919*7907 }}\x1b[31m\u202e\u2028\x00\udcff&amp;"

@@ -16,6 +16,7 @@ from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.marks import UNDEFINED
+from tffs_conformance.suite.judge.reports import recover
 
 #: Other plugins of pytest that the project's tests have are not the user's.
 ALONE = ["-p", "no:randomly", "-p", "no:cacheprovider"]
@@ -235,7 +236,7 @@ def test_a_killed_run_leaves_no_process_and_an_incomplete_report(tmp_path: Path)
         while not (path.exists() and path.read_bytes().count(b"\n") > 50) and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-    found = journal.recover(path)
+    found = recover(path)
     assert found.verdict == "incomplete"
     assert found.cases
     deadline = time.monotonic() + 30

@@ -19,6 +19,7 @@ from tffs_conformance.reports.journal import Journal
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.outcome import present
+from tffs_conformance.suite.judge.reports import finish, recover
 
 SMOKE = ("--plugin=posix", "--tier=smoke")
 ONE = ("--plugin=posix", "--case=read/plain")
@@ -151,9 +152,9 @@ def test_of_a_case_that_ran_twice_the_worst_counts(tmp_path: Path, verdicts: tup
     written.case(case("read/b", ("read.succeeds", "conform")))
     for verdict in verdicts:
         written.case_again(case("read/a", ("read.succeeds", verdict)))
-    found = written.close(duration=1.0, left_out=None)
+    found = finish(written, duration=1.0, left_out=None)
     assert [(each.id, each.verdict) for each in found.cases] == [("read/a", "violation"), ("read/b", "conform")]
-    assert journal.recover(written.path) == found
+    assert recover(written.path) == found
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,7 @@ def test_ids_are_the_same_whatever_the_targets_are_called(tmp_path: Path) -> Non
     both = ("--plugin=./libfile.so", "--plugin=posix", "--clause=stat.*", "--tier=must")
     assert run(tmp_path, *both).returncode == 0
     found = [
-        {entry.id for entry in journal.recover(tmp_path / "tffs-report" / name / journal.JOURNAL_NAME).cases}
+        {entry.id for entry in recover(tmp_path / "tffs-report" / name / journal.JOURNAL_NAME).cases}
         for name in ("file", "posix")
     ]
     assert found[0] == found[1]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..escape import printable
+from ..model.counts import number
 from ..model.findings import findings
 from ..model.report import Report
 from ..model.verdicts import TargetVerdict
@@ -55,7 +56,7 @@ def _of(report: Report, gate: Gated | None) -> Iterator[str]:
         if gate.reasons and not failing:
             yield command("error", words.shortened("; ".join(gate.reasons), LONGEST), title=f"{target}: gate")
         if passed := [finding.clause for finding in found if finding not in failing]:
-            text = f"The baseline has {words.number(len(passed), 'finding')}, too: {', '.join(passed)}"
+            text = f"The baseline has {number(len(passed), 'finding')}, too: {', '.join(passed)}"
             yield command("notice", words.shortened(text, LONGEST), title=f"{target}: gate")
     elif not found and report.verdict not in _GOOD:
         kind = "warning" if report.verdict is TargetVerdict.INCOMPLETE else "error"

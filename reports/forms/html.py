@@ -12,7 +12,7 @@ from ..model.records import CaseRecord
 from ..model.report import ClauseAccount, Report
 from ..model.verdicts import Verdict, checks_made
 from ..model.waivers import REMEDIES
-from ..waiver_file import proposed, written
+from ..waiver_entries import proposed, written
 from . import cost_words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
 from .packed import packed

@@ -142,5 +142,5 @@ def _lines(lines: Iterable[str]) -> str:
     for number, line in enumerate(shown):
         room -= len(line)
         if room < 0:
-            return "\n".join((*shown[:number], f"… {words.number(len(shown) - number, 'line')} left out"))
+            return "\n".join((*shown[:number], f"… {number(len(shown) - number, 'line')} left out"))
     return "\n".join(shown)

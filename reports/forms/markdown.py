@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..model.claims import ClaimState
 from ..model.costs import Costs
+from ..model.counts import number
 from ..model.findings import Finding, by_clause, findings
 from ..model.report import REPORT_NAME, Report
 from ..model.verdicts import Verdict
@@ -69,7 +70,7 @@ def _parts(report: Report) -> Iterator[Part]:
     yield from _list("warnings", [_warning(report, one) for one in by_clause(report, Verdict.WARNING)])
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         why = words.reasons(report, verdict).most_common()
-        yield from _list(f"{verdict}", [f"{words.number(count, 'case')}: {_prose(reason)}" for reason, count in why])
+        yield from _list(f"{verdict}", [f"{number(count, 'case')}: {_prose(reason)}" for reason, count in why])
     under = [one for one in report.claims if one.state is ClaimState.UNDER_DECLARED]
     if report.costs is not None:
         yield from _costs(report.costs)
@@ -108,14 +109,14 @@ def _findings(report: Report) -> Iterator[Part]:
     found = findings(report)
     if not found:
         return
-    yield "findings", f"## Findings\n\n{words.number(len(found), 'finding')}, causes first.\n"
+    yield "findings", f"## Findings\n\n{number(len(found), 'finding')}, causes first.\n"
     for place, finding in enumerate(found[:FINDINGS_SHOWN], start=1):
         yield "findings", _finding(report, place, finding)
         if calls := _calls(finding):
             yield "calls", calls
     rest = [f"{_code(finding.clause)}: {words.extent(finding)}" for finding in found[FINDINGS_SHOWN:]]
     if rest:
-        yield "findings", _details(words.number(len(rest), "more finding"), _lines(rest))
+        yield "findings", _details(number(len(rest), "more finding"), _lines(rest))
 
 
 def _finding(report: Report, place: int, finding: Finding) -> str:
@@ -151,7 +152,7 @@ def _calls(finding: Finding) -> str:
         return ""
     shown = [words.shortened(call, LONGEST_CALL) for call in case.ops[-CALLS_SHOWN:]]
     before = len(case.ops) - len(shown)
-    title = words.number(len(case.ops), "call") + (f", the last {len(shown)}" if before else "")
+    title = number(len(case.ops), "call") + (f", the last {len(shown)}" if before else "")
     return _details(title, _block(*shown))
 
 
@@ -167,19 +168,19 @@ def _costs(costs: Costs) -> Iterator[Part]:
         if row.median
     ]
     if rows:
-        yield "costs", _details(words.number(len(rows), "figure"), _lines(rows))
+        yield "costs", _details(number(len(rows), "figure"), _lines(rows))
     calls = [f"{_prose(what)}: {_code(count)}" for what, count in cost_words.called(costs)]
     if calls:
         counted = f"{_prose(costs.counted or '')}, each time:\n\n"
         yield (
             "costs",
-            _details(words.number(len(calls), "op") + " by the calls of the storage", counted + _lines(calls)),
+            _details(number(len(calls), "op") + " by the calls of the storage", counted + _lines(calls)),
         )
 
 
 def _warning(report: Report, finding: Finding) -> str:
     case, check = finding.checks[0]
-    count = words.number(finding.times, "check")
+    count = number(finding.times, "check")
     return f"{_code(finding.clause)} ({count}): {_code(case.id)} {_prose(words.warning(report, check))}"
 
 
@@ -189,7 +190,7 @@ def _list(name: str, lines: list[str]) -> Iterator[Part]:
         return
     title = name.capitalize()
     if len(lines) > CASES_SHOWN:
-        yield name, f"## {title}\n\n{_details(words.number(len(lines), 'line'), _lines(lines))}"
+        yield name, f"## {title}\n\n{_details(number(len(lines), 'line'), _lines(lines))}"
     else:
         yield name, f"## {title}\n\n{_lines(lines)}"
 

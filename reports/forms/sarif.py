@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..escape import command_line
+from ..model.counts import number
 from ..model.findings import Finding, Made, by_clause
 from ..model.report import ClauseAccount, Report
 from ..model.verdicts import TargetVerdict, Verdict
@@ -69,13 +70,13 @@ def _rule(name: str, clause: ClauseAccount) -> dict[str, Any]:
 def _invocation(report: Report, left: int) -> dict[str, Any]:
     """How the run went. What went wrong beside the plugin, and what is left out here, is told."""
     notes = [
-        {"level": "error", "message": _message(f"{words.number(count, 'case')} ended in an error: {reason}")}
+        {"level": "error", "message": _message(f"{number(count, 'case')} ended in an error: {reason}")}
         for reason, count in words.reasons(report, Verdict.ERROR).most_common()
     ]
     if report.left_out is not None:
         notes.append({"level": "warning", "message": _message(f"Not a whole run: {report.left_out}")})
     if left > 0:
-        notes.append({"level": "warning", "message": _message(f"{words.number(left, 'result')} left out of this file")})
+        notes.append({"level": "warning", "message": _message(f"{number(left, 'result')} left out of this file")})
     return {
         "commandLine": _cut(command_line(report.suite.command)),
         "executionSuccessful": report.verdict is not TargetVerdict.INCOMPLETE,

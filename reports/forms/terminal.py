@@ -11,6 +11,7 @@ from pathlib import Path
 from ..escape import printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
+from ..model.counts import number
 from ..model.findings import Finding, Made, by_clause, findings
 from ..model.records import CaseRecord
 from ..model.report import REPORT_NAME, Report
@@ -225,7 +226,7 @@ def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
         yield "", {}
     for finding in shown:
         case, check = finding.checks[0]
-        yield f"WARNING {printable(finding.clause)} ({words.number(finding.times, 'check')})", {"yellow": True}
+        yield f"WARNING {printable(finding.clause)} ({number(finding.times, 'check')})", {"yellow": True}
         yield from wrapped("  ", f"{case.id}: {words.warning(report, check)}", columns)
     if rest := [finding.clause for finding in warned[len(shown) :]]:
         yield from wrapped(f"… and {len(rest)} more warnings: ", f"{words.few(rest)}; -v shows them all", columns)
@@ -256,7 +257,7 @@ def _not_run(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         reasons = words.reasons(report, verdict)
         if verdict is Verdict.ABSENT and reasons and not verbosity:
-            yield f"absent: {words.number(reasons.total(), 'case')} (-v says why)", {}
+            yield f"absent: {number(reasons.total(), 'case')} (-v says why)", {}
             continue
         if reasons:
             yield "", {}

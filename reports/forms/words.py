@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..escape import command_line, printable
+from ..model.counts import number
 from ..model.findings import Finding
 from ..model.records import CaseRecord, CheckRecord
 from ..model.report import REPORT_NAME, ClassAccount, Report
@@ -18,11 +19,6 @@ from ..model.waivers import REMEDIES, WaiverAccount, WaiverState
 NAMED = 6
 #: So many other answers to a waived clause are named.
 ANSWERS = 5
-
-
-def number(count: int, noun: str) -> str:
-    """A count and its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def few(names: Sequence[str]) -> str:

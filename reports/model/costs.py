@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..redaction import Redaction
+from .redaction import Redaction
 
 Microseconds = Annotated[float, Meta(ge=0)]
 

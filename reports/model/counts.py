@@ -35,3 +35,8 @@ class Counts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def by_verdict(self) -> dict[Verdict, int]:
         """The counts as a mapping, in the order of `Verdict`."""
         return {verdict: self[verdict] for verdict in Verdict}
+
+
+def number(count: int, noun: str) -> str:
+    """A count and its noun."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

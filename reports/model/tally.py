@@ -3,25 +3,15 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from msgspec.structs import fields, replace
+from msgspec.structs import fields
 
 from ..errors import DuplicateCase, UnknownClause
-from ..plain import digest_of_all
-from . import claims, waivers
-from .costs import Costs
-from .counts import Counts
-from .header import ClauseFacts, Header
+from .header import ClauseFacts
 from .records import CaseRecord
-from .report import SCHEMA, ClassAccount, ClauseAccount, End, Executed, Report
-from .services import Figures
+from .report import Executed
 from .verdicts import (
     JUDGED,
     ClauseVerdict,
-    TargetVerdict,
-    Verdict,
-    checks_made,
-    judge_class,
-    judge_target,
     no_counts,
     worst,
 )
@@ -30,54 +20,6 @@ from .verdicts import (
 REGISTRATION = "registration"
 # Found out once: it takes longer than the rest of a clause.
 _FACTS = tuple(field.name for field in fields(ClauseFacts))
-
-
-def build(
-    header: Header,
-    cases: Iterable[CaseRecord],
-    *,
-    duration: float | None,
-    left_out: str | None,
-    services: Figures | None = None,
-    costs: Costs | None = None,
-) -> Report:
-    """The report of a run: its header and its cases, in any order: a report sorts them by id.
-
-    `duration` is in seconds, None where nobody knows; `left_out` says why something was left out, None for a whole
-    run; `services` is what was measured of them, `costs` what the plugin costs. Raises
-    DuplicateCase, and UnknownClause where a case names a clause that the header lacks.
-    """
-    ordered = tuple(sorted(cases, key=lambda case: case.id))
-    tally = Tally(header.clauses)
-    for case in ordered:
-        tally.add(case)
-    classes = _classes(tally, header.target.tables, left_out)
-    judgement = judge_target(
-        tally.counts,
-        cases=len(ordered),
-        executed_must=tally.executed_must,
-        left_out=left_out,
-        blocked=[name for name, account in classes.items() if _is_blocked(account)],
-    )
-    return Report(
-        schema=SCHEMA,
-        contract=header.contract,
-        suite=replace(header.suite, duration=duration),
-        target=header.target,
-        verdict=judgement.verdict,
-        reason=judgement.reason,
-        left_out=left_out,
-        counts=Counts.of(tally.counts),
-        executed=tally.executed,
-        classes=classes,
-        clauses={name: _clause(tally, name) for name in header.clauses},
-        claims=claims.accounts(header.claims, ordered),
-        waivers=waivers.accounts(header.waivers, ordered),
-        services=services,
-        costs=costs,
-        cases=ordered,
-        end=End(cases=len(ordered), sha256=digest_of_all(ordered)),
-    )
 
 
 class Roll:
@@ -154,34 +96,3 @@ class Tally:
         if self.facts[clause].disputed is None:
             return None
         return dict(sorted(self._readings[clause].items()))
-
-
-def _classes(tally: Tally, tables: Mapping[str, str], left_out: str | None) -> dict[str, ClassAccount]:
-    """Each class with its verdict, in the order of the catalogue."""
-    accounts = {}
-    for name, counts in tally.classes.items():
-        ops = {facts.op for facts in tally.facts.values() if facts.conformance_class == name and facts.op}
-        # The plugin was loaded, and has none of the ops that the class is about.
-        lacking = bool(ops) and all(tables.get(op) == "absent" for op in ops)
-        judgement = judge_class(counts, left_out=left_out, lacking=lacking)
-        accounts[name] = ClassAccount(verdict=judgement.verdict, reason=judgement.reason, counts=Counts.of(counts))
-    return accounts
-
-
-def _is_blocked(account: ClassAccount) -> bool:
-    """Whether most of a class could not be run, and not because of ops in it that are absent."""
-    counts, idle = account.counts, account.counts[Verdict.NOT_RUN]
-    if account.verdict is not TargetVerdict.INCOMPLETE or counts[Verdict.ABSENT] > idle:
-        return False
-    made = checks_made(counts.by_verdict())
-    return idle > made if made else idle > 0 and not counts[Verdict.ABSENT]
-
-
-def _clause(tally: Tally, name: str) -> ClauseAccount:
-    facts = tally.facts[name]
-    return ClauseAccount(
-        **{name: getattr(facts, name) for name in _FACTS},
-        verdict=tally.verdict(name),
-        counts=Counts.of(tally.clauses[name]),
-        readings_seen=tally.readings(name),
-    )

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from ...harness.ops.outcomes import Outcome, Read
 from ...harness.over_tables.raw import Call
 from ...reports.model.records import CaseRecord
+from ...reports.model.redaction import Redaction
 from ...reports.model.verdicts import Verdict
 from ...reports.plain import dumps, plain
-from ...reports.redaction import Redaction
 from .callformat import Cut, Form
 
 #: The length of the JSON of a record is at most this, unless it has very many checks of short texts.

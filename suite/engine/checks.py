@@ -7,8 +7,8 @@ from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
 from ...reports.model.records import CheckRecord
+from ...reports.model.redaction import Redaction
 from ...reports.model.verdicts import Verdict
-from ...reports.redaction import Redaction
 from ..contract.catalogue import Level, clause
 from ..contract.claims import Claims
 from . import bounds, sharing

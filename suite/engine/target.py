@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
-    from ...reports.redaction import Redaction
+    from ...reports.model.redaction import Redaction
 
     # Options need this module in every run of pytest, and claims take long to import.
     from ..contract.claims import Value
@@ -58,7 +58,7 @@ class Target:
     @property
     def redaction(self) -> "Redaction":
         """What takes its secrets out of texts."""
-        from ...reports.redaction import Redaction, looks_secret  # noqa: PLC0415 - options need this module
+        from ...reports.model.redaction import Redaction, looks_secret  # noqa: PLC0415 - options need this module
 
         options = {name: value for name, value in self.backing_options.items() if isinstance(value, str)}
         secret = {name: self.environment[name] for name in self.secrets}

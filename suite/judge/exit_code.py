@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Mapping
 
-import pytest
-
 from ...reports.model.report import Report
 from ...reports.model.verdicts import JUDGED, TargetVerdict, Verdict
-from ...reports.model.waivers import stale
-from ...run.gate import Held
-from ...run.selection import Course
+from .course import Course
+from .gate import Held
+from .waivers import stale
+
+#: As pytest has them.
+OK, FAILED, USAGE_ERROR = 0, 1, 4
 
 
 def exit_code(
@@ -24,12 +25,12 @@ def exit_code(
     that something failed for pytest that is no violation of a plugin held to one.
     """
     if not course.collected:
-        return pytest.ExitCode.USAGE_ERROR
+        return USAGE_ERROR
     bad = any(
         gate[name].reasons if name in gate else _fails(report, course, fail_on) for name, report in reports.items()
     )
     bad = bad or failed or bool(stale(report.waivers for report in reports.values()))
-    return pytest.ExitCode.TESTS_FAILED if bad else pytest.ExitCode.OK
+    return FAILED if bad else OK
 
 
 def _fails(report: Report, course: Course, fail_on: Collection[str]) -> bool:

@@ -18,10 +18,10 @@ from ...reports.model.claims import StatedClaim
 from ...reports.model.header import Header, SuiteFacts
 from ...reports.model.records import CaseRecord
 from ...reports.model.report import Report
-from ...reports.model.tally import build
 from ...reports.model.verdicts import worst
 from ...reports.model.waivers import Entry, Waiver, WaiverState
 from .differences import facts
+from .reports import build
 
 #: What parts may have differently: each runs on its own machine, and leaves out what the others do.
 _OWN = ("left out", "python", "platform")

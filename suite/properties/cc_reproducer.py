@@ -10,7 +10,7 @@ from ...harness.ops import paths
 from ...harness.ops.outcomes import Entries, Existence, Outcome, Read, Statistics, Undeleted
 from ...harness.over_tables.raw import Call
 from ...reports.model.records import CheckRecord
-from ...reports.redaction import Redaction
+from ...reports.model.redaction import Redaction
 from ..contract.model import OPENS
 from ..engine.target import Target
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..reports.errors import ReportError
-from ..reports.journal import JOURNAL_NAME, recover
+from ..reports.journal import JOURNAL_NAME
 from ..run.options import TRACES
+from ..suite.judge.reports import recover
 from . import findings, fork_server
 from .fork_server import Asked, Gone
 from .plan import Plan

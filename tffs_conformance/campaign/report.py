@@ -12,12 +12,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ..reports.document import write
-from ..reports.journal import recover
 from ..reports.model.report import Report
 from ..reports.model.verdicts import TargetVerdict
 from ..run.options import TRACES
 from ..run.parts import SUITE
 from ..suite.judge.merge import merge
+from ..suite.judge.reports import recover
 from .perform import unpacked
 from .plan import Plan
 from .store import Ended, Store

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ..reports.forms.words import number
+from ..reports.model.counts import number
 from .findings import Found
 from .plan import Plan
 from .store import Ended, Store

@@ -11,7 +11,7 @@ import tomlkit
 
 from ..harness.targets.shipped import built
 from ..reports.escape import printable, steers
-from ..reports.redaction import looks_secret
+from ..reports.model.redaction import looks_secret
 from ..run.run_options import BadUsage
 from ..run.targets import only_target
 from ..suite.contract.claims import meanings

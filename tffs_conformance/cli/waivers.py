@@ -9,10 +9,11 @@ import click
 from ..reports import document
 from ..reports.errors import ReportError
 from ..reports.escape import printable
-from ..reports.model.waivers import WaiverError, read
-from ..reports.waiver_file import update
-from ..reports.waiver_file import waive as add_waivers
+from ..reports.model.waivers import WaiverError
+from ..reports.waivers import read
 from ..run.waivers import fitting
+from .waiver_file import update
+from .waiver_file import waive as add_waivers
 
 #: A waiver that nobody gave an end is looked at again after so many days.
 DAYS = 90

@@ -23,16 +23,18 @@ from ..suite.engine.ending import not_started
 from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import NOTHING, Knowledge
 from ..suite.engine.workbench import Workbench
+from ..suite.judge.course import Course
 from ..suite.judge.exit_code import exit_code
-from . import collection, gate, gate_text, github, services, targets
-from .gate import Baseline, Held
+from ..suite.judge.gate import Baseline, Held
+from ..suite.judge.reports import finish
+from . import baselines, collection, gate_text, github, services, targets
 from .interrupts import Interrupts
 from .journals import open_journals
 from .outcome import WarningsAside
 from .remarks import remarks
 from .report_folders import ReportFolders
 from .run_options import BadUsage, RunOptions
-from .selection import Course, stops
+from .selection import stops
 from .session import Session
 from .spared_import import spare_hypothesis
 from .targets import PreparedTarget
@@ -79,9 +81,9 @@ class Controller(Session):
         config.add_cleanup(interrupts.restore)
         options = RunOptions.of(config.option)
         collection.Wanted.of(options).hold()
-        earlier = gate.read(options)
+        earlier = baselines.read(options)
         prepared = targets.prepare(options, partial(services.given, config, options))
-        baselines = gate.paired(earlier, prepared, options)
+        paired = baselines.paired(earlier, prepared, options)
         waivers = read_waivers(options.waivers, [one.target.name for one in prepared])
         if not config.option.collectonly:
             several = len(prepared) > 1
@@ -90,7 +92,7 @@ class Controller(Session):
         # The summary says what pytest's own sections would say, by clause instead of by test.
         if config.option.tbstyle == "auto":
             config.option.tbstyle = "no"
-        run = cls(config, options, prepared, waivers, baselines, interrupts, reports, held)
+        run = cls(config, options, prepared, waivers, paired, interrupts, reports, held)
         config.add_cleanup(run.leave)
         config.pluginmanager.register(WarningsAside())
         if not config.option.collectonly:
@@ -220,7 +222,8 @@ class Controller(Session):
         costs = self._costs()
         self.leave()
         for name, journal in self._journals.items():
-            self._reports[name] = journal.close(
+            self._reports[name] = finish(
+                journal,
                 duration=time.monotonic() - self._started,
                 left_out=missing[name],
                 services=measured.get(name),
@@ -229,7 +232,7 @@ class Controller(Session):
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
                 self._say_that_nothing_was_selected()
-            self._held |= gate.held(self._reports, self._baselines, course, self.wanted.tiers, self.options)
+            self._held |= baselines.held(self._reports, self._baselines, course, self.wanted.tiers, self.options)
             # What the gate lets pass fails for pytest all the same.
             others = not self._held or session.testsfailed > self._told_as_failed
             failed = exitstatus == pytest.ExitCode.TESTS_FAILED and others

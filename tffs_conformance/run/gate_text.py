@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from ..reports.escape import printable
 from ..reports.forms.lines import Line, fitting, wrapped
-from ..reports.forms.words import number
+from ..reports.model.counts import number
 from ..reports.model.verdicts import Verdict
 from ..suite.judge.compare import Kind
+from ..suite.judge.gate import Held
 from .comparison_text import SHOWN, broken, no_longer_executed, told
-from .gate import Held
 
 
 def lines(held: Held, *, width: int, verbosity: int = 0) -> Iterator[Line]:

@@ -14,7 +14,7 @@ import pytest
 
 from ..reports.forms import github, markdown
 from ..reports.model.report import Report
-from .gate import Held
+from ..suite.judge.gate import Held
 
 #: Bytes that the summary of one step may have. GitHub refuses all of a larger one.
 LIMIT = 1 << 20

@@ -7,9 +7,9 @@ from ..reports.model.header import SuiteFacts
 from ..reports.model.waivers import Waiver
 from ..suite.contract.catalogue import current_digest
 from ..suite.engine import collect
+from ..suite.judge.course import Course
 from ..suite.judge.merge import Suite
 from .commit import commit
-from .selection import Course
 from .waivers import fitting
 
 

@@ -16,13 +16,14 @@ import pytest
 from ..reports import plain
 from ..reports.model.records import CaseRecord
 from ..reports.model.verdicts import Verdict
-from ..reports.model.waivers import Waiver, waived
+from ..reports.model.waivers import Waiver
 from ..suite.engine import collect
 from ..suite.engine.case import Case
 from ..suite.engine.ending import conclude, performed
 from ..suite.engine.knowledge import Knowledge
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
+from ..suite.judge.waivers import waived
 from . import collection
 from .interrupts import Interrupts
 from .outcome import present, tell, warn

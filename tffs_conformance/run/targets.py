@@ -17,7 +17,7 @@ from ..harness.targets.shipped import built, plugin_path, shipped
 from ..harness.through import interpreter
 from ..harness.through.interpreter import Interpreter, NoInterpreter
 from ..reports.model.header import TargetFacts
-from ..reports.redaction import Redaction, looks_secret
+from ..reports.model.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaim, stated
 from ..suite.engine.target import EXAMPLES, Target
 from .options import CALL_TIMEOUT, HOST_SCOPE, TRACES

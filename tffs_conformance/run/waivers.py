@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from ..reports.model.waivers import Waiver, WaiverError, counted, hold_to, read
+from ..reports.model.waivers import Waiver, WaiverError
+from ..reports.waivers import read
 from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
 from ..suite.engine.marks import UNDEFINED
+from ..suite.judge.waivers import counted, hold_to
 from .run_options import BadUsage
 
 

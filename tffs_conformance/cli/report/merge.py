@@ -9,7 +9,8 @@ import click
 from ...reports.document import write
 from ...reports.errors import ReportError
 from ...reports.escape import printable
-from ...reports.forms.words import few, number
+from ...reports.forms.words import few
+from ...reports.model.counts import number
 from ...reports.model.report import REPORT_NAME, Report
 from ...run.options import TRACES
 from ...run.parts import SUITE

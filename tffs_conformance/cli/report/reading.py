@@ -6,8 +6,8 @@ import click
 
 from ...reports import document
 from ...reports.errors import ReportError
-from ...reports.journal import recover
 from ...reports.model.report import Report
+from ...suite.judge.reports import recover
 
 
 class Unreadable(click.ClickException):

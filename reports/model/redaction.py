@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from .model.records import CaseRecord
+from .records import CaseRecord
 
 #: A secret shorter than this is not looked for: it would be found in half of all words.
 SHORTEST = 4

@@ -11,13 +11,12 @@ import tomlkit
 import tomlkit.exceptions
 from msgspec.structs import replace
 
-from .model.records import CaseRecord
-from .model.report import Report
-from .model.verdicts import Verdict
-from .model.waivers import Waiver, WaiverError, WaiverState, accounts, fingerprint
-
-#: A violation, waived or not: its clause, its case, and what the check got.
-Breach = tuple[str, str, str]
+from ..reports.model.records import CaseRecord
+from ..reports.model.report import Report
+from ..reports.model.verdicts import Verdict
+from ..reports.model.waivers import Waiver, WaiverError, WaiverState, fingerprint
+from ..reports.waiver_entries import Breach, grouped, written
+from ..suite.judge.waivers import accounts
 
 _HEAD = re.compile(r"^\s*\[\[\s*waiver\s*\]\]")
 
@@ -73,7 +72,7 @@ def update(
         if edits:
             changes.updated.append(f"{named} ({', '.join(f'{key} = {value}' for key, value in edits.items())})")
         kept.append(_edited(block, edits))
-    for clause, case, got in _grouped(left):
+    for clause, case, got in grouped(left):
         changes.added.append(f"{clause}, {case}: {got}")
         entry = {"clause": clause, "case": case, "fingerprint": got, "reason": reason, "owner": owner}
         kept.append(written(entry | ({"issue": issue} if issue else {}) | {"expires": expires}))
@@ -103,7 +102,7 @@ def waive(
         if not waiver.expired:
             _claim(left, waiver)
     added = []
-    for clause, case, got in _grouped(left):
+    for clause, case, got in grouped(left):
         for number, waiver in enumerate(waivers, start=1):
             if (waiver.clause, waiver.case, waiver.fingerprint) == (clause, case, got):
                 raise WaiverError(f"{path}: waiver {number} ({clause}, {case}) says so already, and it expired")
@@ -124,27 +123,6 @@ def waive(
     if added:
         _replace(path, text if waivers else text.lstrip("\n"))
     return added
-
-
-def proposed(report: Report, *, reason: str, owner: str) -> dict[str, list[dict[str, object]]]:
-    """By clause, the entries that accept the violations of a report; `written` has the text of each."""
-    breaches = {
-        (check.clause, case.id, check.got): None
-        for case in report.cases
-        for check in case.checks
-        if check.verdict is Verdict.VIOLATION
-    }
-    by_clause: dict[str, list[dict[str, object]]] = {}
-    for clause, case, got in _grouped(breaches):
-        entry: dict[str, object] = {
-            "clause": clause,
-            "case": case,
-            "fingerprint": got,
-            "reason": reason,
-            "owner": owner,
-        }
-        by_clause.setdefault(clause, []).append(entry)
-    return by_clause
 
 
 def _replace(path: Path, text: str) -> None:
@@ -199,14 +177,6 @@ def _unwaived(case: CaseRecord) -> CaseRecord:
     return replace(case, checks=checks)
 
 
-def _grouped(left: Mapping[Breach, None]) -> list[tuple[str, str, str]]:
-    """One entry for each clause and fingerprint: of the one case that gave it, or of all cases."""
-    cases: dict[tuple[str, str], list[str]] = {}
-    for clause, case, got in left:
-        cases.setdefault((clause, fingerprint(got)), []).append(case)
-    return [(clause, ids[0] if len(ids) == 1 else "*", got) for (clause, got), ids in cases.items()]
-
-
 def _edited(block: str, edits: Mapping[str, object]) -> str:
     if not edits:
         return block
@@ -215,13 +185,3 @@ def _edited(block: str, edits: Mapping[str, object]) -> str:
     for key, value in edits.items():
         entry[key] = value
     return tomlkit.dumps(document)
-
-
-def written(entry: Mapping[str, object]) -> str:
-    """An entry as text that a file of waivers may get at its end."""
-    entries = tomlkit.aot()
-    table = tomlkit.table()
-    for key, value in entry.items():
-        table[key] = value
-    entries.append(table)
-    return "\n" + tomlkit.dumps({"waiver": entries}).lstrip("\n")

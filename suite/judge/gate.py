@@ -1,0 +1,87 @@
+"""A run held to its baseline: what is new fails it, and so does what it looked at alone. docs/gate.md has the rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...reports.model.counts import number
+from ...reports.model.records import CaseRecord
+from ...reports.model.report import Report
+from ...reports.model.verdicts import JUDGED, TargetVerdict, Verdict
+from .compare import Change, Comparison, compare
+from .course import Course
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """An earlier report that a run is held to, and its path as the user gave it."""
+
+    given: str
+    report: Report
+
+
+@dataclass(frozen=True)
+class Held:
+    """A run held to its baseline. `tiers` are those of the run, `kinds` the verdicts of checks that fail it if new."""
+
+    baseline: Baseline
+    report: Report
+    course: Course
+    tiers: Sequence[str]
+    kinds: Sequence[Verdict]
+    fails_on_changed: bool
+
+    @cached_property
+    def found(self) -> Comparison:
+        """What changed, in what was to be run."""
+        ended = {case.id for case in self.report.cases}
+
+        def counts(case: CaseRecord) -> bool:
+            if self.report.left_out is not None:
+                return case.id in ended
+            return case.tier is None or case.tier in self.tiers
+
+        return compare(self.baseline.report, self.report, counts)
+
+    @cached_property
+    def new(self) -> list[Change]:
+        """What fails the run because the baseline does not have it."""
+        return [
+            change
+            for change in self.found.changes
+            if any(kind in change.now and kind not in change.then for kind in self.kinds)
+            or (self.fails_on_changed and change.is_broken_otherwise)
+        ]
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why the run fails; empty where it does not."""
+        report = self.report
+        said = [f"{number(len(those), 'clause')} {what}" for what, those in self._by_what().items()]
+        if gone := self.found.clauses_no_longer_executed:
+            said.append(f"{number(len(gone), 'clause')} no longer executed")
+        if report.counts[Verdict.ERROR]:
+            said.append(number(report.counts[Verdict.ERROR], "error"))
+        if report.left_out is not None and not self.course.is_as_asked:
+            said.append(report.left_out)
+        elif report.verdict is TargetVerdict.INCOMPLETE and report.left_out is None and not report.counts.error:
+            said.append(report.reason)
+        if not any(case.verdict in JUDGED for case in report.cases) or (
+            report.left_out is None and not report.executed.must
+        ):
+            said.append("nothing executed")
+        if report.services is not None and report.services.failure is not None:
+            said.append("services whose figures cannot be read")
+        return said
+
+    def _by_what(self) -> dict[str, set[str]]:
+        """The clauses of what is new, by what it is."""
+        found: dict[str, set[str]] = {}
+        for change in self.new:
+            verdict = next((kind for kind in self.kinds if kind in change.now and kind not in change.then), None)
+            if verdict is Verdict.VIOLATION:
+                what = "newly broken" + (", as a newer suite sees" if change.before.is_of_the_suite else "")
+            else:
+                what = f"newly with the verdict {verdict}" if verdict else "broken in another way"
+            found.setdefault(what, set()).add(change.clause)
+        return found
