@@ -139,8 +139,8 @@ def _lines(lines: Iterable[str]) -> str:
     """Lines, each made printable, with about LONGEST characters: the rest is counted."""
     shown = [_line(line) for line in lines]
     room = LONGEST
-    for number, line in enumerate(shown):
+    for place, line in enumerate(shown):
         room -= len(line)
         if room < 0:
-            return "\n".join((*shown[:number], f"… {number(len(shown) - number, 'line')} left out"))
+            return "\n".join((*shown[:place], f"… {number(len(shown) - place, 'line')} left out"))
     return "\n".join(shown)

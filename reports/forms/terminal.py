@@ -145,8 +145,8 @@ def _claims(report: Report, columns: int) -> Iterator[Line]:
 def _violations(report: Report, columns: int, directory: Path, verbosity: int) -> Iterator[Line]:
     found = findings(report)
     shown = found if verbosity else found[:FINDINGS_SHOWN]
-    for number, finding in enumerate(shown):
-        yield from _finding(report, finding, columns, verbosity, calls=verbosity > 1 or (verbosity == 1 and not number))
+    for place, finding in enumerate(shown):
+        yield from _finding(report, finding, columns, verbosity, calls=verbosity > 1 or (verbosity == 1 and not place))
     if not found:
         return
     yield "", {}
@@ -212,9 +212,9 @@ def _waived(report: Report, columns: int) -> Iterator[Line]:
     if report.waivers:
         yield "", {}
         yield "waivers:", {"bold": True}
-    for number, entry in enumerate(report.waivers, start=1):
+    for place, entry in enumerate(report.waivers, start=1):
         red = {"red": True} if entry.state in REMEDIES else {}
-        yield f"  waiver {number} ({printable(entry.clause)}, {printable(entry.case)})", red
+        yield f"  waiver {place} ({printable(entry.clause)}, {printable(entry.case)})", red
         for text, _ in wrapped("    ", words.waiver(entry), columns):
             yield text, red
 
