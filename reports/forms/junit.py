@@ -11,6 +11,7 @@ from pathlib import Path
 import junitparser
 from junitparser import Error, Failure, Properties, Property, Skipped, TestCase, TestSuite
 
+from ..model.counts import number
 from ..model.records import CaseRecord, CheckRecord
 from ..model.report import Report
 from ..model.verdicts import Verdict
