@@ -11,7 +11,7 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class Counts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Checks by verdict. A case that ended in a way none of its checks shows counts once more."""
+    """Checks by verdict."""
 
     conform: Count
     tolerated: Count
@@ -22,10 +22,11 @@ class Counts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     waived: Count
     not_run: Count = field(name="not run")
     error: Count
+    does_not_apply: Count = field(name="does not apply")
 
     @classmethod
     def of(cls, counts: Mapping[Verdict, int]) -> Self:
-        """The counts of a mapping that has all nine."""
+        """The counts of a mapping that has all ten."""
         return cls(**{verdict.name.lower(): count for verdict, count in counts.items()})
 
     def __getitem__(self, verdict: Verdict) -> int:

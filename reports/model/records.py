@@ -4,6 +4,7 @@ Every text may hold anything a plugin said, lone surrogates and control characte
 and whoever shows it escapes it.
 """
 
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -11,13 +12,30 @@ from msgspec import Meta, Struct
 from .verdicts import Verdict
 
 
+class Ending(StrEnum):
+    """How a case ended, which decides what becomes of the clauses that it did not come to."""
+
+    WHOLE = "whole"
+    BLOCKED = "blocked"
+    DIED = "died"
+    LACKING = "lacking"
+    UNABLE = "unable"
+    BROKEN = "broken"
+
+
 class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One statement about one clause. `expected` and `got` are what a reader compares."""
 
     clause: Annotated[str, Meta(description="The id of the clause.")]
     verdict: Verdict
-    expected: Annotated[str, Meta(description="`field=value` where one field decided, such as `code=NOT_FOUND`.")]
-    got: Annotated[str, Meta(description="What was seen instead, or as expected, in the same form.")]
+    expected: Annotated[
+        str,
+        Meta(
+            description="`field=value` where one field decided, such as `code=NOT_FOUND`. Left out where nothing was "
+            "compared: then the case says why."
+        ),
+    ] = ""
+    got: Annotated[str, Meta(description="What was seen instead, or as expected, in the same form.")] = ""
     reading: Annotated[
         str | None, Meta(description="The accepted reading of a disputed clause that the plugin follows.")
     ] = None
@@ -25,13 +43,18 @@ class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     times: Annotated[
         int, Meta(ge=1, description="How many checks it stands for: those that conform alike, or very many.")
     ] = 1
+    holds: Annotated[
+        bool | None,
+        Meta(description="Whether what was seen is as expected, where the verdict does not tell: of a MAY clause."),
+    ] = None
 
 
 class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One case as it ended.
 
-    Its verdict is the worst of its checks. It is worse where the case itself ended badly (an error), and stands alone
-    where the case made no check (absent, not run); then `reason` says why.
+    Its verdict is the worst of its checks. Each of its clauses has one at least: a clause that the case did not come to
+    is not run, absent or an error, as the case `ended`, and `reason` says why; one that the answer made empty does not
+    apply.
     """
 
     id: Annotated[str, Meta(description="Such as `read/short-read[0]`; `--case` takes it.")]
@@ -44,6 +67,18 @@ class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
         tuple[str, ...],
         Meta(description="The trace: one op call an item; empty where nothing is wrong with the case."),
     ]
+    ended: Annotated[
+        Ending,
+        Meta(
+            description="Whole: it came to its end. Blocked: an op that it needs does not work. Died: the process "
+            "ended or hung in an op. Lacking: the target lacks what it is about. Unable: a tool, a service or a "
+            "permission is missing here. Broken: the suite, the profile or the environment is."
+        ),
+    ] = Ending.WHOLE
+    cause: Annotated[
+        str | None,
+        Meta(description="The op to which what the case saw is due: what it prepared was wrong before its stimulus."),
+    ] = None
     executed: Annotated[bool, Meta(description="Whether an op of the plugin beyond registration ran.")]
     duration: Annotated[float, Meta(ge=0, description="Seconds, rounded to microseconds.")]
     output: Annotated[str, Meta(description="What the plugin wrote or logged.")]

@@ -12,6 +12,7 @@ from .report import Executed
 from .verdicts import (
     JUDGED,
     ClauseVerdict,
+    Verdict,
     no_counts,
     worst,
 )
@@ -59,6 +60,8 @@ class Tally:
         self._readings: dict[str, dict[str, int]] = {name: {} for name in clauses}
         self._executed_cases = 0
         self.executed_must = 0
+        #: The MUST clauses that were not run in a case, by class.
+        self.not_run: dict[str, dict[str, None]] = {name: {} for name in self.classes}
 
     def add(self, case: CaseRecord) -> None:
         """Count one case. Raises DuplicateCase and UnknownClause."""
@@ -73,13 +76,8 @@ class Tally:
                 readings[check.reading] = readings.get(check.reading, 0) + check.times
             if case.executed and check.verdict in JUDGED and facts.level == "MUST":
                 self.executed_must += check.times * (facts.conformance_class != REGISTRATION)
-        if all(check.verdict is not case.verdict for check in case.checks):
-            # The case ended in a way none of its checks shows: it counts once, wherever it was to check something.
-            self.counts[case.verdict] += 1
-            for conformance_class in {self.facts[clause].conformance_class for clause in case.clauses}:
-                self.classes[conformance_class][case.verdict] += 1
-            for clause in set(case.clauses):
-                self.clauses[clause][case.verdict] += 1
+            if check.verdict is Verdict.NOT_RUN and facts.level == "MUST":
+                self.not_run[facts.conformance_class][check.clause] = None
 
     @property
     def executed(self) -> Executed:

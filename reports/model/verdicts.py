@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     WAIVED = "waived"
     NOT_RUN = "not run"
     ERROR = "error"
+    DOES_NOT_APPLY = "does not apply"
 
 
 class ClauseVerdict(StrEnum):
@@ -30,12 +31,14 @@ class ClauseVerdict(StrEnum):
     WAIVED = Verdict.WAIVED.value
     NOT_RUN = Verdict.NOT_RUN.value
     ERROR = Verdict.ERROR.value
+    DOES_NOT_APPLY = Verdict.DOES_NOT_APPLY.value
     UNCHECKED = "unchecked"
 
 
 #: From worst to best: what always fails a run, what fails it on request, what never does. Inside the last group an
 #: accepted breach stands before an op that is not there, that before an answer worth a look, that before a plain pass:
-#: whatever a reader should know about a case is never hidden by something better in the same case.
+#: whatever a reader should know about a case is never hidden by something better in the same case. Last comes
+#: what says nothing of the plugin: its answer made the clause empty.
 WORST_FIRST: tuple[Verdict, ...] = (
     Verdict.ERROR,
     Verdict.VIOLATION,
@@ -46,6 +49,7 @@ WORST_FIRST: tuple[Verdict, ...] = (
     Verdict.TOLERATED,
     Verdict.INFORMATIONAL,
     Verdict.CONFORM,
+    Verdict.DOES_NOT_APPLY,
 )
 
 _RANK = {verdict: rank for rank, verdict in enumerate(WORST_FIRST)}
@@ -74,7 +78,7 @@ def checks_made(counts: Mapping[Verdict, int]) -> int:
 
 
 def no_counts() -> dict[Verdict, int]:
-    """All nine counts, at zero, in the order of `Verdict`."""
+    """All ten counts, at zero, in the order of `Verdict`."""
     return dict.fromkeys(Verdict, 0)
 
 

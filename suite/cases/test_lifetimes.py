@@ -9,7 +9,8 @@ from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import MemoryRegion, RandomAccessFile, WritableFile
 from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case
-from ..engine.marks import SURVIVED, clauses, full, over_tables
+from ..engine.marks import clauses, full, over_tables
+from ..judge.blame import SURVIVED
 
 CONTENT = b"the content of a file"
 #: The number of objects of one kind that are open at once.

@@ -13,7 +13,8 @@ from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.outcomes import Outcome
 from ...harness.targets.backing import Unable
 from ..engine.case import Case
-from ..engine.marks import SURVIVED, clauses, over_tables
+from ..engine.marks import clauses, over_tables
+from ..judge.blame import SURVIVED
 
 CONTENT = b"the content of a file"
 

@@ -13,7 +13,8 @@ from ...harness.over_tables.files import handle_of
 from ...harness.over_tables.programs import Program, Timed, run, run_within
 from ..contract.histories import Actor, Event, Files, ends
 from ..engine.case import Case
-from ..engine.marks import SURVIVED, clauses, full, over_tables
+from ..engine.marks import clauses, full, over_tables
+from ..judge.blame import SURVIVED
 
 pytestmark = over_tables
 

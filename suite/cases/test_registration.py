@@ -15,8 +15,9 @@ from ...harness.shared_object.releases import functions_of_c
 from ...harness.targets.backing import Unable
 from ...harness.wire import unsigned
 from ..engine.case import Case, NoStimulus
-from ..engine.marks import SURVIVED, clauses, full, over_tables, smoke
+from ..engine.marks import clauses, full, over_tables, smoke
 from ..engine.plugin_file import abi_of, advice
+from ..judge.blame import SURVIVED
 
 pytestmark = over_tables
 

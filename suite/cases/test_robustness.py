@@ -12,7 +12,8 @@ from ...harness.launchers.launcher import how
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import WritableFile
 from ..engine.case import Case
-from ..engine.marks import SURVIVED, clauses, full, many_calls, over_tables, smoke
+from ..engine.marks import clauses, full, many_calls, over_tables, smoke
+from ..judge.blame import SURVIVED
 from .successes import SUCCESSES, prepared
 
 pytestmark = over_tables

@@ -10,7 +10,6 @@ from typing import Any
 
 from ...harness.ops import paths
 from ...reports.model.claims import StatedClaim
-from ...reports.model.verdicts import Verdict
 from .catalogue import catalogue
 
 #: The value of a claim: a word such as `emulated`, or true or false.
@@ -120,26 +119,6 @@ class Claims:
             ops_promised=_by((m for m in all_of_them if m.supported), "ops"),
             ops_given_up=_by((m for m in all_of_them if m.supported is False), "ops"),
         )
-
-    def judged(
-        self, clause: str, holds: bool, verdict: Verdict, expected: str, reading: str | None
-    ) -> tuple[Verdict, str]:
-        """The verdict of a check and the text of what was expected, with the claims taken into account.
-
-        `verdict` is the verdict without claims.
-        """
-        if clause in self.hidden:
-            return Verdict.ABSENT, f"{expected}; {self.hidden[clause]}"
-        if not holds and clause in self.unsupported:
-            return Verdict.ABSENT, f"{expected}; the profile claims {self.unsupported[clause]}"
-        if reading is not None and clause in self.decided:
-            readings, said = self.decided[clause]
-            if reading in readings:
-                return Verdict.CONFORM, expected
-            return Verdict.VIOLATION, f"{' or '.join(readings)}, as the profile claims {said}"
-        if not holds and clause in self.promised:
-            return Verdict.VIOLATION, f"{expected}, as the profile claims {self.promised[clause]}"
-        return verdict, expected
 
     def absence(self, clause: str) -> str:
         """Why a clause counts as absent."""

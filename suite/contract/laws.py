@@ -61,15 +61,19 @@ WATCHED: Mapping[Watch, str] = {
 USUAL = (Watch.NOTHING, Watch.OBJECT_SET)
 
 
-def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
-    """The rulings on some calls: all breaches, and of the clauses in `declared` also what was kept."""
+def rulings(calls: Iterable[Call], declared: Container[str], preparing: Container[int] = ()) -> list[Ruling]:
+    """The rulings on some calls: all breaches, and of the clauses in `declared` also what was kept.
+
+    `preparing` has the places of the calls that only prepared a stimulus: they keep nothing, whatever they break.
+    """
     broken: dict[Ruling, None] = {}
     kept: dict[Ruling, None] = {}
     answered = False
-    for op, arguments, outcome in calls:
+    for place, (op, arguments, outcome) in enumerate(calls):
         if not isinstance(outcome, Outcome) or outcome.source is not Source.PLUGIN:
             continue
-        answered = True
+        counts = place not in preparing
+        answered |= counts
         if outcome.watch not in USUAL:
             for bit, clause in WATCHED.items():
                 if bit in outcome.watch:
@@ -81,7 +85,7 @@ def rulings(calls: Iterable[Call], declared: Container[str]) -> list[Ruling]:
             finding = law(op, arguments, outcome)
             if finding is not None and not finding.holds:
                 broken[finding] = None
-            elif finding is not None and finding.clause in declared:
+            elif finding is not None and counts and finding.clause in declared:
                 kept[finding] = None
     seen = {finding.clause for finding in broken}
     whole = [Ruling(name, True, "kept", "kept") for name in WATCHED.values() if name in declared and name not in seen]

@@ -6,7 +6,7 @@ calls of a case with which something is wrong are whole in the folder of the tra
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import cast
@@ -38,9 +38,12 @@ _STEPS = ((4000, 200, 16_000), (1000, 60, 2_000), (400, 30, 500), (200, 12, 200)
 class Trace(list[Call]):
     """The calls of a case. Long values beyond `REMEMBERED` bytes in all are replaced by what is left of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_preparing: Callable[[], bool] = lambda: False) -> None:
         super().__init__()
         self._room = REMEMBERED
+        self._is_preparing = is_preparing
+        #: The places of the calls that prepared the stimulus.
+        self.preparing: set[int] = set()
 
     def append(self, call: Call) -> None:
         """Take a call."""
@@ -52,6 +55,8 @@ class Trace(list[Call]):
                 break
         if isinstance(outcome, Outcome):
             outcome = self._short(outcome)
+        if self._is_preparing():
+            self.preparing.add(len(self))
         super().append((op, arguments, outcome))
 
     def _short(self, outcome: Outcome[object]) -> Outcome[object]:

@@ -136,7 +136,8 @@ class Case(Surroundings):
 
     def trial(self, bench: Workbench, number: int) -> "Case":
         """A case like this one, with a directory and a host of its own."""
-        trial = Case(bench, f"{self.id}/{number}", self.clauses, self.stimulus, over_tables=self.over_tables)
+        identity = f"{self.id}/{number}"
+        trial = Case(bench, identity, self.clauses, self.stimulus, over_tables=self.over_tables, tier=self.tier)
         trial.any_clause = True
         return trial
 

@@ -1,4 +1,4 @@
-"""Checks: the statements a case makes about clauses, and the verdict that the level of a clause gives each of them."""
+"""Checks: the statements a case makes about clauses."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
-from ...reports.model.records import CheckRecord
 from ...reports.model.redaction import Redaction
-from ...reports.model.verdicts import Verdict
-from ..contract.catalogue import Level, clause
+from ..contract.catalogue import clause
 from ..contract.claims import Claims
+from ..judge.evidence import Statement
 from . import bounds, sharing
 from .callformat import differing, show
 
@@ -60,8 +59,8 @@ class Checks:
         ]
         if paths.basename(root).startswith("tffs-"):
             self._places.append((paths.basename(root), "{root}"))
-        #: The checks so far.
-        self.made: list[CheckRecord] = []
+        #: What was compared so far.
+        self.made: list[Statement] = []
 
     def check(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
         """One statement about one clause; the texts are what a reader compares."""
@@ -121,21 +120,11 @@ class Checks:
         reading: str | None = None,
         declared: bool = False,
     ) -> bool:
-        """Make one check, and give `holds` back. `declared` is for clauses that every case may check."""
+        """Make one statement, and give `holds` back. `declared` is for clauses that every case may check."""
         if not declared and not self.any_clause and name not in self.clauses:
             raise Misused(f"{self.id} checks {name} and does not declare it")
-        level = clause(name).level
-        if reading and any(one.harmful for one in clause(name).readings if one.name == reading):
-            verdict = Verdict.WARNING
-        elif level is Level.MAY:
-            verdict = Verdict.INFORMATIONAL
-        elif holds:
-            verdict = Verdict.TOLERATED if reading else Verdict.CONFORM
-        else:
-            verdict = Verdict.VIOLATION if level is Level.MUST else Verdict.WARNING
-        verdict, expected = self.claims.judged(name, holds, verdict, expected, reading)
         expected, got = (bounds.compared(self.told(text)) for text in (expected, got))
-        sharing.add(self.made, CheckRecord(name, verdict, expected, got, reading, self.told(said) or None))
+        sharing.add(self.made, Statement(clause(name).id, holds, expected, got, reading, self.told(said) or None))
         return holds
 
     def told(self, text: str) -> str:

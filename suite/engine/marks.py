@@ -9,8 +9,6 @@ F = TypeVar("F", bound=Callable[..., None])
 
 #: The tiers, from the smallest; each includes those before it.
 TIERS = ("smoke", "must", "full")
-#: The clauses that every op keeps by coming back.
-SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
 #: The cases outside of all tiers.
 UNDEFINED = "undefined"
 #: So many calls of a plugin a case makes, as a rule.

@@ -1,32 +1,30 @@
-"""Which checks of a case share a record: a case may make a million of them, and all are counted."""
+"""Which statements of a case share a record: a case may make a million of them, and all are counted."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from msgspec.structs import replace
+from ..judge.evidence import Statement
 
-from ...reports.model.records import CheckRecord
-from ...reports.model.verdicts import Verdict
-
-#: One case makes so many checks of one clause with one verdict; those beyond share a record.
-CHECKS = 16
-#: What a check says that stands for others beyond CHECKS.
+#: One case makes so many statements that a clause is kept, or so many that it is not; those beyond share one.
+STATEMENTS = 16
+#: What a statement says that stands for others beyond STATEMENTS.
 OTHERS = "another answer than those above"
 
 
-def add(made: list[CheckRecord], check: CheckRecord) -> None:
-    """Take a check of a case. Those of one clause that conform alike share a record, and all beyond the first few."""
-    alike = [k for k, one in enumerate(made) if one.clause == check.clause and one.verdict is check.verdict]
-    many = len(alike) >= CHECKS
-    same = _same(made, alike, check) if many or check.verdict is Verdict.CONFORM else None
+def add(made: list[Statement], said: Statement) -> None:
+    """Take a statement of a case. Those that hold alike share one, and so do all beyond the first few."""
+    alike = [k for k, one in enumerate(made) if one.clause == said.clause and one.holds is said.holds]
+    many = len(alike) >= STATEMENTS
+    same = _same(made, alike, said) if many or said.holds else None
     if same is None and many:
-        check = replace(check, got=OTHERS, expected="as above", plugin_said=None)
-        same = _same(made, alike, check)
+        said = replace(said, got=OTHERS, expected="as above", said=None)
+        same = _same(made, alike, said)
     if same is None:
-        made.append(check)
+        made.append(said)
     else:
         made[same] = replace(made[same], times=made[same].times + 1)
 
 
-def _same(made: Sequence[CheckRecord], among: Iterable[int], check: CheckRecord) -> int | None:
-    """Where the record is that says the same."""
-    return next((k for k in among if replace(made[k], times=1) == check), None)
+def _same(made: Sequence[Statement], among: Iterable[int], said: Statement) -> int | None:
+    """Where the statement is that says the same."""
+    return next((k for k in among if replace(made[k], times=1) == said), None)

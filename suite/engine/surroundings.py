@@ -12,7 +12,7 @@ from ...harness.ops import paths
 from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.guard import Guard, Refused
 from ...harness.ops.outcomes import Died
-from ...harness.over_tables.raw import Call, RawFilesystem
+from ...harness.over_tables.raw import RawFilesystem
 from ...harness.targets.backing import Backing, Unable
 from ..contract.catalogue import clause
 from .bounds import Trace
@@ -40,7 +40,7 @@ class Surroundings(Steps):
         self._loaded: Loaded | None = None
         self._filesystem: HostedFilesystem | None = None
         #: All calls so far, as they went.
-        self.trace: list[Call] = Trace()
+        self.trace = Trace(lambda: self.setting_up)
         #: What was made through the plugin before the stimulus, in this order.
         self.prepared: list[Prepared] = []
         self._spent = False

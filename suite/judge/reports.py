@@ -15,7 +15,6 @@ from ...reports.model.records import CaseRecord
 from ...reports.model.report import SCHEMA, ClassAccount, ClauseAccount, End, Report
 from ...reports.model.services import Figures
 from ...reports.model.tally import Tally
-from ...reports.model.verdicts import TargetVerdict, Verdict, checks_made
 from ...reports.plain import digest_of_all
 from . import waivers
 from .targets import judge_class, judge_target
@@ -49,7 +48,7 @@ def build(
         cases=len(ordered),
         executed_must=tally.executed_must,
         left_out=left_out,
-        blocked=[name for name, account in classes.items() if _is_blocked(account)],
+        not_run=[clause for those in tally.not_run.values() for clause in those],
     )
     return Report(
         schema=SCHEMA,
@@ -108,18 +107,9 @@ def _classes(tally: Tally, tables: Mapping[str, str], left_out: str | None) -> d
         ops = {facts.op for facts in tally.facts.values() if facts.conformance_class == name and facts.op}
         # The plugin was loaded, and has none of the ops that the class is about.
         lacking = bool(ops) and all(tables.get(op) == "absent" for op in ops)
-        judgement = judge_class(counts, left_out=left_out, lacking=lacking)
+        judgement = judge_class(counts, left_out=left_out, not_run=tally.not_run[name], lacking=lacking)
         accounts[name] = ClassAccount(verdict=judgement.verdict, reason=judgement.reason, counts=Counts.of(counts))
     return accounts
-
-
-def _is_blocked(account: ClassAccount) -> bool:
-    """Whether most of a class could not be run, and not because of ops in it that are absent."""
-    counts, idle = account.counts, account.counts[Verdict.NOT_RUN]
-    if account.verdict is not TargetVerdict.INCOMPLETE or counts[Verdict.ABSENT] > idle:
-        return False
-    made = checks_made(counts.by_verdict())
-    return idle > made if made else idle > 0 and not counts[Verdict.ABSENT]
 
 
 def _clause(tally: Tally, name: str) -> ClauseAccount:

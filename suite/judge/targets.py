@@ -1,10 +1,15 @@
 """Verdicts of a class and of the target, from the counts of their checks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ...reports.model.counts import number
 from ...reports.model.verdicts import TargetVerdict, Verdict, checks_made
+
+#: The verdicts of checks that something was kept by. A note of what was seen keeps nothing.
+KEPT = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.WARNING, Verdict.WAIVED)
+#: So many clauses are named in a reason.
+NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,43 +47,52 @@ def judge_target(
     cases: int,
     executed_must: int,
     left_out: str | None,
-    blocked: Sequence[str] = (),
+    not_run: Collection[str] = (),
 ) -> Judgement:
     """Judge the target.
 
     `counts` are of checks; `cases` is how many cases ended; `executed_must` counts the checks of MUST clauses, outside
     the class registration, that were made on an answer of the plugin. `left_out` says why something was left out
-    (a selection, an interrupt), or is None for a whole run. A whole run that executed nothing is a failure. `blocked`
-    names the classes of which the plugin has ops and most could not be run: whoever keeps the rest is not known to keep
-    these.
+    (a selection, an interrupt), or is None for a whole run. A whole run that executed nothing is a failure. `not_run`
+    are the MUST clauses that were not run in a case: whoever keeps the rest is not known to keep these.
     """
     nothing = "zero cases" if not cases else "" if executed_must else "nothing executed"
     if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out):
         return flaw
     if nothing:
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)
-    if blocked:
-        return Judgement(TargetVerdict.INCOMPLETE, f"most could not be run of {', '.join(blocked)}")
+    if not_run:
+        return _unknown(not_run)
     return _kept(counts, f"{number(executed_must, 'check')} of MUST clauses kept")
 
 
-def judge_class(counts: Mapping[Verdict, int], *, left_out: str | None, lacking: bool = False) -> Judgement:
-    """Judge one class by the counts of its checks; `left_out` as for the target.
+def judge_class(
+    counts: Mapping[Verdict, int], *, left_out: str | None, not_run: Collection[str] = (), lacking: bool = False
+) -> Judgement:
+    """Judge one class by the counts of its checks; `left_out` and `not_run` as for the target.
 
     A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class of which nothing
-    or little could be looked at is incomplete: it was neither kept nor broken.
+    was kept is incomplete: it was neither kept nor broken.
     """
     if flaw := _flaw(counts, left_out):
         return flaw
-    made = checks_made(counts)
-    if made >= counts[Verdict.NOT_RUN] and made:
-        return _kept(counts, f"no violation in {number(made, 'check')}")
-    if made:
-        return Judgement(TargetVerdict.INCOMPLETE, f"{counts[Verdict.NOT_RUN]} not run, {number(made, 'check')} made")
-    if lacking:
+    kept = sum(counts[verdict] for verdict in KEPT)
+    if lacking and not kept:
         return Judgement(TargetVerdict.NOT_CLAIMED, "every op it needs is absent")
+    if not_run:
+        return _unknown(not_run)
+    if kept:
+        return _kept(counts, f"no violation in {number(checks_made(counts), 'check')}")
     if counts[Verdict.NOT_RUN]:
         return Judgement(TargetVerdict.INCOMPLETE, f"{number(counts[Verdict.NOT_RUN], 'check')} not run")
     if counts[Verdict.ABSENT]:
         return Judgement(TargetVerdict.NOT_CLAIMED, "every op it needs is absent")
-    return Judgement(TargetVerdict.INCOMPLETE, "no case checks it")
+    return Judgement(TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken")
+
+
+def _unknown(not_run: Collection[str]) -> Judgement:
+    """What was not run keeps a verdict open."""
+    named = sorted(not_run)
+    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    said = f"{number(len(named), 'MUST clause')} not run in a case: {', '.join(named[:NAMED])}{more}"
+    return Judgement(TargetVerdict.INCOMPLETE, said)

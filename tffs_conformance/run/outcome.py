@@ -69,7 +69,7 @@ def present(report: pytest.TestReport, record: CaseRecord, item: pytest.Item) ->
                 f"{c.clause}: expected {c.expected}, got {c.got}" for c in record.checks if c.verdict == "violation"
             ]
             report.longrepr = "\n".join(map(printable, broken + ([reason] if reason else [])))
-        case Verdict.ABSENT | Verdict.NOT_RUN:
+        case Verdict.ABSENT | Verdict.NOT_RUN | Verdict.DOES_NOT_APPLY:
             report.outcome = "skipped"
             report.longrepr = (path, line or 0, printable(f"Skipped: {record.verdict}: {reason}"))
         case Verdict.WAIVED:

@@ -1,0 +1,81 @@
+"""Evidence: what a case saw. It has no verdicts; `cases` makes them of it."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ...reports.model.records import Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One comparison about one clause. `expected` and `got` are what a reader compares.
+
+    `reading` is the reading of a disputed clause that the plugin follows. `prepared` says that it is about a call that
+    prepared the stimulus. `times` counts those that say the same.
+    """
+
+    clause: str
+    holds: bool
+    expected: str
+    got: str
+    reading: str | None = None
+    said: str | None = None
+    times: int = 1
+    prepared: bool = False
+
+
+class Fall(StrEnum):
+    """How a process did not come back from an op."""
+
+    HUNG = "hung"
+    CRASHED = "crashed"
+    THREW = "threw"
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """An op that did not come back: how, in words of a reader, and whether it only prepared the stimulus."""
+
+    op: str
+    fall: Fall
+    said: str
+    prepared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A step that did not work, so that the case could not go on. `absent`: the plugin does not have the op.
+
+    `death` is what became of its call in a case before, where it is not made again.
+    """
+
+    op: str
+    why: str
+    absent: bool = False
+    death: Death | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a case saw: the clauses that it declares, what it compared, and how it ended.
+
+    `answered` says whether a call of the stimulus came back. `reason` is why it ended early, in words. `flaw` is what
+    witnesses found wrong with what was prepared. `known` has the ops that go wrong where nothing is special about the
+    call, each with what is wrong: one case that is about the op says so.
+    """
+
+    clauses: tuple[str, ...]
+    statements: tuple[Statement, ...] = ()
+    ended: Ending = Ending.WHOLE
+    reason: str | None = None
+    answered: bool = False
+    death: Death | None = None
+    block: Block | None = None
+    flaw: Block | None = None
+    known: Mapping[str, str] = field(default_factory=dict)
+    promised: Collection[str] = ()
+
+    def is_news(self, op: str) -> bool:
+        """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""
+        return f"{op}.succeeds" in self.clauses or op not in self.known
