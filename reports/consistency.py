@@ -6,6 +6,7 @@ from .errors import AlteredReport, TruncatedReport
 from .model.claims import accounts
 from .model.counts import Counts
 from .model.header import digest
+from .model.records import CaseRecord
 from .model.report import Report
 from .model.tally import Tally
 from .model.verdicts import TargetVerdict, Verdict, worst
@@ -28,8 +29,7 @@ def hold(report: Report, path: Path | None = None) -> None:
     tally = Tally(report.clauses, path)
     for case in report.cases:
         tally.add(case)
-        if case.checks and worst((case.verdict, *(check.verdict for check in case.checks))) is not case.verdict:
-            raise AlteredReport(path, f"the verdict of the case {case.id!r} is better than that of its checks")
+        _hold_case(case, path)
     if report.suite.catalogue != digest(plain(report.clauses)):
         raise AlteredReport(path, "the clauses are not those of the catalogue it names")
     if report.counts.by_verdict() != tally.counts or report.executed != tally.executed:
@@ -49,6 +49,14 @@ def hold(report: Report, path: Path | None = None) -> None:
     for what, (verdict, counts) in judged.items():
         if better := _better(verdict, counts, report.left_out):
             raise AlteredReport(path, f"{what} is called {verdict}, and {better}")
+
+
+def _hold_case(case: CaseRecord, path: Path | None) -> None:
+    """Each clause that a case declares has a check, and its verdict is the worst of them."""
+    if missing := {*case.clauses} - {check.clause for check in case.checks}:
+        raise AlteredReport(path, f"the case {case.id!r} has no check of {min(missing)}")
+    if case.checks and worst(check.verdict for check in case.checks) is not case.verdict:
+        raise AlteredReport(path, f"the verdict of the case {case.id!r} is not the worst of its checks")
 
 
 def _better(verdict: TargetVerdict, counts: Counts, left_out: str | None) -> str | None:

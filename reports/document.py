@@ -13,7 +13,7 @@ from .escape import printable
 from .model.records import CaseRecord
 from .model.report import REPORT_NAME, SCHEMA, Report
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
-from .upgrade import upgraded
+from .upgrade import completed, recounted, upgraded
 
 #: What is before and behind the cases in the text of a report; within a case a line does not end.
 _CASES, _END = '\n"cases": [\n', "\n],\n"
@@ -64,7 +64,8 @@ def load(path: Path) -> Report:
     if not source.strip():
         raise EmptyReport(path, "the file is empty")
     if found := _by_case(source):
-        return _held(*found, path)
+        report, digest, earlier = found
+        return _held(report, digest, path, earlier=earlier)
     try:
         document = parse(source)
     except ValueError:
@@ -82,6 +83,7 @@ def validate(document: object, path: Path | None = None) -> Report:
     if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
         raise NotAReport(path, "this is not a report: it names no schema")
     named = document["schema"]
+    digest = digest_of(document.get("cases", ()))
     document = upgraded(document)
     if document["schema"] != SCHEMA:
         raise WrongSchema(path, f"the report follows {printable(named)}, this version reads {SCHEMA} and earlier ones")
@@ -95,13 +97,14 @@ def validate(document: object, path: Path | None = None) -> Report:
         raise WrongSchema(path, f"{printable(place)} is not as the schema says: {printable(what)}") from None
     except ValueError as error:
         raise WrongSchema(path, f"a name in it is not as the schema says: {printable(str(error))}") from None
-    return _held(report, digest_of(document["cases"]), path)
+    return _held(report, digest, path, earlier=named != SCHEMA)
 
 
-def _by_case(source: str) -> tuple[Report, str] | None:
-    """The report of a text as `write` makes it, and the digest of its cases, of which one at a time is made plain.
+def _by_case(source: str) -> tuple[Report, str, bool] | None:
+    """The report of a text as `write` makes it, the digest of its cases, and whether its schema is an earlier one.
 
-    None for any other text, and for one with something wrong in it: who reads it whole can say what.
+    One case at a time is made plain. None for any other text, and for one with something wrong in it: whoever reads it
+    whole can say what.
     """
     begin, end = source.find(_CASES), source.find(_END)
     if not 0 < begin < end:
@@ -110,7 +113,9 @@ def _by_case(source: str) -> tuple[Report, str] | None:
     cases: list[CaseRecord] = []
     digest = Digest()
     try:
-        document = upgraded(parse(f"{source[:begin]}{source[end:]}"))
+        document = parse(f"{source[:begin]}{source[end:]}")
+        earlier = document["schema"] != SCHEMA
+        document = upgraded(document)
         if document.pop("cases") != []:
             return None
         report = typed(document | {"cases": ()}, Report)
@@ -119,15 +124,21 @@ def _by_case(source: str) -> tuple[Report, str] | None:
             begin += len(line) + 1
             case = parse(line.removesuffix(","))
             digest.add(case)
-            cases.append(typed(case, CaseRecord))
+            cases.append(typed(completed(case) if earlier else case, CaseRecord))
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError):
         return None
-    return replace(report, cases=tuple(cases)), digest.text()
+    return replace(report, cases=tuple(cases)), digest.text(), earlier
 
 
-def _held(report: Report, digest: str, path: Path | None) -> Report:
-    """The report, if it agrees with itself, and its end marker with the digest of its cases. Raises a ReportError."""
-    consistency.hold(report, path)
+def _held(report: Report, digest: str, path: Path | None, *, earlier: bool) -> Report:
+    """The report, if it agrees with itself, and its end marker with the digest of its cases. Raises a ReportError.
+
+    What an earlier version counted is counted again: it had no word for some of it.
+    """
     if report.end.sha256 != digest:
+        consistency.hold(report, path)
         raise AlteredReport(path, "the cases are not those the end marker was written for")
+    if earlier:
+        report = recounted(report)
+    consistency.hold(report, path)
     return report

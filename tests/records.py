@@ -6,7 +6,7 @@ from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
 from tffs_conformance.reports.model.costs import Called, Cost, Costs, Growth, Held, Point
 from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.reports.plain import plain
 
 
@@ -96,6 +96,10 @@ COSTS = Costs(
 )  # fmt: skip
 
 
+#: What a case is that did not come to its clauses.
+IDLE = (Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR)
+
+
 def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> CaseRecord:
     """A case with these checks; `more` are its other fields."""
     given: dict[str, Any] = {
@@ -107,7 +111,13 @@ def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> Ca
         "duration": 0.5,
         "output": "",
     }
-    return CaseRecord(**(given | more), id=name, verdict=verdict, checks=checks)
+    fields = given | more
+    made = {check.clause for check in checks}
+    rest = verdict if verdict in IDLE else Verdict.DOES_NOT_APPLY
+    every = (*checks, *(CheckRecord(clause, rest) for clause in fields["clauses"] if clause not in made))
+    return CaseRecord(
+        **fields, id=name, verdict=worst(one.verdict for one in every) if every else verdict, checks=every
+    )
 
 
 def case(name: str, *checks: tuple[str, str], **more: Any) -> CaseRecord:

@@ -121,6 +121,9 @@ class TargetFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
         Meta(description="For each op who answers it: the plugin, a default of core, or nobody."),
     ]
     abi: AbiFacts | None = None
+    limits: Annotated[
+        Mapping[str, int], Meta(description="The limits of the profile, by name; left out where it has none.")
+    ] = field(default_factory=dict)
 
 
 class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

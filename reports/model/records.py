@@ -4,6 +4,7 @@ Every text may hold anything a plugin said, lone surrogates and control characte
 and whoever shows it escapes it.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -21,6 +22,18 @@ class Ending(StrEnum):
     LACKING = "lacking"
     UNABLE = "unable"
     BROKEN = "broken"
+
+
+#: What becomes of a clause that a case declares and did not come to. A case that came to its end came to all that its
+#: answers left of them.
+REST: Mapping[Ending, Verdict] = {
+    Ending.WHOLE: Verdict.DOES_NOT_APPLY,
+    Ending.BLOCKED: Verdict.NOT_RUN,
+    Ending.DIED: Verdict.NOT_RUN,
+    Ending.LACKING: Verdict.ABSENT,
+    Ending.UNABLE: Verdict.NOT_RUN,
+    Ending.BROKEN: Verdict.ERROR,
+}
 
 
 class CheckRecord(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

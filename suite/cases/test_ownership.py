@@ -129,11 +129,10 @@ def test_open(case: Case, opened: str) -> None:
     clause = "common.arguments-not-kept"
     uri = case.write("file", CONTENT)
     case.write("other", b"another file")
-    with case.setup():
-        got = case.opened(getattr(case.fs, opened)(uri))
-        # Ops with other paths reuse the memory of the path.
-        case.fs.path_exists(case.uri("other"))
-        getattr(case.fs, opened)(case.uri("missing/path"))
+    got = case.opened(getattr(case.fs, opened)(uri))
+    # Ops with other paths reuse the memory of the path.
+    case.fs.path_exists(case.uri("other"))
+    getattr(case.fs, opened)(case.uri("missing/path"))
     with got:
         match opened:
             case "new_random_access_file":
@@ -156,7 +155,7 @@ def test_open(case: Case, opened: str) -> None:
 def test_append(case: Case, size: int) -> None:
     """Pieces are appended; the buffer of each means something else when the file is closed."""
     pieces = [bytes([65 + k]) * size for k in range(4)]
-    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+    with case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
         for piece in pieces:
             case.require(file.append(piece))
         case.require(file.flush())
@@ -170,7 +169,7 @@ def test_append(case: Case, size: int) -> None:
 def test_read(case: Case, n: int) -> None:
     """A buffer of so many bytes, with guards on both sides, is read into: whole, in part, and not at all."""
     uri = case.write("file", CONTENT * 5000)
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+    with case.opened(case.fs.new_random_access_file(uri)) as file:
         whole = file.read(3, n)
         file.read(len(CONTENT) * 5000 - 1, n)
         file.read(len(CONTENT) * 5000, n)

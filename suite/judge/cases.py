@@ -1,25 +1,14 @@
 """From the evidence of a case to its checks, and from them to its verdict."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...reports.model.records import CheckRecord, Ending
+from ...reports.model.records import REST, CheckRecord, Ending
 from ...reports.model.verdicts import Verdict, worst
 from ..contract.claims import Claims
 from . import checks
 from .blame import SURVIVED, blamed
 from .evidence import Evidence, Statement
-
-#: What becomes of a clause that a case declares and did not come to. A case that came to its end came to all that its
-#: answers left of them.
-REST: Mapping[Ending, Verdict] = {
-    Ending.WHOLE: Verdict.DOES_NOT_APPLY,
-    Ending.BLOCKED: Verdict.NOT_RUN,
-    Ending.DIED: Verdict.NOT_RUN,
-    Ending.LACKING: Verdict.ABSENT,
-    Ending.UNABLE: Verdict.NOT_RUN,
-    Ending.BROKEN: Verdict.ERROR,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +27,19 @@ def judge(evidence: Evidence, claims: Claims) -> Judged:
     said += _survived(evidence, said)
     if not said and ended is Ending.WHOLE:
         ended, reason = Ending.BROKEN, "the case made no check"
-    made = [check(one, claims) for one in said]
-    covered = {one.clause for one in made}
-    made += [CheckRecord(name, REST[ended]) for name in evidence.clauses if name not in covered]
+    made = completed(evidence.clauses, [check(one, claims) for one in said], ended)
     if not made:
         return Judged((), Verdict.ERROR, reason or "the case made no check")
     final = worst(one.verdict for one in made)
     if final is Verdict.ABSENT and reason is None:
         reason = claims.absence(next(one.clause for one in made if one.verdict is Verdict.ABSENT))
     return Judged(tuple(made), final, reason)
+
+
+def completed(clauses: Sequence[str], made: Sequence[CheckRecord], ended: Ending) -> list[CheckRecord]:
+    """The checks of a case that ended so, with one for each clause that it declares."""
+    covered = {one.clause for one in made}
+    return [*made, *(CheckRecord(name, REST[ended]) for name in clauses if name not in covered)]
 
 
 def check(said: Statement, claims: Claims) -> CheckRecord:
@@ -71,7 +64,8 @@ def _counts(said: Statement) -> bool:
 
 def _survived(evidence: Evidence, said: list[Statement]) -> Iterator[Statement]:
     """What every op keeps by coming back, where the case is about that and its stimulus came back."""
-    if not evidence.answered or evidence.death is not None:
+    reached = evidence.answered or (evidence.ended is Ending.WHOLE and any(map(_counts, evidence.statements)))
+    if not reached or evidence.death is not None:
         return
     for name in SURVIVED:
         if name in evidence.clauses and not any(one.clause == name for one in said):

@@ -75,7 +75,7 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
     left_out = None if whole else suite.left_out(replace(reports[0].suite, selection=options), cases.keys())
     durations = [part.suite.duration for part in reports]
     report = build(
-        _header(reports, () if left_out is None else options, suite.counted),
+        header_of(reports, () if left_out is None else options, suite.counted),
         (case for case, _ in cases.values()),
         duration=None if None in durations else round(sum(filter(None, durations)), 3),
         left_out=left_out,
@@ -107,7 +107,7 @@ def _said(report: Report) -> dict[str, str]:
     }
 
 
-def _header(
+def header_of(
     reports: Sequence[Report], selection: tuple[str, ...], counted: Callable[[SuiteFacts, list[Waiver]], list[Waiver]]
 ) -> Header:
     """The header of the parts: that of the first, with what the others have differently."""

@@ -107,6 +107,7 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
         environment=tuple(sorted(target.environment)),
         tables={op: _answered_by(op, present) for op in OPS} if entry else {},
         abi=_abi(seen.abi) if seen.abi else None,
+        limits=dict(target.limits),
     )
 
 

@@ -3,6 +3,7 @@
 import click
 
 from .compare import compare
+from .judge import judge
 from .merge import merge
 from .render import render
 from .show import show
@@ -10,8 +11,8 @@ from .show import show
 
 @click.group()
 def report() -> None:
-    """Show, render, compare and merge reports that were written before."""
+    """Show, render, compare, merge and judge again reports that were written before."""
 
 
-for command in (show, render, compare, merge):
+for command in (show, render, compare, merge, judge):
     report.add_command(command)
