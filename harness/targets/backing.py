@@ -15,6 +15,10 @@ class Unable(Exception):
     """The backing cannot do what was asked. The text says why, and becomes the reason of a case that is not run."""
 
 
+class Incapable(Unable):
+    """This kind of storage never can, or the target has no backing: the case is absent, for nobody could run it."""
+
+
 class Backing:
     """Files below `url`, which is the same directory as the target's root.
 
@@ -55,7 +59,7 @@ class Backing:
         Only `file://` has sparse files.
         """
         if not self.has_sparse_files:
-            raise Unable("the backing has no sparse files")
+            raise Incapable("the backing has no sparse files")
         self.write(name, b"")
         with self._able("write such a file"), open(self._at(name), "wb") as file:
             for offset, piece in pieces.items():
@@ -69,7 +73,7 @@ class Backing:
         It can be listed, and not be opened or deleted by its path. Raise Unable where the storage has no such limit.
         """
         if "file" not in self._filesystem.protocol:
-            raise Unable("the backing has no limit for the length of a path")
+            raise Incapable("the backing has no limit for the length of a path")
         with self._able("open such a directory"):
             at = os.open(self._at(directory), os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -107,7 +111,7 @@ class Backing:
         Raise Unable where directories are no objects.
         """
         if not self.marks_directories:
-            raise Unable("the backing has directories of its own, and no objects that mark them")
+            raise Incapable("the backing has directories of its own, and no objects that mark them")
         with self._able("make such an object"):
             self._filesystem.pipe_file(self._at(name) + "/", b"")
 

@@ -8,8 +8,7 @@ from ...harness.hosting import leaks
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Outcome, Watch
-from ...harness.targets.backing import Unable
-from ..engine.case import Case
+from ..engine.case import Case, NoStimulus
 from ..engine.marks import clauses, full, many_calls, over_tables, smoke
 from .test_status import FORM, is_one_path
 
@@ -226,7 +225,7 @@ def test_error(case: Case) -> None:
     """A directory that is not there is listed: no entries come with the error."""
     got = case.fs.get_children(case.uri("missing"))
     if got.ok:
-        raise Unable("get_children does not fail here")
+        raise NoStimulus("get_children does not fail here")
     case.equal("get_children.return-on-error", "entries", (), got.value.names)
 
 
@@ -235,7 +234,7 @@ def frees(case: Case, clause: str, fails: Callable[[], Outcome[Entries]]) -> Non
     first = fails()
     case.implemented(first)
     if first.ok:
-        raise Unable(f"{first.op} does not fail here")
+        raise NoStimulus(f"{first.op} does not fail here")
 
     def repeat(rounds: int) -> None:
         for _ in range(rounds):

@@ -11,7 +11,7 @@ from ...harness.launchers.launcher import Lost
 from ...harness.ops import outcomes
 from ...harness.ops.guard import Refused
 from ...harness.ops.outcomes import Died, Outcome
-from ...harness.targets.backing import Unable
+from ...harness.targets.backing import Incapable, Unable
 from ...reports.model.records import CaseRecord, CheckRecord, Ending
 from ...reports.model.verdicts import Verdict
 from ..contract import laws
@@ -169,7 +169,7 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
             return Ending.LACKING, str(error)
         case Blocked():
             return Ending.BLOCKED, str(error)
-        case Limited() | NoStimulus() | AbsentOp():
+        case Limited() | NoStimulus() | AbsentOp() | Incapable():
             return Ending.LACKING, str(error)
         case Refused() | Unable():
             return Ending.UNABLE, str(error)

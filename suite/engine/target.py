@@ -18,7 +18,8 @@ EXAMPLES = 100
 class Target:
     """A plugin, one of its schemes, and the root below which cases work; `timeout` in seconds.
 
-    `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root;
+    `backing` is the URL of another way to the same storage, where `{path}` stands for the path of the root, and
+    `unbacked` says that there is none;
     `backing_options` are those of fsspec for it. `claims` and `limits` are those of a profile. The values of the
     environment variables in `secrets` are told to nobody. `missing` says why its services are not there.
 
@@ -40,6 +41,7 @@ class Target:
     host_scope: str = "case"
     keep: bool = False
     backing: str | None = None
+    unbacked: bool = False
     backing_options: dict[str, Any] = field(default_factory=dict)
     missing: str | None = None
     claims: dict[str, "Value"] = field(default_factory=dict)

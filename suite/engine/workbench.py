@@ -19,7 +19,7 @@ from ...harness.ops.guard import Guard, Refused
 from ...harness.ops.outcomes import Died, Outcome, Source
 from ...harness.over_tables.filesystem import HostFilesystem
 from ...harness.over_tables.raw import Call, RawFilesystem
-from ...harness.targets.backing import Backing, Unable
+from ...harness.targets.backing import Backing, Incapable, Unable
 from ...harness.through.filesystem import TensorFlowFilesystem
 from ..contract.claims import Claims
 from ..contract.through import hidden
@@ -127,9 +127,16 @@ class Workbench:
 
     @functools.cached_property
     def backing(self) -> Backing:
-        """The other way to the storage. Raises Unable where none is known."""
+        """The other way to the storage. Raises Unable where none is known, Incapable where there is none."""
+        if self.target.unbacked:
+            raise Incapable("--backing=none: there is no other way to its storage")
+        if self.target.backing is None and self.hosts_differ:
+            raise Incapable("its storage lives in its process: there is no other way to it")
         if self.target.backing is None or self.target.root is None:
-            raise Unable("no backing is known: --backing=URL names another way to the same storage")
+            raise Unable(
+                "no backing is known: --backing=URL names another way to the same storage, --backing=none says that "
+                "there is none"
+            )
         if self.knowledge.wrong_backing is not None:
             raise WrongBacking(self.knowledge.wrong_backing)
         path = paths.parse(self.target.root).path

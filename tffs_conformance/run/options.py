@@ -57,7 +57,8 @@ def add(group: pytest.OptionGroup) -> None:
         default=[],
         metavar="URL",
         help="another way to the same storage, for a second witness: any URL of fsspec for the directory at the root,"
-        " where {path} stands for the root's path, e.g. 'file://{path}'; one for each --plugin",
+        " where {path} stands for the root's path, e.g. 'file://{path}', or 'none' where there is none;"
+        " one for each --plugin",
     )
     option(
         "--services",

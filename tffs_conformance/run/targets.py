@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: What --scheme takes for all schemes of a plugin.
 EVERY = "*"
+#: What stands for a backing where there is none.
+NO_BACKING = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,8 @@ def _prepared(
             through=through.host if through else (),
             host_scope=options.host_scope,
             keep=options.keep,
-            backing=theirs,
+            backing=None if theirs == NO_BACKING else theirs,
+            unbacked=theirs == NO_BACKING,
             backing_options=dict(services.backing_options) if theirs == services.backing else {},
             missing=services.missing,
             claims=dict(claimed.claims),
@@ -262,6 +265,7 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
         command.append(f"--scheme={target.scheme}")
     if options.roots:
         command.append(f"--root={options.roots[k]}")
+    command += [f"--backing={NO_BACKING}"] * (target.unbacked and bool(options.backings))
     if target.backing and options.backings:
         command.append(f"--backing={Redaction({}, [target.backing]).text(target.backing)}")
     if options.host_command:
