@@ -17,6 +17,8 @@ from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.contract.claims import Claims, UnknownClaim
 
 STORE = "--plugin=fakes/object_store"
+#: Nobody else sees what is in it.
+ALONE = "--backing=none"
 MUST = "--tier=must"
 
 
@@ -34,7 +36,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The store, as each profile sees it."""
     reports = {}
     for name in profile.shipped():
-        _, reports[name] = judged(tmp_path_factory.mktemp(name), STORE, f"--plugin-profile={name}", MUST)
+        _, reports[name] = judged(tmp_path_factory.mktemp(name), STORE, ALONE, f"--plugin-profile={name}", MUST)
     return reports
 
 
@@ -135,7 +137,7 @@ def test_whether_renames_are_atomic_is_found_out_with_threads(tmp_path: Path, se
 
 def test_a_store_without_any_directory_is_judged_on_its_files(tmp_path: Path) -> None:
     (tmp_path / "flat.toml").write_text('semantics = "object-store"\n[claims]\ndirectories = "none"\n')
-    arguments = (STORE, "--env=TFFS_DIRECTORIES=none", MUST)
+    arguments = (STORE, ALONE, "--env=TFFS_DIRECTORIES=none", MUST)
     code, found = judged(tmp_path, *arguments, "--plugin-profile=flat.toml")
     assert (code, found["verdict"]) == (0, "conformant")
     assert found["counts"]["conform"] > 1500
