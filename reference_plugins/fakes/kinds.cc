@@ -153,6 +153,8 @@ const std::vector<Kind>& Kinds() {
        kCodes, Fits::kAnswers, nullptr, nullptr, Turn<TF_FAILED_PRECONDITION, TF_NOT_FOUND>},
       {"missing-is-invalid", "answers FAILED_PRECONDITION in place of NOT_FOUND", kCodes,
        Fits::kAnswers, nullptr, nullptr, Turn<TF_NOT_FOUND, TF_FAILED_PRECONDITION>},
+      {"failure-is-unimplemented", "answers UNIMPLEMENTED to every failure", kCodes, Fits::kAnswers,
+       nullptr, nullptr, TurnErrors<TF_UNIMPLEMENTED>},
       {"no-message", "gives failures no message", "a message names the path and the reason",
        Fits::kAnswers, nullptr, nullptr, LoseMessage},
       {"tells-secret", "answers INTERNAL to every failure, with the value of FAKE_TOKEN as message",

@@ -100,7 +100,48 @@ void PrefixSiblings(Filesystem filesystem, const char* source, const char* targe
   }
 }
 
+bool IsDirectory(Filesystem filesystem, const char* path) {
+  return Right().is_directory(filesystem, path, Scratch().status());
+}
+
+// A directory, and a target whose parent is missing: either alone is an error, too.
+bool IsWrongTwice(Filesystem filesystem, const char* source, const char* target) {
+  return IsDirectory(filesystem, source) && !Exists(filesystem, support::ParentOf(target).c_str());
+}
+
+void RenameWrongTwice(Filesystem filesystem, const char* source, const char* target,
+                      TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (IsWrongTwice(filesystem, source, target)) TF_SetStatus(status, TF_OK, "");
+}
+
+void LosesWrongTwice(Filesystem filesystem, const char* source, const char* target,
+                     TF_Status* status) {
+  const bool loses = IsWrongTwice(filesystem, source, target);
+  RenameWrongTwice(filesystem, source, target, status);
+  uint64_t files = 0;
+  uint64_t dirs = 0;
+  if (loses) Right().delete_recursively(filesystem, source, &files, &dirs, Scratch().status());
+}
+
+void LosesEmpty(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  struct stat facts;
+  const bool loses = stat(source, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size == 0;
+  Right().rename_file(filesystem, source, target, status);
+  if (loses && TF_GetCode(status) == TF_OK) {
+    Right().delete_file(filesystem, target, Scratch().status());
+  }
+}
+
 // copy_file
+
+void CopyWrongTwice(Filesystem filesystem, const char* source, const char* target,
+                    TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  if (!Exists(filesystem, source) && IsDirectory(filesystem, target)) {
+    TF_SetStatus(status, TF_OK, "");
+  }
+}
 
 void CopyEmpty(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
   Right().copy_file(filesystem, source, target, status);
@@ -181,6 +222,7 @@ Fault Copying(const char* name, const char* what, const char* breaks, TwoPaths o
 std::vector<Fault> RenameCopyFaults() {
   constexpr const char* kUnchanged = "on an error, source and target are as before";
   constexpr const char* kSame = "after OK both are there, with the same content";
+  constexpr const char* kTwice = "where two things are wrong, the answer is an error";
   constexpr const char* kSelf = "a file renamed or copied to itself keeps its content";
   return {
       Renaming("rename_file.copies", "the source stays", "the source is gone after OK", Copies),
@@ -197,6 +239,15 @@ std::vector<Fault> RenameCopyFaults() {
       Renaming("rename_file.prefix-siblings",
                "renames siblings whose names begin with the name as well",
                "other paths are left alone", PrefixSiblings),
+      Renaming("rename_file.wrong-twice", "a directory and a missing parent of the target are OK",
+               kTwice, RenameWrongTwice),
+      Renaming("rename_file.wrong-twice-loses",
+               "a directory and a missing parent of the target are OK, and the source is gone",
+               kTwice, LosesWrongTwice),
+      Renaming("rename_file.loses-empty", "an empty file is gone after OK, and so is its target",
+               "the target is there after OK", LosesEmpty),
+      Copying("copy_file.wrong-twice", "a missing source and a directory as target are OK", kTwice,
+              CopyWrongTwice),
       Copying("copy_file.empty", "the target is empty", kSame, CopyEmpty),
       Copying("copy_file.moves", "the source is gone", kSame, Moves),
       Copying("copy_file.same-path-empties", "a file copied to itself is empty", kSelf,

@@ -199,6 +199,33 @@ void ForgetsSize(TF_RandomAccessFile* file) {
   Real().random_access_file.cleanup(file);
 }
 
+// The size that is told is a byte short, and others go by it.
+
+void StatsShort(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                TF_Status* status) {
+  Right().stat(filesystem, path, facts, status);
+  if (Worked(status) && !facts->is_directory && facts->length > 0) facts->length -= 1;
+}
+
+void OpensWithShortSize(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                        TF_Status* status) {
+  OpensWithSize(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  sizes.With(file->plugin_file, [](uint64_t& size) { return size -= size > 0 ? 1 : 0; });
+}
+
+uint64_t ShortLength(const TF_ReadOnlyMemoryRegion* region) {
+  return Real().memory_region.length(region) - 1;
+}
+
+void ReadsByShortSize(support::Tables& t) {
+  t.filesystem.stat = StatsShort;
+  t.filesystem.get_file_size = nullptr;
+  t.filesystem.new_random_access_file = OpensWithShortSize;
+  t.random_access_file.read = ReadsToSize;
+  t.random_access_file.cleanup = ForgetsSize;
+}
+
 // A file has no size before it is closed.
 
 std::mutex written_mutex;
@@ -356,6 +383,16 @@ std::vector<Fault> ScenarioFaults() {
          t.filesystem.new_random_access_file = OpensWithSize;
          t.random_access_file.read = ReadsToSize;
          t.random_access_file.cleanup = ForgetsSize;
+       }},
+      {"scenario.short-size-is-read",
+       "stat tells one byte too few, and reads end there; sizes are left to core",
+       "the statistics are those of the path", ReadsByShortSize},
+      {"scenario.short-size-is-mapped",
+       "stat tells one byte too few, and reads and regions end there; sizes are left to core",
+       "length is the size of the file",
+       [](support::Tables& t) {
+         ReadsByShortSize(t);
+         t.memory_region.length = ShortLength;
        }},
       {"scenario.size-at-close", "stat tells 0 bytes of a file that is being written",
        "what was flushed counts",

@@ -72,6 +72,13 @@ void DeletesNothing(Filesystem filesystem, const char* path, TF_Status* status) 
   }
 }
 
+void KeepsEmptyFiles(Filesystem filesystem, const char* path, TF_Status* status) {
+  TF_FileStatistics facts;
+  Right().stat(filesystem, path, &facts, status);
+  if (TF_GetCode(status) == TF_OK && !facts.is_directory && facts.length == 0) return;
+  Right().delete_file(filesystem, path, status);
+}
+
 void FullDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
   if (!IsDirectory(filesystem, path)) return Right().delete_dir(filesystem, path, status);
   uint64_t files;
@@ -240,6 +247,8 @@ std::vector<Fault> TreeFaults() {
                       "a directory is FAILED_PRECONDITION", FileOrDirectory),
       On<kDeleteFile>("delete_file.deletes-nothing", "says OK, and the file stays",
                       "the file is gone after OK", DeletesNothing),
+      On<kDeleteFile>("delete_file.keeps-empty-files", "says OK of an empty file, which stays",
+                      "the file is gone after OK", KeepsEmptyFiles),
       On<kDeleteDir>("delete_dir.recursive", "deletes a directory with all it holds",
                      "a directory that is not empty is FAILED_PRECONDITION", FullDirectory),
       On<kDeleteDir>("delete_dir.deletes-file", "deletes a file",

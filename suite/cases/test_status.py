@@ -10,6 +10,7 @@ from ...harness.ops.filesystem import Filesystem, MemoryRegion, RandomAccessFile
 from ...harness.ops.outcomes import Existence, Outcome, Source, Undeleted
 from ..contract.laws import OPENS
 from ..contract.statuses import (
+    AFTER_OK,
     BELOW_A_FILE,
     EMPTY_FILE,
     EMPTY_PATH,
@@ -20,8 +21,9 @@ from ..contract.statuses import (
     ONE_PATH,
     TWO_PATHS,
     Cell,
+    after_ok,
 )
-from ..engine.case import Case
+from ..engine.case import Case, Tree
 from ..engine.marks import clauses
 from .situations import SPELLINGS, build
 
@@ -35,6 +37,8 @@ BESIDE = {
 }
 #: The situations in which delete_recursively cannot begin to traverse.
 NOTHING_THERE = (BELOW_A_FILE, FAR_BELOW_A_FILE, MISSING, MISSING_PARENT)
+#: The situations in which a path is below a file.
+BELOW = (BELOW_A_FILE, FAR_BELOW_A_FILE)
 COUNTERS = ("delete_recursively.counters-when-it-could-not-start", "delete_recursively.counts-what-is-left")
 #: The ops that may have done a part before they fail.
 BY_PARTS = ("delete_recursively", "recursively_create_dir")
@@ -61,6 +65,8 @@ def one_path_cases() -> list[ParameterSet]:
                 named = [cell.clause, *BESIDE.get(op, ())]
                 if could_not_start(op, situation):
                     named.append(f"{op}.error-changes-nothing")
+                if op in AFTER_OK and cell.may_be_ok and not cell.readings:
+                    named.append(AFTER_OK[op])
                 if op == "delete_recursively" and situation in NOTHING_THERE:
                     named.extend(COUNTERS)
                 if spelling != "plain":
@@ -95,7 +101,9 @@ def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
         counters = got.value
         assert isinstance(counters, Undeleted)
         case.equal(COUNTERS[0], "files, dirs", (0, 1), (counters.files, counters.dirs))
-    if not status_of(got).ok and could_not_start(op, situation):
+    if got.ok and op in AFTER_OK:
+        look_after_ok(case, cell, got, before, after_ok(op, before, relative), murky=situation in BELOW)
+    elif not status_of(got).ok and could_not_start(op, situation):
         case.unchanged(f"{op}.error-changes-nothing", before)
     finish(got)
 
@@ -107,7 +115,8 @@ def two_path_cases() -> list[ParameterSet]:
         for (source, target), cell in table.items():
             if cell.guarded:
                 continue
-            marks = clauses(cell.clause, f"{op}.error-changes-nothing")
+            after = [AFTER_OK[op]] if cell.may_be_ok and not cell.readings else []
+            marks = clauses(cell.clause, f"{op}.error-changes-nothing", *after)
             params.append(pytest.param((op, source, target, cell), id=f"{op}-{source}-to-{target}", marks=marks))
     return params
 
@@ -123,8 +132,25 @@ def test_two_paths(case: Case, met: tuple[str, str, str, Cell]) -> None:
     perform = case.fs.rename_file if op == "rename_file" else case.fs.copy_file
     got = perform(from_uri, case.uri(second))
     judge(case, cell, op, got)
-    if not got.ok and first:
+    if got.ok and first:
+        after = after_ok(op, before, first, second)
+        look_after_ok(case, cell, got, before, after, murky=BELOW_A_FILE in (source, target))
+    elif first:
         case.unchanged(f"{op}.error-changes-nothing", before)
+
+
+def look_after_ok(case: Case, cell: Cell, got: Outcome[object], before: Tree, after: Tree, *, murky: bool) -> None:
+    """Compare the tree with what OK says. After an OK that should be an error there may also be nothing done.
+
+    `murky` is a path below a file: where a profile gives the error up, nobody says what a listing shows of such names.
+    """
+    if cell.may_be_ok and (got.source is Source.DEFAULT or not cell.by_default):
+        # Where readings differ, the clause of the cell says what OK means in its own.
+        case.equal(cell.clause if cell.readings else AFTER_OK[got.op], "tree", after, case.tree())
+    elif not (murky and cell.clause in case.claims.unsupported):
+        tree = case.tree()
+        if tree not in (before, after):
+            case.equal(f"{got.op}.error-changes-nothing", "tree", before, tree)
 
 
 def is_one_path(case: Case, plain: str, spelt: str) -> bool:

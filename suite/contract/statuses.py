@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
+from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.tables import CHANGING
 
@@ -37,6 +38,9 @@ SITUATIONS_OF_TWO = tuple(situation for situation in SITUATIONS if situation != 
 
 ALL_CODES = frozenset(Code)
 
+#: What is in a directory: relative path to content, None for a directory.
+Tree = dict[str, bytes | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -52,6 +56,11 @@ class Cell:
     readings: Mapping[str, frozenset[Code]] = field(default_factory=dict)
     guarded: bool = False
     by_default: frozenset[Code] = frozenset()
+
+    @property
+    def may_be_ok(self) -> bool:
+        """Whether OK is right in some reading, or of core's default. Where every code is accepted nobody knows."""
+        return self.accepts != ALL_CODES and Code.OK in self.accepts.union(self.by_default, *self.readings.values())
 
 
 #: The cell of an op that changes what the empty path means.
@@ -207,7 +216,7 @@ ONE_PATH: Mapping[str, Mapping[str, Cell]] = {
 
 
 def _two_paths(op: str, source: str, target: str) -> Cell:
-    """The cell of rename_file or copy_file. Where several things are wrong, the code of each is accepted."""
+    """The cell of rename_file or copy_file. Where several things are wrong, the error of each is accepted."""
     if EMPTY_PATH in (source, target):
         guarded = op == "rename_file" or target == EMPTY_PATH
         return GUARDED if guarded else Cell(f"{op}.unnamed-situations", ALL_CODES)
@@ -228,7 +237,9 @@ def _two_paths(op: str, source: str, target: str) -> Cell:
     first = wrong[0]
     if len(wrong) == 1:
         return first
-    codes = frozenset().union(*(cell.accepts.union(*cell.readings.values()) for cell in wrong))
+    # One of them may be right where it stands alone: a directory is renamed, a file copied into a directory. The other
+    # is wrong in any reading, so OK is not among the codes.
+    codes = frozenset().union(*(cell.accepts.union(*cell.readings.values()) for cell in wrong)) - {Code.OK}
     # Of each op one cell at most is disputed.
     plain = next(cell for cell in wrong if not cell.readings)
     return Cell(plain.clause, codes)
@@ -261,3 +272,42 @@ TWO_PATHS: Mapping[str, Mapping[tuple[str, str], Cell]] = {
     }
     for op in ("rename_file", "copy_file")
 }
+
+
+#: The clause about the tree after OK, by the ops that change it and are done when they come back. Where the cell is
+#: disputed, its own clause says what OK means.
+AFTER_OK: Mapping[str, str] = {
+    "create_dir": "create_dir.creates-an-empty-directory",
+    "recursively_create_dir": "recursively_create_dir.creates-parents",
+    "delete_file": "delete_file.deletes",
+    "delete_dir": "delete_dir.deletes",
+    "delete_recursively": "delete_recursively.deletes-everything",
+    "rename_file": "rename_file.keeps-the-content",
+    "copy_file": "copy_file.keeps-the-content",
+}
+
+
+def after_ok(op: str, before: Tree, path: str, target: str = "") -> Tree:
+    """The tree when an op of `AFTER_OK` has done what OK says. Of what is not there nothing can be deleted or moved.
+
+    >>> after_ok("copy_file", {"file": b"x", "inner": None}, "file", "inner")
+    {'file': b'x', 'inner': None, 'inner/file': b'x'}
+    """
+    within = {name: content for name, content in before.items() if name == path or name.startswith(f"{path}/")}
+    without = {name: content for name, content in before.items() if name not in within}
+    if op in ("create_dir", "recursively_create_dir"):
+        return _above(path) | {path: None} | before
+    if op not in ("rename_file", "copy_file"):
+        return without
+    if not within:
+        return before
+    if before.get(target, b"") is None and before[path] is not None:
+        # A file goes into a directory, by copy_file and by core's default for rename_file.
+        target = f"{target}/{paths.basename(path)}"
+    moved = {target + name.removeprefix(path): content for name, content in within.items()}
+    return _above(target) | (before if op == "copy_file" else without) | moved
+
+
+def _above(path: str) -> Tree:
+    names = path.split("/")
+    return {"/".join(names[:depth]): None for depth in range(1, len(names))}

@@ -1,11 +1,13 @@
 """Witnesses: what independent ops, and the backing, say of one file. Set-up and backing are proven by them.
 
-One witness that denies what others see is wrong itself. What all of them deny is not there.
+Where there is a backing, it decides. Among ops, one that denies what others see is wrong itself, and what all of them
+deny is not there.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 
 from ...harness.hosting.loader import Blocked
 from ...harness.ops import paths
@@ -21,6 +23,7 @@ ENOUGH = 2
 #: Bytes that a witness reads of a file at most.
 MOST_BYTES = 1 << 20
 _PROBE = b"seen from both sides"
+_ALL_OK = "all steps answered OK"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +37,9 @@ class Prepared:
     content: bytes | None
 
 
-def nobody_finds(fs: Filesystem, uri: str, *, is_file: bool, backed: bool = True) -> bool:
-    """Whether at least two witnesses say that nothing is at `uri`, and none that there is.
-
-    `backed` is what the backing says: False where it has no such file.
-    """
+def nobody_finds(fs: Filesystem, uri: str, *, is_file: bool) -> bool:
+    """Whether at least two witnesses say that nothing is at `uri`, and none that there is."""
     found = [there for there in _sightings(fs, uri, is_file=is_file) if there is not None]
-    if not backed:
-        found.append(False)
     return len(found) >= ENOUGH and not any(found)
 
 
@@ -66,33 +64,77 @@ def _said(outcome: Outcome[object]) -> bool | None:
     return {Code.OK: True, Code.NOT_FOUND: False}.get(outcome.code)
 
 
+class Says(Enum):
+    """What one witness says of a file whose content is known."""
+
+    AS_WRITTEN = "as written"
+    OTHERWISE = "otherwise"
+    GONE = "gone"
+    NOTHING = "nothing"
+
+
+_ANYTHING = frozenset(Says)
+_AS_WRITTEN, _OTHERWISE, _GONE, _NOTHING = (frozenset({says}) for says in Says)
+
+#: What the backing, stat, get_file_size and read say, and the op that is blamed; the first row that fits decides.
+#: A backing decides alone: what it holds was written, whatever else is told. Without one the writing is blamed only
+#: where all three ops say the same: a read often ends where stat says that the file does, and proves nothing then.
+BLAMED: tuple[tuple[frozenset[Says], frozenset[Says], frozenset[Says], frozenset[Says], str | None], ...] = (
+    (_GONE, _ANYTHING, _ANYTHING, _ANYTHING, "new_writable_file"),
+    (_OTHERWISE, _ANYTHING, _ANYTHING, _ANYTHING, "append"),
+    (_AS_WRITTEN, _ANYTHING, _ANYTHING, _ANYTHING, None),
+    (_NOTHING, _OTHERWISE, _OTHERWISE, _OTHERWISE, "append"),
+    (_NOTHING, _ANYTHING, _ANYTHING, _ANYTHING, None),
+)
+
+
+def blamed(*said: Says) -> str | None:
+    """The op that is blamed for what the backing, stat, get_file_size and read say; None where no op is."""
+    return next(op for *row, op in BLAMED if all(says in allowed for says, allowed in zip(said, row, strict=True)))
+
+
 def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name: str) -> Blocked | None:
     """What is wrong with what was prepared at `uri`, and the op to which that is due; None where nothing is.
 
-    `name` is what the backing calls it.
+    `name` is what the backing calls it. Of directories a backing says nothing: a store of objects may keep none.
     """
-    op = "create_dir" if one.content is None else "new_writable_file"
-    stored = backing.read(name) if backing and one.content is not None else b""
-    if nobody_finds(fs, uri, is_file=one.content is not None, backed=stored is not None):
-        what = "an empty file" if one.content == b"" else "the file" if one.content else "the directory"
-        return Blocked(op, f"all steps answered OK, and nobody finds {what} afterwards")
-    if one.content is None or len(one.content) > MOST_BYTES:
+    if one.content is None:
+        nobody = nobody_finds(fs, uri, is_file=False)
+        return Blocked("create_dir", f"{_ALL_OK}, and nobody finds the directory afterwards") if nobody else None
+    what = "an empty file" if one.content == b"" else "the file"
+    if backing is not None:
+        stored = backing.read(name)
+        said = Says.GONE if stored is None else Says.AS_WRITTEN if stored == one.content else Says.OTHERWISE
+        op = blamed(said, Says.NOTHING, Says.NOTHING, Says.NOTHING)
+        found = f"does not have {what}" if stored is None else "holds other bytes"
+        return Blocked(op, f"{_ALL_OK}, and the backing {found} afterwards") if op else None
+    if nobody_finds(fs, uri, is_file=True):
+        return Blocked("new_writable_file", f"{_ALL_OK}, and nobody finds {what} afterwards")
+    if len(one.content) > MOST_BYTES:
         return None
-    read = _read(fs, uri)
-    if backing and read is not None and read == stored != one.content:
-        return Blocked("append", "all steps of writing answered OK, and plugin and backing both read other bytes")
-    sizes = [size for size in _sizes(fs, uri, read) if size is not None]
-    if len(sizes) >= ENOUGH and len(set(sizes)) == 1 and sizes[0] != len(one.content):
-        return Blocked("append", f"all steps answered OK, and the file has {sizes[0]} bytes of {len(one.content)}")
-    return None
+    sizes = tuple(_sizes(fs, uri))
+    op = blamed(Says.NOTHING, *_compared(sizes, len(one.content)))
+    return Blocked(op, f"{_ALL_OK}, and the file has {sizes[0]} bytes of {len(one.content)}") if op else None
 
 
-def _sizes(fs: Filesystem, uri: str, read: bytes | None) -> Iterator[int | None]:
+def _sizes(fs: Filesystem, uri: str) -> Iterator[int | None]:
+    """The size of a file by stat, get_file_size and read; None where the op does not tell.
+
+    Core's default for get_file_size is stat once more. One source is one witness.
+    """
     looked = fs.stat(uri)
     yield looked.value.length if looked.ok else None
     asked = fs.get_file_size(uri)
-    yield asked.value if asked.ok else None
+    yield asked.value if asked.ok and "get_file_size" in fs.present else None
+    read = _read(fs, uri)
     yield None if read is None else len(read)
+
+
+def _compared(sizes: tuple[int | None, ...], written: int) -> tuple[Says, ...]:
+    """What sizes say of a file of `written` bytes. Those that contradict each other say nothing."""
+    wrong = {size for size in sizes if size not in (None, written)}
+    otherwise = Says.OTHERWISE if len(wrong) == 1 else Says.NOTHING
+    return tuple(Says.NOTHING if size is None else Says.AS_WRITTEN if size == written else otherwise for size in sizes)
 
 
 def _read(fs: Filesystem, uri: str) -> bytes | None:

@@ -1,0 +1,183 @@
+"""Who is blamed for what witnesses say of a file: each row of the table, on filesystems made for it and on fakes."""
+
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
+
+import pytest
+
+from tests.faults.driven import all_cases, judge
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.filesystem import Filesystem
+from tffs_conformance.harness.ops.outcomes import Entries, Outcome, Read, Source, Statistics
+from tffs_conformance.harness.targets.backing import Backing
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.engine.witnesses import BLAMED, MOST_BYTES, Prepared, Says, blamed, flaw
+
+WRITTEN, OTHER, GONE, NOTHING = Says
+CONTENT = b"0123456789"
+T = TypeVar("T")
+
+#: What the backing, stat, get_file_size and read say, the op that is blamed, and the row that decides.
+EXAMPLES = (
+    (GONE, NOTHING, NOTHING, NOTHING, "new_writable_file", 0),
+    (GONE, WRITTEN, WRITTEN, WRITTEN, "new_writable_file", 0),
+    (OTHER, NOTHING, NOTHING, NOTHING, "append", 1),
+    (OTHER, WRITTEN, WRITTEN, WRITTEN, "append", 1),
+    (WRITTEN, NOTHING, NOTHING, NOTHING, None, 2),
+    (WRITTEN, OTHER, OTHER, OTHER, None, 2),
+    (NOTHING, OTHER, OTHER, OTHER, "append", 3),
+    (NOTHING, OTHER, NOTHING, OTHER, None, 4),
+    (NOTHING, OTHER, OTHER, NOTHING, None, 4),
+    (NOTHING, NOTHING, OTHER, OTHER, None, 4),
+    (NOTHING, OTHER, OTHER, WRITTEN, None, 4),
+    (NOTHING, WRITTEN, OTHER, OTHER, None, 4),
+    (NOTHING, OTHER, WRITTEN, OTHER, None, 4),
+    (NOTHING, WRITTEN, WRITTEN, WRITTEN, None, 4),
+)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: "-".join(str(getattr(s, "value", s)) for s in one))
+def test_the_first_row_that_fits_decides(example: tuple[Says, Says, Says, Says, str | None, int]) -> None:
+    *said, op, row = example
+    assert blamed(*said) == op == BLAMED[row][-1]
+    fits = [k for k, (*allowed, _) in enumerate(BLAMED) if all(s in a for s, a in zip(said, allowed, strict=True))]
+    assert fits[0] == row
+
+
+def test_every_row_has_an_example() -> None:
+    assert {row for *_, row in EXAMPLES} == set(range(len(BLAMED)))
+
+
+@dataclass
+class Stub:
+    """A filesystem with one file, of which each op says what it is told to; None is NOT_FOUND."""
+
+    stat_says: int | None = len(CONTENT)
+    read_says: int | None = len(CONTENT)
+    #: None leaves get_file_size to core, which asks stat.
+    own_size: int | None = None
+    exists: bool = True
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def present(self) -> frozenset[str]:
+        return frozenset() if self.own_size is None else frozenset({"get_file_size"})
+
+    def path_exists(self, _: str) -> Outcome[None]:
+        return self._answer("path_exists", None, there=self.exists)
+
+    def stat(self, _: str) -> Outcome[Statistics]:
+        return self._answer("stat", Statistics(self.stat_says or 0, 0, 0), there=self.stat_says is not None)
+
+    def get_file_size(self, uri: str) -> Outcome[int]:
+        if self.own_size is not None:
+            return self._answer("get_file_size", self.own_size, there=True)
+        stat = self.stat(uri)
+        return Outcome("get_file_size", stat.code, "", stat.value.length, source=Source.DEFAULT)
+
+    def get_children(self, _: str) -> Outcome[Entries]:
+        names = ("file",) if self.exists else ()
+        return self._answer("get_children", Entries(len(names), names), there=True)
+
+    def new_random_access_file(self, _: str) -> "Outcome[Stub | None]":
+        there = self.read_says is not None
+        return self._answer("new_random_access_file", self if there else None, there=there)
+
+    def read(self, _: int, n: int) -> Outcome[Read]:
+        data = b"0123456789abcdef"[: self.read_says][:n]
+        code = Code.OK if len(data) == n else Code.OUT_OF_RANGE
+        return Outcome("read", code, "", Read(len(data), data))
+
+    def __enter__(self) -> "Stub":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def _answer(self, op: str, value: T, *, there: bool) -> Outcome[T]:
+        self.asked.append(op)
+        return Outcome(op, Code.OK if there else Code.NOT_FOUND, "", value)
+
+
+@dataclass
+class Store:
+    """A backing that holds this, whatever it is asked for."""
+
+    stored: bytes | None
+
+    def read(self, _: str) -> bytes | None:
+        return self.stored
+
+
+NOBODY = Stub(stat_says=None, read_says=None, exists=False)
+
+
+def of(fs: Stub, store: Store | None = None, content: bytes | None = CONTENT) -> str | None:
+    """The op that is blamed."""
+    prepared = Prepared("file", content)
+    found = flaw(cast("Filesystem", fs), "stub://host/file", prepared, cast("Backing | None", store), "case/file")
+    return found.op if found else None
+
+
+@pytest.mark.parametrize(
+    ("fs", "op"),
+    [
+        pytest.param(Stub(), None, id="all-as-written"),
+        pytest.param(Stub(9, 9, 9), "append", id="all-short-by-ops-of-their-own"),
+        pytest.param(Stub(11, 11, 11), "append", id="all-long-by-ops-of-their-own"),
+        pytest.param(Stub(9, 9), None, id="size-by-core-is-stat-once-more"),
+        pytest.param(Stub(9, None, 9), None, id="nobody-reads"),
+        pytest.param(Stub(9, 8, 9), None, id="witnesses-contradict-each-other"),
+        pytest.param(Stub(9, 10, 9), None, id="a-read-finds-all"),
+        pytest.param(NOBODY, "new_writable_file", id="nobody-finds-it"),
+    ],
+)
+def test_without_a_backing_all_ops_have_to_agree(fs: Stub, op: str | None) -> None:
+    assert of(fs) == op
+
+
+@pytest.mark.parametrize(
+    ("stored", "op"),
+    [(CONTENT, None), (CONTENT[:-1], "append"), (b"", "append"), (None, "new_writable_file")],
+    ids=["all", "short", "empty", "gone"],
+)
+@pytest.mark.parametrize("fs", [Stub(), Stub(9, 9, 9), NOBODY], ids=["as-written", "short", "gone"])
+def test_a_backing_decides_alone(fs: Stub, stored: bytes | None, op: str | None) -> None:
+    fs.asked.clear()
+    assert of(fs, Store(stored)) == op
+    assert fs.asked == []
+
+
+def test_of_a_directory_the_ops_say_whether_it_is_there() -> None:
+    assert of(NOBODY, content=None) == "create_dir"
+    assert of(NOBODY, Store(None), content=None) == "create_dir"
+    assert of(Stub(), Store(None), content=None) is None
+
+
+def test_nobody_reads_what_is_too_long() -> None:
+    assert of(Stub(9, 9, 9), content=bytes(MOST_BYTES + 1)) is None
+
+
+def judged(fault: str, *cases: str) -> tuple[CaseRecord, ...]:
+    return judge("fakes/faulty", fault, [one for one in all_cases("must") if one.id.startswith(cases)]).records
+
+
+@pytest.mark.parametrize(
+    ("fault", "clause"),
+    [
+        ("scenario.short-size-is-read", "stat.length-is-the-size"),
+        ("scenario.short-size-is-mapped", "length.is-the-file-size"),
+    ],
+)
+def test_a_size_that_others_believe_is_not_the_fault_of_the_writing(fault: str, clause: str) -> None:
+    records = judged(fault, "metadata/", "read/", "region/", "sizes/stat", "move/")
+    broken = {check.clause for one in records for check in one.checks if check.verdict is Verdict.VIOLATION}
+    assert clause in broken
+    assert not {name for name in broken if name.startswith(("append.", "new_writable_file."))}
+
+
+def test_what_the_backing_does_not_hold_is_the_fault_of_the_writing() -> None:
+    records = judged("append.drops", "metadata/", "region/", "move/")
+    broken = {check.clause for one in records for check in one.checks if check.verdict is Verdict.VIOLATION}
+    assert broken == {"append.succeeds"}
