@@ -85,6 +85,7 @@ class Look:
         self._bench = bench
         self._fails: dict[str, str] = {}
         self._unimplemented: set[str] = set()
+        self._works: set[str] = set()
         self._ok_for_files = False
         #: The ops of which others have seen that they do what they say.
         self._proven: set[str] = set()
@@ -106,6 +107,7 @@ class Look:
             self._bench.knowledge,
             fails_plainly=dict(self._fails),
             unimplemented=frozenset(self._unimplemented),
+            works=frozenset(self._works - self._fails.keys() - self._unimplemented),
             is_directory_ok_for_files=self._ok_for_files,
         )
 
@@ -149,6 +151,8 @@ class Look:
             return False
         if not holds:
             self._fails.setdefault(op, f"it gave {got!r:.100}")
+        elif outcome.ok and outcome.source is Source.PLUGIN:
+            self._works.add(op)
         return holds
 
     def file(self, filesystem: Filesystem, directory: str, name: str = "file") -> str | None:
