@@ -39,6 +39,10 @@ UNREMARKABLE = (
 #: The ops by which a file is made. A case about one of them judges what it prepares by itself.
 WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close"})
 
+#: Without these nothing can be prepared. Who lacks them says so in a profile, or names a backing that prepares instead:
+#: else nobody knows of what is not run, and it is not absent.
+FOUNDATION = frozenset({"create_dir", "recursively_create_dir", "new_writable_file", "append", "close"})
+
 #: How an op did not come back; what does not return control at all hangs.
 FALLS: Mapping[type[outcomes.Death], Fall] = {
     outcomes.Hung: Fall.HUNG,
@@ -165,7 +169,7 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
         case AbsentOp() if error.op in claims.ops_promised:
             claimed = claims.ops_promised[error.op]
             return Ending.BLOCKED, f"blocked by {error.op}, which the profile claims: {claimed}"
-        case Blocked() if error.absent and error.op not in claims.ops_promised:
+        case Blocked() if error.absent and error.op not in (*claims.ops_promised, *FOUNDATION):
             return Ending.LACKING, str(error)
         case Blocked():
             return Ending.BLOCKED, str(error)
