@@ -50,6 +50,9 @@ class Command:
         kept = {name: value for name, value in ALLOCATOR.items() if name != FILLING}
         return Command(self._command, self._given, kept)
 
+    def reap(self) -> None:
+        """Nothing to wait for: a relay tells of an end when it has come."""
+
     def close(self) -> None:
         """End the connections that have no host."""
         while self._idle:

@@ -85,6 +85,9 @@ class Launcher(Protocol):
     def without_filling(self) -> "Launcher":
         """The same for hosts whose allocator fills nothing, unless the user wants it to."""
 
+    def reap(self) -> None:
+        """Wait until nothing is left of the hosts that were ended: what they held is free then."""
+
     def close(self) -> None:
         """End what the launcher keeps to start hosts faster; hosts that were started live on."""
 

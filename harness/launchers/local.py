@@ -89,7 +89,7 @@ class Local:
         return self if kept == self._allocator else type(self)(self._given, kept, self._program)
 
     def reap(self) -> None:
-        """Wait for what was killed."""
+        """Wait until nothing is left of what was killed."""
         _reap_all()
 
     def close(self) -> None:

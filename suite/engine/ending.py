@@ -161,6 +161,8 @@ def _flaw_of_setup(case: Case, error: BaseException | None) -> Blocked | None:
     wrong = isinstance(error, Blocked) or any(check.verdict is Verdict.VIOLATION for check in case.made)
     if not wrong or not case.prepared or isinstance(error, Died):
         return None
+    # A plugin may be for one process at a time.
+    case.abandon()
     again = case.trial(case.bench, 0)
     try:
         found = again.flaw_of(case.prepared)
