@@ -10,7 +10,7 @@ from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Outcome, Watch
 from ...harness.targets.backing import Unable
 from ..engine.case import Case
-from ..engine.marks import clauses, full, many_calls, over_tables, smoke
+from ..engine.marks import clauses, full, large, many_calls, over_tables, smoke
 from .test_status import FORM, is_one_path
 
 LISTS = "get_children.succeeds"
@@ -75,7 +75,7 @@ def test_a_thousand_and_one(case: Case) -> None:
     case.equal("delete_recursively.deletes-everything", "tree", {}, case.tree())
 
 
-@full
+@large
 @many_calls(2020)
 @clauses(ONCE, LISTS, "get_matching_paths.succeeds", "delete_recursively.deletes-everything",
          "delete_recursively.succeeds", "delete_recursively.counters-are-zero-on-success")  # fmt: skip

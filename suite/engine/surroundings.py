@@ -63,14 +63,15 @@ class Surroundings(Steps):
         return self.loaded.host
 
     @contextlib.contextmanager
-    def patient(self, times: int) -> Iterator[None]:
-        """Within, a call may take so many time-outs: it moves what is longer than other files by as much."""
+    def patient(self, seconds: float) -> Iterator[None]:
+        """Within, a call may take so many seconds, if that is more than elsewhere: it moves what takes long."""
         host = self.loaded.host
-        host.timeout *= times
+        usual = host.timeout
+        host.timeout = max(usual, seconds)
         try:
             yield
         finally:
-            host.timeout /= times
+            host.timeout = usual
 
     @property
     def registration(self) -> Registration:
