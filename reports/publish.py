@@ -1,6 +1,6 @@
 """Published reports: `<plugin>/<version>/report.json`, and `reproduce.md` beside it, which a person finishes.
 
-A published report is of a whole run of the tier `full`. It names no folder of the machine.
+A published report is of a whole run of the tier `full` or `large`. It names no folder of the machine.
 """
 
 import re
@@ -30,12 +30,12 @@ def is_name(text: str) -> bool:
 
 
 def hold(report: Report) -> None:
-    """Raise NotPublishable for a report that says less than a whole run of the tier `full` without errors."""
+    """Raise NotPublishable for a report that says less than a whole run of `full` or `large` without errors."""
     if report.left_out is not None:
         raise NotPublishable(f"the report is not of a whole run: {printable(report.left_out)}")
-    if report.suite.tier != "full":
+    if report.suite.tier not in ("full", "large"):
         raise NotPublishable(
-            f"the report is of the tier {report.suite.tier}, and only those of the tier full are published"
+            f"the report is of the tier {report.suite.tier}, and only those of the tiers full and large are published"
         )
     if report.counts.error:
         raise NotPublishable(f"the report has errors ({report.counts.error}): nobody knows what they hide")

@@ -80,13 +80,17 @@ class Told:
     def start(self) -> LocalProcess:
         """A host that knows its environment."""
         process = self._shared.start()
-        process.send(self._said)
+        process.send(self._said, TIMEOUT)
         process.receive(TIMEOUT)
         return process
 
     def without_filling(self) -> "Told":
         """The same: nothing is filled."""
         return self
+
+    def reap(self) -> None:
+        """Wait for what was killed."""
+        self._shared.reap()
 
     def close(self) -> None:
         """The launcher serves others."""

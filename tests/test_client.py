@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -227,6 +227,25 @@ def test_files_are_limited_in_size(tmp_path: Path) -> None:
         assert raw.append(other, b"x" * 200).ok
         assert raw.handle_op("close", other).ok
         assert State.of(host).handlers == before.handlers
+
+
+LIMITS: dict[str, Callable[[Host], AbstractContextManager[None]]] = {
+    "preset": host_limits.statuses_arrive_used,
+    "descriptors": lambda host: host_limits.few_descriptors(host, 0),
+    "file size": lambda host: host_limits.file_size(host, 1),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_limit_ends_with_its_block_however_that_ends(limit: str, tmp_path: Path) -> None:
+    with opened("fakes/faulty", "stat.adds-to-status") as (host, raw):
+        with pytest.raises(Blocked), LIMITS[limit](host):
+            raise Blocked("stat", "nobody has seen it")
+        file = raw.open("new_writable_file", str(tmp_path / "file"))
+        assert [one.code for one in (file, raw.append(file.value, b"longer"), raw.handle_op("flush", file.value))] == [
+            Code.OK
+        ] * 3
+        assert raw.stat(str(tmp_path)).ok
 
 
 def test_large_blocks_count(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from tffs_conformance.harness.hosting.client import Host, HostFault
 from tffs_conformance.harness.hosting.loader import SAME_FAILURES, Loaded, Loader
 from tffs_conformance.harness.hosting.state import State
+from tffs_conformance.harness.launchers import command as command_launcher
 from tffs_conformance.harness.launchers import local as local_launcher
 from tffs_conformance.harness.launchers.command import Command
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR, Launcher, LocalFacts, Lost
@@ -201,6 +202,71 @@ def test_large_frames_come_whole(launchers: object, tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == content
     loaded.host.close()
     loader.close()
+
+
+#: More than any pipe holds, and two of it are more than a relay keeps for a host.
+LARGE = bytes(9 << 20)
+
+
+@pytest.mark.timeout(60)
+def test_an_op_that_hangs_while_more_is_sent_than_a_pipe_holds_is_the_one_that_hung(
+    launchers: object, tmp_path: Path
+) -> None:
+    assert callable(launchers)
+    with faulty(launchers({"TFFS_FAULT": "hang:stat"}), 0.5) as (host, raw):
+
+        def ask_more() -> None:
+            for _ in range(3):
+                host.send("append", 0, LARGE)
+
+        host.send("stat", raw.filesystem, os.fsencode(tmp_path))
+        with pytest.raises(Died) as caught:
+            ask_more()
+        assert isinstance(caught.value.death, Hung)
+        assert caught.value.death.op == "stat"
+        assert not host.alive
+
+
+@pytest.mark.timeout(60)
+def test_a_host_that_reads_nothing_hangs() -> None:
+    launcher = Local(program=("/bin/sleep", "1000"))
+    launcher._forks = False
+    host = Host(launcher, 0.5)
+    with pytest.raises(Died) as caught:
+        host.call("append", 0, LARGE)
+    assert isinstance(caught.value.death, Hung)
+    assert caught.value.death.op == "append"
+    assert not host.alive
+
+
+@pytest.mark.timeout(60)
+def test_a_command_that_reads_nothing_is_no_death(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_launcher, "KILL_PATIENCE", 0.5)
+    answers = f"import sys, time; sys.stdout.buffer.write({encode('done', (WIRE_VERSION,))!r}); sys.stdout.flush()"
+    host = Host(Command([sys.executable, "-c", f"{answers}; time.sleep(1000)"]), 0.5)
+    with pytest.raises(Lost, match=r"the command took nothing of what it was sent for 0\.5 s"):
+        host.call("append", 0, LARGE)
+    assert not host.alive
+
+
+@pytest.mark.timeout(60)
+def test_what_a_host_prints_is_read_while_it_is_sent_something(tmp_path: Path) -> None:
+    """A host that prints more than a pipe holds before it reads on is waited for."""
+    script = tmp_path / "host"
+    script.write_text(
+        f"#!{sys.executable}\n"
+        "import sys\n"
+        "sys.stdin.buffer.read(1000)\n"
+        "sys.stderr.write('x' * (1 << 20))\n"
+        "sys.stdin.buffer.read()\n"
+    )
+    script.chmod(0o700)
+    launcher = Local(program=(str(script),))
+    launcher._forks = False
+    host = Host(launcher, 5)
+    host.send("append", 0, LARGE)
+    host.close()
+    assert "x" * 1000 in host.output
 
 
 @pytest.mark.parametrize("plugin", ["fakes/noinit", "fakes/unresolved"])

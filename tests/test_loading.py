@@ -2,10 +2,18 @@
 
 import os
 import random
+import subprocess
+from pathlib import Path
+from typing import Any
 
-from tffs_conformance.harness.hosting.loader import Loader
+import pytest
+
+from tests.faults.driven import all_cases, judge
+from tests.test_suite import report, run
+from tffs_conformance.harness.hosting.loader import Loaded, Loader
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
 from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.model.verdicts import Verdict
 
 
 class Changing:
@@ -22,6 +30,11 @@ class Changing:
     def without_filling(self) -> "Changing":
         """The same: what the allocator fills makes no difference here."""
         return self
+
+    def reap(self) -> None:
+        """Wait for what was killed by both."""
+        for launcher in self._launchers:
+            launcher.reap()
 
     def close(self) -> None:
         """Close both."""
@@ -43,3 +56,51 @@ def test_a_plugin_that_announces_other_schemes_each_time_is_loaded_as_it_is() ->
         assert len(os.listdir("/proc/self/fd")) <= before + 3, "a host that was not used is ended"
     finally:
         loader.close()
+
+
+@pytest.mark.parametrize("tier", ["smoke", pytest.param("must", marks=pytest.mark.long)])
+def test_a_plugin_for_one_process_at_a_time_is_judged_as_any_other(tmp_path: Path, tier: str) -> None:
+    found = judged_with_a_lock(tmp_path, f"--tier={tier}")
+    wrong = [(case["id"], case.get("reason")) for case in found["cases"] if case["verdict"] in ("not run", "violation")]
+    assert wrong == []
+    assert found["verdict"] == "conformant"
+
+
+def test_what_a_plugin_for_one_process_at_a_time_made_is_removed(tmp_path: Path) -> None:
+    done = with_a_lock(tmp_path, "--case=registration/*", "--case=lifetimes/filesystem-ends-last")
+    assert "Left behind" not in done.stdout
+    assert report(tmp_path)["counts"]["violation"] == 0
+
+
+@pytest.mark.parametrize(("fault", "cases"), [("read.one-less", "read/plain"), ("history.crash", "properties/tree")])
+def test_no_host_loads_a_plugin_that_another_host_of_the_case_has(
+    fault: str, cases: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cases that fail prepare once more what they prepared, and properties try histories: one host after the other."""
+    loaded: list[Loaded] = []
+    beside: list[int] = []
+    load = Loader.load
+
+    def counted(loader: Loader) -> Loaded:
+        beside.append(sum(one.host.alive for one in loaded))
+        loaded.append(load(loader))
+        return loaded[-1]
+
+    monkeypatch.setattr(Loader, "load", counted)
+    judged = judge("fakes/faulty", fault, [one for one in all_cases("full") if one.id.startswith(cases)])
+    assert any(record.verdict is Verdict.VIOLATION for record in judged.records)
+    assert len(beside) > len(judged.records)
+    assert not any(beside)
+
+
+def judged_with_a_lock(directory: Path, *arguments: str) -> dict[str, Any]:
+    with_a_lock(directory, *arguments)
+    return report(directory)
+
+
+def with_a_lock(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    lock = directory / "lock"
+    return run(
+        directory, "-q", "--plugin=posix_choices", "--env=TFFS_CHOICES=one-process", f"--env=TFFS_CHOICES_LOCK={lock}",
+        *arguments,
+    )  # fmt: skip

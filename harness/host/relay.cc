@@ -134,7 +134,8 @@ class Relayed {
   bool Step() {
     const bool room = to_client_.size() < kMostWaiting;
     pollfd waiting[] = {
-        {to_host_.size() < kMostWaiting ? in_ : -1, POLLIN, 0},
+        // Its end is told at all times.
+        {in_, static_cast<short>(to_host_.size() < kMostWaiting ? POLLIN : 0), 0},
         {to_client_.empty() ? -1 : out_, POLLOUT, 0},
         {children_, POLLIN, 0},
         {to_host_.empty() ? -1 : request_, POLLOUT, 0},

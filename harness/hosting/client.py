@@ -69,11 +69,18 @@ class Host:
         return self.process.output
 
     def send(self, command: str, *values: wire.Value) -> None:
-        """Ask without waiting; the answer is fetched by `receive`, in the order of asking."""
+        """Ask without waiting; the answer is fetched by `receive`, in the order of asking.
+
+        Raises `Died` and `Lost` as that does, where the host does not take what is asked.
+        """
         if not self.process.alive:
             raise HostFault(f"{command} was asked of a host that is gone")
         self._unread.append(command)
-        self.process.send(wire.encode(command, values))
+        running = self._unread[0]
+        try:
+            self.process.send(wire.encode(command, values), self._patience(running))
+        except Silent:
+            raise self._hung(running) from None
 
     def receive(self) -> wire.Reply | None:
         """The values behind `done`, or None for `absent`.
@@ -81,17 +88,14 @@ class Host:
         Raises `Died` where the plugin did not come back, `Lost` where the host's environment is at fault.
         """
         command = self._unread.pop(0)
-        timeout = self.timeout * LONGER.get(command, 1)
         try:
-            reply = self.process.receive(timeout)
+            reply = self.process.receive(self._patience(command))
         except Ended:
             # The wire may be closed by a plugin that closes descriptors while its process lives on.
             self.process.wait(LAST_WORDS)
             raise self._ended(command, self.process.end()) from None
         except Silent:
-            self.process.abort()
-            self.close()
-            raise Died(Hung(self._op(command), timeout, self.output)) from None
+            raise self._hung(command) from None
         self._answered = True
         kind = reply.take_bytes()
         if kind == b"done":
@@ -126,12 +130,25 @@ class Host:
         """
         if not self.process.alive:
             return ""
-        self.process.send(wire.encode("quit"))
-        left = self.process.wait(self.timeout)
+        try:
+            self.process.send(wire.encode("quit"), self.timeout)
+            left = self.process.wait(self.timeout)
+        except Silent:
+            left = False
         if not left:
             self.process.abort()
         ending = self.process.end()
         return ending if left else f"it did not end within {self.timeout:g} s"
+
+    def _patience(self, command: str) -> float:
+        """Seconds that a command may take."""
+        return self.timeout * LONGER.get(command, 1)
+
+    def _hung(self, command: str) -> Died:
+        """What a host that does not come back from a command makes of it."""
+        self.process.abort()
+        self.close()
+        return Died(Hung(self._op(command), self._patience(command), self.output))
 
     def _ended(self, command: str, ending: str) -> Died | Lost:
         """What a host that ended during a command makes of it."""

@@ -15,24 +15,30 @@ LEFT_MESSAGE = "tffs: left by the call before"
 def statuses_arrive_used(host: Host) -> Iterator[None]:
     """Inside the block every op gets a status that says `LEFT` and `LEFT_MESSAGE` already, instead of OK."""
     host.call("preset", int(LEFT), LEFT_MESSAGE.encode())
-    yield
-    if host.alive:
-        host.call("preset", int(Code.OK), b"")
+    try:
+        yield
+    finally:
+        if host.alive:
+            host.call("preset", int(Code.OK), b"")
 
 
 @contextmanager
 def few_descriptors(host: Host, spare: int) -> Iterator[None]:
     """Inside the block the process can open `spare` more descriptors, and then open(2) fails with EMFILE."""
     host.call("limit_descriptors", spare)
-    yield
-    if host.alive:
-        host.call("limit_descriptors", -1)
+    try:
+        yield
+    finally:
+        if host.alive:
+            host.call("limit_descriptors", -1)
 
 
 @contextmanager
 def file_size(host: Host, limit: int) -> Iterator[None]:
     """Inside the block no file may grow beyond `limit` bytes: a write that would grow it further fails with EFBIG."""
     host.call("limit_file_size", limit)
-    yield
-    if host.alive:
-        host.call("limit_file_size", -1)
+    try:
+        yield
+    finally:
+        if host.alive:
+            host.call("limit_file_size", -1)

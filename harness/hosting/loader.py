@@ -1,12 +1,12 @@
 """The loader: starts hosts for one plugin, each with the plugin loaded and registered as core would.
 
-The next host is started while the present one is used, so that a fresh process for every case costs little.
+The next host is started while the present one is used, so that a fresh process for every case costs little. It loads
+the plugin only when the present one is gone: a plugin may be for one process at a time.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from ..launchers.launcher import Launcher, Lost
@@ -91,7 +91,7 @@ class Loader:
         self.filling = filling
         #: Whether an op hung while the allocator filled, which is not counted.
         self._hung_filled = False
-        self._ahead: _Asked | None = None
+        self._ahead: Host | None = None
         self._schemes: int | None = None
         self._failures: list[Registration] = []
 
@@ -99,13 +99,18 @@ class Loader:
         """A fresh host. Raises `Died` where the plugin does not survive that, `Blocked` where it hung too often."""
         for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
             self._hangs.endure(op)
-        asked = self._ahead or self._ask()
-        self._ahead = None
+        host, self._ahead = self._ahead or self._start(), None
+        if (known := self._known) is not None:
+            self._ahead = host
+            return Loaded(host, known, self._hangs, self._died)
+        # What was killed has the plugin until it is gone.
+        self._launcher.reap()
         try:
-            registration = asked.known or complete(asked.host, asked.schemes)
+            request(host, self._plugin, self._schemes)
+            registration = complete(host, self._schemes)
         except Varies:
             # Another host is asked for one step after the other.
-            asked.host.process.end()
+            host.process.end()
             self._schemes = None
             return self.load()
         except Died as died:
@@ -117,8 +122,8 @@ class Loader:
         self._learn(registration)
         # Where the next host cannot be started, who asks for it is told.
         with suppress(Lost):
-            self._ahead = asked if asked.known else self._ask()
-        return Loaded(asked.host, registration, self._hangs, self._died)
+            self._ahead = self._start()
+        return Loaded(host, registration, self._hangs, self._died)
 
     @property
     def hung(self) -> bool:
@@ -137,7 +142,7 @@ class Loader:
         """Go on with an allocator that fills nothing: that may be all that took so long."""
         self.filling = False
         if self._ahead is not None:
-            self._ahead.host.process.end()
+            self._ahead.process.end()
             self._ahead = None
         filling = self._launcher
         self._launcher = filling.without_filling()
@@ -147,7 +152,7 @@ class Loader:
     def close(self) -> None:
         """End the host that was started ahead, and what the launcher keeps."""
         if self._ahead is not None:
-            self._ahead.host.process.end()
+            self._ahead.process.end()
             self._ahead = None
         self._launcher.close()
 
@@ -161,13 +166,14 @@ class Loader:
         plain = registration.error is None and all(entry.code is Code.OK for entry in registration.schemes)
         self._schemes = len(registration.schemes) if plain and registration.schemes else None
 
-    def _ask(self) -> "_Asked":
-        """Start a host, and ask it for what can be asked without waiting."""
-        if len(self._failures) == SAME_FAILURES:
-            return _Asked(_Empty(self._launcher, self._timeout), None, self._failures[0])
-        host = Host(self._launcher, self._timeout)
-        request(host, self._plugin, self._schemes)
-        return _Asked(host, self._schemes, None)
+    @property
+    def _known(self) -> Registration | None:
+        """What comes of loading the plugin, where that is known without loading it."""
+        return self._failures[0] if len(self._failures) == SAME_FAILURES else None
+
+    def _start(self) -> Host:
+        """A host in which nothing is loaded yet."""
+        return (Host if self._known is None else _Empty)(self._launcher, self._timeout)
 
 
 class _Empty(Host):
@@ -175,15 +181,6 @@ class _Empty(Host):
 
     def close(self) -> None:
         """Stay."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A host with the number of schemes that it was asked to register, or with what is known without asking."""
-
-    host: Host
-    schemes: int | None
-    known: Registration | None
 
 
 class Hangs:

@@ -50,6 +50,9 @@ class Command:
         kept = {name: value for name, value in ALLOCATOR.items() if name != FILLING}
         return Command(self._command, self._given, kept)
 
+    def reap(self) -> None:
+        """Nothing to wait for: a relay tells of an end when it has come."""
+
     def close(self) -> None:
         """End the connections that have no host."""
         while self._idle:
@@ -65,7 +68,9 @@ class CommandProcess:
         self._idle = idle
         self._output = connection.output = Output()
         self._how: str | None = None
-        connection.send(encode("start"))
+        #: Requests to which no reply was received.
+        self._unanswered = 0
+        self._obey("start", CONNECT_PATIENCE)
 
     @property
     def facts(self) -> LocalFacts | None:
@@ -77,9 +82,25 @@ class CommandProcess:
         """What the host printed so far."""
         return self._output.text
 
-    def send(self, frame: bytes) -> None:
-        """Hand over a frame."""
-        self._connection.send(frame)
+    def send(self, frame: bytes, timeout: float) -> None:
+        """Hand over a frame. Raises Silent, Lost."""
+        try:
+            self._connection.send(frame, timeout)
+        except Silent:
+            # A relay keeps what a host does not read, and takes no more only where there is too much of that.
+            if not self._unanswered:
+                self.alive = False
+                raise self._connection.stuck(timeout) from None
+            raise
+        self._unanswered += 1
+
+    def _obey(self, command: str, timeout: float) -> None:
+        """Ask something of the relay itself. Raises Lost."""
+        try:
+            self._connection.send(encode(command), timeout)
+        except Silent:
+            self.alive = False
+            raise self._connection.stuck(timeout) from None
 
     def receive(self, timeout: float) -> Reply:
         """The next reply. Raises Ended, Silent, Lost."""
@@ -94,6 +115,7 @@ class CommandProcess:
                 self._how = how(reply.take_number(), reply.take_number())
                 raise Ended
             else:
+                self._unanswered -= 1
                 return reply
 
     def _received(self, deadline: float) -> Reply:
@@ -106,8 +128,9 @@ class CommandProcess:
 
     def abort(self) -> None:
         """SIGABRT, and some time for a backtrace."""
-        self.send(encode("abort"))
-        self.wait(LAST_WORDS)
+        with contextlib.suppress(Lost):
+            self._obey("abort", LAST_WORDS)
+            self.wait(LAST_WORDS)
 
     def wait(self, seconds: float) -> bool:
         """Whether the host ended in time, of which no reply is awaited any more."""
@@ -125,8 +148,8 @@ class CommandProcess:
         """End the host and all it started. How it ended, where it was not killed here."""
         ended = self._how
         if ended is None:
-            self.send(encode("kill"))
             with contextlib.suppress(Lost):
+                self._obey("kill", KILL_PATIENCE)
                 self.wait(KILL_PATIENCE)
         if self.alive and self._how is not None:
             self._idle.append(self._connection)
@@ -159,6 +182,7 @@ class _Connection:
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._stdin = self._process.stdin
+        os.set_blocking(self._stdin.fileno(), False)
         self._stdout = self._process.stdout.fileno()
         self._stderr = self._process.stderr.fileno()
         os.set_blocking(self._stderr, False)
@@ -168,8 +192,9 @@ class _Connection:
         self._end = weakref.finalize(self, _end, self._process)
         # Where this process ends first, the relay ends with its standard input.
         self._end.atexit = False
-        self.send(encode("relay", [os.fsencode(text) for pair in environment.items() for text in pair]))
         try:
+            told = [os.fsencode(text) for pair in environment.items() for text in pair]
+            self.send(encode("relay", told), CONNECT_PATIENCE)
             answer = self.receive(time.monotonic() + CONNECT_PATIENCE)
         except Silent:
             self.close()
@@ -178,12 +203,34 @@ class _Connection:
             self.close()
             raise Lost(f"the host is of another version: {' '.join(command)}: {EXPORT}")
 
-    def send(self, frame: bytes) -> None:
-        """Hand over a frame. Where the connection is lost, who waits for the reply finds out."""
+    def send(self, frame: bytes, timeout: float) -> None:
+        """Hand over a frame. Where the connection is lost, who waits for the reply finds out.
+
+        Raises Silent where nothing is taken for `timeout` seconds, and then nothing more can be sent: half a frame may
+        be under way. The relay ends as it finds the end of its standard input.
+        """
         with contextlib.suppress(BrokenPipeError, ValueError):
-            rest = memoryview(frame)
-            while rest:
+            rest = memoryview(frame)[self._stdin.write(frame) or 0 :]
+            if rest and not self._send_rest(rest, timeout):
+                self._stdin.close()
+                raise Silent
+
+    def _send_rest(self, rest: memoryview, timeout: float) -> bool:
+        """Hand over what a pipe does not hold; False where nothing more of it is taken."""
+        poll = select.poll()
+        poll.register(self._stdin, select.POLLOUT)
+        poll.register(self._stderr, select.POLLIN)
+        deadline = time.monotonic() + timeout
+        while rest:
+            ready = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+            if self._stderr in ready and not self._drain():
+                poll.unregister(self._stderr)
+            if self._stdin.fileno() in ready:
                 rest = rest[self._stdin.write(rest) or 0 :]
+                deadline = time.monotonic() + timeout
+            elif time.monotonic() >= deadline:
+                return False
+        return True
 
     def receive(self, deadline: float) -> Reply:
         """The next frame. Raises Silent after `deadline` (of the monotonic clock), Lost."""
@@ -200,11 +247,16 @@ class _Connection:
                 raise Silent
         return reply
 
-    def _drain(self) -> None:
-        with contextlib.suppress(BlockingIOError):
+    def _drain(self) -> bool:
+        """Read what the command printed; False at its end."""
+        try:
             while data := os.read(self._stderr, CHUNK):
                 self.output.add(data)
+        except BlockingIOError:
+            return True
+        with contextlib.suppress(KeyError):
             self._poll.unregister(self._stderr)
+        return False
 
     def _lost(self) -> Lost:
         self._stdin.close()
@@ -212,10 +264,14 @@ class _Connection:
             ended = f"it ended with exit status {self._process.wait(LAST_WORDS)}"
         except subprocess.TimeoutExpired:
             ended = "it closed its standard output"
-        with contextlib.suppress(KeyError):
-            self._drain()
+        self._drain()
         said = self.output.text.strip()[-LAST_SAID:]
         return Lost(f"the connection to the host was lost: {' '.join(self._command)}: {ended}{said and ': ' + said}")
+
+    def stuck(self, seconds: float) -> Lost:
+        """End the command, which takes nothing."""
+        self.close()
+        return Lost(f"the command took nothing of what it was sent for {seconds:g} s: {' '.join(self._command)}")
 
     def close(self) -> None:
         """End the command: its relay ends with the wire."""

@@ -34,7 +34,7 @@ class Ended(Exception):
 
 
 class Silent(Exception):
-    """No reply came in time."""
+    """No reply came in time, or nothing was taken of a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,11 @@ class Process(Protocol):
     def facts(self) -> LocalFacts | None:
         """What a process on this machine tells; None for a host elsewhere."""
 
-    def send(self, frame: bytes) -> None:
-        """Hand over a frame. Where the host is gone nothing happens: who waits for the reply finds out."""
+    def send(self, frame: bytes, timeout: float) -> None:
+        """Hand over a frame. Where the host is gone nothing happens: who waits for the reply finds out.
+
+        Raises Silent where the host takes nothing for `timeout` seconds, and Lost.
+        """
 
     def receive(self, timeout: float) -> Reply:
         """The next reply, waited for at most `timeout` seconds. Raises Ended, Silent, Lost."""
@@ -84,6 +87,9 @@ class Launcher(Protocol):
 
     def without_filling(self) -> "Launcher":
         """The same for hosts whose allocator fills nothing, unless the user wants it to."""
+
+    def reap(self) -> None:
+        """Wait until nothing is left of the hosts that were ended: what they held is free then."""
 
     def close(self) -> None:
         """End what the launcher keeps to start hosts faster; hosts that were started live on."""

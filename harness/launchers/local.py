@@ -89,7 +89,7 @@ class Local:
         return self if kept == self._allocator else type(self)(self._given, kept, self._program)
 
     def reap(self) -> None:
-        """Wait for what was killed."""
+        """Wait until nothing is left of what was killed."""
         _reap_all()
 
     def close(self) -> None:
@@ -171,6 +171,7 @@ class LocalProcess:
             for descriptor in (request_read, reply_write, stderr_write):
                 os.close(descriptor)
         os.set_blocking(self._stderr, False)
+        os.set_blocking(self._request, False)
         _living.add(self)
 
     @property
@@ -195,16 +196,44 @@ class LocalProcess:
             self._drain()
         return self._output.text
 
-    def send(self, frame: bytes) -> None:
-        """Hand over a frame."""
+    def send(self, frame: bytes, timeout: float) -> None:
+        """Hand over a frame. Raises Silent."""
         try:
             put = os.write(self._request, frame)
-            if put < len(frame):
-                rest = memoryview(frame)[put:]
-                while rest:
-                    rest = rest[os.write(self._request, rest) :]
+        except BlockingIOError:
+            put = 0
         except BrokenPipeError:
             return
+        if put < len(frame):
+            self._send_rest(memoryview(frame)[put:], timeout)
+
+    def _send_rest(self, rest: memoryview, timeout: float) -> None:
+        """Hand over what a pipe does not hold. What is printed is read meanwhile, as in `receive`."""
+        if self._exit is None:
+            self._watch()
+        poll = select.poll()
+        poll.register(self._request, select.POLLOUT)
+        poll.register(self._exit or 0, select.POLLIN)
+        if self._stderr_open:
+            poll.register(self._stderr, select.POLLIN)
+        deadline = time.monotonic() + timeout
+        while rest:
+            ready = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+            if self._stderr in ready:
+                self._drain()
+                if not self._stderr_open:
+                    poll.unregister(self._stderr)
+            if self._request in ready:
+                try:
+                    rest = rest[os.write(self._request, rest) :]
+                except BrokenPipeError:
+                    return
+                deadline = time.monotonic() + timeout
+            elif self._exit in ready:
+                # Somebody that the plugin started may have the other end.
+                return
+            elif time.monotonic() >= deadline:
+                raise Silent
 
     def receive(self, timeout: float) -> Reply:
         """The next reply. Raises Ended, Silent."""

@@ -34,6 +34,7 @@ std::vector<Choice> NameChoices();
 std::vector<Choice> StatusChoices();
 std::vector<Choice> ListingChoices();
 std::vector<Choice> SlowChoice();
+std::vector<Choice> ProcessChoice();
 std::vector<Choice> AbsentChoices();
 
 // Puts `function` in the place of an entry and keeps what was there.

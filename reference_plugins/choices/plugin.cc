@@ -19,7 +19,7 @@ namespace {
 std::vector<Choice> All() {
   std::vector<Choice> all = FileChoices();
   for (const auto& theme : {PathChoices(), NameChoices(), StatusChoices(), ListingChoices(),
-                            SlowChoice(), AbsentChoices()}) {
+                            SlowChoice(), ProcessChoice(), AbsentChoices()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;

@@ -66,4 +66,4 @@ def label(report: Report) -> str:
 
 def message(report: Report) -> str:
     """What a badge says: the verdict, and the tier where not all was tried."""
-    return report.verdict if report.suite.tier == "full" else f"{report.verdict} ({report.suite.tier})"
+    return report.verdict if report.suite.tier in ("full", "large") else f"{report.verdict} ({report.suite.tier})"

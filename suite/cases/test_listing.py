@@ -9,7 +9,7 @@ from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Outcome, Watch
 from ..engine.case import Case, NoStimulus
-from ..engine.marks import clauses, full, many_calls, over_tables, smoke
+from ..engine.marks import clauses, full, large, many_calls, over_tables, smoke
 from .test_status import FORM, is_one_path
 
 LISTS = "get_children.succeeds"
@@ -74,7 +74,7 @@ def test_a_thousand_and_one(case: Case) -> None:
     case.equal("delete_recursively.deletes-everything", "tree", {}, case.tree())
 
 
-@full
+@large
 @many_calls(2020)
 @clauses(ONCE, LISTS, "get_matching_paths.succeeds", "delete_recursively.deletes-everything",
          "delete_recursively.succeeds", "delete_recursively.counters-are-zero-on-success")  # fmt: skip

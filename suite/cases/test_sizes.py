@@ -1,7 +1,6 @@
 """Sizes around those of buffers, pages and transfers, written and read in several ways."""
 
 import itertools
-import time
 
 import pytest
 
@@ -9,10 +8,9 @@ from ...harness.ops.codes import Code
 from ...harness.over_tables import programs
 from ...harness.over_tables.files import handle_of
 from ...harness.over_tables.programs import Program
-from ...harness.targets.backing import Unable
 from ..engine.case import Case, NoStimulus
-from ..engine.marks import clauses, full, over_tables
-from .large import BEYOND, COUNT, PIECE, needs_room
+from ..engine.marks import clauses, large, over_tables
+from .large import BEYOND, COUNT, PIECE, needs_room, pace
 
 SIZES = (0, 1, 511, 512, 513, 4095, 4096, 4097, 65535, 65536, 65537, 131071, 131072, 131073,
          (1 << 20) - 1, 1 << 20, (1 << 20) + 1)  # fmt: skip
@@ -122,11 +120,7 @@ def test_append(case: Case, size: int) -> None:
     case.equal("new_appendable_file.keeps-what-exists", "content", expected, case.content(uri, size + 5))
 
 
-#: So many time-outs of a call may all the pieces together take, or one call that moves them all.
-PATIENCE = 6
-
-
-@full
+@large
 @over_tables
 @clauses(
     "append.writes-exactly-n",
@@ -147,36 +141,33 @@ def test_beyond_2_gib(case: Case) -> None:
     uri, mark = case.uri("file"), b"the end of a long file"
     case.within_size(BEYOND + len(mark))
     piece = bytes(PIECE - len(mark)) + mark
-    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("one-piece"))) as file:
-        started = time.monotonic()
-        case.require(file.append(piece))
-        appended = time.monotonic()
-        case.require(file.close())
-    closing, longest = time.monotonic() - appended, case.bench.target.timeout
+
+    def write_one() -> None:
+        with case.setup(), case.opened(case.fs.new_writable_file(case.uri("one-piece"))) as file:
+            case.require(file.append(piece))
+            case.require(file.close())
+
+    # Some stores take the bytes when a file is closed.
+    seconds = pace(case, write_one)
     case.require(case.fs.delete_file(case.uri("one-piece")))
-    # Some stores take the bytes when a file is closed. A call that has to take long is no hang.
-    if closing * COUNT > longest or (appended - started) * COUNT > PATIENCE * longest:
-        raise Unable(f"{BEYOND >> 20} MiB would take too long here: close takes {closing:.2f} s for one piece of them")
-    with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
-        program = Program(case.tables)
-        program.append(handle_of(file), piece)
-        # The bytes go to the host once for several appends, which together have to end in time.
-        at_once = max(1, min(COUNT, int(longest / 4 / (appended - started))))
-        for left in range(COUNT, 0, -at_once):
-            # A store that keeps what it can hold may have no room for all of it.
-            case.require(programs.repeat(case.tables, program, min(at_once, left))[0].outcome)
-        case.equal("tell.is-the-write-position", "position", BEYOND, case.require(file.tell()))
-        case.require(file.append(mark))
-        case.equal("tell.is-the-write-position", "position", BEYOND + len(mark), case.require(file.tell()))
-        case.require(file.close())
-    length = case.require(case.fs.stat(uri)).length
-    case.equal("stat.length-is-the-size", "length", BEYOND + len(mark), length)
-    case.equal("get_file_size.is-stat-length", "size", BEYOND + len(mark), case.require(case.fs.get_file_size(uri)))
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
-        for end in (PIECE, 2**31, BEYOND):
-            got = reader.read(end - len(mark), len(mark))
-            case.equal("read.returns-the-bytes", f"data before {end}", mark, got.value.data)
-        got = reader.read(BEYOND, 100)
+    with case.patient(seconds):
+        with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
+            program = Program(case.tables)
+            program.append(handle_of(file), piece)
+            # The bytes go to the host once. A store that keeps what it can hold may have no room for all of it.
+            case.require(programs.repeat(case.tables, program, COUNT)[0].outcome)
+            case.equal("tell.is-the-write-position", "position", BEYOND, case.require(file.tell()))
+            case.require(file.append(mark))
+            case.equal("tell.is-the-write-position", "position", BEYOND + len(mark), case.require(file.tell()))
+            case.require(file.close())
+        length = case.require(case.fs.stat(uri)).length
+        case.equal("stat.length-is-the-size", "length", BEYOND + len(mark), length)
+        case.equal("get_file_size.is-stat-length", "size", BEYOND + len(mark), case.require(case.fs.get_file_size(uri)))
+        with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
+            for end in (PIECE, 2**31, BEYOND):
+                got = reader.read(end - len(mark), len(mark))
+                case.equal("read.returns-the-bytes", f"data before {end}", mark, got.value.data)
+            got = reader.read(BEYOND, 100)
     case.equal("append.writes-exactly-n", "data at the end", mark, got.value.data)
     case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
 
@@ -185,7 +176,7 @@ def test_beyond_2_gib(case: Case) -> None:
 MARKED = {"2-gib": {0: b"start", 2**31 - 3: b"around 2^31"}, "4-gib": {0: b"start", 2**32 - 3: b"around 2^32"}}
 
 
-@full
+@large
 @pytest.mark.parametrize(
     ("op", "size"),
     [
@@ -201,20 +192,17 @@ def test_large_moved(case: Case, op: str, size: str) -> None:
         needs_room(case)
     marks = MARKED[size]
     uri, target = case.write_sparse("file", marks), case.uri("target")
-    if op == "copy_file":
-        # To copy takes time, and a call that has to take long is no hang.
-        piece = case.write_sparse("piece", {PIECE: b"end"})
-        started = time.monotonic()
-        case.require(case.fs.copy_file(piece, target))
-        if (took := time.monotonic() - started) * COUNT > case.bench.target.timeout:
-            raise Unable(f"a copy of 2 GiB would take too long here: one of 64 MiB takes {took:.2f} s")
-    # A disk takes the first pieces faster than the last.
-    with case.patient(PATIENCE):
-        case.require(case.fs.rename_file(uri, target) if op == "rename_file" else case.fs.copy_file(uri, target))
+    move = getattr(case.fs, op)
+    piece = case.write_sparse("piece", {PIECE: b"end"})
+    # To rename is to copy for some stores.
+    seconds = pace(case, lambda: case.require(move(piece, target)))
+    case.require(case.fs.delete_file(target))
     end, last = max(marks.items())
-    length = case.require(case.fs.stat(target)).length
-    case.equal(f"{op}.keeps-the-content", "length", end + len(last), length)
-    with case.setup(), case.opened(case.fs.new_random_access_file(target)) as reader:
-        for offset, data in marks.items():
-            got = reader.read(offset, len(data))
-            case.equal(f"{op}.keeps-the-content", f"data at {offset}", data, got.value.data)
+    with case.patient(seconds):
+        case.require(move(uri, target))
+        length = case.require(case.fs.stat(target)).length
+        case.equal(f"{op}.keeps-the-content", "length", end + len(last), length)
+        with case.setup(), case.opened(case.fs.new_random_access_file(target)) as reader:
+            for offset, data in marks.items():
+                got = reader.read(offset, len(data))
+                case.equal(f"{op}.keeps-the-content", f"data at {offset}", data, got.value.data)

@@ -43,6 +43,7 @@ def is_killed_in(case: Case, program: str, seconds: float) -> None:
     """Perform a program that saves checkpoints, and kill its process after some seconds. What follows is in another."""
     _filesystem(case)
     folder, found = case.uri(), []
+    case.end_host()
     case.bench.alone(Guard(folder), lambda other: found.append(other.path_exists(case.uri(STATE)).ok))
     if not all(found):
         raise NoStimulus("its files are gone with its process")

@@ -210,6 +210,8 @@ def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) 
     wrong = isinstance(error, Blocked) or any(not said.holds for said in evidence.statements)
     if not wrong or not case.prepared or isinstance(error, Died):
         return None
+    # A plugin may be for one process at a time.
+    case.abandon()
     again = case.trial(case.bench, 0)
     try:
         found = again.flaw_of(case.prepared)

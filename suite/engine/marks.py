@@ -8,7 +8,7 @@ import pytest
 F = TypeVar("F", bound=Callable[..., None])
 
 #: The tiers, from the smallest; each includes those before it.
-TIERS = ("smoke", "must", "full")
+TIERS = ("smoke", "must", "full", "large")
 #: The cases outside of all tiers.
 UNDEFINED = "undefined"
 #: So many calls of a plugin a case makes, as a rule.
@@ -29,6 +29,12 @@ def smoke(function: F) -> F:
 def full(function: F) -> F:
     """A case whose stimulus is not the same every time, such as threads that meet."""
     marked: F = pytest.mark.tffs_tier("full")(function)
+    return marked
+
+
+def large(function: F) -> F:
+    """A case of gigabytes or of thousands of entries, which may take as long as the machine needs."""
+    marked: F = pytest.mark.tffs_tier("large")(function)
     return marked
 
 

@@ -63,14 +63,15 @@ class Surroundings(Steps):
         return self.loaded.host
 
     @contextlib.contextmanager
-    def patient(self, times: int) -> Iterator[None]:
-        """Within, a call may take so many time-outs: it moves what is longer than other files by as much."""
+    def patient(self, seconds: float) -> Iterator[None]:
+        """Within, a call may take so many seconds, if that is more than elsewhere: it moves what takes long."""
         host = self.loaded.host
-        host.timeout *= times
+        usual = host.timeout
+        host.timeout = max(usual, seconds)
         try:
             yield
         finally:
-            host.timeout /= times
+            host.timeout = usual
 
     @property
     def registration(self) -> Registration:
@@ -171,6 +172,8 @@ class Surroundings(Steps):
         """Remove what the case left in the filesystem and give its host back."""
         if self._loaded is None:
             return
+        if self._spent:
+            self._loaded.host.close()  # no other case can use what is in it, and another host removes the directory
         try:
             if self._directory_made and not self.bench.target.keep:
                 if self._filesystem is not None and self._loaded.host.alive:
@@ -180,12 +183,10 @@ class Surroundings(Steps):
         except (Died, Blocked, Lost, Refused, Unable, OSError):
             self.bench.left_behind.append(self.directory)
         finally:
-            if self._spent:
-                self._loaded.host.close()  # no other case can use what is in it
             self.bench.release(self._loaded)
 
     def abandon(self) -> None:
-        """The run was interrupted: the host may be in the middle of an op, and cannot be used any more."""
+        """End the host as it is, in the middle of an op, too: nothing more is asked of it."""
         if self._loaded is not None:
             self._loaded.host.close()
 

@@ -142,6 +142,8 @@ def machine(case: Case, kind: type[Maker]) -> None:
         run_state_machine_as_test(Made, settings=_settings(target.examples))
 
     available, unsupported = case.performed, case.bench.claims.unsupported
+    # Histories have hosts of their own, and a plugin may be for one process at a time.
+    case.end_host()
     explore(case, generate)
 
 

@@ -36,9 +36,9 @@ PUBLISHED = Path("reports", "published")
 def publish(path: Path, name: str | None, version: str | None, into: Path) -> None:
     """Put a report among those that are published: DIR/NAME/VERSION/report.json.
 
-    The report must be whole, unaltered, without errors, and of the tier 'full'. Paths of this folder, of the suite and
-    of people's homes are cut off in what is published. Where there is no reproduce.md, a draft is written: the command,
-    and the findings, causes first. Finish it by hand: say how each finding was confirmed.
+    The report must be whole, unaltered, without errors, and of the tier 'full' or 'large'. Paths of this folder, of the
+    suite and of people's homes are cut off in what is published. Where there is no reproduce.md, a draft is written:
+    the command, and the findings, causes first. Finish it by hand: say how each finding was confirmed.
     """
     report = load(path)
     try:

@@ -82,7 +82,13 @@ def add(group: pytest.OptionGroup) -> None:
         help="after the cases, find out what the plugin costs (times, how they grow, memory) beside the reference"
         " plugin of that kind of storage: about a minute, some seconds with --tier=smoke; it never fails a run",
     )
-    option("--tier", dest="tffs_tier", choices=TIERS, default="full", help="how much to run (default: full)")
+    option(
+        "--tier",
+        dest="tffs_tier",
+        choices=TIERS,
+        default="full",
+        help="how much to run (default: full); large adds files of gigabytes, for published reports and nightly runs",
+    )
     option(
         "--undefined",
         dest="tffs_undefined",
@@ -119,7 +125,7 @@ def add(group: pytest.OptionGroup) -> None:
         type=int,
         default=EXAMPLES,
         metavar="N",
-        help=f"histories that each property tries (default: {EXAMPLES}); with fewer, no file of 2 GiB is written",
+        help=f"histories that each property tries (default: {EXAMPLES})",
     )
     option(
         "--seed",

@@ -63,7 +63,7 @@ class Session(ABC):
             config.args = collection.paths(config.args)
         else:
             config.args = collection.files()
-            if options.tier != "full":
+            if "full" not in self.wanted.tiers:
                 # It has nothing to tell where there are no properties, and imports Hypothesis for that: half a second.
                 config.pluginmanager.unregister(name="hypothesispytest")
         #: The options by which the user leaves something out.

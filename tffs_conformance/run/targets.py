@@ -274,6 +274,8 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
     command += [f"--through={options.through}"] * bool(options.through)
     command += ["--services"] * options.services
     command += ["--undefined"] * options.undefined
+    # What the default does not include.
+    command += ["--tier=large"] * (options.tier == "large")
     command += [f"--seed={target.seed}"] * bool(target.seed)
     command += [f"--examples={target.examples}"] * (target.examples != EXAMPLES)
     command += [f"--host-scope={target.host_scope}"] * (target.host_scope != HOST_SCOPE)

@@ -1,0 +1,39 @@
+"""The tier of gigabytes: no plain run has it, and what takes long in it is no hang."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.test_suite import report, run
+from tffs_conformance.suite.engine import collect
+
+
+def test_no_plain_run_moves_gigabytes() -> None:
+    larger = {case.id.partition("[")[0] for case in collect.in_tiers(("large",))}
+    assert larger == {
+        "listing/two-pages",
+        "sizes/beyond-2-gib",
+        "sizes/large-moved",
+        "storage/append-to-a-large-file",
+        "storage/one-read-of-2-gib",
+    }
+    plain = {case.id.partition("[")[0] for case in collect.in_tiers(collect.tiers("full"))}
+    assert not larger & plain
+    assert set(collect.tiers("large")) == {"smoke", "must", "full", "large"}
+
+
+def test_a_case_of_it_runs_again_as_it_ran(tmp_path: Path) -> None:
+    run(tmp_path, "-q", "--plugin=posix", "--tier=large", "--case=listing/two-pages")
+    found = report(tmp_path)
+    assert [case["verdict"] for case in found["cases"]] == ["conform"]
+    assert "--tier=large" in found["suite"]["command"]
+
+
+@pytest.mark.long
+def test_a_call_that_moves_gigabytes_may_take_longer_than_others(tmp_path: Path) -> None:
+    """The time-out of a call is a tenth of what the machine needs, and no case blames the plugin or the machine."""
+    done = run(
+        tmp_path, "-q", "--plugin=posix", "--tier=large", "--case=storage/one-read-of-2-gib",
+        "--case=sizes/large-moved*", "--call-timeout=0.2",
+    )  # fmt: skip
+    assert {case["verdict"] for case in report(tmp_path)["cases"]} == {"conform"}, done.stdout
