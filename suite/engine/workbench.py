@@ -193,7 +193,10 @@ class Workbench:
             return False
         if filesystem.available(op):
             return op in self.knowledge.fails_plainly and self.target.backing is not None
-        return self.backing is not None
+        try:
+            return self.backing is not None
+        except Incapable as lacking:
+            raise Unable(f"{op} is not there, and nothing else prepares what is asked for: {lacking}") from lacking
 
     def make(self, filesystem: HostedFilesystem, directory: str) -> Outcome[None]:
         """Create a directory right below the root, which was made before.

@@ -37,9 +37,15 @@ def judge(evidence: Evidence, claims: Claims) -> Judged:
 
 
 def completed(clauses: Sequence[str], made: Sequence[CheckRecord], ended: Ending) -> list[CheckRecord]:
-    """The checks of a case that ended so, with one for each clause that it declares."""
+    """The checks of a case that ended so, with one for each clause that it declares.
+
+    What ended early says so in one check at least: what came of a clause until then is not all that was to be tried.
+    """
     covered = {one.clause for one in made}
-    return [*made, *(CheckRecord(name, REST[ended]) for name in clauses if name not in covered)]
+    rest = [name for name in clauses if name not in covered]
+    if not rest and ended not in (Ending.WHOLE, Ending.DIED) and all(one.verdict is not REST[ended] for one in made):
+        rest = list(clauses[:1])
+    return [*made, *(CheckRecord(name, REST[ended]) for name in rest)]
 
 
 def check(said: Statement, claims: Claims) -> CheckRecord:
