@@ -96,7 +96,7 @@ def test_a_crash_can_be_waived(tmp_path: Path) -> None:
 
 
 #: Another clause that the plugin keeps, and cases that the selection runs.
-OTHER = {"clause": "create_dir.error-changes-nothing", "case": "status/one-path[[]create_dir-missing-parent*"}
+OTHER = {"clause": "create_dir.error-changes-nothing", "case": "status/one-path[create_dir-missing-parent*"}
 #: What makes a run fail: the file, what the summary says of the entry, and what is left when it was updated.
 STALE = {
     "unneeded": (
@@ -138,7 +138,7 @@ def test_only_what_ran_is_judged(tmp_path: Path) -> None:
     elsewhere = entry(clause="delete_file.deletes", case="tree/*", fingerprint="gone")
     assert judged(tmp_path, entry() + elsewhere).returncode == 0
     assert [account["state"] for account in report(tmp_path)["waivers"]] == ["used", "not judged"]
-    here = entry(case="status/one-path[[]stat-missing]", clause="stat.missing-is-not-found")
+    here = entry(case="status/one-path[stat-missing]", clause="stat.missing-is-not-found")
     done = judged(tmp_path, here, *PLUGIN, "--case=status/one-path[stat-missing]")
     assert done.returncode == 1
     assert report(tmp_path)["waivers"][0]["state"] == "unneeded"
@@ -188,7 +188,7 @@ def test_what_is_kept_stays_as_it_was_written(tmp_path: Path) -> None:
     # The violations of one case have no entry yet.
     kept = (
         "# Ours since 2024.\n"
-        + entry(reason="café \\t", case="status/one-path[[]create_dir-missing-parent-d*").replace("owner =", "owner  =")
+        + entry(reason="café \\t", case="status/one-path[create_dir-missing-parent-d*").replace("owner =", "owner  =")
         + "# more\n"
     )
     gone = "\n# Was it ever true?\n" + entry(**OTHER)

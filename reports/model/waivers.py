@@ -5,7 +5,6 @@ entry says that is no longer so makes the run fail, with the entry named: nobody
 """
 
 import datetime
-import fnmatch
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
@@ -13,6 +12,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ..escape import printable
+from ..patterns import fits
 
 
 class WaiverError(Exception):
@@ -51,12 +51,12 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     expires: Annotated[datetime.date | None, Meta(description="The last day on which it waives anything.")]
 
     def fits(self, clause: str, case: str) -> bool:
-        """Whether the entry is about this clause in this case. A case id stands for itself, brackets and all."""
+        """Whether the entry is about this clause in this case."""
         return clause == self.clause and self.fits_case(case)
 
     def fits_case(self, case: str) -> bool:
         """Whether the entry is about this case."""
-        return case == self.case or fnmatch.fnmatchcase(case, self.case)
+        return fits(self.case, case)
 
     def is_of(self, got: str) -> bool:
         """Whether the fingerprint is this one, as the report has it or as a terminal shows it."""

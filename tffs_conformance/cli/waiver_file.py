@@ -1,7 +1,6 @@
 """Bring a file of waivers up to date with a report: kept entries stay as people wrote them, comments and all."""
 
 import datetime
-import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from ..reports.model.records import CaseRecord
 from ..reports.model.report import Report
 from ..reports.model.verdicts import Verdict
 from ..reports.model.waivers import Waiver, WaiverError, WaiverState, fingerprint
+from ..reports.patterns import fits
 from ..reports.waiver_entries import Breach, grouped, written
 from ..suite.judge.waivers import accounts
 
@@ -93,11 +93,11 @@ def waive(
 ) -> list[str]:
     """Add entries to the file at `path`, which holds `waivers`: for each violation in `report` that none of them fits.
 
-    `clauses` is a shell pattern: violations of other clauses stay as they are, and so does all that the file has. One
+    `clauses` is a pattern: violations of other clauses stay as they are, and so does all that the file has. One
     line for each entry. Raises WaiverError where the file has such an entry, which does not fit any more, or OSError.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    left = {breach: None for breach in _breaches(report) if fnmatch.fnmatchcase(breach[0], clauses)}
+    left = {breach: None for breach in _breaches(report) if fits(clauses, breach[0])}
     for waiver in waivers:
         if not waiver.expired:
             _claim(left, waiver)

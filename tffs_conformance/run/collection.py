@@ -1,7 +1,6 @@
 """Which cases a run collects: our modules under names of their own, less what a user's options drop."""
 
 import difflib
-import fnmatch
 import functools
 import heapq
 import importlib
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ..reports.patterns import fits
 from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
 from ..suite.engine.collect import Listed
@@ -112,7 +112,7 @@ def files(modules: str | None = None) -> list[str]:
 class Wanted:
     """What --tier, --undefined, --clause, --case and --shard ask for.
 
-    Patterns have `*` and `?`, for ids have brackets. `shard` is a number from 1, and of how many.
+    `shard` is a number from 1, and of how many.
     """
 
     tier: str
@@ -185,4 +185,4 @@ class Wanted:
 
 
 def _is_of(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern.replace("[", "[[]")) for pattern in patterns)
+    return any(fits(pattern, name) for pattern in patterns)
