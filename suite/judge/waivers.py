@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.verdicts import Verdict, worst
 from ...reports.model.waivers import REMEDIES, Entry, Waiver, WaiverAccount, WaiverError, WaiverState
+from .tried import is_known
 
 
 def counted(waivers: Iterable[Waiver], cases: Sequence[str], rare: Sequence[str]) -> list[Waiver]:
@@ -37,8 +38,8 @@ def waiving(waivers: Iterable[Waiver], case: str, check: CheckRecord) -> Waiver 
 
 
 def waived(record: CaseRecord, waivers: Sequence[Waiver]) -> CaseRecord:
-    """The record with the violations waived that an entry is about."""
-    if record.verdict is not Verdict.VIOLATION or not waivers:
+    """The record with the violations waived that an entry is about; whatever else there is in it stays."""
+    if not any(check.verdict is Verdict.VIOLATION for check in record.checks):
         return record
     checks = tuple(
         replace(check, verdict=Verdict.WAIVED)
@@ -46,7 +47,8 @@ def waived(record: CaseRecord, waivers: Sequence[Waiver]) -> CaseRecord:
         else check
         for check in record.checks
     )
-    return replace(record, checks=checks, verdict=worst(check.verdict for check in checks))
+    verdict = worst(check.verdict for check in checks) if record.verdict is Verdict.VIOLATION else record.verdict
+    return replace(record, checks=checks, verdict=verdict)
 
 
 def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[WaiverAccount, ...]:
@@ -59,7 +61,8 @@ def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[Wa
         for k, waiver in enumerate(waivers):
             if waiver.fits_case(case.id):
                 ended[k] += 1
-                unsure[k] |= case.verdict in (Verdict.NOT_RUN, Verdict.ERROR) and waiver.clause in case.clauses
+                # What breaks a law shows in cases that are about something else, too.
+                unsure[k] |= not is_known(case)
         for check in case.checks:
             if check.verdict is Verdict.WAIVED:
                 if entry := waiving(waivers, case.id, check):
