@@ -3,6 +3,14 @@
 from collections.abc import Collection, Set
 from dataclasses import dataclass
 
+#: What a report begins with to say what it left out, where a user asked for no more and all of that ended.
+ASKED = "only a selection was run: "
+
+
+def is_as_asked(left_out: str | None) -> bool:
+    """Whether what a report left out is what its user asked to leave out, and nothing else."""
+    return left_out is not None and left_out.startswith(ASKED)
+
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -44,8 +52,10 @@ class Course:
         count = f"{len(missing)} of {len(self.cases)} cases of the tier {self.tier} were not run"
         if self.interrupted:
             return f"the run was interrupted; {count}"
-        if self.is_selection:
-            return f"only a selection was run: {' '.join(self.selected)}; {count}"
-        if self.stops and not self.is_done:
-            return f"stopped by {' '.join(self.stops)}; {count}"
-        return count
+        if self.is_as_asked:
+            return f"{ASKED}{' '.join(self.selected)}; {count}"
+        if self.is_done:
+            return count
+        reasons = [f"stopped by {' '.join(self.stops)}"] if self.stops else []
+        reasons += [f"of a selection: {' '.join(self.selected)}"] if self.is_selection else []
+        return "; ".join([*reasons, count])
