@@ -9,21 +9,26 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from msgspec.structs import replace
 
-from tests.records import GOOD, case, record
+from tests.faults import driven
+from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
 from tests.test_compare import ABSENT, NEWER, NOT_RUN, OK, WARNED, broken
 from tests.test_compare import report as made
 from tests.test_suite import report, run, run_beside
+from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, render, write
 from tffs_conformance.reports.journal import KILLED
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import Header
-from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import baselines as gate
 from tffs_conformance.run.run_options import BadUsage
+from tffs_conformance.suite.contract.catalogue import for_report
+from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.gate import Baseline, Held
 from tffs_conformance.suite.judge.reports import build
@@ -93,7 +98,8 @@ def test_a_new_violation_fails(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     code, text = gated(tmp_path, known, *OTHER, *workers)
     assert code == 1
-    assert "FAILED: 1 clause newly broken; 1 clause no longer executed against" in text
+    reasons = "1 clause newly broken: copy_file.succeeds; 1 clause no longer executed: copy_file.keeps-the-content"
+    assert f"FAILED: {reasons} against" in text
     assert "BROKEN: copy_file.succeeds (1 check in 1 case)" in text
     assert " then conform expected code=OK got code=INTERNAL " in text
     assert "NO LONGER EXECUTED: 1 clause copy_file.keeps-the-content " in text
@@ -156,6 +162,54 @@ def test_waivers_and_the_gate_go_together(tmp_path: Path, known: Report) -> None
     assert gated(tmp_path, known, *BASE, "--waivers=w.toml")[0] == 1
 
 
+#: Faults of reads that break a law, which shows in cases that are about something else.
+AT_THE_END = ("read.end-returns-minus-one", "read.exact-end-is-out-of-range")
+
+
+@pytest.mark.parametrize("fault", AT_THE_END)
+def test_a_plugin_that_is_mended_passes(tmp_path: Path, fault: str) -> None:
+    assert run(tmp_path, PLUGIN, f"--env=TFFS_FAULT={fault}", "--tier=smoke").returncode == 1
+    baseline = load(tmp_path / "tffs-report" / "report.json")
+    code, text = gated(tmp_path, baseline, PLUGIN, "--env=TFFS_FAULT=", "--tier=smoke")
+    assert (code, report(tmp_path)["verdict"]) == (0, "conformant")
+    assert "none of its violations is left" in text
+    assert "nobody knows" not in text
+    assert "read.return-agrees-with-the-code" in text.partition("fixed: ")[2]
+    (tmp_path / "base.json").write_text(render(baseline))
+    pair = (str(tmp_path / "base.json"), str(tmp_path / "tffs-report" / "report.json"))
+    compared = CliRunner().invoke(main, ["report", "compare", "--fail-on-broken", *pair])
+    assert compared.exit_code == 0, compared.output
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_plugin_that_is_mended_passes_in_every_tier(tier: str) -> None:
+    """Of the cases of reads, as the engine judges them."""
+    cases = [one for one in driven.all_cases(tier) if one.id.startswith(("read/", "write/", "move/", "robustness/"))]
+    ended = {fault: driven.judge("fakes/faulty", fault, cases).records for fault in (*AT_THE_END, "")}
+    header = replace(HEADER, clauses=for_report(), suite=replace(HEADER.suite, tier=tier))
+    built = {fault: build(header, records, duration=1, left_out=None) for fault, records in ended.items()}
+    assert all(built[fault].counts.violation for fault in AT_THE_END)
+    assert [judged(built[fault], built[""]) for fault in AT_THE_END] == [[], []]
+    assert judged(built[AT_THE_END[0]], built[AT_THE_END[1]])
+
+
+def test_a_case_that_does_not_say_its_tier_is_missed_by_no_smaller_one(tmp_path: Path, known: Report) -> None:
+    header = replace(known.suite, tier="full")
+    larger = case("lifetimes/tried-again", ("sync.succeeds", "conform"), ("common.ops-in-any-order", "conform"))
+    assert "common.ops-in-any-order" not in {name for one in known.cases for name in one.clauses}
+    baseline = rebuilt(replace(known, suite=header), (*known.cases, larger))
+    assert gated(tmp_path, baseline, *BASE)[0] == 0
+
+
+@pytest.mark.long
+def test_a_report_of_all_tiers_is_the_baseline_of_each(tmp_path: Path) -> None:
+    assert run(tmp_path, "--plugin=posix", "-n", "2", "--report-dir=whole").returncode == 0
+    baseline = load(tmp_path / "whole" / "report.json")
+    for tier in TIERS[:-1]:
+        code, text = gated(tmp_path, baseline, "--plugin=posix", f"--tier={tier}", "-n", "2")
+        assert (code, text.startswith("gate no-new passed")) == (0, True), text
+
+
 def test_each_target_has_its_baseline(tmp_path: Path, known: Report) -> None:
     assert run(tmp_path, "--plugin=posix", "--tier=smoke", "--report-dir=posix").returncode == 0
     write(known, tmp_path)
@@ -173,50 +227,78 @@ def test_each_target_has_its_baseline(tmp_path: Path, known: Report) -> None:
 
 # What is held to a baseline, without a run ----------------------------------------------------------------------------
 
-#: A run that asked for nothing less than its tier, and one that asked for a part, which ended.
-WHOLE = Course("full", frozenset("a"), 1, collected=1, ended=1, selected=(), stops=(), interrupted=False)
-PART = replaced(WHOLE, cases=frozenset("abc"), selected=("-k x",))
+#: A run that was asked for a part, which ended.
+PART = Course("full", frozenset("abc"), 1, collected=1, ended=1, selected=("-k x",), stops=(), interrupted=False)
 
 
-def judged(then: Report, now: Report, *kinds: Verdict, changed: bool = False, **more: Any) -> list[str]:
+def judged(then: Report, now: Report, *kinds: Verdict, changed: bool = False) -> list[str]:
     """Why a run fails."""
-    kinds = (Verdict.VIOLATION, *kinds)
-    given: dict[str, Any] = {"course": WHOLE, "tiers": ("smoke", "must", "full")} | more
-    return Held(Baseline("base.json", then), now, kinds=kinds, fails_on_changed=changed, **given).reasons
+    return Held(Baseline("base.json", then), now, (Verdict.VIOLATION, *kinds), changed).reasons
 
 
 def test_a_clause_that_is_no_longer_executed_fails() -> None:
-    assert judged(made(*GOOD, WARNED), made(*GOOD)) == ["1 clause no longer executed"]
-    assert judged(made(*GOOD, WARNED), made(*GOOD, NOT_RUN)) == ["1 clause no longer executed"]
+    assert judged(made(*GOOD, WARNED), made(*GOOD)) == ["1 clause no longer executed: read.hint"]
+    assert judged(made(*GOOD, WARNED), made(*GOOD, replace(NOT_RUN, clauses=("read.hint",)))) == [
+        "1 clause no longer executed: read.hint"
+    ]
     # Something is left that executes it.
     assert judged(made(*GOOD, OK), made(*GOOD)) == []
 
 
+def test_what_a_law_saw_broken_and_no_case_declares_was_not_tried() -> None:
+    checks = (*GOOD[0].checks, CheckRecord("read.hint", Verdict.WARNING, "a", "b"))
+    seen = record("read/a", Verdict.WARNING, *checks, clauses=("read.succeeds",))
+    assert judged(made(seen, GOOD[1]), made(*GOOD)) == []
+
+
+def test_a_clause_of_must_that_a_case_no_longer_runs_fails() -> None:
+    """What it would show now is unknown, and it may be broken."""
+    assert judged(made(*GOOD, OK), made(*GOOD, NOT_RUN)) == ["1 clause newly not run in a case: read.succeeds"]
+    assert judged(made(*GOOD, ABSENT), made(*GOOD, NOT_RUN)) == ["1 clause newly not run in a case: read.succeeds"]
+    assert judged(made(*GOOD), made(*GOOD, NOT_RUN)) == ["1 clause newly not run in a case: read.succeeds"]
+    named = judged(made(*GOOD, OK), made(*GOOD, NOT_RUN), Verdict.NOT_RUN)
+    assert named == ["1 clause newly with the verdict not run: read.succeeds"]
+    for waiting in (NOT_RUN, broken("read/b")):
+        assert judged(made(*GOOD, waiting), made(*GOOD, NOT_RUN)) == []
+    hint = replace(NOT_RUN, clauses=("read.hint",))
+    kept = case("read/c", ("read.hint", "conform"))
+    assert judged(made(*GOOD, kept, WARNED), made(*GOOD, kept, hint)) == []
+
+
+def test_the_first_clauses_are_named_and_the_others_counted() -> None:
+    names = [f"read.{letter}" for letter in "abcdefgh"]
+    clauses = {**CLAUSES, **{name: clause("MUST", "read", "read") for name in names}}
+    kept, lost = (made(*GOOD, case("read/b", *((name, verdict) for name in names)), clauses=clauses)
+                  for verdict in ("conform", "violation"))  # fmt: skip
+    assert judged(kept, lost) == [f"8 clauses newly broken: {', '.join(names[:6])}, … and 2 more"]
+
+
 def test_what_this_run_was_not_to_do_is_not_missed() -> None:
     larger = made(*GOOD, replace(WARNED, tier="full"))
-    assert judged(larger, made(*GOOD), tiers=("smoke", "must")) == []
-    assert judged(larger, made(*GOOD)) == ["1 clause no longer executed"]
-    assert judged(made(*GOOD, WARNED), made(*GOOD, left_out="only a selection"), course=PART) == []
+    assert judged(larger, made(*GOOD, tier="must")) == []
+    assert judged(made(*GOOD, WARNED), made(*GOOD, tier="must")) == []
+    assert judged(larger, made(*GOOD)) == ["1 clause no longer executed: read.hint"]
+    assert judged(made(*GOOD, WARNED), made(*GOOD, left_out=PART.left_out("a"))) == []
 
 
 def test_what_a_newer_suite_brought_fails_and_is_told_apart() -> None:
-    told = ["1 clause newly broken, as a newer suite sees"]
-    assert judged(made(*GOOD), made(*GOOD, broken("read/b"))) == told
+    told = "1 clause newly broken, as a newer suite sees: "
+    assert judged(made(*GOOD), made(*GOOD, broken("read/b"))) == [f"{told}read.succeeds"]
     newer = made(*GOOD, broken("read/b", about="read.new"), clauses=NEWER)
-    assert judged(made(*GOOD, OK), newer) == told
-    assert judged(made(*GOOD, OK), made(*GOOD, broken("read/b"))) == ["1 clause newly broken"]
+    assert judged(made(*GOOD, OK), newer) == [f"{told}read.new"]
+    assert judged(made(*GOOD, OK), made(*GOOD, broken("read/b"))) == ["1 clause newly broken: read.succeeds"]
 
 
 def test_what_was_waived_then_is_new() -> None:
     waived = made(*GOOD, case("read/b", ("read.succeeds", "waived")))
-    assert judged(waived, made(*GOOD, broken("read/b"))) == ["1 clause newly broken"]
+    assert judged(waived, made(*GOOD, broken("read/b"))) == ["1 clause newly broken: read.succeeds"]
     assert judged(made(*GOOD, broken("read/b")), waived) == []
 
 
 def test_what_is_broken_in_another_way_fails_on_request() -> None:
     then, now = made(*GOOD, broken("read/b")), made(*GOOD, broken("read/b", "code=OK"))
     assert judged(then, now) == []
-    assert judged(then, now, changed=True) == ["1 clause broken in another way"]
+    assert judged(then, now, changed=True) == ["1 clause broken in another way: read.succeeds"]
     # Less of the same is no other way.
     both = made(*GOOD, record("read/b", Verdict.VIOLATION, *broken("x").checks, *broken("x", "code=OK").checks))
     assert judged(both, now, changed=True) == []
@@ -226,19 +308,18 @@ def test_what_fail_on_names_fails_where_it_is_new() -> None:
     kept = made(*GOOD, case("read/b", ("read.hint", "conform")))
     warned = made(*GOOD, WARNED)
     assert judged(kept, warned) == []
-    assert judged(kept, warned, Verdict.WARNING) == ["1 clause newly with the verdict warning"]
+    assert judged(kept, warned, Verdict.WARNING) == ["1 clause newly with the verdict warning: read.hint"]
     assert judged(warned, warned, Verdict.WARNING) == []
-    assert judged(made(*GOOD, OK), made(*GOOD, ABSENT), Verdict.ABSENT) == ["1 clause newly with the verdict absent"]
+    absent = judged(made(*GOOD, OK), made(*GOOD, ABSENT), Verdict.ABSENT)
+    assert absent == ["1 clause newly with the verdict absent: read.succeeds"]
 
 
 def test_errors_and_what_is_not_whole_fail() -> None:
     then = made(*GOOD, broken("read/b"))
     assert judged(then, made(*GOOD, broken("read/b"), ERROR_ELSEWHERE)) == ["1 error"]
-    cut = made(*GOOD, broken("read/b"), left_out="stopped")
-    assert judged(then, cut) == ["stopped"]
-    assert judged(then, cut, course=PART) == []
-    assert judged(then, cut, course=replaced(PART, interrupted=True)) == ["stopped"]
-    assert judged(then, cut, course=replaced(PART, ended=0)) == ["stopped"]
+    for left_out in ("stopped", replaced(PART, interrupted=True).left_out("a"), replaced(PART, ended=0).left_out("a")):
+        assert judged(then, made(*GOOD, broken("read/b"), left_out=left_out)) == [left_out]
+    assert judged(then, made(*GOOD, broken("read/b"), left_out=PART.left_out("a"))) == []
     assert "nothing executed" in judged(then, made(NOT_RUN))
     assert "nothing executed" in judged(then, made())
 

@@ -1,10 +1,11 @@
 """What changed from one report to another: by case and clause.
 
 A case can check a clause more than once: its checks of one clause are compared together. Nothing is called fixed that
-was not looked at, and what is new comes with what the older run knew of it.
+was not looked at, and what is new comes with what the older run knew of it. What the newer run was not to run, because
+its tier is smaller or because its user asked for a part, is not missed.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, get_args
 
@@ -14,9 +15,10 @@ from ...reports.model.findings import Finding, Made, grouped
 from ...reports.model.header import DEMANDS, Tier
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.report import Report
-from ...reports.model.verdicts import JUDGED, WORST_FIRST, TargetVerdict, Verdict
+from ...reports.model.verdicts import WORST_FIRST, TargetVerdict, Verdict
 from ...reports.plain import plain
 from .differences import Difference, differences
+from .tried import TRIED, is_looked_at, tried
 
 
 class Kind(StrEnum):
@@ -83,7 +85,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
     clauses_removed: tuple[str, ...]
     clauses_changed: Annotated[tuple[str, ...], Meta(description="Those that demand something else.")]
     clauses_no_longer_executed: Annotated[
-        tuple[str, ...], Meta(description="Those with checks made then, and none made now.")
+        tuple[str, ...], Meta(description="Those that a case declares and tried then, and none now.")
+    ]
+    clauses_newly_not_run: Annotated[
+        tuple[str, ...],
+        Meta(description="Those of level MUST that are not run in a case in which they were neither that nor broken."),
     ]
 
     def of(self, *kinds: Kind) -> list[Change]:
@@ -92,8 +98,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def is_worse(self) -> bool:
-        """Whether something is broken, or a clause is no longer checked at all."""
-        return bool(self.of(Kind.BROKEN) or self.clauses_no_longer_executed)
+        """Whether something is broken, or not looked at any more that would have to be."""
+        return bool(self.of(Kind.BROKEN) or self.clauses_no_longer_executed or self.clauses_newly_not_run)
 
 
 class Spot(Struct, frozen=True):
@@ -103,27 +109,24 @@ class Spot(Struct, frozen=True):
     got: tuple[str, ...] = ()
 
     @property
-    def is_judged(self) -> bool:
-        """Whether something was compared with an answer of the plugin."""
-        return not JUDGED.isdisjoint(self.verdicts)
+    def is_tried(self) -> bool:
+        """Whether an answer of the plugin was looked at."""
+        return not TRIED.isdisjoint(self.verdicts)
 
 
-def everything(_: CaseRecord) -> bool:
-    """Every case counts."""
-    return True
-
-
-def compare(then: Report, now: Report, counts: Callable[[CaseRecord], bool] = everything) -> Comparison:
-    """What changed from one report to another, of the cases of the older one that count."""
-    cases_then = {case.id: case for case in then.cases if counts(case)}
+def compare(then: Report, now: Report) -> Comparison:
+    """What changed from one report to another, in what the newer one was to run."""
     cases_now = {case.id: case for case in now.cases}
+    cases_then = {case.id: case for case in then.cases if case.id in cases_now or _is_missed(case, then, now)}
     demanding = frozenset(name for name in then.clauses.keys() & now.clauses.keys() if _demands_else(then, now, name))
     changes: list[Change] = []
     for name in sorted(cases_then.keys() | cases_now.keys()):
         spots_then, spots_now = _spots(cases_then.get(name)), _spots(cases_now.get(name))
         for clause in sorted(spots_then.keys() | spots_now.keys()):
             was, found = spots_then.get(clause, Spot()), spots_now.get(clause, Spot())
-            kind = _kind(was, found)
+            ended = cases_now.get(name)
+            looked_at = ended is not None and clause in now.clauses and is_looked_at(ended, clause)
+            kind = _kind(was, found, looked_at)
             if kind is None:
                 continue
             if clause not in then.clauses:
@@ -133,9 +136,10 @@ def compare(then: Report, now: Report, counts: Callable[[CaseRecord], bool] = ev
             elif name not in cases_then:
                 before = _of_a_missing_case(then, cases_now[name])
             else:
-                before = Before.CHECKED if was.is_judged else Before.UNCHECKED
+                before = Before.CHECKED if was.is_tried else Before.UNCHECKED
             changes.append(Change(name, clause, kind, before, was.verdicts, found.verdicts, was.got, found.got))
-    executed = _executed(now.cases)
+    executed, ceased = tried(now.cases), tried(cases_then.values())
+    not_run = {change.clause for change in changes if _is_newly_not_run(change)}
     return Comparison(
         verdict_then=then.verdict,
         verdict_now=now.verdict,
@@ -146,7 +150,10 @@ def compare(then: Report, now: Report, counts: Callable[[CaseRecord], bool] = ev
         clauses_added=tuple(name for name in now.clauses if name not in then.clauses),
         clauses_removed=tuple(name for name in then.clauses if name not in now.clauses),
         clauses_changed=tuple(name for name in now.clauses if name in demanding),
-        clauses_no_longer_executed=tuple(name for name in _executed(cases_then.values()) if name not in executed),
+        clauses_no_longer_executed=tuple(name for name in ceased if name not in executed),
+        clauses_newly_not_run=tuple(
+            name for name, facts in now.clauses.items() if facts.level == "MUST" and name in not_run
+        ),
     )
 
 
@@ -194,10 +201,9 @@ def _answer(check: CheckRecord) -> str:
     return check.reading if check.verdict is Verdict.CONFORM else f"{check.reading}: {check.got}"
 
 
-def _kind(then: Spot, now: Spot) -> Kind | None:
+def _kind(then: Spot, now: Spot, looked_at: bool) -> Kind | None:
     """What happened from the one to the other; None where they say the same."""
     was, found = frozenset(then.verdicts), frozenset(now.verdicts)
-    looked_at = now.is_judged and Verdict.ERROR not in found
     if Verdict.VIOLATION in found - was:
         return Kind.BROKEN
     if Verdict.VIOLATION in was - found:
@@ -206,24 +212,33 @@ def _kind(then: Spot, now: Spot) -> Kind | None:
         return Kind.WARNED
     if Verdict.WARNING in was - found and looked_at:
         return Kind.NO_WARNING
-    if then.is_judged and not now.is_judged:
+    if then.is_tried and not now.is_tried:
         return Kind.UNCHECKED
     if then.verdicts[:1] == now.verdicts[:1] and then.got != now.got:
         return Kind.CHANGED
     return None if was == found else Kind.OTHER
 
 
-def _of_a_missing_case(then: Report, case: CaseRecord) -> Before:
+def _is_newly_not_run(change: Change) -> bool:
+    return Verdict.NOT_RUN in change.now and not {Verdict.NOT_RUN, Verdict.VIOLATION} & set(change.then)
+
+
+def _tiers(report: Report) -> tuple[Any, ...]:
+    """The tiers that a report is of."""
     tiers: tuple[Any, ...] = get_args(Tier)
-    within = case.tier is None or case.tier in tiers[: tiers.index(then.suite.tier) + 1]
+    return tiers[: tiers.index(report.suite.tier) + 1]
+
+
+def _is_missed(case: CaseRecord, then: Report, now: Report) -> bool:
+    """Whether the newer run was to run a case that it lacks. A case that names no tier counts for that of its run."""
+    return now.left_out is None and (case.tier or then.suite.tier) in _tiers(now)
+
+
+def _of_a_missing_case(then: Report, case: CaseRecord) -> Before:
+    within = case.tier is None or case.tier in _tiers(then)
     return Before.NO_CASE if within and then.left_out is None else Before.LEFT_OUT
 
 
 def _demands_else(then: Report, now: Report, clause: str) -> bool:
     before, after = plain(then.clauses[clause]), plain(now.clauses[clause])
     return any(before.get(key) != after.get(key) for key in DEMANDS)
-
-
-def _executed(cases: Iterable[CaseRecord]) -> dict[str, None]:
-    """The clauses of which something was compared with an answer of the plugin."""
-    return {check.clause: None for case in cases for check in case.checks if check.verdict in JUDGED}

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ...reports.forms.words import few
 from ...reports.model.counts import number
-from ...reports.model.records import CaseRecord
 from ...reports.model.report import Report
 from ...reports.model.verdicts import JUDGED, TargetVerdict, Verdict
 from .compare import Change, Comparison, compare
-from .course import Course
+from .course import is_as_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,26 +22,17 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Held:
-    """A run held to its baseline. `tiers` are those of the run, `kinds` the verdicts of checks that fail it if new."""
+    """The report of a run held to its baseline. `kinds` are the verdicts of checks that fail it if new."""
 
     baseline: Baseline
     report: Report
-    course: Course
-    tiers: Sequence[str]
-    kinds: Sequence[Verdict]
-    fails_on_changed: bool
+    kinds: Sequence[Verdict] = (Verdict.VIOLATION,)
+    fails_on_changed: bool = False
 
     @cached_property
     def found(self) -> Comparison:
         """What changed, in what was to be run."""
-        ended = {case.id for case in self.report.cases}
-
-        def counts(case: CaseRecord) -> bool:
-            if self.report.left_out is not None:
-                return case.id in ended
-            return case.tier is None or case.tier in self.tiers
-
-        return compare(self.baseline.report, self.report, counts)
+        return compare(self.baseline.report, self.report)
 
     @cached_property
     def new(self) -> list[Change]:
@@ -57,12 +48,10 @@ class Held:
     def reasons(self) -> list[str]:
         """Why the run fails; empty where it does not."""
         report = self.report
-        said = [f"{number(len(those), 'clause')} {what}" for what, those in self._by_what().items()]
-        if gone := self.found.clauses_no_longer_executed:
-            said.append(f"{number(len(gone), 'clause')} no longer executed")
+        said = [_counted(those, what) for what, those in self._by_what().items()]
         if report.counts[Verdict.ERROR]:
             said.append(number(report.counts[Verdict.ERROR], "error"))
-        if report.left_out is not None and not self.course.is_as_asked:
+        if report.left_out is not None and not is_as_asked(report.left_out):
             said.append(report.left_out)
         elif report.verdict is TargetVerdict.INCOMPLETE and report.left_out is None and not report.counts.error:
             said.append(report.reason)
@@ -74,14 +63,23 @@ class Held:
             said.append("services whose figures cannot be read")
         return said
 
-    def _by_what(self) -> dict[str, set[str]]:
-        """The clauses of what is new, by what it is."""
-        found: dict[str, set[str]] = {}
+    def _by_what(self) -> dict[str, list[str]]:
+        """The clauses for which the run fails, each told by the first of what it does."""
+        found: dict[str, dict[str, None]] = {}
         for change in self.new:
             verdict = next((kind for kind in self.kinds if kind in change.now and kind not in change.then), None)
             if verdict is Verdict.VIOLATION:
                 what = "newly broken" + (", as a newer suite sees" if change.before.is_of_the_suite else "")
             else:
                 what = f"newly with the verdict {verdict}" if verdict else "broken in another way"
-            found.setdefault(what, set()).add(change.clause)
-        return found
+            found.setdefault(what, {})[change.clause] = None
+        gone = self.found.clauses_no_longer_executed
+        told = {*gone, *found.get(f"newly with the verdict {Verdict.NOT_RUN}", ())}
+        waiting = [name for name in self.found.clauses_newly_not_run if name not in told]
+        by_what = {what: list(names) for what, names in found.items()}
+        by_what |= {"no longer executed": list(gone), "newly not run in a case": waiting}
+        return {what: names for what, names in by_what.items() if names}
+
+
+def _counted(clauses: Sequence[str], what: str) -> str:
+    return f"{number(len(clauses), 'clause')} {what}: {few(clauses)}"

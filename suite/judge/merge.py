@@ -20,6 +20,7 @@ from ...reports.model.records import CaseRecord
 from ...reports.model.report import Report
 from ...reports.model.verdicts import worst
 from ...reports.model.waivers import Entry, Waiver, WaiverState
+from .course import is_as_asked
 from .differences import facts
 from .reports import build
 
@@ -73,6 +74,10 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
     options = _all(option for part in reports for option in part.suite.selection)
     whole = any(part.left_out is None for part in reports)
     left_out = None if whole else suite.left_out(replace(reports[0].suite, selection=options), cases.keys())
+    if is_as_asked(left_out):
+        # Nobody asked for a part that was cut short.
+        texts = (str(part.left_out) for part in reports if not is_as_asked(part.left_out))
+        left_out = "; ".join((*_all(texts), str(left_out)))
     durations = [part.suite.duration for part in reports]
     report = build(
         header_of(reports, () if left_out is None else options, suite.counted),

@@ -12,7 +12,6 @@ from ..reports.model.report import REPORT_NAME, Report
 from ..reports.model.verdicts import TargetVerdict, Verdict
 from ..suite.contract.catalogue import CONTRACT_VERSION
 from ..suite.engine.marks import TIERS
-from ..suite.judge.course import Course
 from ..suite.judge.gate import Baseline, Held
 from .run_options import BadUsage, RunOptions
 from .targets import PreparedTarget
@@ -123,14 +122,12 @@ def _shown(value: object) -> str:
 def held(
     reports: Mapping[str, Report],
     baselines: Mapping[str, Baseline],
-    course: Course,
-    tiers: Sequence[str],
     options: RunOptions,
 ) -> dict[str, Held]:
     """Each report held to the baseline of its target, where there is one."""
     kinds = [Verdict.VIOLATION, *map(Verdict, options.fail_on)]
     return {
-        name: Held(baselines[name], report, course, tiers, kinds, options.fails_on_changed)
+        name: Held(baselines[name], report, kinds, options.fails_on_changed)
         for name, report in reports.items()
         if name in baselines
     }

@@ -60,6 +60,8 @@ def in_short(found: Comparison) -> str:
     said = [f"{number(len(names), 'clause')} {what}" for names, what in counted if names]
     if gone := found.clauses_no_longer_executed:
         said.append(f"{number(len(gone), 'clause')} no longer executed")
+    if waiting := found.clauses_newly_not_run:
+        said.append(f"{number(len(waiting), 'clause')} newly not run in a case")
     return ", ".join(said) or "nothing is broken that was not, and nothing fixed"
 
 
@@ -102,10 +104,14 @@ def _then(change: Change) -> str:
 
 
 def no_longer_executed(found: Comparison, columns: int, most: int | None = SHOWN) -> Iterator[Line]:
-    """The clauses that nothing was compared for now, though there was something then."""
-    if names := found.clauses_no_longer_executed:
+    """The clauses that nothing looks at now, though something did then, and those that a case does not run any more."""
+    gone = found.clauses_no_longer_executed
+    waiting = [name for name in found.clauses_newly_not_run if name not in gone]
+    for title, names in (("NO LONGER EXECUTED", gone), ("NEWLY NOT RUN IN A CASE", waiting)):
+        if not names:
+            continue
         yield "", {}
-        yield f"NO LONGER EXECUTED: {number(len(names), 'clause')}", {"bold": True, "red": True}
+        yield f"{title}: {number(len(names), 'clause')}", {"bold": True, "red": True}
         for name in names[:most]:
             yield f"  {printable(name)}", {}
         if rest := names[len(names[:most]) :]:

@@ -232,7 +232,7 @@ class Controller(Session):
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
                 self._say_that_nothing_was_selected()
-            self._held |= baselines.held(self._reports, self._baselines, course, self.wanted.tiers, self.options)
+            self._held |= baselines.held(self._reports, self._baselines, self.options)
             # What the gate lets pass fails for pytest all the same.
             others = not self._held or session.testsfailed > self._told_as_failed
             failed = exitstatus == pytest.ExitCode.TESTS_FAILED and others

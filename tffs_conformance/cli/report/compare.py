@@ -5,8 +5,10 @@ from pathlib import Path
 import click
 
 from ...reports import plain
+from ...reports.escape import printable
 from ...run.comparison_text import lines
 from ...suite.judge.compare import compare as compared
+from ...suite.judge.gate import Baseline, Held
 from .reading import read
 from .show import show_lines
 
@@ -23,8 +25,8 @@ def compare(old: Path, new: Path, verbosity: int, as_json: bool, fail_on_broken:
     OLD and NEW are a report.json or a journal each. Any two can be compared: what differs of suite, target and options
     is told first. What a newer suite brought, such as a violation in a case that was not there, is told apart.
 
-    Exit codes: 0 compared; 1 with --fail-on-broken, where a clause is broken in a case in which it was not, or is no
-    longer executed in any; 2 a file is no report.
+    Exit codes: 0 compared; 1 with --fail-on-broken, where a gate with OLD as its baseline fails NEW; 2 a file is no
+    report.
     """
     then, now = read(old), read(new)
     found = compared(then, now)
@@ -32,5 +34,7 @@ def compare(old: Path, new: Path, verbosity: int, as_json: bool, fail_on_broken:
         click.echo(plain.text(found))
     else:
         show_lines(lines(then, now, found, width=100, verbosity=verbosity))
-    if fail_on_broken and found.is_worse:
+    held = Held(Baseline(str(old), then), now)
+    if fail_on_broken and held.reasons:
+        click.echo(printable(f"FAILED: {'; '.join(held.reasons)}"), err=True)
         raise SystemExit(1)
