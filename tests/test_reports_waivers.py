@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.records import case, record
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver, WaiverAccount, WaiverError, WaiverState
 from tffs_conformance.reports.waivers import OPTIONAL, REQUIRED, read
@@ -59,8 +59,9 @@ def test_a_case_with_another_violation_stays_broken() -> None:
 
 
 def test_what_else_a_case_ended_with_stays() -> None:
-    found = waived(record("a", Verdict.ERROR, *broken("a").checks, reason="it fell over"), [waiver()])
-    assert [check.verdict for check in found.checks] == [Verdict.WAIVED]
+    checks = (*broken("a").checks, CheckRecord("read.hint", Verdict.ERROR))
+    found = waived(record("a", Verdict.ERROR, *checks, reason="it fell over", ended=Ending.BROKEN), [waiver()])
+    assert [check.verdict for check in found.checks] == [Verdict.WAIVED, Verdict.ERROR]
     assert found.verdict is Verdict.ERROR
     (account,) = accounts([waiver()], [found])
     assert (account.state, account.waived, account.got_instead) == (WaiverState.USED, 1, ())

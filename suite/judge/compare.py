@@ -5,7 +5,7 @@ was not looked at, and what is new comes with what the older run knew of it. Wha
 its tier is smaller or because its user asked for a part, is not missed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, get_args
 
@@ -114,8 +114,11 @@ class Spot(Struct, frozen=True):
         return not TRIED.isdisjoint(self.verdicts)
 
 
-def compare(then: Report, now: Report) -> Comparison:
-    """What changed from one report to another, in what the newer one was to run."""
+def compare(then: Report, now: Report, known: Container[str] | None = None) -> Comparison:
+    """What changed from one report to another, in what the newer one was to run.
+
+    Where the older one was judged again, `known` are the clauses that it had before.
+    """
     cases_now = {case.id: case for case in now.cases}
     cases_then = {case.id: case for case in then.cases if case.id in cases_now or _is_missed(case, then, now)}
     demanding = frozenset(name for name in then.clauses.keys() & now.clauses.keys() if _demands_else(then, now, name))
@@ -129,7 +132,7 @@ def compare(then: Report, now: Report) -> Comparison:
             kind = _kind(was, found, looked_at)
             if kind is None:
                 continue
-            if clause not in then.clauses:
+            if clause not in (then.clauses if known is None else known):
                 before = Before.NO_CLAUSE
             elif clause in demanding:
                 before = Before.OTHER_CLAUSE
@@ -170,20 +173,17 @@ def findings_of(report: Report, changes: Iterable[Change], verdict: Verdict = Ve
 
 
 def _spots(case: CaseRecord | None) -> Mapping[str, Spot]:
-    """What a case says of each clause, as a report counts it."""
+    """What a case says of each clause."""
     if case is None:
         return {}
     checks: dict[str, list[CheckRecord]] = {}
     for check in case.checks:
         checks.setdefault(check.clause, []).append(check)
-    # A case that ended in a way none of its checks shows says so of all that it was there to check.
-    shown = any(check.verdict is case.verdict for check in case.checks)
-    ended = {} if shown else dict.fromkeys(case.clauses, case.verdict)
-    return {clause: _spot(checks.get(clause, ()), ended.get(clause)) for clause in checks.keys() | ended.keys()}
+    return {clause: _spot(made) for clause, made in checks.items()}
 
 
-def _spot(checks: Sequence[CheckRecord], ended: Verdict | None) -> Spot:
-    seen = {check.verdict for check in checks} | ({ended} if ended else set())
+def _spot(checks: Sequence[CheckRecord]) -> Spot:
+    seen = {check.verdict for check in checks}
     verdicts = tuple(verdict for verdict in WORST_FIRST if verdict in seen)
     decides = Verdict.VIOLATION if Verdict.VIOLATION in seen else verdicts[0]
     got = {_answer(check) for check in checks if check.verdict is decides and _is_compared(check)}

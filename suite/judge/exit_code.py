@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from ...reports.model.report import Report
-from ...reports.model.verdicts import JUDGED, TargetVerdict, Verdict
+from ...reports.model.verdicts import TargetVerdict, Verdict, checks_made
 from .course import Course
 from .gate import Held
 from .waivers import stale
@@ -40,7 +40,7 @@ def _fails(report: Report, course: Course, fail_on: Collection[str]) -> bool:
         # A part of the suite is good enough only for who asked for just that part.
         or (report.verdict is TargetVerdict.INCOMPLETE and not course.is_as_asked)
         # Nothing was executed: what remains are cases that were not run.
-        or not any(case.verdict in JUDGED for case in report.cases)
+        or not checks_made(report.counts.by_verdict())
         or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *fail_on))
         or (report.services is not None and report.services.failure is not None)
     )

@@ -1,23 +1,27 @@
 """A run held to its baseline: what is new fails it, and so does what it looked at alone. docs/gate.md has the rules."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ...reports.forms.words import few
 from ...reports.model.counts import number
 from ...reports.model.report import Report
-from ...reports.model.verdicts import JUDGED, TargetVerdict, Verdict
+from ...reports.model.verdicts import Verdict, checks_made
 from .compare import Change, Comparison, compare
 from .course import is_as_asked
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An earlier report that a run is held to, and its path as the user gave it."""
+    """An earlier report that a run is held to, and its path as the user gave it.
+
+    Where it was judged again, `known` are the clauses that it had before.
+    """
 
     given: str
     report: Report
+    known: Container[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Held:
     @cached_property
     def found(self) -> Comparison:
         """What changed, in what was to be run."""
-        return compare(self.baseline.report, self.report)
+        return compare(self.baseline.report, self.report, self.baseline.known)
 
     @cached_property
     def new(self) -> list[Change]:
@@ -53,11 +57,7 @@ class Held:
             said.append(number(report.counts[Verdict.ERROR], "error"))
         if report.left_out is not None and not is_as_asked(report.left_out):
             said.append(report.left_out)
-        elif report.verdict is TargetVerdict.INCOMPLETE and report.left_out is None and not report.counts.error:
-            said.append(report.reason)
-        if not any(case.verdict in JUDGED for case in report.cases) or (
-            report.left_out is None and not report.executed.must
-        ):
+        if not checks_made(report.counts.by_verdict()) or (report.left_out is None and not report.executed.must):
             said.append("nothing executed")
         if report.services is not None and report.services.failure is not None:
             said.append("services whose figures cannot be read")

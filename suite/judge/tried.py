@@ -6,11 +6,11 @@ is known by what was tried, and not by what was broken.
 
 from collections.abc import Iterable
 
-from ...reports.model.records import CaseRecord
+from ...reports.model.records import REST, CaseRecord
 from ...reports.model.verdicts import JUDGED, Verdict
 
 #: The verdicts of checks that looked at an answer of the plugin, also where it left nothing to compare.
-TRIED: frozenset[str] = JUDGED | {"does not apply"}
+TRIED = JUDGED | {Verdict.DOES_NOT_APPLY}
 #: The verdicts that hide what would have been seen.
 UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ERROR})
 
@@ -26,8 +26,8 @@ def tried(cases: Iterable[CaseRecord]) -> dict[str, None]:
 
 
 def is_known(case: CaseRecord) -> bool:
-    """Whether nothing that a case was to try is unknown."""
-    return case.verdict not in UNKNOWN and all(check.verdict not in UNKNOWN for check in case.checks)
+    """Whether nothing that a case was to try is unknown: it did not end early, and says so of no clause."""
+    return REST[case.ended] not in UNKNOWN and all(check.verdict not in UNKNOWN for check in case.checks)
 
 
 def is_looked_at(case: CaseRecord, clause: str) -> bool:

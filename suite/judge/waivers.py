@@ -39,7 +39,7 @@ def waiving(waivers: Iterable[Waiver], case: str, check: CheckRecord) -> Waiver 
 
 def waived(record: CaseRecord, waivers: Sequence[Waiver]) -> CaseRecord:
     """The record with the violations waived that an entry is about; whatever else there is in it stays."""
-    if not any(check.verdict is Verdict.VIOLATION for check in record.checks):
+    if not record.checks or not waivers:
         return record
     checks = tuple(
         replace(check, verdict=Verdict.WAIVED)
@@ -47,8 +47,7 @@ def waived(record: CaseRecord, waivers: Sequence[Waiver]) -> CaseRecord:
         else check
         for check in record.checks
     )
-    verdict = worst(check.verdict for check in checks) if record.verdict is Verdict.VIOLATION else record.verdict
-    return replace(record, checks=checks, verdict=verdict)
+    return replace(record, checks=checks, verdict=worst(check.verdict for check in checks))
 
 
 def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[WaiverAccount, ...]:

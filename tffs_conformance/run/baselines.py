@@ -9,9 +9,10 @@ from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.model.counts import number
 from ..reports.model.report import REPORT_NAME, Report
-from ..reports.model.verdicts import TargetVerdict, Verdict
+from ..reports.model.verdicts import Verdict
 from ..suite.contract.catalogue import CONTRACT_VERSION
 from ..suite.engine.marks import TIERS
+from ..suite.judge.again import again
 from ..suite.judge.gate import Baseline, Held
 from .run_options import BadUsage, RunOptions
 from .targets import PreparedTarget
@@ -27,9 +28,11 @@ def read(options: RunOptions) -> list[Baseline]:
             raise BadUsage(f"--baseline={given}: {error.strerror}") from error
         except ReportError as error:
             raise BadUsage(f"--baseline: {error}") from error
-        if wrong := _partial(report) or _of_another_suite(report) or _otherwise_made(report, options):
+        # What it saw is held to the rules that this run is held to.
+        judged = again(report)
+        if wrong := _partial(judged) or _of_another_suite(report) or _otherwise_made(report, options):
             raise BadUsage(f"--baseline={given} cannot be used: {wrong}")
-        found.append(Baseline(given, report))
+        found.append(Baseline(given, judged, known=report.clauses))
     return found
 
 
@@ -58,8 +61,6 @@ def _partial(report: Report) -> str | None:
         return f"something was left out of it: {printable(report.left_out)}"
     if report.counts[Verdict.ERROR]:
         return f"it has {number(report.counts[Verdict.ERROR], 'error')}, and what they hide is unknown"
-    if report.verdict is TargetVerdict.INCOMPLETE:
-        return f"it is incomplete: {printable(report.reason)}"
     return None if report.executed.must else "nothing was executed in it"
 
 

@@ -1,0 +1,438 @@
+"""Gate, waivers, selections, shards and exit code say the same of the same reports, whatever those have.
+
+Each property is tried on reports that Hypothesis makes, and each is seen to fail where the judge is wrong in one way.
+"""
+
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Sequence
+from importlib import import_module
+from itertools import combinations
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.records import HEADER, clause, record
+from tffs_conformance.cli import main
+from tffs_conformance.reports.document import write
+from tffs_conformance.reports.model.header import ClauseFacts, digest
+from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.verdicts import JUDGED, ClauseVerdict, TargetVerdict, Verdict, worst
+from tffs_conformance.reports.model.waivers import Waiver, WaiverState
+from tffs_conformance.reports.plain import plain
+from tffs_conformance.suite.engine.marks import TIERS
+from tffs_conformance.suite.judge import compare, course, exit_code, gate, merge, reports, tried, waivers
+from tffs_conformance.suite.judge.course import Course
+from tffs_conformance.suite.judge.gate import Baseline, Held
+
+#: What the reports are about: two classes, and a law that any call may break.
+CLAUSES: dict[str, ClauseFacts] = {
+    "read.bytes": clause("MUST", "read", "read"),
+    "read.code": clause("MUST", "read", "read"),
+    "read.hint": clause("SHOULD", "read", "read"),
+    "sync.lasts": clause("MUST", "write", "sync"),
+    "law": clause("MUST", "robustness", None),
+}
+CASES = ("read/a", "read/b[0]", "read/b[1]", "write/c")
+GOT = ("code=OK", "code=UNKNOWN")
+#: The verdicts of checks that a case may make, by the level of the clause. Nothing is waived without a waiver.
+OF_LEVEL = {
+    "MUST": [one for one in Verdict if one not in (Verdict.WARNING, Verdict.WAIVED)],
+    "SHOULD": [one for one in Verdict if one not in (Verdict.VIOLATION, Verdict.WAIVED)],
+}
+UNKNOWN = (Verdict.NOT_RUN, Verdict.ERROR)
+REMARKED = (ClauseVerdict.NOT_RUN, ClauseVerdict.WARNING, ClauseVerdict.VIOLATION, ClauseVerdict.ERROR)
+PASSED = (TargetVerdict.CONFORMANT, TargetVerdict.WITH_WAIVERS)
+
+
+# Reports -------------------------------------------------------------------------------------------------------------
+
+
+#: A check of each clause, and what a case may declare.
+CHECKS = {
+    about: st.sampled_from(
+        [CheckRecord(about, one, "code=NOT_FOUND", got) for one in OF_LEVEL[facts.level] for got in GOT]
+    )
+    for about, facts in CLAUSES.items()
+}
+DECLARED = st.sampled_from([names for most in (1, 2) for names in combinations(CLAUSES, most)])
+LAW = st.sampled_from([None, *(CheckRecord("law", Verdict.VIOLATION, "kept", got) for got in GOT)])
+TIER = st.sampled_from(TIERS)
+YES_OR_NO = st.booleans()
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> tuple[CaseRecord, ...]:
+    """The cases of a run. Each has a check of each clause that it declares, or two, and perhaps the breach of a law."""
+    found = []
+    for name in CASES:
+        if not draw(YES_OR_NO):
+            continue
+        declared, law = draw(DECLARED), draw(LAW)
+        made = [draw(CHECKS[about]) for about in declared]
+        made += [draw(CHECKS[declared[0]])] if draw(YES_OR_NO) else []
+        made += [law] if law is not None and "law" not in declared else []
+        found.append(ended(name, made, clauses=declared, tier=draw(TIER)))
+    return tuple(found)
+
+
+def ended(name: str, made: Sequence[CheckRecord], **more: Any) -> CaseRecord:
+    """A case with these checks: its verdict is the worst of theirs."""
+    verdicts = {check.verdict for check in made}
+    early = next((how for how, rest in REST.items() if rest is not Verdict.DOES_NOT_APPLY and rest in verdicts), None)
+    given = {"executed": not verdicts.isdisjoint(JUDGED), "ended": early or Ending.WHOLE}
+    return record(name, worst(verdicts), *made, **(given | more))
+
+
+def with_checks(case: CaseRecord, made: Sequence[CheckRecord]) -> CaseRecord:
+    """The case as it would have ended with other checks."""
+    return ended(case.id, made, clauses=case.clauses, tier=case.tier)
+
+
+RUNS = runs()
+#: Entries of a file of waivers.
+ENTRIES = st.builds(
+    Waiver,
+    clause=st.sampled_from(sorted(CLAUSES)),
+    case=st.sampled_from([*CASES, "read/*", "read/b[?]", "*"]),
+    fingerprint=st.sampled_from(GOT),
+    reason=st.just("known"),
+    owner=st.just("us"),
+    issue=st.none(),
+    expires=st.none(),
+    expired=st.booleans(),
+)
+
+
+def report(
+    cases: Iterable[CaseRecord],
+    tier: str = "full",
+    left_out: str | None = None,
+    entries: Sequence[Waiver] = (),
+    duration: float = 1,
+) -> Report:
+    """The report of a run."""
+    cases = tuple(cases)
+    selection = ("-k x",) if left_out else ()
+    suite = replace(HEADER.suite, tier=tier, catalogue=digest(plain(CLAUSES)), selection=selection)
+    header = replace(HEADER, clauses=CLAUSES, suite=suite, waivers=tuple(entries))
+    accepted = (waivers.waived(case, [*entries]) for case in cases)
+    return reports.build(header, accepted, duration=duration, left_out=left_out)
+
+
+def way(cases: Collection[CaseRecord], of: Collection[CaseRecord], *, whole: bool = True) -> Course:
+    """How a run came to end these cases of a tier that has more, because a user asked for no more of them."""
+    return Course(
+        tier="full",
+        cases={case.id for case in of},
+        targets=1,
+        collected=len(cases) if whole else len(cases) + 1,
+        ended=len(cases),
+        selected=("-k x",),
+        stops=(),
+        interrupted=False,
+    )
+
+
+def selected(cases: Collection[CaseRecord], of: Collection[CaseRecord]) -> Report:
+    """The report of a run of a part."""
+    return report(cases, left_out=way(cases, of).left_out({case.id for case in cases}))
+
+
+def held(then: Report, now: Report) -> Held:
+    """A report that is held to another."""
+    return Held(Baseline("base.json", then), now)
+
+
+def of_the_run_alone(now: Report) -> bool:
+    """Whether a report fails any gate, whatever its baseline has."""
+    is_empty = not any(case.executed for case in now.cases) or (now.left_out is None and not now.executed.must)
+    return bool(now.counts.error) or is_empty
+
+
+# The properties ------------------------------------------------------------------------------------------------------
+
+
+def a_report_is_its_own_baseline(data: st.DataObject) -> None:
+    """Under every tier, and every selection of its cases; also where an older suite lost the tier of some."""
+    cases = data.draw(RUNS)
+    losing = data.draw(st.sets(st.sampled_from(CASES)))
+    then = report(replace(case, tier=None) if case.id in losing else case for case in cases)
+    part = [case for case in cases if data.draw(YES_OR_NO)]
+    smaller = [report((c for c in cases if c.tier in TIERS[: n + 1]), tier) for n, tier in enumerate(TIERS)]
+    for now in (then, *smaller, selected(part, cases)):
+        found = held(then, now)
+        assert (found.new, found.found.is_worse) == ([], False)
+        assert bool(found.reasons) == of_the_run_alone(now)
+
+
+def all_shards_are_the_whole(data: st.DataObject) -> None:
+    """Whatever shard has a case, and whether several have it."""
+    cases, given_entries = data.draw(RUNS), data.draw(st.lists(ENTRIES, max_size=2))
+    entries = waivers.counted(given_entries, [case.id for case in cases], [])
+    shards: list[list[CaseRecord]] = [[], [], []]
+    for case in cases:
+        for number in data.draw(st.sets(st.integers(0, 2), min_size=1)):
+            shards[number].append(case)
+    parts = [
+        report(shard, left_out=way(shard, cases).left_out({case.id for case in shard}) or None, entries=entries)
+        for shard in shards
+    ]
+    missing = merge.Suite(
+        lambda _, names: None if {case.id for case in cases} <= set(names) else "something is missing",
+        lambda _, all_entries: waivers.counted(all_entries, [case.id for case in cases], []),
+    )
+    found = merge.merge(((Path(f"{number}/report.json"), part) for number, part in enumerate(parts)), missing).report
+    assert found == report(cases, entries=entries, duration=3)
+
+
+def a_waiver_changes_what_it_names(data: st.DataObject) -> None:
+    """Each violation that an entry fits, and no other check, case or class."""
+    cases, given_entries = data.draw(RUNS), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
+    entries = waivers.counted(given_entries, [case.id for case in cases], [])
+    bare, found = report(cases), report(cases, entries=entries)
+    touched = set()
+    for before, after in zip(bare.cases, found.cases, strict=True):
+        for was, now in zip(before.checks, after.checks, strict=True):
+            named = any(_names(entry, before, was) for entry in entries)
+            assert now == (replace(was, verdict=Verdict.WAIVED) if named else was)
+            touched |= {was.clause} if named else set()
+        assert after == replace(before, checks=after.checks, verdict=worst(check.verdict for check in after.checks))
+    for name, account in bare.classes.items():
+        if not any(CLAUSES[about].conformance_class == name for about in touched):
+            assert found.classes[name] == account
+    for account, entry in zip(found.waivers, entries, strict=True):
+        about = [case for case in found.cases if entry.fits_case(case.id)]
+        if account.state is WaiverState.UNNEEDED:
+            assert not any(check.verdict in UNKNOWN for case in about for check in case.checks)
+        assert entry.expired or entry.fingerprint not in account.got_instead
+
+
+def _names(entry: Waiver, case: CaseRecord, check: CheckRecord) -> bool:
+    """Whether an entry is about a check, by what docs/waivers.md says."""
+    where = {"*": True, "read/*": case.id.startswith("read/"), "read/b[?]": case.id.startswith("read/b[")}
+    is_there = where.get(entry.case, entry.case == case.id)
+    same = (entry.clause, entry.fingerprint) == (check.clause, check.got)
+    return check.verdict is Verdict.VIOLATION and same and is_there and not entry.expired
+
+
+def what_is_left_out_makes_nothing_better(data: st.DataObject) -> None:
+    """Of a run that ended early: it, its classes, its gate and its exit code pass nothing."""
+    cases = data.draw(RUNS.filter(len))
+    then = report(data.draw(RUNS))
+    gone = data.draw(st.sampled_from(cases))
+    left = [case for case in cases if case is not gone]
+    now = way(left, cases, whole=False)
+    part = report(left, left_out=now.left_out({case.id for case in left}))
+    assert part.verdict not in PASSED
+    assert not any(account.verdict in PASSED for account in part.classes.values())
+    assert held(then, part).reasons
+    for gates in ({}, {"it": held(then, part)}):
+        assert exit_code.exit_code({"it": part}, now, (), gates, False) == exit_code.FAILED
+
+
+def what_is_not_run_any_more_makes_nothing_better(data: st.DataObject) -> None:
+    """Of a case whose clauses a baseline knows to be kept: what passes without it passes with it.
+
+    Nobody has to run a case of SHOULD clauses alone, and a law that it alone breaks is not seen then.
+    """
+    now = data.draw(RUNS.filter(len))
+    gone = data.draw(st.sampled_from(now))
+    made = [check for check in gone.checks if check.clause in gone.clauses]
+    gone = with_checks(gone, made)
+    good = with_checks(gone, [replace(check, verdict=Verdict.CONFORM) for check in made])
+    idle = with_checks(gone, [replace(check, verdict=Verdict.NOT_RUN) for check in made])
+    others = [case for case in now if case.id != gone.id]
+    then, ran, waiting = (report((*others, one)) for one in (good, gone, idle))
+    if held(then, ran).reasons:
+        assert held(then, waiting).reasons
+    for name in gone.clauses:
+        assert waiting.clauses[name].verdict in REMARKED
+    for before, after in [(ran, waiting), *((ran.classes[name], waiting.classes[name]) for name in ran.classes)]:
+        assert after.verdict not in PASSED or before.verdict in PASSED
+
+
+def who_is_mended_passes(data: st.DataObject) -> None:
+    """Under every tier: violations are gone, those of a law without a trace; and what is fixed is told so."""
+    cases = data.draw(RUNS)
+    mended, fixed = [], set()
+    for case in cases:
+        made: list[CheckRecord] = []
+        for check in case.checks:
+            if check.verdict is not Verdict.VIOLATION or data.draw(YES_OR_NO):
+                made.append(check)
+                continue
+            fixed.add((case.id, check.clause))
+            if check.clause in case.clauses:
+                made.append(replace(check, verdict=Verdict.CONFORM))
+        mended.append(with_checks(case, made))
+    for number, tier in enumerate(TIERS):
+        now = report((case for case in mended if case.tier in TIERS[: number + 1]), tier)
+        found = held(report(cases), now)
+        assert bool(found.reasons) == of_the_run_alone(now)
+        unknown = {case.id for case in now.cases if any(check.verdict in UNKNOWN for check in case.checks)}
+        told = {(change.case, change.clause) for change in found.found.of(compare.Kind.FIXED)}
+        assert told <= fixed
+        assert not {name for name, _ in told} & unknown
+
+
+def the_gate_the_command_and_the_exit_code_agree(data: st.DataObject) -> None:
+    """Of any two reports, whole or not; and who passes without a gate is a baseline for itself."""
+    then, cases = report(data.draw(RUNS)), data.draw(RUNS)
+    of = [*cases, *data.draw(st.sampled_from([(), (record("more", Verdict.CONFORM),)]))]
+    whole = data.draw(YES_OR_NO)
+    now = way(cases, of, whole=whole)
+    part = report(cases, left_out=now.left_out({case.id for case in cases}))
+    found = held(then, part)
+    if now.collected:
+        code = exit_code.exit_code({"it": part}, now, (), {"it": found}, False)
+        assert code == (exit_code.FAILED if found.reasons else exit_code.OK)
+        if exit_code.exit_code({"it": part}, now, (), {}, False) == exit_code.OK:
+            assert held(part, part).reasons == []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("then", "now")]
+        for path in paths:
+            path.mkdir()
+        pair = [str(write(one, path)) for one, path in zip((then, part), paths, strict=True)]
+        done = CliRunner().invoke(main, ["report", "compare", "--fail-on-broken", *pair])
+    assert done.exit_code == bool(found.reasons), done.output
+
+
+def what_is_as_asked_is_said_by_the_report(data: st.DataObject) -> None:
+    """The gate knows from a report what the exit code knows from the run."""
+    counts = st.integers(0, 4)
+    ran = Course(
+        tier="full",
+        cases=frozenset(CASES),
+        targets=data.draw(st.integers(1, 2)),
+        collected=data.draw(counts),
+        ended=data.draw(counts),
+        selected=data.draw(st.sampled_from([(), ("-k x",)])),
+        stops=data.draw(st.sampled_from([(), ("--maxfail=1",)])),
+        interrupted=data.draw(YES_OR_NO),
+    )
+    assert course.is_as_asked(ran.left_out(CASES[:2])) == ran.is_as_asked
+
+
+Property = Callable[[st.DataObject], None]
+
+PROPERTIES: tuple[Property, ...] = (
+    a_report_is_its_own_baseline,
+    all_shards_are_the_whole,
+    a_waiver_changes_what_it_names,
+    what_is_left_out_makes_nothing_better,
+    what_is_not_run_any_more_makes_nothing_better,
+    who_is_mended_passes,
+    the_gate_the_command_and_the_exit_code_agree,
+    what_is_as_asked_is_said_by_the_report,
+)
+
+
+def hold(wanted: Property, examples: int, *phases: Phase) -> None:
+    """Try a property. Raises AssertionError."""
+    tries = settings(
+        max_examples=examples,
+        phases=phases,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        report_multiple_bugs=False,
+        suppress_health_check=[*HealthCheck],
+    )
+    tries(given(st.data())(wanted))()
+
+
+@pytest.mark.parametrize("wanted", PROPERTIES)
+def test_it_holds(wanted: Property) -> None:
+    hold(wanted, 60, Phase.generate, Phase.shrink)
+
+
+# Mutants -------------------------------------------------------------------------------------------------------------
+
+
+def by_what_was_broken(cases: Iterable[CaseRecord]) -> dict[str, None]:
+    return {check.clause: None for case in cases for check in case.checks if check.verdict in tried.TRIED}
+
+
+def of_all_tiers(case: CaseRecord, then: Report, now: Report) -> bool:
+    return now.left_out is None and (case.tier is None or case.tier in TIERS[: TIERS.index(now.suite.tier) + 1])
+
+
+def without_waivers(*given: Any) -> Any:
+    return replace(_HEADER(*given), waivers=())
+
+
+def the_first(verdicts: Iterable[Verdict]) -> Verdict:
+    return next(iter(verdicts))
+
+
+def whole_cases(case: CaseRecord, entries: Sequence[Waiver]) -> CaseRecord:
+    """An entry that fits one check of a case accepts all of them."""
+    if not any(waivers.waiving(entries, case.id, check) for check in case.checks):
+        return case
+    made = [replace(c, verdict=Verdict.WAIVED) if c.verdict is Verdict.VIOLATION else c for c in case.checks]
+    return with_checks(case, made)
+
+
+def where_violations_stand_alone(case: CaseRecord, entries: Sequence[Waiver]) -> CaseRecord:
+    return _WAIVED(case, entries) if case.verdict is Verdict.VIOLATION else case
+
+
+def whatever_was_left_out(counts: Any, *, left_out: str | None, **more: Any) -> Any:
+    return _JUDGE_CLASS(counts, left_out=None, **more)
+
+
+class OfTheComparisonAlone(Held):
+    """What compare said before it was the gate's code."""
+
+    @property
+    def reasons(self) -> list[str]:  # type: ignore[override]
+        return ["worse"] if self.found.is_worse else []
+
+
+#: The command has the name of its module.
+COMMAND = import_module("tffs_conformance.cli.report.compare")
+_HEADER, _WAIVED, _JUDGE_CLASS = merge.header_of, waivers.waived, reports.judge_class
+
+#: Ways in which the judge can be wrong: the property that fails then, and what stands in which place.
+MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
+    (a_report_is_its_own_baseline, compare, "_is_missed", of_all_tiers),
+    (a_report_is_its_own_baseline, gate, "is_as_asked", lambda _: False),
+    (all_shards_are_the_whole, merge, "header_of", without_waivers),
+    (all_shards_are_the_whole, merge, "build", lambda header, cases, **more: reports.build(
+        header, list(cases)[1:], **more)),
+    (a_waiver_changes_what_it_names, waivers, "waived", whole_cases),
+    (a_waiver_changes_what_it_names, waivers, "waived", where_violations_stand_alone),
+    (a_waiver_changes_what_it_names, waivers, "is_known", lambda _: True),
+    (what_is_left_out_makes_nothing_better, reports, "judge_class", whatever_was_left_out),
+    (what_is_left_out_makes_nothing_better, gate, "is_as_asked", lambda _: True),
+    (what_is_not_run_any_more_makes_nothing_better, compare, "_is_newly_not_run", lambda _: False),
+    (who_is_mended_passes, compare, "tried", by_what_was_broken),
+    (who_is_mended_passes, compare, "is_looked_at", lambda *_: True),
+    (the_gate_the_command_and_the_exit_code_agree, COMMAND, "Held", OfTheComparisonAlone),
+    (the_gate_the_command_and_the_exit_code_agree, exit_code, "stale", lambda _: [1]),
+    (what_is_as_asked_is_said_by_the_report, course, "is_as_asked", lambda left_out: left_out is not None),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "module", "name", "wrong"),
+    MUTANTS,
+    ids=[f"{wanted.__name__}-{name}-{n}" for n, (wanted, _, name, _) in enumerate(MUTANTS)],
+)
+def test_a_mutant_of_the_judge_breaks_it(
+    wanted: Property, module: ModuleType, name: str, wrong: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, wrong)
+    with pytest.raises(AssertionError):
+        hold(wanted, 400, Phase.generate)
+
+
+def test_every_property_has_a_mutant() -> None:
+    assert {wanted for wanted, *_ in MUTANTS} == set(PROPERTIES)
