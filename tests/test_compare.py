@@ -13,7 +13,7 @@ from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.header import ClauseFacts, digest
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import REPORT_NAME, Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
@@ -73,6 +73,48 @@ def test_a_clause_in_a_case_changes(then: CaseRecord | None, now: CaseRecord | N
     assert [(change.case, change.kind) for change in found.changes] == [("read/b", kind)]
 
 
+NEWER = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
+#: A breach of a law in a case that does not declare it, and the case without it.
+UNDECLARED = record("read/b", Verdict.VIOLATION, *OK.checks, *broken("x", about="init.once").checks,
+                    clauses=("read.succeeds",))  # fmt: skip
+#: A case that kept its clause as far as it came.
+ENDED_EARLY = replace(OK, ended=Ending.DIED)
+EMPTY = record("read/b", Verdict.DOES_NOT_APPLY, clauses=("read.succeeds",))
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "kind"),
+    [
+        (UNDECLARED, OK, Kind.FIXED),
+        (UNDECLARED, EMPTY, Kind.FIXED),
+        (UNDECLARED, NOT_RUN, Kind.UNSEEN),
+        (UNDECLARED, ABSENT, Kind.UNSEEN),
+        (UNDECLARED, ENDED_EARLY, Kind.UNSEEN),
+        (UNDECLARED, None, Kind.UNSEEN),
+        (broken("read/b"), EMPTY, Kind.FIXED),
+        (broken("read/b"), ENDED_EARLY, Kind.UNSEEN),
+        (broken("read/b"), case("read/b", ("read.succeeds", "not run"), ("read.succeeds", "conform")), Kind.UNSEEN),
+        (broken("read/b"), case("read/b", ("read.succeeds", "conform"), ("read.hint", "absent")), Kind.FIXED),
+        (WARNED, replace(case("read/b", ("read.hint", "conform")), ended=Ending.DIED), Kind.OTHER),
+    ],
+)
+def test_what_is_fixed_was_looked_at(then: CaseRecord, now: CaseRecord | None, kind: Kind) -> None:
+    found = compare(report(*GOOD, then), report(*GOOD, *_some(now)))
+    about = "init.once" if then is UNDECLARED else then.checks[0].clause
+    assert [change.kind for change in found.changes if change.clause == about] == [kind]
+
+
+def test_a_clause_that_is_no_more_is_not_fixed() -> None:
+    fewer = {name: facts for name, facts in CLAUSES.items() if name != "read.hint"}
+    then = case("read/b", ("read.hint", "violation"), ("read.succeeds", "conform"), clauses=("read.succeeds",))
+    assert [change.kind for change in compare(report(then), report(OK, clauses=fewer)).changes] == [Kind.UNSEEN]
+
+
+def test_what_a_judge_of_today_knows_of_a_clause_is_not_what_the_run_knew() -> None:
+    then, now = report(OK, clauses=NEWER), report(broken("read/b", about="read.new"), clauses=NEWER)
+    assert [change.before for change in compare(then, now, known=CLAUSES).of(Kind.BROKEN)] == [Before.NO_CLAUSE]
+
+
 def _some(one: CaseRecord | None) -> Iterable[CaseRecord]:
     return () if one is None else (one,)
 
@@ -95,10 +137,11 @@ def test_a_clause_without_checks_now_is_no_longer_executed() -> None:
     found = compare(report(*GOOD, WARNED), report(GOOD[1], NOT_RUN))
     assert found.clauses_no_longer_executed == ("read.succeeds", "read.hint")
     assert found.is_worse
-    assert not compare(report(*GOOD, OK), report(*GOOD, NOT_RUN)).clauses_no_longer_executed
+    found = compare(report(*GOOD, OK), report(*GOOD, NOT_RUN))
+    assert (found.clauses_no_longer_executed, found.clauses_newly_not_run) == ((), ("read.succeeds",))
+    assert found.is_worse
 
 
-NEWER = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
 STRICTER = {**CLAUSES, "read.hint": clause("MUST", "read", "read")}
 
 
@@ -204,10 +247,20 @@ def test_no_text_of_a_plugin_steers_the_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "code"), [(report(OK), 0), (report(broken("read/b")), 1), (report(NOT_RUN), 1), (report(TWICE), 1)]
+    ("now", "said"),
+    [
+        (report(OK), ""),
+        (report(OK, left_out="only a selection was run: -k x; 1 of 2 cases"), ""),
+        (report(broken("read/b")), "FAILED: 1 clause newly broken: read.succeeds"),
+        (report(NOT_RUN), "FAILED: 1 clause no longer executed: read.succeeds; nothing executed"),
+        (report(TWICE), "FAILED: 1 clause newly broken: read.succeeds"),
+        (report(OK, replace(ERROR, id="read/c")), "FAILED: 1 error"),
+        (report(OK, left_out="the run was killed"), "FAILED: the run was killed"),
+    ],
 )
-def test_the_exit_code_tells_what_is_worse_on_request(tmp_path: Path, now: Report, code: int) -> None:
-    assert told(tmp_path, report(OK), now, "--fail-on-broken").exit_code == code
+def test_the_exit_code_tells_what_is_worse_on_request(tmp_path: Path, now: Report, said: str) -> None:
+    done = told(tmp_path, report(OK), now, "--fail-on-broken")
+    assert (done.exit_code, done.stderr.strip()) == (bool(said), said)
 
 
 def test_what_is_no_report_has_an_exit_code_of_its_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tffs_conformance.run.selection import selection, stops
-from tffs_conformance.suite.judge.course import Course
+from tffs_conformance.suite.judge.course import Course, is_as_asked
 
 WHOLE = Course(
     tier="must",
@@ -56,6 +56,15 @@ def test_a_selection_is_named_and_counted() -> None:
     assert found.left_out("a") == "only a selection was run: -k read --lf; 2 of 3 cases of the tier must were not run"
     assert found.is_selection
     assert found.is_done
+
+
+def test_a_selection_that_did_not_end_is_not_what_was_asked_for() -> None:
+    found = course(collected=2, ended=1, selected=("-k read",), stops=("--maxfail=1",))
+    told = "stopped by --maxfail=1; of a selection: -k read; 2 of 3 cases of the tier must were not run"
+    assert (found.left_out("a"), found.is_as_asked, is_as_asked(found.left_out("a"))) == (told, False, False)
+    found = replace(found, stops=())
+    assert found.left_out("a") == "of a selection: -k read; 2 of 3 cases of the tier must were not run"
+    assert is_as_asked(replace(found, ended=2).left_out("ab"))
 
 
 def test_an_interrupt_goes_before_a_selection() -> None:

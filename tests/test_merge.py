@@ -74,6 +74,15 @@ def test_what_no_part_has_is_left_out() -> None:
     assert merged(part(ALL[0]), part(ALL[1], left_out=None)).report.left_out is None
 
 
+def test_nobody_asked_for_a_part_that_was_cut_short() -> None:
+    asked = "only a selection was run: --shard=1/2"
+    suite = Suite(lambda *_: asked, lambda _, waivers: waivers)
+    parts = [part(ALL[0], left_out=asked), part(ALL[1], left_out="the run was killed")]
+    found = merge(((Path(f"{k}/report.json"), one) for k, one in enumerate(parts)), suite)
+    assert found.report.left_out == f"the run was killed; {asked}"
+    assert merge([(Path("0/report.json"), parts[0])], suite).report.left_out == asked
+
+
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
     ("better", "worse"), [(OK, broken("read/b")), (OK, NOT_RUN), (NOT_RUN, broken("read/b")), (broken("read/b"), ERROR)]
