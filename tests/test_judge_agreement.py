@@ -27,7 +27,7 @@ from tffs_conformance.reports.model.verdicts import JUDGED, ClauseVerdict, Targe
 from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.engine.marks import TIERS
-from tffs_conformance.suite.judge import compare, course, exit_code, gate, merge, reports, tried, waivers
+from tffs_conformance.suite.judge import compare, course, exit_code, gate, merge, reports, targets, tried, waivers
 from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.gate import Baseline, Held
 
@@ -42,7 +42,7 @@ CLAUSES: dict[str, ClauseFacts] = {
 CASES = ("read/a", "read/b[0]", "read/b[1]", "write/c")
 GOT = ("code=OK", "code=UNKNOWN")
 #: The verdicts of checks that a case may make, by the level of the clause. Nothing is waived without a waiver.
-OF_LEVEL = {
+OF_LEVEL: dict[str, list[Verdict]] = {
     "MUST": [one for one in Verdict if one not in (Verdict.WARNING, Verdict.WAIVED)],
     "SHOULD": [one for one in Verdict if one not in (Verdict.VIOLATION, Verdict.WAIVED)],
 }
@@ -207,11 +207,11 @@ def a_waiver_changes_what_it_names(data: st.DataObject) -> None:
     for name, account in bare.classes.items():
         if not any(CLAUSES[about].conformance_class == name for about in touched):
             assert found.classes[name] == account
-    for account, entry in zip(found.waivers, entries, strict=True):
+    for said, entry in zip(found.waivers, entries, strict=True):
         about = [case for case in found.cases if entry.fits_case(case.id)]
-        if account.state is WaiverState.UNNEEDED:
+        if said.state is WaiverState.UNNEEDED:
             assert not any(check.verdict in UNKNOWN for case in about for check in case.checks)
-        assert entry.expired or entry.fingerprint not in account.got_instead
+        assert entry.expired or entry.fingerprint not in said.got_instead
 
 
 def _names(entry: Waiver, case: CaseRecord, check: CheckRecord) -> bool:
@@ -257,8 +257,9 @@ def what_is_not_run_any_more_makes_nothing_better(data: st.DataObject) -> None:
     for name in gone.clauses:
         assert waiting.clauses[name].verdict in REMARKED
     classes = {CLAUSES[name].conformance_class for name in gone.clauses if CLAUSES[name].level == "MUST"}
-    for before, after in [(ran, waiting), *((ran.classes[name], waiting.classes[name]) for name in classes)]:
-        assert after.verdict not in PASSED or before.verdict in PASSED
+    verdicts = [(ran.verdict, waiting.verdict)]
+    verdicts += [(ran.classes[name].verdict, waiting.classes[name].verdict) for name in classes]
+    assert all(after not in PASSED or before in PASSED for before, after in verdicts)
 
 
 def who_is_mended_passes(data: st.DataObject) -> None:
@@ -399,13 +400,13 @@ class OfTheComparisonAlone(Held):
     """What compare said before it was the gate's code."""
 
     @property
-    def reasons(self) -> list[str]:  # type: ignore[override]
+    def reasons(self) -> list[str]:
         return ["worse"] if self.found.is_worse else []
 
 
 #: The command has the name of its module.
 COMMAND = import_module("tffs_conformance.cli.report.compare")
-_HEADER, _WAIVED, _JUDGE_CLASS = merge.header_of, waivers.waived, reports.judge_class
+_HEADER, _WAIVED, _JUDGE_CLASS = merge.header_of, waivers.waived, targets.judge_class
 
 #: Ways in which the judge can be wrong: the property that fails then, and what stands in which place.
 MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
