@@ -1,7 +1,8 @@
 """Findings: the broken clauses of a report in the order in which a person should look at them.
 
 One cause shows in many checks. A clause that is broken only in cases in which a clause that others depend on is broken
-as well is told with that one, and is no finding of its own.
+as well is told with that one, and is no finding of its own. So is one that is broken only where what was prepared was
+wrong already, with the op to which that is due.
 """
 
 from collections.abc import Iterable
@@ -43,13 +44,21 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
     """The findings of which none is told with another; causes come first in `ordered`."""
     found: list[Finding] = []
     for finding in ordered:
-        cases = finding.cases.keys()
-        cause = next((other for other in found if cases <= other.cases.keys()), None)
+        cause = next((other for other in found if _is_told_with(finding, other)), None)
         if cause is None:
             found.append(finding)
         else:
             cause.beside.append(finding.clause)
     return found
+
+
+def _is_told_with(finding: Finding, cause: Finding) -> bool:
+    """Whether a finding shows only where another one does, or mostly where that one's op spoilt what was prepared.
+
+    Mostly: witnesses do not look at everything, such as what is in very large files.
+    """
+    spoilt = sum(f"{case.cause}.succeeds" == cause.clause for case in finding.cases.values())
+    return finding.cases.keys() <= cause.cases.keys() or 2 * spoilt > len(finding.cases)
 
 
 def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
@@ -62,14 +71,21 @@ def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
 def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
     """These checks of a report by clause.
 
-    Causes come first, and of clauses that stand in one place of their order those that show in more cases.
+    Causes come first: what spoilt the set-up of other cases, then in the order of the clauses; of those that stand in one
+    place of it, first what shows in more cases.
     """
     made: dict[str, list[Made]] = {}
     for case, check in checks:
         made.setdefault(check.clause, []).append((case, check))
     places = {name: place for place, name in enumerate(report.clauses)}
+    spoilt = {f"{case.cause}.succeeds" for those in made.values() for case, _ in those if case.cause is not None}
     found = [Finding(name, tuple(_plainest_first(report, name, those))) for name, those in made.items()]
-    return sorted(found, key=lambda one: (report.clauses[one.clause].order, -len(one.cases), places[one.clause]))
+
+    def place(one: Finding) -> tuple[bool, int, int, int]:
+        order = report.clauses[one.clause].order
+        return one.clause not in spoilt, order, -len(one.cases), places[one.clause]
+
+    return sorted(found, key=place)
 
 
 def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[Made]:
