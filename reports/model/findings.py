@@ -71,8 +71,8 @@ def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
 def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
     """These checks of a report by clause.
 
-    Causes come first: what spoilt the set-up of other cases, then in the order of the clauses; of those that stand in one
-    place of it, first what shows in more cases.
+    Causes come first: what spoilt the set-up of other cases, then in the order of the clauses; of those in one place of
+    it, first what shows in more cases.
     """
     made: dict[str, list[Made]] = {}
     for case, check in checks:
