@@ -9,9 +9,11 @@ from .model.header import digest
 from .model.records import CaseRecord
 from .model.report import Report
 from .model.tally import Tally
-from .model.verdicts import TargetVerdict, Verdict, worst
+from .model.verdicts import JUDGED, TargetVerdict, Verdict, no_counts, worst
 from .plain import plain
 
+#: What a check made of an answer that was not simply right.
+_SEEN = JUDGED - {Verdict.CONFORM}
 _GOOD = (TargetVerdict.CONFORMANT, TargetVerdict.WITH_WAIVERS)
 
 
@@ -49,6 +51,27 @@ def hold(report: Report, path: Path | None = None) -> None:
     for what, (verdict, counts) in judged.items():
         if better := _better(verdict, counts, report.left_out):
             raise AlteredReport(path, f"{what} is called {verdict}, and {better}")
+
+
+def hold_earlier(then: Report, now: Report, path: Path | None = None) -> None:
+    """Hold what an earlier version counted to what is counted now, as far as that stays: `now` is counted again.
+
+    Checks that a case did not come to were not counted then, and some that prepared its stimulus were: they conformed.
+    Raises AlteredReport.
+    """
+    counted = [("what it counts", then.counts.by_verdict(), now.counts.by_verdict())]
+    for kind, before, after in (("class", then.classes, now.classes), ("clause", then.clauses, now.clauses)):
+        counted += [
+            (f"what it counts for the {kind} {name!r}", before[name].counts.by_verdict(), after[name].counts.by_verdict())
+            for name in after
+        ]
+    counted += [
+        (f"what it counts for the claim {claim.name!r}", no_counts() | {**claim.checks}, no_counts() | {**again.checks})
+        for claim, again in zip(then.claims, now.claims, strict=True)
+    ]
+    for what, before, after in counted:
+        if any(before[one] != after[one] for one in _SEEN) or before[Verdict.CONFORM] < after[Verdict.CONFORM]:
+            raise AlteredReport(path, f"{what} is not what its checks say")
 
 
 def _hold_case(case: CaseRecord, path: Path | None) -> None:
