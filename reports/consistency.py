@@ -59,19 +59,18 @@ def hold_earlier(then: Report, now: Report, path: Path | None = None) -> None:
     Checks that a case did not come to were not counted then, and some that prepared its stimulus were: they conformed.
     Raises AlteredReport.
     """
-    counted = [("what it counts", then.counts.by_verdict(), now.counts.by_verdict())]
-    for kind, before, after in (("class", then.classes, now.classes), ("clause", then.clauses, now.clauses)):
-        counted += [
-            (f"what it counts for the {kind} {name!r}", before[name].counts.by_verdict(), after[name].counts.by_verdict())
-            for name in after
-        ]
-    counted += [
-        (f"what it counts for the claim {claim.name!r}", no_counts() | {**claim.checks}, no_counts() | {**again.checks})
-        for claim, again in zip(then.claims, now.claims, strict=True)
-    ]
+    counted = [("", then.counts.by_verdict(), now.counts.by_verdict())]
+    for name, one in then.classes.items():
+        counted.append((f" for the class {name!r}", one.counts.by_verdict(), now.classes[name].counts.by_verdict()))
+    for name, of in then.clauses.items():
+        counted.append((f" for the clause {name!r}", of.counts.by_verdict(), now.clauses[name].counts.by_verdict()))
+    for claim, again in zip(then.claims, now.claims, strict=True):
+        counted.append(
+            (f" for the claim {claim.name!r}", no_counts() | {**claim.checks}, no_counts() | {**again.checks})
+        )
     for what, before, after in counted:
         if any(before[one] != after[one] for one in _SEEN) or before[Verdict.CONFORM] < after[Verdict.CONFORM]:
-            raise AlteredReport(path, f"{what} is not what its checks say")
+            raise AlteredReport(path, f"what it counts{what} is not what its checks say")
 
 
 def _hold_case(case: CaseRecord, path: Path | None) -> None:

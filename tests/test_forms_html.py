@@ -120,7 +120,8 @@ def test_the_script_has_everything_of_every_case() -> None:
     shown_as = {case.id: case for case in REPORT.cases}
 
     def case(row: list[Any]) -> CaseRecord:
-        identity, verdict, stimulus, reason, tier, cut, output, duration, executed, clauses, checks, ops, ended, cause, why = row
+        identity, verdict, stimulus, reason, tier, cut, output, duration, executed, *more = row
+        clauses, checks, ops, ended, cause, why = more
         assert text(why) == printable(words.why(shown_as[text(identity)]))
         return CaseRecord(
             id=text(identity), verdict=text(verdict), stimulus=text(stimulus), reason=text(reason) or None,

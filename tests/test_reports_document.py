@@ -82,7 +82,8 @@ def test_counts_verdicts_and_classes() -> None:
         "sync.durable": "does not apply",
     }
     assert found["executed"] == {"cases": 4, "must": 4}
-    assert [case["verdict"] for case in found["cases"]] == ["conform", "conform", "violation", "error", "absent", "conform"]
+    verdicts = [case["verdict"] for case in found["cases"]]
+    assert verdicts == ["conform", "conform", "violation", "error", "absent", "conform"]
 
 
 def test_registration_alone_executes_nothing() -> None:
@@ -314,9 +315,7 @@ def test_any_records_give_a_valid_report(records: list[CaseRecord], left_out: st
     for each in found["cases"]:
         assert {check["clause"] for check in each["checks"]} >= {*each["clauses"]}
         assert not each["checks"] or each["verdict"] == worst(Verdict(check["verdict"]) for check in each["checks"])
-    unknown = {
-        check["clause"] for each in found["cases"] for check in each["checks"] if check["verdict"] == "not run"
-    }
+    unknown = {check["clause"] for each in found["cases"] for check in each["checks"] if check["verdict"] == "not run"}
     open_classes = {found["clauses"][name]["class"] for name in unknown if found["clauses"][name]["level"] == "MUST"}
     for name in open_classes:
         assert found["classes"][name]["verdict"] in {"incomplete", "not conformant", "not claimed"}

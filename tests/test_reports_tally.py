@@ -57,7 +57,7 @@ def test_what_was_not_run_of_a_must_keeps_class_and_target_open(
 def test_a_clause_that_no_case_came_to_in_a_case_that_found_something_is_not_run_either() -> None:
     """It does not matter with which verdict the case ended."""
     waiting = record("a/x", Verdict.WARNING, CheckRecord("read.hint", Verdict.WARNING, "x", "y"),
-                     clauses=("read.hint", "read.succeeds"), ended=Ending.BLOCKED, reason="blocked by stat")  # fmt: skip
+                     clauses=("read.hint", "read.succeeds"), ended=Ending.BLOCKED, reason="by stat")  # fmt: skip
     found = report(*kept(3), waiting)
     assert (waiting.verdict, found.verdict, found.reason) == ("warning", "incomplete", NOT_RUN)
 

@@ -1,7 +1,7 @@
 """A report as JUnit XML, which GitLab, Jenkins and most others read: a test case a case.
 
-A violation is a failure, an error an error. What is absent, not run, waived or does not apply is skipped, and says why. A warning
-passes, and says so in its output.
+A violation is a failure, an error an error. What is absent, not run, waived or does not apply is skipped, and says why.
+A warning passes, and says so in its output.
 """
 
 from collections import Counter
