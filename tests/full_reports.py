@@ -25,7 +25,8 @@ ATTACK = (
 
 #: Values that are no texts of a plugin, by their keys.
 _KEPT = {
-    "schema", "verdict", "ended", "state", "level", "tier", "sha256", "catalogue", "commit", "expires", "tables", "counts",
+    "schema", "verdict", "ended", "state", "level", "tier", "sha256", "catalogue", "commit", "expires", "tables",
+    "counts",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import TargetVerdict, Verdict, worst
 from tffs_conformance.suite.contract.claims import Claims
-from tffs_conformance.suite.judge import blame, cases, checks, reports, targets
+from tffs_conformance.suite.judge import blame, cases, reports, targets
 from tffs_conformance.suite.judge.cases import judge
 from tffs_conformance.suite.judge.evidence import Block, Death, Evidence, Fall, Statement
 
@@ -186,7 +186,8 @@ def nothing_is_conformant_that_is_not_known(found: Report) -> None:
     if unknown and found.left_out is None and found.executed.must and not found.counts.error:
         assert (found.verdict, "not run in a case" in found.reason) == (TargetVerdict.INCOMPLETE, True)
     if found.verdict in good:
-        assert not found.counts.violation and found.executed.must and found.left_out is None
+        assert (found.counts.violation, found.counts.error, found.left_out) == (0, 0, None)
+        assert found.executed.must
 
 
 Rule = Callable[[Evidence, Claims], None]

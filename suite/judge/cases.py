@@ -60,8 +60,13 @@ def check(said: Statement, claims: Claims) -> CheckRecord:
         said.reading,
         said.said,
         said.times,
-        False if verdict is Verdict.INFORMATIONAL and not said.holds else None,
+        told_apart(said, verdict),
     )
+
+
+def told_apart(said: Statement, verdict: Verdict) -> bool | None:
+    """What a record says of whether a statement holds, where its verdict does not."""
+    return False if verdict is Verdict.INFORMATIONAL and not said.holds else None
 
 
 def _counts(said: Statement, claims: Claims) -> bool:
