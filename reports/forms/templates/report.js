@@ -116,7 +116,7 @@ function apply() {
   document.getElementById("cases-shown").textContent = `${fitting.length.toLocaleString("en")}${said} cases`;
 }
 
-// A case fits where one of its checks does. What no check of it says, the case says of all clauses that it is about.
+// A case fits where one of its checks does. One that has none, because it is about no clause, has its own verdict.
 function fitsCase(want, query) {
   const clauseFits = {};
   for (const [clause, [level, group, op]] of Object.entries(data.clauses))
@@ -128,10 +128,7 @@ function fitsCase(want, query) {
   return (number) => {
     const one = cases[number];
     if (!isOpen && !one[CHECKS].some((check) => fits(check[0], check[1]))) {
-      if (one[CHECKS].some((check) => check[1] === one[VERDICT])) return false;
-      const alone = one[CLAUSES].length ? one[CLAUSES].some((clause) => fits(clause, one[VERDICT]))
-        : one[VERDICT] === verdict && !want.level && !want.class && !want.op;
-      if (!alone) return false;
+      if (one[CHECKS].length || one[VERDICT] !== verdict || want.level || want.class || want.op) return false;
     }
     return !said || said[one[ID]] || said[one[STIMULUS]] || said[one[WHY]] || said[one[OUTPUT]]
       || one[CLAUSES].some((place) => said[place]) || one[OPS].some((place) => said[place])
