@@ -284,3 +284,12 @@ def test_what_was_not_run_never_lacks_a_reason(ended: Ending) -> None:
     assert f"\n     1 × {words.why(found)}\n" in shown(*GOOD, found, verbosity=1)
     assert words.why(found)
     assert words.why(replace(found, reason="x")) == "x"
+
+
+def test_what_keeps_a_target_open_is_told_in_a_case_that_found_something_worse() -> None:
+    worse = CheckRecord("read.hint", Verdict.WARNING, "a hint", "none")
+    found = record("r/a", Verdict.WARNING, worse, clauses=("read.hint", "read.succeeds"), ended=Ending.BLOCKED,
+                   reason="blocked by stat: it hung")  # fmt: skip
+    text = shown(*GOOD, found)
+    assert "incomplete: 1 MUST clause not run in a case: read.succeeds (tier full)\n" in text
+    assert "\nnot run:\n     1 × blocked by stat: it hung\n" in text

@@ -108,7 +108,7 @@ def _unsettled(report: Report) -> Iterator[tuple[Verdict, list[tuple[str, list[s
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         cases: dict[str, list[str]] = {}
         for case in report.cases:
-            if case.verdict is verdict:
+            if words.has(case, verdict):
                 cases.setdefault(words.why(case), []).append(case.id)
         if cases:
             yield verdict, sorted(cases.items(), key=lambda one: -len(one[1]))

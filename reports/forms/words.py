@@ -109,9 +109,15 @@ def why(case: CaseRecord) -> str:
     return case.reason or _ENDED[case.ended]
 
 
+def has(case: CaseRecord, verdict: Verdict) -> bool:
+    """Whether a case ended with a verdict that says nothing of the plugin, or did so with some of its clauses."""
+    early = case.ended is not Ending.WHOLE
+    return case.verdict is verdict or (early and any(check.verdict is verdict for check in case.checks))
+
+
 def reasons(report: Report, verdict: Verdict) -> Counter[str]:
-    """Why cases ended with a verdict that says nothing of the plugin, and how many did so."""
-    return Counter(why(case) for case in report.cases if case.verdict is verdict)
+    """Why cases have a verdict that says nothing of the plugin, and how many have it."""
+    return Counter(why(case) for case in report.cases if has(case, verdict))
 
 
 def artifact(report: Report) -> str:
