@@ -120,9 +120,7 @@ def test_an_address_opens_what_it_points_to(opened: Opener, written: Written, pl
     assert is_open(page, place)
 
 
-@pytest.mark.parametrize(
-    ("case", "why"), [("x/not-run", "blocked by sync"), ("write/b", "an op did not come back")]
-)
+@pytest.mark.parametrize(("case", "why"), [("x/not-run", "blocked by sync"), ("write/b", "an op did not come back")])
 def test_a_check_that_compared_nothing_says_why(opened: Opener, written: Written, case: str, why: str) -> None:
     page = opened(written(full()), f"#case-{case}")
     row = page.locator(f"[id='case-{case}'] tr", has_text="sync.durable")
