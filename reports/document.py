@@ -135,10 +135,11 @@ def _held(report: Report, digest: str, path: Path | None, *, earlier: bool) -> R
 
     What an earlier version counted is counted again: it had no word for some of it.
     """
+    now = recounted(report, path) if earlier else report
     if report.end.sha256 != digest:
-        consistency.hold(report, path)
+        consistency.hold(now, path)
         raise AlteredReport(path, "the cases are not those the end marker was written for")
     if earlier:
-        report = recounted(report)
-    consistency.hold(report, path)
-    return report
+        consistency.hold_earlier(report, now, path)
+    consistency.hold(now, path)
+    return now

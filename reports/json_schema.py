@@ -12,7 +12,7 @@ import msgspec
 
 from .model.report import SCHEMA, Report
 
-#: In the folder `schema/` there is one file for each major version.
+#: In the folder `schema/` there is one file: that of the version which is written.
 FILE_NAME = f"report-{SCHEMA.rpartition('/')[2].partition('.')[0]}.schema.json"
 
 _TITLE = "The report of one run of the conformance suite on one target"

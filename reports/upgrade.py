@@ -6,6 +6,7 @@ is counted again. Verdicts of classes and of the target stay as they were given.
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -103,9 +104,12 @@ def _ended(case: dict[str, Any]) -> Ending:
     return Ending.DIED if broken else Ending.WHOLE
 
 
-def recounted(report: Report) -> Report:
-    """A report with everything counted again, from its cases."""
-    tally = Tally(report.clauses)
+def recounted(report: Report, path: Path | None = None) -> Report:
+    """A report with everything counted again, from its cases; `path` is for the error.
+
+    Raises DuplicateCase and UnknownClause.
+    """
+    tally = Tally(report.clauses, path)
     for case in report.cases:
         tally.add(case)
     return replace(

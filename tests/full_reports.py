@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.records import COSTS, GOOD, HEADER, case, clause, record
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import ReadingFacts, digest
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -24,7 +24,10 @@ ATTACK = (
 )
 
 #: Values that are no texts of a plugin, by their keys.
-_KEPT = {"schema", "verdict", "state", "level", "tier", "sha256", "catalogue", "commit", "expires", "tables", "counts"}
+_KEPT = {
+    "schema", "verdict", "ended", "state", "level", "tier", "sha256", "catalogue", "commit", "expires", "tables",
+    "counts",
+}  # fmt: skip
 
 
 def full() -> Report:
@@ -52,6 +55,8 @@ def full() -> Report:
 def _cases() -> tuple[CaseRecord, ...]:
     broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="sorry")
     also = CheckRecord("read.hint", Verdict.WARNING, "a hint", "none", times=3)
+    noted = CheckRecord("sync.late", Verdict.INFORMATIONAL, "this", "that", holds=False)
+    known = CheckRecord("init.once", Verdict.WAIVED, "code=X", "code=OK")
     found = (
         "shrunk to 1 ops (7 tried): read(); trace t/traces/read-c.json; program t/traces/read-c.cc; pytest --plugin=x"
     )
@@ -60,11 +65,12 @@ def _cases() -> tuple[CaseRecord, ...]:
         *GOOD,
         record("read/b", Verdict.VIOLATION, broken, also, ops=calls, stimulus="It is read.", tier="smoke",
                cut="read-b.calls.txt", output="said\n"),
-        record("read/c", Verdict.VIOLATION, broken, reason=found),
+        record("read/c", Verdict.VIOLATION, broken, clauses=("read.hint",), reason=found, cause="append"),
         record("stat/a", Verdict.TOLERATED, CheckRecord("stat.odd", Verdict.TOLERATED, "this", "that", reading="host")),
         record("sync/a", Verdict.WARNING, CheckRecord("sync.late", Verdict.WARNING, "kept", "lost", reading="lost")),
-        record("init/b", Verdict.WAIVED, CheckRecord("init.once", Verdict.WAIVED, "code=X", "code=OK")),
-        case("write/a", ("sync.late", "informational")),
+        record("init/b", Verdict.WAIVED, known),
+        record("write/a", Verdict.INFORMATIONAL, noted),
+        record("write/b", Verdict.NOT_RUN, known, clauses=("init.once", "sync.durable"), ended=Ending.DIED),
         record("x/absent", Verdict.ABSENT, clauses=("stat.odd",), reason="there is no stat"),
         record("x/not-run", Verdict.NOT_RUN, clauses=("sync.durable",), reason="blocked by sync"),
         record("x/error", Verdict.ERROR, clauses=("read.hint",), reason="the suite failed"),
@@ -84,7 +90,7 @@ def _attacked(value: Any, key: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [_attacked(item, key) for item in value]
     if isinstance(value, dict):
-        named = key in {"clauses", "classes", "options", "readings_seen"}
+        named = key in {"clauses", "classes", "options", "readings_seen", "limits"}
         return {name + ATTACK if named else name: _attacked(item, name) for name, item in value.items()}
     return value
 

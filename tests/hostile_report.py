@@ -15,7 +15,7 @@ from tests.records import COSTS, HEADER, case, record
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.costs import Costs
 from tffs_conformance.reports.model.header import Header, digest
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -90,6 +90,7 @@ def _cases(long: int) -> list[CaseRecord]:
     """A case of each verdict, and two that are broken: in the second the first one's clause and another."""
     broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
     known = CheckRecord("read.succeeds", Verdict.WAIVED, "code=OK", "code=KNOWN", plugin_said="no luck")
+    noted = CheckRecord("read.hint", Verdict.INFORMATIONAL, "this", "that", holds=False)
     odd = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
     also = CheckRecord("init.once", Verdict.VIOLATION, "value=1", "value=" + "G" * long, times=3)
     more: dict[str, Any] = {"stimulus": "stimulus", "ops": ("read() -> UNKNOWN", "close()"), "output": "output"}
@@ -108,7 +109,8 @@ def _cases(long: int) -> list[CaseRecord]:
         *bare,
         record("read/broken", Verdict.VIOLATION, broken, reason=reason, tier="smoke", cut="traces/cut.txt", **more),
         record("read/broken-" + "I" * long, Verdict.VIOLATION, broken, also, reason=reason, **more),
-        record("read/odd", Verdict.WARNING, odd, known, **more),
+        record("read/odd", Verdict.WARNING, odd, known, noted, cause="append", **more),
+        record("read/known", Verdict.NOT_RUN, known, clauses=("read.hint",), ended=Ending.DIED),
     ]
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
 from tffs_conformance.reports.model.costs import Called, Cost, Costs, Growth, Held, Point
 from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.model.verdicts import Verdict, worst
+from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.verdicts import JUDGED, Verdict, worst
 from tffs_conformance.reports.plain import plain
 
 
@@ -72,6 +72,7 @@ HEADER = Header(
             untold=0,
             glibc="2.28",
         ),
+        limits={"max_path": 1024},
     ),
     clauses=CLAUSES,
 )
@@ -96,13 +97,17 @@ COSTS = Costs(
 )  # fmt: skip
 
 
-#: What a case is that did not come to its clauses.
-IDLE = (Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR)
+#: How a case ended that did not come to its clauses, by the verdict that it is given.
+ENDED = {Verdict.NOT_RUN: Ending.UNABLE, Verdict.ABSENT: Ending.LACKING, Verdict.ERROR: Ending.BROKEN}
 
 
 def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> CaseRecord:
-    """A case with these checks; `more` are its other fields."""
+    """A case with these checks, and one for each other clause that it declares; `more` are its other fields.
+
+    It ended as the verdict says, and has the worst of its checks.
+    """
     given: dict[str, Any] = {
+        "ended": ENDED.get(verdict, Ending.WHOLE),
         "clauses": tuple(check.clause for check in checks),
         "reason": None,
         "stimulus": "",
@@ -113,7 +118,7 @@ def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> Ca
     }
     fields = given | more
     made = {check.clause for check in checks}
-    rest = verdict if verdict in IDLE else Verdict.DOES_NOT_APPLY
+    rest = REST[fields["ended"]]
     every = (*checks, *(CheckRecord(clause, rest) for clause in fields["clauses"] if clause not in made))
     return CaseRecord(
         **fields, id=name, verdict=worst(one.verdict for one in every) if every else verdict, checks=every
@@ -122,7 +127,8 @@ def record(name: str, verdict: Verdict, *checks: CheckRecord, **more: Any) -> Ca
 
 def case(name: str, *checks: tuple[str, str], **more: Any) -> CaseRecord:
     """A case with these checks, as (clause, verdict); without a `verdict` it has that of the first."""
-    records = [CheckRecord(clause, Verdict(verdict), "code=OK", "code=OK") for clause, verdict in checks]
+    texts = {verdict: ("code=OK", "code=OK") if verdict in JUDGED else () for verdict in Verdict}
+    records = [CheckRecord(clause, Verdict(verdict), *texts[Verdict(verdict)]) for clause, verdict in checks]
     return record(name, more.pop("verdict", None) or Verdict(checks[0][1]), *records, **more)
 
 

@@ -7,6 +7,7 @@ import pytest
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Outcome, Read
 from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.ending import conclude
@@ -22,7 +23,8 @@ def begun(traces: Path, **environment: str) -> Case:
 
 def test_a_case_that_made_no_check_is_an_error_of_the_suite(tmp_path: Path) -> None:
     record = conclude(begun(tmp_path), None)
-    assert (record.verdict, record.reason, record.checks) == (Verdict.ERROR, "the case made no check", ())
+    assert (record.verdict, record.ended, record.reason) == (Verdict.ERROR, "broken", "the case made no check")
+    assert record.checks == (CheckRecord("read.succeeds", Verdict.ERROR),)
 
 
 def test_a_record_knows_its_tier_and_keeps_no_calls_of_what_is_right(tmp_path: Path) -> None:

@@ -64,14 +64,14 @@ def test_a_violation_is_a_failure_that_says_what_to_do() -> None:
 
 
 def test_an_error_is_an_error_and_its_violations_are_told() -> None:
-    found = read_back(record("read/b", Verdict.ERROR, BROKEN, reason="no disk"))
+    found = read_back(record("read/b", Verdict.ERROR, BROKEN, clauses=("read.succeeds", "read.hint"), reason="no disk"))
     (error,) = found.result
     assert isinstance(error, Error)
     assert error.message == "no disk"
     assert "clause    read.succeeds\n" in error.text
 
 
-@pytest.mark.parametrize("verdict", [Verdict.ABSENT, Verdict.NOT_RUN])
+@pytest.mark.parametrize("verdict", [Verdict.ABSENT, Verdict.NOT_RUN, Verdict.DOES_NOT_APPLY])
 def test_what_was_not_looked_at_is_skipped_with_its_reason(verdict: Verdict) -> None:
     found = read_back(record("read/b", verdict, clauses=("read.hint",), reason="there is none"))
     assert [(type(one), one.message) for one in found.result] == [(Skipped, f"{verdict}: there is none")]

@@ -43,11 +43,20 @@ def ended(directory: Path, *cases: CaseRecord, left_out: str | None = None) -> P
 
 
 def test_a_run_that_ended_gives_the_report_of_its_cases(tmp_path: Path) -> None:
-    path = ended(tmp_path, *GOOD, HOSTILE)
     expected = build(HEADER, [*GOOD, HOSTILE], duration=1.235, left_out=None)
-    assert recover(path) == expected
+    written = Journal.open(tmp_path, HEADER)
+    for each in (*GOOD, HOSTILE):
+        written.case(each)
+    assert finish(written, duration=1.23456, left_out=None) == expected
+    assert recover(written.path) == expected
     assert load(tmp_path / REPORT_NAME) == expected
     assert expected.verdict == "conformant"
+
+
+def test_to_close_a_journal_writes_no_report(tmp_path: Path) -> None:
+    path = ended(tmp_path, *GOOD)
+    assert [entry.name for entry in tmp_path.iterdir()] == [JOURNAL_NAME]
+    assert recover(path).verdict == "conformant"
 
 
 def test_what_was_left_out_and_measured_stands_in_the_report(tmp_path: Path) -> None:

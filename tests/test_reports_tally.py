@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.records import CLAUSES, HEADER, case, clause, record
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.judge.reports import build
@@ -15,34 +15,51 @@ def report(*cases: CaseRecord) -> Report:
     return build(replace(HEADER, target=replace(HEADER.target, tables=tables)), cases, duration=1, left_out=None)
 
 
-def idle(count: int, verdict: Verdict = Verdict.NOT_RUN) -> list[CaseRecord]:
-    """So many cases of the class read that made no check."""
-    return [case(f"z/{verdict}-{k}", clauses=("read.hint",), verdict=verdict, reason="x") for k in range(count)]
+def idle(clause: str, verdict: Verdict = Verdict.NOT_RUN) -> CaseRecord:
+    """A case that did not come to this clause."""
+    return case(f"z/{clause}-{verdict}", clauses=(clause,), verdict=verdict, reason="x")
 
 
 def kept(count: int) -> list[CaseRecord]:
     return [case(f"a/{k}", ("read.succeeds", "conform")) for k in range(count)]
 
 
+NOT_RUN = "1 MUST clause not run in a case: read.succeeds"
+
+
 @pytest.mark.parametrize(
     ("cases", "of_class", "of_target"),
     [
-        ([*kept(3), *idle(3)], "conformant", "conformant"),
-        ([*kept(3), *idle(4)], "incomplete", "incomplete"),
-        ([*kept(1), *idle(3), *idle(4, Verdict.ABSENT)], "incomplete", "conformant"),
-        ([*kept(1), *idle(3), *idle(3, Verdict.ABSENT)], "incomplete", "incomplete"),
-        ([case("s/a", ("stat.odd", "conform")), *idle(1)], "incomplete", "incomplete"),
-        ([case("s/a", ("stat.odd", "conform")), *idle(1), *idle(1, Verdict.ABSENT)], "incomplete", "conformant"),
-        ([case("s/a", ("stat.odd", "conform")), *idle(1, Verdict.ABSENT)], "not claimed", "conformant"),
+        (kept(3), "conformant", "conformant"),
+        # One case of a MUST clause is enough, however many others kept it.
+        ([*kept(300), idle("read.succeeds")], "incomplete", "incomplete"),
+        ([*kept(3), idle("read.succeeds"), idle("read.hint", Verdict.ABSENT)], "incomplete", "incomplete"),
+        # What is not demanded keeps nothing open, and what is absent is not 'not run'.
+        ([*kept(3), idle("read.hint")], "conformant", "conformant"),
+        ([*kept(3), idle("read.succeeds", Verdict.ABSENT)], "conformant", "conformant"),
+        # A class keeps its verdict where the clause is of another.
+        ([*kept(3), idle("stat.odd")], "conformant", "incomplete"),
+        ([case("s/a", ("stat.odd", "conform")), idle("read.hint")], "incomplete", "conformant"),
+        ([case("s/a", ("stat.odd", "conform")), idle("read.hint", Verdict.ABSENT)], "not claimed", "conformant"),
     ],
 )
-def test_a_class_of_which_most_was_not_run_is_incomplete(
+def test_what_was_not_run_of_a_must_keeps_class_and_target_open(
     cases: list[CaseRecord], of_class: str, of_target: str
 ) -> None:
     found = report(*cases)
     assert (found.classes["read"].verdict, found.verdict) == (of_class, of_target)
-    if of_target == "incomplete":
-        assert found.reason == "most could not be run of read"
+    if of_target == "incomplete" and of_class == "incomplete":
+        assert found.reason == found.classes["read"].reason == NOT_RUN
+    elif of_target == "incomplete":
+        assert found.reason == NOT_RUN.replace("read.succeeds", "stat.odd")
+
+
+def test_a_clause_that_no_case_came_to_in_a_case_that_found_something_is_not_run_either() -> None:
+    """It does not matter with which verdict the case ended."""
+    waiting = record("a/x", Verdict.WARNING, CheckRecord("read.hint", Verdict.WARNING, "x", "y"),
+                     clauses=("read.hint", "read.succeeds"), ended=Ending.BLOCKED, reason="by stat")  # fmt: skip
+    found = report(*kept(3), waiting)
+    assert (waiting.verdict, found.verdict, found.reason) == ("warning", "incomplete", NOT_RUN)
 
 
 def test_a_check_that_stands_for_several_counts_as_several() -> None:
@@ -66,19 +83,22 @@ def test_a_case_without_an_op_and_a_check_of_a_should_execute_nothing() -> None:
     assert (found.executed.cases, found.executed.must, found.verdict) == (1, 0, "not conformant")
 
 
-def test_a_case_that_ended_otherwise_than_its_checks_counts_once_more() -> None:
+def test_what_a_case_did_not_come_to_counts_and_what_it_saw_stays() -> None:
     both = record("a", Verdict.ERROR, CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x"),
                   clauses=("read.succeeds", "read.hint", "stat.odd"), reason="KeyError")  # fmt: skip
     found = report(both)
-    assert (found.counts.conform, found.counts.error) == (1, 1)
+    assert (found.counts.conform, found.counts.error) == (1, 2)
     assert [found.classes[name].counts.error for name in ("read", "paths", "write")] == [1, 1, 0]
-    assert [found.clauses[name].counts.error for name in ("read.succeeds", "read.hint", "stat.odd")] == [1, 1, 1]
+    assert [found.clauses[name].counts.error for name in ("read.succeeds", "read.hint", "stat.odd")] == [0, 1, 1]
+    assert found.clauses["read.succeeds"].verdict == "conform"
 
 
 def test_a_violation_does_not_hide_an_error() -> None:
     broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "x", "y")
-    found = report(record("a", Verdict.ERROR, broken, reason="KeyError"))
+    both = record("a", Verdict.ERROR, broken, clauses=("read.succeeds", "read.hint"), reason="KeyError")
+    found = report(both)
     assert (found.counts.violation, found.counts.error) == (1, 1)
+    assert (both.verdict, found.verdict) == ("error", "not conformant")
 
 
 def test_every_must_outside_of_registration_counts_as_executed_and_no_may() -> None:
@@ -115,3 +135,10 @@ def test_a_class_without_ops_of_its_own_lacks_none() -> None:
     waiting = case("a", clauses=("common.x",), verdict=Verdict.NOT_RUN, reason="x")
     found = build(header, [*kept(1), waiting], duration=1, left_out=None)
     assert found.classes["robustness"].verdict == "incomplete"
+
+
+def test_what_does_not_apply_is_counted_apart_and_passes_nothing() -> None:
+    found = report(case("a", clauses=("read.succeeds",), verdict=Verdict.CONFORM, ended=Ending.WHOLE))
+    assert (found.counts.does_not_apply, sum(found.counts.by_verdict().values())) == (1, 1)
+    assert (found.executed.must, found.verdict, found.reason) == (0, "not conformant", "nothing executed")
+    assert (found.classes["read"].verdict, found.clauses["read.succeeds"].verdict) == ("incomplete", "does not apply")

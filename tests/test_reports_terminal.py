@@ -8,10 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
+from tffs_conformance.reports.forms import words
 from tffs_conformance.reports.forms.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import ReadingFacts
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
@@ -257,8 +258,11 @@ def test_readings_are_named_where_more_is_asked_for() -> None:
 
 
 def test_each_class_says_of_how_many_checks_it_is() -> None:
-    text = shown(*GOOD, *(case(f"r/{k}", clauses=("read.hint",), verdict=Verdict.NOT_RUN, reason="x") for k in "ab"))
-    assert "  read           incomplete             1 check, 2 not run" in text
+    idle = [case(f"r/{k}", clauses=("read.succeeds",), verdict=Verdict.NOT_RUN, reason="x") for k in "ab"]
+    empty = case("r/c", ("read.succeeds", "conform"), clauses=("read.succeeds", "read.hint"))
+    text = shown(*GOOD, *idle, empty)
+    assert "checks: 3 conform, 2 not run, 1 does not apply\n" in text
+    assert "  read           incomplete             2 checks, 2 not run, 1 does not apply\n" in text
     assert "  registration   conformant             1 check\n" in text
     assert "  no case of: paths, write\n" in text
 
@@ -269,3 +273,23 @@ def test_lines_are_as_wide_as_the_terminal(width: int) -> None:
                   duration=1.0, left_out=None)  # fmt: skip
     widest = max(len(text) for text, _ in summary(found, width=width, directory=Path("out")))
     assert widest <= max(60, min(width, 120))
+
+
+@pytest.mark.parametrize("ended", sorted(set(Ending) - {Ending.WHOLE}))
+def test_what_was_not_run_never_lacks_a_reason(ended: Ending) -> None:
+    """Such as a hang that is waived: it says why the rest of its case was not run."""
+    known = [CheckRecord("init.once", Verdict.WAIVED, "stat comes back", "it hangs")] * (ended is Ending.DIED)
+    found = record("r/a", REST[ended], *known, clauses=("init.once", "read.hint"), ended=ended)
+    assert found.verdict is REST[ended]
+    assert f"\n     1 × {words.why(found)}\n" in shown(*GOOD, found, verbosity=1)
+    assert words.why(found)
+    assert words.why(replace(found, reason="x")) == "x"
+
+
+def test_what_keeps_a_target_open_is_told_in_a_case_that_found_something_worse() -> None:
+    worse = CheckRecord("read.hint", Verdict.WARNING, "a hint", "none")
+    found = record("r/a", Verdict.WARNING, worse, clauses=("read.hint", "read.succeeds"), ended=Ending.BLOCKED,
+                   reason="blocked by stat: it hung")  # fmt: skip
+    text = shown(*GOOD, found)
+    assert "incomplete: 1 MUST clause not run in a case: read.succeeds (tier full)\n" in text
+    assert "\nnot run:\n     1 × blocked by stat: it hung\n" in text

@@ -24,6 +24,7 @@ def test_the_values_are_the_words_of_the_report() -> None:
         "waived",
         "not run",
         "error",
+        "does not apply",
     ]
 
 
@@ -37,6 +38,9 @@ def test_the_order_ranks_every_verdict_once() -> None:
         (["conform"], "conform"),
         (["conform", "informational", "tolerated"], "tolerated"),
         (["conform", "absent"], "absent"),
+        (["does not apply", "conform"], "conform"),
+        (["does not apply", "does not apply"], "does not apply"),
+        (["does not apply", "absent", "not run"], "not run"),
         (["waived", "absent", "conform"], "waived"),
         (["waived", "not run"], "not run"),
         (["waived", "warning"], "warning"),
@@ -72,6 +76,7 @@ def test_no_checks_have_no_worst_verdict() -> None:
         (counts(), 0, 0, None, TargetVerdict.NOT_CONFORMANT, "zero cases"),
         (counts(absent=600, conform=20), 620, 0, None, TargetVerdict.NOT_CONFORMANT, "nothing executed"),
         (counts(not_run=600), 600, 0, None, TargetVerdict.NOT_CONFORMANT, "nothing executed"),
+        (counts(does_not_apply=600), 600, 0, None, TargetVerdict.NOT_CONFORMANT, "nothing executed"),
     ],
 )
 def test_the_target(
@@ -87,19 +92,50 @@ def test_the_target(
 
 
 def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run() -> None:
-    judgement = judge_target(
-        counts(conform=1, not_run=900), cases=901, executed_must=1, left_out=None, blocked=["read", "glob"]
-    )
-    assert (judgement.verdict, judgement.reason) == (
-        TargetVerdict.INCOMPLETE,
-        "most could not be run of read, glob",
-    )
+    found = counts(conform=900, waived=1, not_run=1)
+    for clauses, said in (
+        (["read.b"], "1 MUST clause not run in a case: read.b"),
+        (["b", "c", "a"], "3 MUST clauses not run in a case: a, b, c"),
+        (["e", "d", "c", "b", "a"], "5 MUST clauses not run in a case: a, b, c and 2 more"),
+    ):
+        for judgement in (
+            judge_target(found, cases=901, executed_must=900, left_out=None, not_run=clauses),
+            judge_class(found, left_out=None, not_run=clauses),
+        ):
+            assert (judgement.verdict, judgement.reason) == (TargetVerdict.INCOMPLETE, said)
+
+
+@pytest.mark.parametrize(
+    ("more", "left_out", "verdict", "reason"),
+    [
+        (counts(violation=1), None, TargetVerdict.NOT_CONFORMANT, "1 violation"),
+        (counts(error=1), None, TargetVerdict.INCOMPLETE, "1 error"),
+        (counts(), "interrupted", TargetVerdict.INCOMPLETE, "interrupted"),
+    ],
+)
+def test_what_was_not_run_hides_nothing_worse(
+    more: dict[Verdict, int], left_out: str | None, verdict: TargetVerdict, reason: str
+) -> None:
+    found = counts(conform=1, not_run=1) | {verdict: count for verdict, count in more.items() if count}
+    for judgement in (
+        judge_target(found, cases=3, executed_must=1, left_out=left_out, not_run=["a"]),
+        judge_class(found, left_out=left_out, not_run=["a"]),
+    ):
+        assert (judgement.verdict, judgement.reason) == (verdict, reason)
+
+
+def test_nothing_executed_is_worse_than_not_run() -> None:
+    judgement = judge_target(counts(not_run=5), cases=5, executed_must=0, left_out=None, not_run=["a"])
+    assert (judgement.verdict, judgement.reason) == (TargetVerdict.NOT_CONFORMANT, "nothing executed")
 
 
 def test_what_is_blocked_in_a_class_without_ops_is_not_claimed() -> None:
     blocked = counts(not_run=5)
+    assert judge_class(blocked, left_out=None, not_run=["a"], lacking=True).verdict == TargetVerdict.NOT_CLAIMED
     assert judge_class(blocked, left_out=None, lacking=True).verdict == TargetVerdict.NOT_CLAIMED
     assert judge_class(blocked, left_out=None).verdict == TargetVerdict.INCOMPLETE
+    kept = blocked | {Verdict.CONFORM: 1}
+    assert judge_class(kept, left_out=None, not_run=["a"], lacking=True).verdict == TargetVerdict.INCOMPLETE
 
 
 @pytest.mark.parametrize(
@@ -108,11 +144,13 @@ def test_what_is_blocked_in_a_class_without_ops_is_not_claimed() -> None:
         (counts(conform=1, absent=9), None, TargetVerdict.CONFORMANT, "no violation in 1 check"),
         (counts(conform=3, tolerated=1, warning=1), None, TargetVerdict.CONFORMANT, "no violation in 5 checks"),
         (counts(conform=3, not_run=3), None, TargetVerdict.CONFORMANT, "no violation in 3 checks"),
-        (counts(conform=3, not_run=4), None, TargetVerdict.INCOMPLETE, "4 not run, 3 checks made"),
-        (counts(waived=1, not_run=2), None, TargetVerdict.INCOMPLETE, "2 not run, 1 check made"),
+        (counts(informational=9), None, TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken"),
+        (counts(does_not_apply=9), None, TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken"),
+        (counts(informational=9, absent=1), None, TargetVerdict.NOT_CLAIMED, "every op it needs is absent"),
+        (counts(waived=1, not_run=2), None, TargetVerdict.WITH_WAIVERS, "1 violation waived"),
         (counts(absent=9), None, TargetVerdict.NOT_CLAIMED, "every op it needs is absent"),
         (counts(absent=9, not_run=1), None, TargetVerdict.INCOMPLETE, "1 check not run"),
-        (counts(), None, TargetVerdict.INCOMPLETE, "no case checks it"),
+        (counts(), None, TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken"),
         (counts(error=2, conform=1), None, TargetVerdict.INCOMPLETE, "2 errors"),
         (counts(conform=1), "interrupted", TargetVerdict.INCOMPLETE, "interrupted"),
         (counts(violation=1), "interrupted", TargetVerdict.NOT_CONFORMANT, "1 violation"),

@@ -1,45 +1,57 @@
-"""However many checks a case makes, few records stand for all of them, and each is counted."""
+"""However many statements a case makes, few stand for all of them, and each is counted."""
 
-from msgspec.structs import replace
+from dataclasses import replace
 
-from tffs_conformance.reports.model.records import CheckRecord
-from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.suite.engine.sharing import CHECKS, OTHERS, add
-
-
-def violation(got: str) -> CheckRecord:
-    return CheckRecord("read.succeeds", Verdict.VIOLATION, "x", got)
+from tffs_conformance.suite.engine.sharing import OTHERS, STATEMENTS, add
+from tffs_conformance.suite.judge.evidence import Statement
 
 
-def test_very_many_checks_of_one_clause_share_records_and_are_all_counted() -> None:
-    made: list[CheckRecord] = []
+def broken(got: str) -> Statement:
+    return Statement("read.succeeds", False, "x", got)
+
+
+def test_very_many_statements_about_one_clause_share_records_and_are_all_counted() -> None:
+    made: list[Statement] = []
     for number in range(1000):
-        add(made, violation(f"got {number}"))
-    assert len(made) == CHECKS + 1
-    assert sum(check.times for check in made) == 1000
-    assert (made[-1].got, made[-1].times) == (OTHERS, 1000 - CHECKS)
+        add(made, broken(f"got {number}"))
+    assert len(made) == STATEMENTS + 1
+    assert sum(one.times for one in made) == 1000
+    assert (made[-1].got, made[-1].times) == (OTHERS, 1000 - STATEMENTS)
 
 
-def test_what_conforms_alike_shares_a_record_and_what_does_not_stands_alone() -> None:
-    made: list[CheckRecord] = []
-    kept = CheckRecord("read.succeeds", Verdict.CONFORM, "code=OK", "code=OK")
-    for check in (kept, violation("a"), kept, violation("a"), replace(kept, clause="read.one-byte"), kept):
-        add(made, check)
-    assert [(check.clause, check.verdict, check.times) for check in made] == [
-        ("read.succeeds", "conform", 3),
-        ("read.succeeds", "violation", 1),
-        ("read.succeeds", "violation", 1),
-        ("read.one-byte", "conform", 1),
+def test_what_holds_alike_shares_a_record_and_what_does_not_stands_alone() -> None:
+    made: list[Statement] = []
+    kept = Statement("read.succeeds", True, "code=OK", "code=OK")
+    for one in (kept, broken("a"), kept, broken("a"), replace(kept, clause="read.one-byte"), kept):
+        add(made, one)
+    assert [(one.clause, one.holds, one.times) for one in made] == [
+        ("read.succeeds", True, 3),
+        ("read.succeeds", False, 1),
+        ("read.succeeds", False, 1),
+        ("read.one-byte", True, 1),
+    ]
+
+
+def test_what_only_prepared_the_stimulus_shares_nothing_with_what_was_tried() -> None:
+    made: list[Statement] = []
+    kept = Statement("read.succeeds", True, "code=OK", "code=OK")
+    for one in (kept, replace(kept, prepared=True), kept, replace(kept, reading="a"), replace(kept, said="b")):
+        add(made, one)
+    assert [(one.prepared, one.reading, one.said, one.times) for one in made] == [
+        (False, None, None, 2),
+        (True, None, None, 1),
+        (False, "a", None, 1),
+        (False, None, "b", 1),
     ]
 
 
 def test_a_breach_that_no_record_shows_is_not_counted_as_one_that_is() -> None:
     """A waiver that accepts what is shown must not accept what is not."""
-    made: list[CheckRecord] = []
-    for number in range(CHECKS):
-        add(made, violation(f"got {number}"))
+    made: list[Statement] = []
+    for number in range(STATEMENTS):
+        add(made, broken(f"got {number}"))
     for got in ("got 3", "new", "got 3"):
-        add(made, violation(got))
-    add(made, CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x"))
-    assert [(check.got, check.times) for check in made if check.times > 1] == [("got 3", 3)]
-    assert [check.got for check in made[-2:]] == [OTHERS, "x"]
+        add(made, broken(got))
+    add(made, Statement("read.succeeds", True, "x", "x"))
+    assert [(one.got, one.times) for one in made if one.times > 1] == [("got 3", 3)]
+    assert [one.got for one in made[-2:]] == [OTHERS, "x"]

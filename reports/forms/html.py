@@ -13,7 +13,7 @@ from ..model.report import ClauseAccount, Report
 from ..model.verdicts import Verdict, checks_made
 from ..model.waivers import REMEDIES
 from ..waiver_entries import proposed, written
-from . import cost_words
+from . import cost_words, words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
 from .packed import packed
 from .page import page
@@ -108,8 +108,8 @@ def _unsettled(report: Report) -> Iterator[tuple[Verdict, list[tuple[str, list[s
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         cases: dict[str, list[str]] = {}
         for case in report.cases:
-            if case.verdict is verdict:
-                cases.setdefault(case.reason or "", []).append(case.id)
+            if words.has(case, verdict):
+                cases.setdefault(words.why(case), []).append(case.id)
         if cases:
             yield verdict, sorted(cases.items(), key=lambda one: -len(one[1]))
 

@@ -1,7 +1,7 @@
 """A report as JUnit XML, which GitLab, Jenkins and most others read: a test case a case.
 
-A violation is a failure, an error an error. What is absent, not run or waived is skipped, and says why. A warning
-passes, and says so in its output.
+A violation is a failure, an error an error. What is absent, not run, waived or does not apply is skipped, and says why.
+A warning passes, and says so in its output.
 """
 
 from collections import Counter
@@ -20,6 +20,8 @@ from . import words
 #: So many characters of one text are shown, and of one line.
 LONGEST = 10_000
 LONGEST_LINE = 1000
+#: The verdicts that say nothing of the plugin.
+SAYING_NOTHING = (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.DOES_NOT_APPLY)
 #: So many checks of one case are told, and of its last calls and lines of output.
 MOST = 50
 
@@ -49,7 +51,7 @@ def pieces(report: Report, directory: Path) -> Iterator[str]:
     ended = Counter(case.verdict for case in report.cases)
     suite.tests = ended.total()
     suite.failures, suite.errors = ended[Verdict.VIOLATION], ended[Verdict.ERROR]
-    suite.skipped = sum(ended[verdict] for verdict in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.WAIVED))
+    suite.skipped = sum(ended[verdict] for verdict in (*SAYING_NOTHING, Verdict.WAIVED))
     document = junitparser.JUnitXml("tffs-conformance")
     # Not `add_testsuite`, which counts for itself.
     document.append(suite)
@@ -79,9 +81,9 @@ def _case(report: Report, case: CaseRecord) -> TestCase:
             test.result = [_told(Failure(_broken(checks[0]), "violation"), _findings(report, case, checks))]
         case Verdict.ERROR:
             broken = [check for check in case.checks if check.verdict is Verdict.VIOLATION][:MOST]
-            test.result = [_told(Error(_line(case.reason or ""), "error"), _findings(report, case, broken))]
-        case Verdict.ABSENT | Verdict.NOT_RUN:
-            test.result = [Skipped(_line(f"{case.verdict}: {case.reason or _few(checks)}"))]
+            test.result = [_told(Error(_line(words.why(case)), "error"), _findings(report, case, broken))]
+        case verdict if verdict in SAYING_NOTHING:
+            test.result = [Skipped(_line(f"{verdict}: {words.why(case) or _few(checks)}"))]
         case Verdict.WAIVED:
             why = [words.why_waived(report, case, check) for check in checks]
             test.result = [Skipped(_line(f"waived: {'; '.join(dict.fromkeys(why))}"))]

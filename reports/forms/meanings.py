@@ -28,6 +28,7 @@ OF_CHECK: Mapping[ClauseVerdict, str] = {
     ClauseVerdict.TOLERATED: "The sources contradict each other. The plugin gave one of the answers that are accepted.",
     ClauseVerdict.INFORMATIONAL: "No source names an answer for this situation. The report has what the plugin did.",
     ClauseVerdict.CONFORM: "The plugin kept the clause.",
+    ClauseVerdict.DOES_NOT_APPLY: "What the plugin answered left nothing to check. It is no pass.",
     ClauseVerdict.UNCHECKED: "No check was made.",
 }
 

@@ -13,6 +13,7 @@ from ..model.records import CaseRecord, CheckRecord
 from ..model.report import Report
 from ..plain import dumps
 from .page import address, shown
+from .words import why
 
 
 class _Places(dict[str, int]):
@@ -60,6 +61,9 @@ def _case(case: CaseRecord, texts: _Places) -> list[object]:
         [texts[clause] for clause in case.clauses],
         [_check(check, texts) for check in case.checks],
         [texts[op] for op in case.ops],
+        texts[case.ended],
+        texts[case.cause or ""],
+        texts[why(case)],
     ]
 
 

@@ -4,13 +4,13 @@ Texts of a plugin stay as they are, unless it says otherwise: each form escapes 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..escape import command_line, printable
 from ..model.counts import number
 from ..model.findings import Finding
-from ..model.records import CaseRecord, CheckRecord
+from ..model.records import CaseRecord, CheckRecord, Ending
 from ..model.report import REPORT_NAME, ClassAccount, Report
 from ..model.verdicts import Verdict, checks_made
 from ..model.waivers import REMEDIES, WaiverAccount, WaiverState
@@ -19,6 +19,15 @@ from ..model.waivers import REMEDIES, WaiverAccount, WaiverState
 NAMED = 6
 #: So many other answers to a waived clause are named.
 ANSWERS = 5
+#: Why a case did not come to its clauses that gives no reason of its own: a check of it may say more.
+_ENDED: Mapping[Ending, str] = {
+    Ending.WHOLE: "",
+    Ending.BLOCKED: "an op that it needs does not work",
+    Ending.DIED: "an op did not come back",
+    Ending.LACKING: "the target lacks what it is about",
+    Ending.UNABLE: "something that it needs is missing here",
+    Ending.BROKEN: "the suite, the profile or the environment is broken",
+}
 
 
 def few(names: Sequence[str]) -> str:
@@ -47,7 +56,8 @@ def of_class(account: ClassAccount) -> str | None:
     if not any(found.values()):
         return None
     said = [number(checks_made(found), "check")]
-    said += [f"{found[verdict]} {verdict}" for verdict in (Verdict.NOT_RUN, Verdict.ABSENT) if found[verdict]]
+    apart = (Verdict.NOT_RUN, Verdict.ABSENT, Verdict.DOES_NOT_APPLY)
+    said += [f"{found[verdict]} {verdict}" for verdict in apart if found[verdict]]
     return ", ".join(said)
 
 
@@ -94,9 +104,20 @@ def why_waived(report: Report, case: CaseRecord, check: CheckRecord) -> str:
     return "no entry of the file of waivers says why"
 
 
+def why(case: CaseRecord) -> str:
+    """Why a case did not come to its clauses; empty where it did."""
+    return case.reason or _ENDED[case.ended]
+
+
+def has(case: CaseRecord, verdict: Verdict) -> bool:
+    """Whether a case ended with a verdict that says nothing of the plugin, or did so with some of its clauses."""
+    early = case.ended is not Ending.WHOLE
+    return case.verdict is verdict or (early and any(check.verdict is verdict for check in case.checks))
+
+
 def reasons(report: Report, verdict: Verdict) -> Counter[str]:
-    """Why cases ended with a verdict of their own, and how many did so."""
-    return Counter(case.reason or "" for case in report.cases if case.verdict is verdict)
+    """Why cases have a verdict that says nothing of the plugin, and how many have it."""
+    return Counter(why(case) for case in report.cases if has(case, verdict))
 
 
 def artifact(report: Report) -> str:

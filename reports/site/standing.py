@@ -42,6 +42,7 @@ CLAUSES: Mapping[str, Sign] = {
     Verdict.INFORMATIONAL: Sign("i", "faint", "an answer that no source demands or forbids"),
     Verdict.ABSENT: Sign("–", "faint", "the plugin does not have what it is about"),
     Verdict.NOT_RUN: Sign("?", "warn", "could not be run"),
+    Verdict.DOES_NOT_APPLY: Sign("∅", "faint", "what it answers leaves nothing to check"),
     ClauseVerdict.UNCHECKED: Sign("·", "faint", "no check was made"),
 }
 
@@ -60,7 +61,7 @@ def word(account: ClauseAccount) -> str:
         if counts.absent or counts.not_run:
             return IN_PART
         return Verdict.TOLERATED if counts.tolerated else Verdict.CONFORM
-    rest = (Verdict.INFORMATIONAL, Verdict.NOT_RUN, Verdict.ABSENT)
+    rest = (Verdict.INFORMATIONAL, Verdict.NOT_RUN, Verdict.ABSENT, Verdict.DOES_NOT_APPLY)
     return next((verdict for verdict in rest if counts[verdict]), ClauseVerdict.UNCHECKED)
 
 

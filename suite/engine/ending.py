@@ -73,7 +73,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         reason=case.told(judged.reason) if judged.reason else None,
         stimulus=case.stimulus,
         ops=ops,
-        ended=evidence.ended,
+        ended=judged.ended,
         cause=evidence.flaw.op if evidence.flaw else None,
         executed=bool(case.trace),
         duration=_took(case),

@@ -10,7 +10,7 @@ from ...reports.plain import plain
 from ..contract.catalogue import CONTRACT_VERSION, catalogue, for_report
 from ..contract.claims import Claims, UnknownClaim
 from . import checks
-from .cases import completed
+from .cases import completed, told_apart
 from .evidence import Statement
 from .merge import header_of
 from .reports import build, facts_of
@@ -60,7 +60,8 @@ def _check(check: CheckRecord, claims: Claims) -> CheckRecord:
     if check.clause not in catalogue() or check.verdict is Verdict.ABSENT:
         return check
     said = Statement(check.clause, holds(check), check.expected, check.got, check.reading)
-    return replace(check, verdict=checks.verdict(said, claims))
+    verdict = checks.verdict(said, claims)
+    return replace(check, verdict=verdict, holds=told_apart(said, verdict))
 
 
 def _claims(report: Report) -> Claims:

@@ -10,30 +10,37 @@ from . import checks
 from .blame import SURVIVED, blamed
 from .evidence import Evidence, Statement
 
+#: The verdicts that pass something.
+PASSES = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL)
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The checks of a case, their worst verdict, and why the case is that where no check says it."""
+    """The checks of a case, their worst verdict, why the case is that where no check says it, and how it ended.
+
+    A case that came to its end and compared nothing is broken.
+    """
 
     checks: tuple[CheckRecord, ...]
     verdict: Verdict
     reason: str | None
+    ended: Ending
 
 
 def judge(evidence: Evidence, claims: Claims) -> Judged:
     """The checks and the verdict of a case. Every clause that it declares has one check at least."""
     ended, reason = evidence.ended, evidence.reason
-    said = [*blamed(evidence), *filter(_counts, evidence.statements)]
+    said = [*blamed(evidence), *(one for one in evidence.statements if _counts(one, claims))]
     said += _survived(evidence, said)
     if not said and ended is Ending.WHOLE:
         ended, reason = Ending.BROKEN, "the case made no check"
     made = completed(evidence.clauses, [check(one, claims) for one in said], ended)
     if not made:
-        return Judged((), Verdict.ERROR, reason or "the case made no check")
+        return Judged((), Verdict.ERROR, reason or "the case made no check", ended)
     final = worst(one.verdict for one in made)
     if final is Verdict.ABSENT and reason is None:
         reason = claims.absence(next(one.clause for one in made if one.verdict is Verdict.ABSENT))
-    return Judged(tuple(made), final, reason)
+    return Judged(tuple(made), final, reason, ended)
 
 
 def completed(clauses: Sequence[str], made: Sequence[CheckRecord], ended: Ending) -> list[CheckRecord]:
@@ -59,18 +66,24 @@ def check(said: Statement, claims: Claims) -> CheckRecord:
         said.reading,
         said.said,
         said.times,
-        False if verdict is Verdict.INFORMATIONAL and not said.holds else None,
+        told_apart(said, verdict),
     )
 
 
-def _counts(said: Statement) -> bool:
+def told_apart(said: Statement, verdict: Verdict) -> bool | None:
+    """What a record says of whether a statement holds, where its verdict does not."""
+    return False if verdict is Verdict.INFORMATIONAL and not said.holds else None
+
+
+def _counts(said: Statement, claims: Claims) -> bool:
     """Whether a statement says something of the case: what only prepared its stimulus passes nothing."""
-    return not (said.holds and said.prepared)
+    return not said.prepared or not (said.holds or checks.verdict(said, claims) in PASSES)
 
 
 def _survived(evidence: Evidence, said: list[Statement]) -> Iterator[Statement]:
     """What every op keeps by coming back, where the case is about that and its stimulus came back."""
-    reached = evidence.answered or (evidence.ended is Ending.WHOLE and any(map(_counts, evidence.statements)))
+    is_compared = not all(one.prepared for one in evidence.statements)
+    reached = evidence.answered or (evidence.ended is Ending.WHOLE and is_compared)
     if not reached or evidence.death is not None:
         return
     for name in SURVIVED:

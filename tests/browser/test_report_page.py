@@ -69,13 +69,14 @@ def test_all_is_there_until_somebody_filters(opened: Opener, written: Written) -
     ("wanted", "cases", "clauses"),
     [
         ({"verdict": "violation"}, ["read/b", "read/c"], ["read.succeeds"]),
-        ({"verdict": "not run"}, ["x/not-run"], ["sync.durable"]),
+        ({"verdict": "not run"}, ["write/b", "x/not-run"], ["sync.durable"]),
+        ({"verdict": "does not apply"}, ["read/c"], []),
         ({"verdict": "error"}, ["x/error"], ["read.hint"]),
-        ({"level": "SHOULD"}, ["read/b", "x/error"], ["read.hint"]),
+        ({"level": "SHOULD"}, ["read/b", "read/c", "x/error"], ["read.hint"]),
         ({"class": "paths"}, ["stat/a", "x/absent"], ["stat.odd"]),
-        ({"op": "sync"}, ["sync/a", "write/a", "x/not-run"], ["sync.durable", "sync.late"]),
+        ({"op": "sync"}, ["sync/a", "write/a", "write/b", "x/not-run"], ["sync.durable", "sync.late"]),
         ({"text": "SORRY"}, ["read/b", "read/c"], []),
-        ({"text": "read.hint"}, ["read/b", "x/error"], ["read.hint"]),
+        ({"text": "read.hint"}, ["read/b", "read/c", "x/error"], ["read.hint"]),
         ({"level": "SHOULD", "verdict": "violation"}, [], []),
         ({"verdict": "warning", "class": "read"}, ["read/b"], []),
         ({"verdict": "violation", "text": "shrunk"}, ["read/c"], []),
@@ -100,9 +101,9 @@ def test_a_filter(
 
 def test_a_count_leads_to_what_it_counts(opened: Opener, written: Written) -> None:
     page = opened(written(full()))
-    page.get_by_role("link", name="1 waived").click()
-    wait_until(page, "document.querySelectorAll('#listed details').length === 1")
-    assert page.evaluate(CASES) == ["case-init/b"]
+    page.get_by_role("link", name="2 waived").click()
+    wait_until(page, "document.querySelectorAll('#listed details').length === 2")
+    assert page.evaluate(CASES) == ["case-init/b", "case-write/b"]
 
 
 # It is linked to -----------------------------------------------------------------------------------------------------
@@ -117,6 +118,13 @@ def test_an_address_opens_what_it_points_to(opened: Opener, written: Written, pl
     page = opened(path)
     page.evaluate("place => { location.hash = place; }", place)
     assert is_open(page, place)
+
+
+@pytest.mark.parametrize(("case", "why"), [("x/not-run", "blocked by sync"), ("write/b", "an op did not come back")])
+def test_a_check_that_compared_nothing_says_why(opened: Opener, written: Written, case: str, why: str) -> None:
+    page = opened(written(full()), f"#case-{case}")
+    row = page.locator(f"[id='case-{case}'] tr", has_text="sync.durable")
+    assert [cell.strip() for cell in row.locator("td").all_inner_texts()] == ["not run", "sync.durable", "", why]
 
 
 def test_a_link_to_what_the_filter_hides_is_followed(opened: Opener, written: Written) -> None:

@@ -3,7 +3,7 @@
 // as texts, never as markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const [ID, VERDICT, STIMULUS, REASON, TIER, CUT, OUTPUT, SECONDS, EXECUTED, CLAUSES, CHECKS, OPS] = Array(12).keys();
+const [ID, VERDICT, STIMULUS, , TIER, CUT, OUTPUT, SECONDS, EXECUTED, CLAUSES, CHECKS, OPS, , CAUSE, WHY] = Array(15).keys();
 const { texts, cases, odd } = data;
 const lowered = texts.map((text) => text.toLowerCase());
 const PAGE = 100;
@@ -50,9 +50,10 @@ function facts(pairs) {
   return made;
 }
 
-function checkTable(checks) {
+// Where nothing was compared, why the case did not come to it.
+function checkTable(checks, why) {
   const rows = checks.map(([clause, verdict, expected, got, said, reading, times]) => {
-    const seen = [code(texts[got])];
+    const seen = [expected || got ? code(texts[got]) : element("span", { class: "faint" }, texts[why])];
     if (said) seen.push(element("br", {}), `The plugin said: `, code(texts[said]));
     if (reading) seen.push(element("br", {}), `Reading: ${texts[reading]}`);
     const count = times > 1 ? ` × ${times}` : "";
@@ -71,7 +72,8 @@ function contentOf(number) {
   const about = one[CLAUSES].flatMap((clause, place) => [place ? ", " : "", clauseLink(texts[clause])]);
   const content = element("div", {}, facts([
     ["What was done", texts[one[STIMULUS]]],
-    ["Reason", one[REASON] && reasonOf(texts[one[REASON]])],
+    ["Reason", one[WHY] && reasonOf(texts[one[WHY]])],
+    ["Due to", one[CAUSE] && code(texts[one[CAUSE]])],
     ["About", about.length ? element("span", {}, ...about) : ""],
     ["Plugin", one[EXECUTED] ? "" : "None of its ops ran beyond registration."],
     ["Tier", texts[one[TIER]]],
@@ -81,7 +83,7 @@ function contentOf(number) {
     ["Try it again", pre(`${data.command} ${word}`)],
     ["Address", element("a", { href: `#case-${encodeURIComponent(addressOf(number))}` }, "of this case")],
   ]));
-  if (one[CHECKS].length) content.append(checkTable(one[CHECKS]));
+  if (one[CHECKS].length) content.append(checkTable(one[CHECKS], one[WHY]));
   if (one[OPS].length) content.append(element("p", {}, "Calls:"), calls(one[OPS]));
   return content;
 }
@@ -114,7 +116,7 @@ function apply() {
   document.getElementById("cases-shown").textContent = `${fitting.length.toLocaleString("en")}${said} cases`;
 }
 
-// A case fits where one of its checks does. What no check of it says, the case says of all clauses that it is about.
+// A case fits where one of its checks does. One that has none, because it is about no clause, has its own verdict.
 function fitsCase(want, query) {
   const clauseFits = {};
   for (const [clause, [level, group, op]] of Object.entries(data.clauses))
@@ -126,12 +128,9 @@ function fitsCase(want, query) {
   return (number) => {
     const one = cases[number];
     if (!isOpen && !one[CHECKS].some((check) => fits(check[0], check[1]))) {
-      if (one[CHECKS].some((check) => check[1] === one[VERDICT])) return false;
-      const alone = one[CLAUSES].length ? one[CLAUSES].some((clause) => fits(clause, one[VERDICT]))
-        : one[VERDICT] === verdict && !want.level && !want.class && !want.op;
-      if (!alone) return false;
+      if (one[CHECKS].length || one[VERDICT] !== verdict || want.level || want.class || want.op) return false;
     }
-    return !said || said[one[ID]] || said[one[STIMULUS]] || said[one[REASON]] || said[one[OUTPUT]]
+    return !said || said[one[ID]] || said[one[STIMULUS]] || said[one[WHY]] || said[one[OUTPUT]]
       || one[CLAUSES].some((place) => said[place]) || one[OPS].some((place) => said[place])
       || one[CHECKS].some(([clause, , ...more]) => said[clause] || more.slice(0, 4).some((place) => said[place]));
   };

@@ -1,0 +1,371 @@
+"""What holds of every verdict, whatever a case saw: each rule is tried on generated evidence, and on wrong judges."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from tests.records import CLAUSES, HEADER
+from tests.records import record as recorded
+from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.verdicts import TargetVerdict, Verdict, worst
+from tffs_conformance.suite.contract.claims import Claims
+from tffs_conformance.suite.judge import blame, cases, reports, targets
+from tffs_conformance.suite.judge.cases import judge
+from tffs_conformance.suite.judge.evidence import Block, Death, Evidence, Fall, Statement
+
+#: Clauses of each level and kind: of ops, of loading, disputed, with a reading that loses data, and of every op.
+NAMES = (
+    "read.succeeds",
+    "append.succeeds",
+    "read.beside-a-writer",
+    "writable_file.cleanup.unclosed-data",
+    "registration.loads",
+    *blame.SURVIVED,
+)
+READINGS = {"writable_file.cleanup.unclosed-data": ("kept", "dropped")}
+OPS = ("read", "append", "stat", "dlopen")
+#: Written out once more here: the rule is what the judge is held to.
+PASSES = frozenset({Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL})
+#: Claims of each kind about the same clauses.
+CLAIMS = (
+    Claims(),
+    Claims.of({"append": False}, {}),
+    Claims(hidden={"read.succeeds": "nobody sees it"}),
+    Claims(decided={"writable_file.cleanup.unclosed-data": (("kept",), "so")}),
+)
+
+#: What several statements about one clause could be told apart by.
+NUMBERS = st.integers(0, 3).map(str)
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> Statement:
+    name, holds = draw(st.sampled_from(NAMES)), draw(st.booleans())
+    reading = draw(st.sampled_from((None, *READINGS.get(name, ())))) if holds else None
+    return Statement(name, holds, "as expected", draw(NUMBERS), reading, times=draw(st.integers(1, 3)),
+                     prepared=draw(st.booleans()))  # fmt: skip
+
+
+DEATHS = st.builds(Death, st.sampled_from(OPS), st.sampled_from(Fall), NUMBERS, st.booleans())
+BLOCKS = st.builds(Block, st.sampled_from(OPS), NUMBERS, st.booleans(), st.none() | DEATHS)
+FLAWS = st.builds(Block, st.sampled_from(OPS[:3]), NUMBERS)
+
+
+@st.composite
+def evidence(draw: st.DrawFn) -> Evidence:
+    """What a case may see; a case that came to its end has neither died nor been blocked."""
+    ended = draw(st.sampled_from(Ending))
+    return Evidence(
+        clauses=tuple(draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True))),
+        statements=tuple(draw(st.lists(statements(), max_size=4))),
+        ended=ended,
+        reason=None if ended is Ending.WHOLE else draw(NUMBERS),
+        answered=draw(st.booleans()),
+        death=draw(DEATHS) if ended is Ending.DIED else None,
+        block=draw(BLOCKS) if ended is Ending.BLOCKED else None,
+        flaw=draw(st.none() | FLAWS),
+        known=draw(st.dictionaries(st.sampled_from(OPS), NUMBERS, max_size=1)),
+        promised=draw(st.sets(st.sampled_from(OPS), max_size=1)),
+    )
+
+
+# The rules ------------------------------------------------------------------------------------------------------------
+
+
+def every_clause_has_a_check(seen: Evidence, claims: Claims) -> None:
+    """Every clause that is declared has a check, and the verdict is the worst of the checks and nothing else."""
+    found = judge(seen, claims)
+    assert {*seen.clauses} <= {one.clause for one in found.checks}
+    assert found.verdict is worst(one.verdict for one in found.checks)
+    bare = [one for one in found.checks if not one.expected]
+    # What nothing was compared of is as the case ended, and stands once.
+    assert {one.verdict for one in bare} <= {REST[found.ended]}
+    assert found.ended is seen.ended or (seen.ended, found.ended) == (Ending.WHOLE, Ending.BROKEN)
+    assert {one.clause for one in bare}.isdisjoint(one.clause for one in found.checks if one.expected)
+    if found.verdict in (Verdict.NOT_RUN, Verdict.ERROR, Verdict.ABSENT):
+        assert found.reason
+
+
+def a_pass_needs_the_stimulus(seen: Evidence, claims: Claims) -> None:
+    """What passes was said of the stimulus: of each clause no more than that, nothing where it was not reached."""
+    found = judge(seen, claims)
+    said = Counter[tuple[str, str]]()
+    for one in seen.statements:
+        if not one.prepared:
+            said[one.clause, one.got] += one.times
+    reached = seen.answered or any(not one.prepared for one in seen.statements)
+    for made in found.checks:
+        if made.verdict not in PASSES:
+            continue
+        if made.clause in blame.SURVIVED and not said[made.clause, made.got]:
+            # What an op keeps by coming back: it did, and none died.
+            assert reached
+            assert seen.death is None
+            assert made.clause in seen.clauses
+        else:
+            said[made.clause, made.got] -= made.times
+            assert said[made.clause, made.got] >= 0
+    # The same with all that only prepared it: a case that never reached its stimulus passes nothing.
+    before = tuple(replace(one, prepared=True) for one in seen.statements)
+    never = judge(replace(seen, statements=before, answered=False), claims)
+    assert not PASSES & {one.verdict for one in never.checks}
+
+
+def is_seen(one: CheckRecord) -> bool:
+    """Whether a check is made of a statement, and not of what a case did not come to, or survived."""
+    return bool(one.expected) and one.got != "every op came back"
+
+
+def blame_adds(seen: Evidence, claims: Claims) -> None:
+    """A flaw, a death and a block take no check away that was there: what was seen stays, and no verdict is better."""
+    alone = replace(seen, flaw=None, death=None, block=None)
+    before = judge(alone, claims)
+    was_seen = [one for one in before.checks if is_seen(one)]
+    there = Counter(was_seen)
+    for one in ("flaw", "death", "block"):
+        after = judge(replace(alone, **{one: getattr(seen, one)}), claims)
+        assert there <= Counter(after.checks)
+    whole = judge(seen, claims)
+    assert there <= Counter(whole.checks)
+    if before.verdict is Verdict.VIOLATION:
+        assert whole.verdict in (Verdict.VIOLATION, Verdict.ERROR)
+    # Causes first: what blame says stands before what was seen.
+    assert [one for one in whole.checks if is_seen(one)][-there.total() or len(whole.checks) :] == was_seen
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> Report:
+    """The report of some cases, whole or not."""
+    tables: Any = draw(st.sampled_from(({"read": "plugin", "stat": "plugin"}, {"read": "plugin", "stat": "absent"})))
+    header = msgspec.structs.replace(HEADER, target=msgspec.structs.replace(HEADER.target, tables=tables))
+    made = draw(st.lists(run_cases(), min_size=1, max_size=4))
+    numbered = [msgspec.structs.replace(one, id=f"a/{place}") for place, one in enumerate(made)]
+    left_out = draw(st.none() | st.just("interrupted"))
+    return reports.build(header, numbered, duration=1, left_out=left_out)
+
+
+@st.composite
+def run_cases(draw: st.DrawFn) -> CaseRecord:
+    clauses = tuple(draw(st.lists(st.sampled_from(list(CLAUSES)), min_size=1, unique=True)))
+    ended = draw(st.sampled_from(Ending))
+    verdicts = st.sampled_from(("conform", "conform", "tolerated", "informational", "warning", "waived"))
+    made = [
+        CheckRecord(name, Verdict(draw(verdicts)), "x", "y", times=draw(st.integers(1, 500)))
+        for name in clauses
+        if draw(st.booleans())
+    ]
+    return recorded("a", REST[ended], *made, clauses=clauses, ended=ended, reason=draw(st.none() | st.just("x")))
+
+
+def nothing_is_conformant_that_is_not_known(found: Report) -> None:
+    """No class and no target is conformant while a MUST clause of it was not run in a case; it names the clause."""
+    unknown = {
+        check.clause
+        for case in found.cases
+        for check in case.checks
+        if check.verdict is Verdict.NOT_RUN and found.clauses[check.clause].level == "MUST"
+    }
+    good = {TargetVerdict.CONFORMANT, TargetVerdict.WITH_WAIVERS}
+    judged: list[tuple[set[str], TargetVerdict, str]] = [(unknown, found.verdict, found.reason)]
+    for name, account in found.classes.items():
+        own = {clause for clause in unknown if found.clauses[clause].conformance_class == name}
+        judged.append((own, account.verdict, account.reason))
+    for clauses, verdict, reason in judged:
+        if clauses:
+            assert verdict not in good
+        if "not run in a case" in reason:
+            assert verdict is TargetVerdict.INCOMPLETE
+            assert min(clauses) in reason
+    if unknown and found.left_out is None and found.executed.must and not found.counts.error:
+        assert (found.verdict, "not run in a case" in found.reason) == (TargetVerdict.INCOMPLETE, True)
+    if found.verdict in good:
+        assert (found.counts.violation, found.counts.error, found.left_out) == (0, 0, None)
+        assert found.executed.must
+
+
+Rule = Callable[[Evidence, Claims], None]
+#: Nobody reads the smallest input on which a mutant is found out.
+SETTINGS = settings(
+    max_examples=150,
+    deadline=None,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+RULES: Sequence[Rule] = (every_clause_has_a_check, a_pass_needs_the_stimulus, blame_adds)
+
+
+def tried(rule: Rule) -> None:
+    """Try a rule on some cases, the same ones each time."""
+
+    @seed(1)
+    @SETTINGS
+    @given(evidence(), st.sampled_from(CLAIMS))
+    def each(seen: Evidence, claims: Claims) -> None:
+        rule(seen, claims)
+
+    each()
+
+
+def tried_on_runs() -> None:
+    """Try the rule about classes and targets on as many runs, the same ones each time."""
+
+    @seed(1)
+    @SETTINGS
+    @given(runs())
+    def each(found: Report) -> None:
+        nothing_is_conformant_that_is_not_known(found)
+
+    each()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_holds(rule: Rule) -> None:
+    tried(rule)
+
+
+def test_no_class_and_no_target_is_conformant_of_which_a_must_was_not_run() -> None:
+    tried_on_runs()
+
+
+# Wrong judges ---------------------------------------------------------------------------------------------------------
+
+_completed, _check, _blamed = cases.completed, cases.check, blame.blamed
+_judge_class, _judge_target = targets.judge_class, targets.judge_target
+
+
+def _only_where_nothing_was_compared(names: Sequence[str], made: list[CheckRecord], ended: Ending) -> Any:
+    """A violation of a step makes the clauses of its case vanish."""
+    return made or _completed(names, made, ended)
+
+
+def _by_the_ending(ended: Ending) -> Callable[..., Any]:
+    """Every case is completed as if it had ended so."""
+    return lambda names, made, _: _completed(names, made, ended)
+
+
+def _by_the_first(verdicts: Iterable[Verdict]) -> Verdict:
+    """The first check decides."""
+    return next(iter(verdicts))
+
+
+def _by_the_best(verdicts: Iterable[Verdict]) -> Verdict:
+    """One that is kept hides what is broken."""
+    return min(verdicts, key=lambda verdict: verdict is Verdict.VIOLATION)
+
+
+def _blamed_alone(seen: Evidence) -> Any:
+    """Where a cause is known the rest of what was seen is dropped."""
+    said = list(_blamed(seen))
+    object.__setattr__(seen, "statements", () if said else seen.statements)
+    return iter(said)
+
+
+def _survived_all_the_same(seen: Evidence, said: list[Statement]) -> Any:
+    """Robust is who was never asked."""
+    for name in blame.SURVIVED:
+        if name in seen.clauses and not any(one.clause == name for one in said):
+            yield Statement(name, True, "every op comes back", "every op came back")
+
+
+def _the_plainest_alone(seen: Evidence) -> Any:
+    """What blame says of a clause stands instead of what was seen of it."""
+    said = list(_blamed(seen))
+    names = {one.clause for one in said}
+    object.__setattr__(seen, "statements", tuple(one for one in seen.statements if one.clause not in names))
+    return iter(said)
+
+
+def _causes_last(seen: Evidence) -> Any:
+    """A consequence is told before its cause."""
+    object.__setattr__(seen, "statements", (*seen.statements, *_blamed(seen)))
+    return iter(())
+
+
+def _all_pass(names: Sequence[str], made: list[CheckRecord], _: Ending) -> Any:
+    """What was not broken is kept."""
+    covered = {one.clause for one in made}
+    return [*made, *(CheckRecord(name, Verdict.CONFORM) for name in names if name not in covered)]
+
+
+def _twice(names: Sequence[str], made: list[CheckRecord], ended: Ending) -> Any:
+    """What was compared is not run as well."""
+    return [*made, *_completed(names, [], ended)]
+
+
+def _once_too_often(said: Statement, claims: Claims) -> CheckRecord:
+    """A check counts for more than was seen."""
+    return msgspec.structs.replace(_check(said, claims), times=said.times + 1)
+
+
+#: What the judge makes wrong: its name, the rule that finds it out, the attribute of `cases`, and what it is instead.
+MUTANTS: tuple[tuple[str, Rule, str, Any], ...] = (
+    ("nothing-is-completed", every_clause_has_a_check, "completed", lambda names, made, ended: made),
+    ("a-step-hides-clauses", every_clause_has_a_check, "completed", _only_where_nothing_was_compared),
+    ("every-end-is-whole", every_clause_has_a_check, "completed", _by_the_ending(Ending.WHOLE)),
+    ("compared-and-not-run", every_clause_has_a_check, "completed", _twice),
+    ("the-first-decides", every_clause_has_a_check, "worst", _by_the_first),
+    ("the-best-decides", every_clause_has_a_check, "worst", _by_the_best),
+    ("the-alphabet-decides", every_clause_has_a_check, "worst", min),
+    ("preparing-passes", a_pass_needs_the_stimulus, "_counts", lambda said, claims: True),
+    (
+        "preparing-informs",
+        a_pass_needs_the_stimulus,
+        "_counts",
+        lambda said, claims: not (said.holds and said.prepared),
+    ),
+    ("never-asked-survives", a_pass_needs_the_stimulus, "_survived", _survived_all_the_same),
+    ("not-broken-is-kept", a_pass_needs_the_stimulus, "completed", _all_pass),
+    ("more-than-was-seen", a_pass_needs_the_stimulus, "check", _once_too_often),
+    ("a-cause-hides-the-rest", blame_adds, "blamed", _blamed_alone),
+    ("a-cause-hides-its-clause", blame_adds, "blamed", _the_plainest_alone),
+    ("consequences-first", blame_adds, "blamed", _causes_last),
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "attribute", "wrong"), [mutant[1:] for mutant in MUTANTS], ids=[m[0] for m in MUTANTS]
+)
+def test_a_wrong_judge_is_found_out(rule: Rule, attribute: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, attribute, wrong)
+    with pytest.raises(AssertionError):
+        tried(rule)
+
+
+def _deaf(judging: Callable[..., Any]) -> Callable[..., Any]:
+    """A judge of counts that does not hear what was not run."""
+    return lambda counts, **more: judging(counts, **(more | {"not_run": ()}))
+
+
+def _by_majority(judging: Callable[..., Any]) -> Callable[..., Any]:
+    """One that hears of it where more was not run than kept: as it was before."""
+
+    def judged(counts: Mapping[Verdict, int], **more: Any) -> Any:
+        few = counts[Verdict.NOT_RUN] <= counts[Verdict.CONFORM]
+        return judging(counts, **(more | ({"not_run": ()} if few else {})))
+
+    return judged
+
+
+#: The attribute of `reports` that is another, and by which function.
+WRONG_OF_RUNS: Mapping[str, tuple[str, Any]] = {
+    "deaf-class": ("judge_class", _deaf(_judge_class)),
+    "deaf-target": ("judge_target", _deaf(_judge_target)),
+    "majority-class": ("judge_class", _by_majority(_judge_class)),
+    "majority-target": ("judge_target", _by_majority(_judge_target)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_OF_RUNS)
+def test_a_wrong_judge_of_runs_is_found_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    attribute, wrong = WRONG_OF_RUNS[name]
+    monkeypatch.setattr(reports, attribute, wrong)
+    with pytest.raises(AssertionError):
+        tried_on_runs()
