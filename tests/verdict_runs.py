@@ -22,7 +22,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.faults.driven import BUSY, HANGING, OF_SEVERAL
 from tests.faults.test_beyond import SHOWN
@@ -33,6 +33,7 @@ TABLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("faul
 #: A few histories, always the same, and no file of 2 GiB: how long that takes is another question.
 FEW_HISTORIES = ("--seed=1", "--examples=10")
 BACKING = "--backing=file://{path}"
+MISSED = "NOT CAUGHT"
 
 
 @dataclass(frozen=True)
@@ -142,17 +143,32 @@ def report(folder: Path, name: str) -> dict[str, Any]:
     return read
 
 
-def caught(run: Run, folder: Path) -> Iterator[tuple[str, str, str, str]]:
-    """For each clause that a fault breaks: the fault, the clause, what was found of it, and what is told first."""
+class Caught(NamedTuple):
+    """What became of a fault and one of the clauses that it breaks; a row of the table."""
+
+    fault: str
+    clause: str
+    found: str
+    told_first: str
+    is_its_cause: str
+
+
+def caught(run: Run, folder: Path) -> Iterator[Caught]:
+    """A row for each clause that a fault breaks."""
+    read = report(folder, run.name)
     found: dict[str, set[str]] = {}
-    for case in report(folder, run.name)["cases"]:
+    for case in read["cases"]:
         for check in case["checks"]:
             if check["verdict"] in ("violation", "warning"):
                 found.setdefault(check["clause"], set()).add(check["verdict"])
     shown = (folder / run.name / "output.txt").read_text(errors="replace")
-    first = re.search(r"^(?:VIOLATION|WARNING) (\S+)", shown, re.MULTILINE)
+    told = re.search(r"^(?:VIOLATION|WARNING) (\S+)", shown, re.MULTILINE)
+    first = told[1] if told else "nothing"
+    # The op whose fault it is; a clause of all ops names it.
+    ops: set[str | None] = {op for op in OPS if re.search(rf"[ :]{re.escape(op)}(\.|$)", run.name)}
+    cause = first in run.clauses or (told and ops and read["clauses"][first]["op"] in ops | {None})
     for clause in sorted(run.clauses):
-        yield run.name, clause, ", ".join(sorted(found.get(clause, {"NOT CAUGHT"}))), first[1] if first else "nothing"
+        yield Caught(run.name, clause, ", ".join(sorted(found.get(clause, {MISSED}))), first, "yes" if cause else "no")
 
 
 def main() -> None:
@@ -173,12 +189,12 @@ def main() -> None:
                 failed.append(run)
             print(f"{number + 1}/{len(selected)} {time.monotonic() - started:.1f} s {run.name}", flush=True)
     rows = [row for run in selected if run.clauses and run not in failed for row in caught(run, folder)]
-    lines = [f"| {' | '.join(row)} |\n" for row in rows]
-    table = "".join(["| fault | clause | found | told first |\n|---|---|---|---|\n", *lines])
-    (folder / "faults.md").write_text(table)
-    missed = sum(row[2] == "NOT CAUGHT" for row in rows)
-    later = sum(row[1] != row[3] for row in rows)
-    print(f"{len(selected)} runs; {len(rows)} clauses of faults: {missed} not caught, {later} not told first")
+    lines = ["| fault | clause | found | told first | of its cause |", "|---|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    (folder / "faults.md").write_text("\n".join(lines) + "\n")
+    missed = sum(row.found == MISSED for row in rows)
+    later = len({row.fault for row in rows if row.is_its_cause == "no"})
+    print(f"{len(selected)} runs; {len(rows)} clauses of faults, {missed} not caught; {later} faults told by another")
     for run in failed:
         print(f"no report: {run.name}")
     sys.exit(bool(failed))
