@@ -222,9 +222,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
-    parser.add_argument("--again", type=Path, help="more runs of the version before: what differs there is chance")
+    again = "more runs of the version before, of what may depend on chance: what differs there does; repeatable"
+    parser.add_argument("--again", type=Path, action="append", default=[], help=again)
     given = parser.parse_args(arguments)
-    by_chance = {one.place for one in compared(given.before, given.again)} if given.again else set()
+    by_chance = {one.place for folder in given.again for one in compared(given.before, folder)}
     explained: Rows = {}
     unexplained: dict[str, list[Place]] = {}
     for change in compared(given.before, given.after):
