@@ -1,0 +1,204 @@
+"""Runs the suite on right and on wrong plugins with the tffs-conformance of any Python, and keeps the reports.
+
+`python -m tests.verdict_runs --python=PYTHON FOLDER` writes FOLDER/<name>/report.json for posix, memory, each set of
+choices and each fault; made with two versions, `tests/verdict_changes.py` compares them. PYTHON has pytest and the
+version to be tried; what is run is told by this clone. A report that is there already is not made again.
+
+At the end FOLDER/faults.md says of each fault of the tables on which of its clauses it was caught, and what a reader is
+told first.
+"""
+
+import argparse
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.faults.driven import BUSY, HANGING, OF_SEVERAL
+from tests.faults.test_beyond import SHOWN
+from tests.test_choices import FEW, FULL, HALVES, RUNS
+from tffs_conformance.harness.ops.tables import OPS
+
+TABLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("faults.toml").read_text())
+#: A few histories, always the same, and no file of 2 GiB: how long that takes is another question.
+FEW_HISTORIES = ("--seed=1", "--examples=10")
+BACKING = "--backing=file://{path}"
+MISSED = "NOT CAUGHT"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the suite: the folder of its report, and its arguments.
+
+    `clauses` are those that have to be found broken. Where there are some, their cases, the `cases` and the smoke tier
+    are run; where there are none, what the arguments select.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    clauses: set[str] = field(default_factory=set)
+    cases: set[str] = field(default_factory=set)
+
+
+def runs(tensorflow: str | None) -> Iterator[Run]:
+    """All of them; the faults that only TensorFlow's own readers and writers show if there is a Python with it."""
+    yield Run("posix", ("--plugin=posix", *FEW_HISTORIES))
+    yield Run("memory", ("--plugin=memory", *FEW_HISTORIES))
+    for number, choices in enumerate((*RUNS, *HALVES, *FEW)):
+        tier: tuple[str, ...] = FEW_HISTORIES if choices == FULL else ("--tier=must",)
+        name = f"choices/{number}-{choices.split(',')[0]}"
+        yield Run(name, ("--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", *tier))
+    yield from _faults()
+    for answer in ("fails", "ok"):
+        yield Run(f"hollow/{answer}", (*_fake("hollow", answer), BACKING, *FEW_HISTORIES))
+    for op in OPS:
+        for kind in ("crash", "hang"):
+            about = ("--tier=must", f"--clause={op}.*", "--call-timeout=1", BACKING)
+            yield Run(f"hostile/{kind}:{op}", (*_fake("faulty", f"{kind}:{op}"), *about))
+    if tensorflow:
+        for fault, clauses in _by_fault(TABLES["through"]).items():
+            given = (*_fake(*_split(fault)), f"--through={tensorflow}", *(f"--clause={name}" for name in clauses))
+            yield Run(f"through/{fault}", given, clauses)
+
+
+def _faults() -> Iterator[Run]:
+    """One for each fault of the tables, with all that it has to be caught on."""
+    found = _by_fault(TABLES["faults"])
+    for fault, clause in TABLES["further"].items():
+        found.setdefault(f"faulty {fault}", set()).add(clause)
+    cases: dict[str, set[str]] = {}
+    for fault, case, clause in SHOWN:
+        found.setdefault(f"faulty {fault}", set()).add(clause)
+        cases.setdefault(f"faulty {fault}", set()).add(case)
+    for name, clauses in found.items():
+        plugin, fault = _split(name)
+        patience = HANGING if "hang" in fault else BUSY
+        scheme = [f"--scheme={OF_SEVERAL[fault]}"] if fault in OF_SEVERAL else []
+        given = (*_fake(plugin, fault), *scheme, f"--call-timeout={patience}", BACKING)
+        yield Run(f"faults/{name}", given, clauses, cases.get(name, set()))
+
+
+def _by_fault(table: dict[str, str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for clause, fault in table.items():
+        found.setdefault(fault, set()).add(clause)
+    return found
+
+
+def _split(fake: str) -> tuple[str, str]:
+    plugin, _, fault = fake.partition(" ")
+    return plugin, fault
+
+
+def _fake(plugin: str, fault: str) -> tuple[str, str]:
+    return f"--plugin=fakes/{plugin}", f"--env=TFFS_FAULT={fault}"
+
+
+def perform(run: Run, python: str, folder: Path) -> bool:
+    """Make a report, and keep it with what the terminal showed; whether there is one."""
+    kept = folder / run.name
+    with tempfile.TemporaryDirectory() as directory:
+        given = [*run.arguments, *(f"--case={case}" for case in _selected(run, folder))]
+        done = subprocess.run(
+            # In an empty folder: what PYTHON has installed is meant, and no clone.
+            [python, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--report-dir=out", *given],
+            cwd=directory,
+            env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / "output.txt").write_bytes(done.stdout)
+        made = Path(directory, "out", "report.json")
+        if made.exists():
+            shutil.move(made, kept / "report.json")
+        return (kept / "report.json").exists()
+
+
+def _selected(run: Run, folder: Path) -> list[str]:
+    """The cases for a fault, by what this version says of posix: of its clauses, its own, and the smoke tier."""
+    if not run.clauses or run.name.startswith("through/"):
+        return []
+    return [
+        case["id"]
+        for case in report(folder, "posix")["cases"]
+        if run.clauses & set(case["clauses"]) or case["id"] in run.cases or case.get("tier") == "smoke"
+    ]
+
+
+def report(folder: Path, name: str) -> dict[str, Any]:
+    """A report that was kept."""
+    read: dict[str, Any] = json.loads((folder / name / "report.json").read_text())
+    return read
+
+
+class Caught(NamedTuple):
+    """What became of a fault and one of the clauses that it breaks; a row of the table."""
+
+    fault: str
+    clause: str
+    found: str
+    told_first: str
+    is_its_cause: str
+
+
+def caught(run: Run, folder: Path) -> Iterator[Caught]:
+    """A row for each clause that a fault breaks."""
+    read = report(folder, run.name)
+    found: dict[str, set[str]] = {}
+    for case in read["cases"]:
+        for check in case["checks"]:
+            if check["verdict"] in ("violation", "warning"):
+                found.setdefault(check["clause"], set()).add(check["verdict"])
+    shown = (folder / run.name / "output.txt").read_text(errors="replace")
+    told = re.search(r"^(?:VIOLATION|WARNING) (\S+)", shown, re.MULTILINE)
+    first = told[1] if told else "nothing"
+    # The op whose fault it is; a clause of all ops names it.
+    ops: set[str | None] = {op for op in OPS if re.search(rf"[ :]{re.escape(op)}(\.|$)", run.name)}
+    cause = first in run.clauses or (told and ops and read["clauses"][first]["op"] in ops | {None})
+    for clause in sorted(run.clauses):
+        yield Caught(run.name, clause, ", ".join(sorted(found.get(clause, {MISSED}))), first, "yes" if cause else "no")
+
+
+def main() -> None:
+    """Make what is not there yet, and the table of the faults."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--python", default=sys.executable, help="the Python whose tffs-conformance is tried")
+    parser.add_argument("--only", default="*", help="those whose names fit, such as 'faults/*'; posix has to be there")
+    parser.add_argument("--tensorflow", metavar="PYTHON", help="one with TensorFlow, for the faults through/*")
+    given = parser.parse_args()
+    folder = given.folder.resolve()
+    selected = [run for run in runs(given.tensorflow) if fnmatch.fnmatchcase(run.name, given.only)]
+    failed = []
+    for number, run in enumerate(selected):
+        if not (folder / run.name / "report.json").exists():
+            started = time.monotonic()
+            if not perform(run, given.python, folder):
+                failed.append(run)
+            print(f"{number + 1}/{len(selected)} {time.monotonic() - started:.1f} s {run.name}", flush=True)
+    rows = [row for run in selected if run.clauses and run not in failed for row in caught(run, folder)]
+    lines = ["| fault | clause | found | told first | of its cause |", "|---|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    (folder / "faults.md").write_text("\n".join(lines) + "\n")
+    missed = sum(row.found == MISSED for row in rows)
+    later = len({row.fault for row in rows if row.is_its_cause == "no"})
+    print(f"{len(selected)} runs; {len(rows)} clauses of faults, {missed} not caught; {later} faults told by another")
+    for run in failed:
+        print(f"no report: {run.name}")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
