@@ -95,3 +95,29 @@ def test_each_clause_has_a_place_and_each_pattern_a_clause() -> None:
     patterns = catalogue.causes_first()
     assert [name for name, place in places.items() if place == len(patterns)] == []
     assert [pattern for place, pattern in enumerate(patterns) if place not in places.values()] == []
+
+
+#: An op whose clause stands behind another one in the order.
+SPOILS = {"late.succeeds": clause("MUST", "read", "read", order=9)}
+
+
+def spoilt(*cases: CaseRecord) -> list[tuple[str, list[str]]]:
+    ordered = CLAUSES | SPOILS | {"a.early": clause("MUST", "read", "read", order=3)}
+    found = findings(build(replace(HEADER, clauses=ordered), cases, duration=None, left_out=None))
+    return [(one.clause, one.beside) for one in found]
+
+
+def test_what_spoilt_the_set_up_is_told_before_what_was_seen_then() -> None:
+    cause = broken("1", "late.succeeds", "a.early", cause="late")
+    # Other cases do not say again that the op goes wrong.
+    assert spoilt(cause, broken("2", "a.early", cause="late")) == [("late.succeeds", ["a.early"])]
+
+
+def test_what_is_broken_mostly_without_a_spoilt_set_up_is_a_finding_of_its_own() -> None:
+    cause = broken("1", "late.succeeds", cause="late")
+    alone = [broken(name, "a.early") for name in "23"]
+    assert spoilt(cause, *alone, broken("4", "a.early", cause="late")) == [("late.succeeds", []), ("a.early", [])]
+    assert spoilt(cause, *(broken(name, "a.early", cause="another") for name in "23")) == [
+        ("late.succeeds", []),
+        ("a.early", []),
+    ]

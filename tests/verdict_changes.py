@@ -85,6 +85,11 @@ def answers(case: Document, clause: str, verdict: str) -> list[str]:
     return [one["got"] for one in case["checks"] if (one["clause"], one["verdict"]) == (clause, verdict)]
 
 
+def is_law(clause: str) -> bool:
+    """Whether every call is held to the clause, whatever its case is about."""
+    return any(fnmatch.fnmatchcase(clause, one) for one in LAWS)
+
+
 def lacks_a_must(change: Change) -> bool:
     """Whether a MUST clause of this class, or of any for the target, was not run in a case."""
     report = change.after
@@ -97,6 +102,17 @@ def lacks_a_must(change: Change) -> bool:
     )
 
 
+#: The clauses that every call of an op is held to.
+LAWS = ("common.*", "robustness.no-overrun", "*.returns-the-count", "*return-on-error", "read.return-agrees-*")
+SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
+#: The cases that went into the tier large.
+LARGE = (
+    "listing/two-pages",
+    "sizes/beyond-2-gib",
+    "sizes/large-moved*",
+    "storage/append-to-a-large-file",
+    "storage/one-read-of-2-gib",
+)
 REASONS = (
     Reason(
         "empty",
@@ -111,7 +127,13 @@ REASONS = (
     Reason(
         "set-up only",
         "What the case is about was not reached: that a law was kept until then says something of the set-up only.",
-        lambda it: it.gone <= PASSES and it.come <= UNSEEN and bool(it.come) and ended_early(it.before),
+        lambda it: (
+            it.gone <= PASSES
+            and bool(it.come)
+            and (
+                (it.come <= UNSEEN and ended_early(it.before)) or (it.come == {"does not apply"} and is_law(it.clause))
+            )
+        ),
     ),
     Reason(
         "no longer dropped",
@@ -128,6 +150,21 @@ REASONS = (
         ),
     ),
     Reason(
+        "the tree",
+        "What an op leaves is looked at after OK, too.",
+        lambda it: (
+            fnmatch.fnmatchcase(it.case, "status/*")
+            and it.gone <= {SILENT}
+            and it.come <= {"conform", "violation"}
+            and any(got.startswith("tree") for got in answers(it.after, it.clause, *it.come))
+        ),
+    ),
+    Reason(
+        "came back",
+        "Every op of a case came back that is about that. Only calls through the tables counted before.",
+        lambda it: it.gone == {SILENT} and it.come == {"conform"} and it.clause in SURVIVED,
+    ),
+    Reason(
         "incomplete",
         "A MUST clause was not run in a case: what is not known is not called conformant.",
         lambda it: not it.case and it.gone == {"conformant"} and it.come == {"incomplete"} and lacks_a_must(it),
@@ -135,7 +172,7 @@ REASONS = (
     Reason(
         "large",
         "How much a machine can hold says nothing of a plugin: the case is in a tier of its own.",
-        lambda it: it.come == {NO_CASE} and it.case in ("storage/one-read-of-2-gib", "sizes/beyond-2-gib"),
+        lambda it: it.come == {NO_CASE} and any(fnmatch.fnmatchcase(it.case, one) for one in LARGE),
     ),
 )
 CHANCE = Reason("chance", "Two runs of the version before differ there, too.", lambda it: False)
