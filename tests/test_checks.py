@@ -46,7 +46,7 @@ def checks(*clauses: str, claims: Claims | None = None) -> Checks:
 )
 def test_a_breach_is_as_bad_as_the_level_says(level: Level, holds: bool, verdict: Verdict) -> None:
     made = checks(ORDINARY[level])
-    assert made.check(ORDINARY[level], holds, "a", "b") is holds
+    assert made.that(ORDINARY[level], holds, "a", "b") is holds
     (record,) = made.made
     assert (record.verdict, record.expected, record.got, record.reading) == (verdict, "a", "b", None)
 
@@ -88,7 +88,7 @@ def test_each_harmful_reading_says_what_is_lost() -> None:
 
 def test_a_clause_that_a_case_does_not_declare_is_a_defect_of_the_suite() -> None:
     with pytest.raises(Misused, match="does not declare it"):
-        checks("read.succeeds").check("read.ok-is-exactly-n", True, "a", "b")
+        checks("read.succeeds").that("read.ok-is-exactly-n", True, "a", "b")
 
 
 MUST = ORDINARY[Level.MUST]

@@ -17,6 +17,6 @@ def test_a_case_that_looks_behind_the_ops_has_to_be_marked(tmp_path: Path, look:
     bench = Workbench(Target("posix", plugin_path("posix"), "posix", f"posix://{tmp_path}/root"), NOTHING)
     try:
         with pytest.raises(Misused, match="over_tables"):
-            getattr(Case(bench, "read/unmarked", (), ""), look)
+            getattr(Case(bench, "read/unmarked", (), "").surroundings, look)
     finally:
         bench.close()
