@@ -53,8 +53,9 @@ def case(wire: Wire, *, through: bool = True, scheme: str = "mine", **known: Any
         ),
         fs=TensorFlowFilesystem(RawFilesystem(wire, 0, []), Guard("mine://r/case")),
         uri=lambda *names: "/".join(("mine://r/case", *names)),
+        surroundings=SimpleNamespace(end_host=lambda: None),
         made=made,
-        check=lambda _, holds, expected, got, said="": made.append((holds, expected, got, said)),
+        check=SimpleNamespace(that=lambda _, holds, expected, got, said="": made.append((holds, expected, got, said))),
     )
 
 

@@ -21,7 +21,7 @@ def checks(*clauses: str) -> Checks:
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_statement_says_what_was_compared(holds: bool) -> None:
     made = checks(MUST)
-    assert made.check(MUST, holds, "a", "b", "c") is holds
+    assert made.that(MUST, holds, "a", "b", "c") is holds
     assert made.made == [Statement(MUST, holds, "a", "b", said="c")]
 
 
@@ -37,7 +37,7 @@ def test_a_statement_names_the_reading_that_is_followed() -> None:
 
 def test_a_clause_that_a_case_does_not_declare_is_a_defect_of_the_suite() -> None:
     with pytest.raises(Misused, match="does not declare it"):
-        checks("read.succeeds").check("read.ok-is-exactly-n", True, "a", "b")
+        checks("read.succeeds").that("read.ok-is-exactly-n", True, "a", "b")
 
 
 @pytest.mark.parametrize(

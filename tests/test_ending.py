@@ -29,8 +29,10 @@ def test_a_case_that_made_no_check_is_an_error_of_the_suite(tmp_path: Path) -> N
 
 def test_a_record_knows_its_tier_and_keeps_no_calls_of_what_is_right(tmp_path: Path) -> None:
     case = begun(tmp_path)
-    case.trace.append(("read", (1, 0, 1 << 20), Outcome("read", Code.OK, "", Read(1 << 20, b"x" * (1 << 20)))))
-    case.check("read.succeeds", True, "a", "a")
+    case.surroundings.trace.append(
+        ("read", (1, 0, 1 << 20), Outcome("read", Code.OK, "", Read(1 << 20, b"x" * (1 << 20))))
+    )
+    case.check.that("read.succeeds", True, "a", "a")
     record = conclude(case, None)
     assert (record.tier, record.ops, record.cut, record.verdict) == ("smoke", (), None, Verdict.CONFORM)
     assert list(tmp_path.iterdir()) == []
@@ -39,8 +41,10 @@ def test_a_record_knows_its_tier_and_keeps_no_calls_of_what_is_right(tmp_path: P
 def test_the_calls_of_what_is_wrong_are_short_in_the_record_and_whole_beside_it(tmp_path: Path) -> None:
     case = begun(tmp_path, TOKEN="hunter22")
     data = b"hunter22" + b"x" * (1 << 20)
-    case.trace.append(("read", (1, 0, len(data)), Outcome("read", Code.OK, "at hunter22", Read(len(data), data))))
-    case.check("read.succeeds", False, "a", "b hunter22", "c hunter22")
+    case.surroundings.trace.append(
+        ("read", (1, 0, len(data)), Outcome("read", Code.OK, "at hunter22", Read(len(data), data)))
+    )
+    case.check.that("read.succeeds", False, "a", "b hunter22", "c hunter22")
     record = conclude(case, None)
     assert record.cut == "read-a-b.calls.txt"
     assert len(record.ops[0]) < 200
@@ -57,7 +61,7 @@ def test_the_calls_of_what_is_wrong_are_short_in_the_record_and_whole_beside_it(
 def test_what_was_not_cut_is_not_kept_twice(tmp_path: Path, texts: tuple[str, ...]) -> None:
     case = begun(tmp_path)
     for text in texts:
-        case.trace.append(("stat", (1, b"/a"), Outcome("stat", Code.NOT_FOUND, text, None)))
-    case.check("read.succeeds", False, "a", "b")
+        case.surroundings.trace.append(("stat", (1, b"/a"), Outcome("stat", Code.NOT_FOUND, text, None)))
+    case.check.that("read.succeeds", False, "a", "b")
     assert conclude(case, None).cut is None
     assert list(tmp_path.iterdir()) == []

@@ -96,7 +96,7 @@ def test_core_may_pass_on_another_error_and_no_error_for_a_success(
     asked: Code, code: Code, passed_on: str, right: bool
 ) -> None:
     found: list[object] = []
-    case: Any = SimpleNamespace(status=lambda *check: found.append(check))
+    case: Any = SimpleNamespace(check=SimpleNamespace(status=lambda *check: found.append(check)))
     outcome = Outcome("delete_recursively", code, "", None, source=Source.DEFAULT, passed_on=passed_on)
     expectation = Expectation("a.clause", frozenset({asked}))
     assert Walk(case)._as_expected(Step("delete_recursively", ("a/b",)), outcome, expectation) is right

@@ -36,6 +36,6 @@ def needs_room(case: Case) -> None:
 def pace(case: Case, move: Callable[[], object]) -> float:
     """Seconds that a call may take which moves COUNT pieces; `move` moves one of them."""
     started = time.monotonic()
-    with case.patient(LEAST):
+    with case.surroundings.patient(LEAST):
         move()
     return max(LEAST, (time.monotonic() - started) * COUNT * SLOWER)

@@ -1,7 +1,8 @@
 """Sets up the situations of the status tables through the plugin."""
 
 from ..contract import statuses
-from ..engine.case import Case, Tree
+from ..engine.case import Case
+from ..engine.setup import Tree
 
 CONTENT = b"0123456789"
 
@@ -19,17 +20,17 @@ def build(this: Case, situation: str, name: str) -> tuple[str, Tree]:
     """Set up a situation with paths that begin with `name`. Return the relative path for the op, and the tree."""
     match situation:
         case statuses.FILE:
-            this.write(name, CONTENT)
+            this.setup.write(name, CONTENT)
             return name, {name: CONTENT}
         case statuses.EMPTY_FILE:
-            this.write(name, b"")
+            this.setup.write(name, b"")
             return name, {name: b""}
         case statuses.EMPTY_DIRECTORY:
-            this.mkdir(name)
+            this.setup.mkdir(name)
             return name, {name: None}
         case statuses.FULL_DIRECTORY:
-            this.mkdir(name)
-            this.write(f"{name}/inside", b"inside")
+            this.setup.mkdir(name)
+            this.setup.write(f"{name}/inside", b"inside")
             return name, {name: None, f"{name}/inside": b"inside"}
         case statuses.MISSING:
             this.uri()
@@ -38,10 +39,10 @@ def build(this: Case, situation: str, name: str) -> tuple[str, Tree]:
             this.uri()
             return f"{name}/leaf", {}
         case statuses.BELOW_A_FILE:
-            this.write(name, CONTENT)
+            this.setup.write(name, CONTENT)
             return f"{name}/leaf", {name: CONTENT}
         case statuses.FAR_BELOW_A_FILE:
-            this.write(name, CONTENT)
+            this.setup.write(name, CONTENT)
             return f"{name}/missing/leaf", {name: CONTENT}
         case _:
             return "", {}

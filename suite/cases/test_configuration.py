@@ -25,8 +25,8 @@ def options(case: Case) -> tuple[Option, ...]:
     """Get all options that have a value, as a set-up step. Block the case where there are none."""
     if not case.fs.available("get_filesystem_configuration"):
         case.missing("get_filesystem_configuration")
-    with case.setup():
-        every = case.require(case.tables.get_filesystem_configuration()).options
+    with case.setup:
+        every = case.setup.require(case.tables.get_filesystem_configuration()).options
     known = tuple(option for option in every if option.values)
     if not known:
         case.blocked("get_filesystem_configuration", "the plugin names no option")
@@ -103,8 +103,8 @@ def set_by(case: Case, op: str, option: Option) -> Outcome[None]:
 
 def restored(case: Case, before: Sequence[Option]) -> None:
     """Set the options back at the end of the block, as a set-up step: other cases may use the same host."""
-    with case.setup():
-        case.require(case.tables.set_filesystem_configuration(before))
+    with case.setup:
+        case.setup.require(case.tables.set_filesystem_configuration(before))
 
 
 @clauses("get_filesystem_configuration.succeeds", "get_filesystem_configuration.names-are-distinct",
@@ -115,24 +115,28 @@ def test_all(case: Case) -> None:
     """All options are asked for, twice."""
     for _ in range(2):
         got = case.tables.get_filesystem_configuration()
-        case.status("get_filesystem_configuration.succeeds", got, Code.OK)
+        case.check.status("get_filesystem_configuration.succeeds", got, Code.OK)
         if not got.ok:
             return
         number, found = got.value.returned, got.value.options
         said = "not written" if number is None else f"{number}, and {len(found)} options"
-        case.check("get_filesystem_configuration.sets-the-number", number == len(found), "the number of options", said)
+        case.check.that(
+            "get_filesystem_configuration.sets-the-number", number == len(found), "the number of options", said
+        )
         names = [option.name for option in found]
         if names:
             distinct = len(set(names)) == len(names) and "" not in names
-            case.check(
+            case.check.that(
                 "get_filesystem_configuration.names-are-distinct", distinct, "each a name of its own", str(names)
             )
         for option in found:
             whole = option.type_tag != BUFFER or all(isinstance(value, bytes) for value in option.values)
             fits = option.type_tag in (INT, REAL, BUFFER) and whole
             said = f"{option.name}: type={option.type_tag}"
-            case.check("get_filesystem_configuration.values-fit-their-type", fits, f"{option.name}: type=0|1|2", said)
-            case.check("get_filesystem_configuration.per-file-is-a-bool", option.per_file in (0, 1),
+            case.check.that(
+                "get_filesystem_configuration.values-fit-their-type", fits, f"{option.name}: type=0|1|2", said
+            )
+            case.check.that("get_filesystem_configuration.per-file-is-a-bool", option.per_file in (0, 1),
                        f"{option.name}: per_file=0|1", f"{option.name}: per_file={option.per_file}")  # fmt: skip
 
 
@@ -144,20 +148,20 @@ def test_each(case: Case) -> None:
     op = "get_filesystem_configuration_option"
     for known in options(case):
         outcome = case.tables.get_filesystem_configuration_option(known.name)
-        case.status(f"{op}.succeeds", outcome, Code.OK)
+        case.check.status(f"{op}.succeeds", outcome, Code.OK)
         got = outcome.value
         said = "nothing" if got is None else f"name={got.name} type={got.type_tag}"
         same = got is not None and (got.name, got.type_tag) == (known.name, known.type_tag)
-        case.check(f"{op}.is-the-one-asked-for", same, f"name={known.name} type={known.type_tag}", said)
+        case.check.that(f"{op}.is-the-one-asked-for", same, f"name={known.name} type={known.type_tag}", said)
         if got is not None:
-            case.equal(f"{op}.agrees-with-all", known.name, shown(known.values), shown(got.values))
+            case.check.equal(f"{op}.agrees-with-all", known.name, shown(known.values), shown(got.values))
 
 
 @clauses("set_filesystem_configuration.succeeds")
 def test_set_all_to_what_they_are(case: Case) -> None:
     """All options are set to what they are."""
     got = case.tables.set_filesystem_configuration(options(case))
-    case.status("set_filesystem_configuration.succeeds", got, Code.OK)
+    case.check.status("set_filesystem_configuration.succeeds", got, Code.OK)
 
 
 @clauses("set_filesystem_configuration_option.succeeds")
@@ -165,7 +169,7 @@ def test_set_each_to_what_it_is(case: Case) -> None:
     """Each option is set to what it is."""
     for known in options(case):
         got = case.tables.set_filesystem_configuration_option(known)
-        case.status("set_filesystem_configuration_option.succeeds", got, Code.OK)
+        case.check.status("set_filesystem_configuration_option.succeeds", got, Code.OK)
 
 
 @pytest.mark.parametrize("op", ["set_filesystem_configuration", "set_filesystem_configuration_option"])
@@ -179,17 +183,17 @@ def test_round_trip(case: Case, op: str) -> None:
     for known in options(case):
         for values in (known.values, *others(known)):
             got = set_by(case, op, with_values(known, values))
-            case.implemented(got)
+            case.check.implemented(got)
             after = now(case)
             if got.ok:
-                case.equal("configuration.round-trip", known.name, shown(values), after.pop(known.name, None))
+                case.check.equal("configuration.round-trip", known.name, shown(values), after.pop(known.name, None))
                 rest = {name: value for name, value in before.items() if name != known.name}
-                case.equal("configuration.disturbs-no-other", "the others", rest, after)
+                case.check.equal("configuration.disturbs-no-other", "the others", rest, after)
             else:
-                case.equal("configuration.refused-changes-nothing", "options", before, after)
-            with case.setup():
-                case.require(set_by(case, op, known))
-    case.equal("configuration.round-trip", "options", before, now(case))
+                case.check.equal("configuration.refused-changes-nothing", "options", before, after)
+            with case.setup:
+                case.setup.require(set_by(case, op, known))
+    case.check.equal("configuration.round-trip", "options", before, now(case))
 
 
 @pytest.mark.parametrize("op", ["set_filesystem_configuration", "set_filesystem_configuration_option"])
@@ -205,14 +209,14 @@ def test_ends(case: Case, op: str) -> None:
         for values in at_the_ends(known):
             before = now(case)
             got = set_by(case, op, with_values(known, values))
-            case.implemented(got)
+            case.check.implemented(got)
             after = now(case)
             if got.ok:
-                case.equal("configuration.round-trip", known.name, shown(values), after.get(known.name))
+                case.check.equal("configuration.round-trip", known.name, shown(values), after.get(known.name))
             else:
-                case.equal("configuration.refused-changes-nothing", "options", before, after)
-        with case.setup():
-            case.require(set_by(case, op, known))
+                case.check.equal("configuration.refused-changes-nothing", "options", before, after)
+        with case.setup:
+            case.setup.require(set_by(case, op, known))
 
 
 @pytest.mark.parametrize("op", ["set_filesystem_configuration", "set_filesystem_configuration_option"])
@@ -228,7 +232,7 @@ def test_together(case: Case, op: str) -> None:
             set_by(case, op, with_values(known, next(others(known), known.values)))
             got = now(case)
             expected[known.name] = got.get(known.name, "")
-            case.equal("configuration.disturbs-no-other", "options", expected, got)
+            case.check.equal("configuration.disturbs-no-other", "options", expected, got)
     restored(case, before)
 
 
@@ -240,13 +244,15 @@ def test_all_at_once(case: Case) -> None:
     for order in (new, new[::-1]):
         was = now(case)
         got = case.tables.set_filesystem_configuration(order)
-        case.implemented(got)
+        case.check.implemented(got)
         if got.ok:
             expected = {option.name: shown(option.values) for option in new}
-            case.equal("configuration.round-trip", "options", expected, now(case))
+            case.check.equal("configuration.round-trip", "options", expected, now(case))
         else:
-            case.equal("configuration.refused-changes-nothing", "options", was, now(case))
-        case.status("set_filesystem_configuration.succeeds", case.tables.set_filesystem_configuration(before), Code.OK)
+            case.check.equal("configuration.refused-changes-nothing", "options", was, now(case))
+        case.check.status(
+            "set_filesystem_configuration.succeeds", case.tables.set_filesystem_configuration(before), Code.OK
+        )
 
 
 def near(name: str) -> list[str]:
@@ -266,12 +272,12 @@ def test_near_keys(case: Case) -> None:
                 continue
             if case.fs.available("get_filesystem_configuration_option"):
                 got = case.tables.get_filesystem_configuration_option(key)
-                case.status("get_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
+                case.check.status("get_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
             if case.fs.available("set_filesystem_configuration_option"):
                 values = next(others(option), option.values)
                 put = case.tables.set_filesystem_configuration_option(Option(key, option.type_tag, values))
-                case.status("set_filesystem_configuration_option.bad-key-is-not-found", put, Code.NOT_FOUND)
-    case.equal("configuration.disturbs-no-other", "options", before, now(case))
+                case.check.status("set_filesystem_configuration_option.bad-key-is-not-found", put, Code.NOT_FOUND)
+    case.check.equal("configuration.disturbs-no-other", "options", before, now(case))
 
 
 @clauses("configuration.copies-what-it-is-lent", "get_filesystem_configuration_option.agrees-with-all")
@@ -287,10 +293,10 @@ def test_lent(case: Case) -> None:
             # Only ops that no option, such as a limit, can prevent.
             for length in (8, 30, 100):
                 case.fs.path_exists(case.uri("x" * length))
-            case.equal(clause, known.name, shown(values), now(case).get(known.name))
+            case.check.equal(clause, known.name, shown(values), now(case).get(known.name))
             if case.fs.available("get_filesystem_configuration_option"):
-                alone = case.require(case.tables.get_filesystem_configuration_option(known.name))
-                case.equal("get_filesystem_configuration_option.agrees-with-all", known.name, shown(values),
+                alone = case.setup.require(case.tables.get_filesystem_configuration_option(known.name))
+                case.check.equal("get_filesystem_configuration_option.agrees-with-all", known.name, shown(values),
                            shown(alone.values) if alone else "nothing")  # fmt: skip
 
 
@@ -299,14 +305,14 @@ def test_ignored(case: Case) -> None:
     """An option that does not exist is set: where the answer is OK, something is printed."""
     clause, unknown = "configuration.ignored-error-is-told", Option(NO_SUCH_KEY, INT, (1,))
     case.tables.set_filesystem_configuration([])
-    printed = len(case.output)
+    printed = len(case.surroundings.output)
     got = case.tables.set_filesystem_configuration([unknown])
-    case.implemented(got)
-    case.note("set_filesystem_configuration.unknown-key", f"code={got.code}", got.message)
+    case.check.implemented(got)
+    case.check.note("set_filesystem_configuration.unknown-key", f"code={got.code}", got.message)
     # What was printed has come by the time another call is answered.
     case.fs.path_exists(case.uri("missing"))
-    told = not got.ok or len(case.output) > printed
-    case.check(clause, told, "an error, or a message", "told" if told else "code=OK, and nothing printed")
+    told = not got.ok or len(case.surroundings.output) > printed
+    case.check.that(clause, told, "an error, or a message", "told" if told else "code=OK, and nothing printed")
 
 
 @clauses("configuration.wrong-type", "configuration.refused-changes-nothing")
@@ -319,10 +325,10 @@ def test_wrong_type(case: Case) -> None:
             if tag == known.type_tag:
                 continue
             got = set_by(case, "set_filesystem_configuration", Option(known.name, tag, (value,)))
-            case.implemented(got)
-            case.note("configuration.wrong-type", f"{known.name}: code={got.code}", got.message)
+            case.check.implemented(got)
+            case.check.note("configuration.wrong-type", f"{known.name}: code={got.code}", got.message)
             if not got.ok:
-                case.equal("configuration.refused-changes-nothing", "options", before, now(case))
+                case.check.equal("configuration.refused-changes-nothing", "options", before, now(case))
             else:
                 restored(case, [known])
 
@@ -333,7 +339,7 @@ def test_set_unknown_configuration(case: Case) -> None:
     raw, clause = case.tables, "set_filesystem_configuration.unknown-key"
     unknown = Option(NO_SUCH_KEY, INT, (1,))
     alone = raw.set_filesystem_configuration([unknown])
-    case.note(clause, f"alone: code={alone.code}", alone.message)
+    case.check.note(clause, f"alone: code={alone.code}", alone.message)
     if not case.fs.available("get_filesystem_configuration"):
         return
     before = now(case)
@@ -341,16 +347,18 @@ def test_set_unknown_configuration(case: Case) -> None:
         values = next(others(known), known.values)
         got = raw.set_filesystem_configuration([with_values(known, values), unknown])
         kept = now(case) == before
-        case.note(clause, f"behind another: code={got.code}, {'nothing' if kept else 'the other'} was set", got.message)
+        case.check.note(
+            clause, f"behind another: code={got.code}, {'nothing' if kept else 'the other'} was set", got.message
+        )
         restored(case, [known])
 
 
 @clauses("set_filesystem_configuration.where-it-is-absent")
 def test_where_it_is_absent(case: Case) -> None:
     """Whether the plugin has an op for setting options at all."""
-    with case.setup():
-        present = "set_filesystem_configuration" in case.present
-    case.reading("set_filesystem_configuration.where-it-is-absent", {"present": present, "absent": not present},
+    with case.setup:
+        present = "set_filesystem_configuration" in case.surroundings.present
+    case.check.reading("set_filesystem_configuration.where-it-is-absent", {"present": present, "absent": not present},
                  "present" if present else "NULL")  # fmt: skip
 
 
@@ -362,15 +370,15 @@ def test_where_it_is_absent(case: Case) -> None:
 def test_get_bad_key(case: Case, key: str) -> None:
     """An option that does not exist is asked for."""
     got = case.tables.get_filesystem_configuration_option(key)
-    case.status("get_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
-    case.note("configuration.result-on-error", "option=set" if Watch.OBJECT_SET in got.watch else "option=NULL")
+    case.check.status("get_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
+    case.check.note("configuration.result-on-error", "option=set" if Watch.OBJECT_SET in got.watch else "option=NULL")
 
 
 @clauses("set_filesystem_configuration_option.bad-key-is-not-found")
 def test_set_bad_key(case: Case) -> None:
     """An option that does not exist is set."""
     got = case.tables.set_filesystem_configuration_option(Option(NO_SUCH_KEY, INT, (1,)))
-    case.status("set_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
+    case.check.status("set_filesystem_configuration_option.bad-key-is-not-found", got, Code.NOT_FOUND)
 
 
 @clauses("get_filesystem_configuration_keys.succeeds", "get_filesystem_configuration_keys.what-comes-back",
@@ -380,30 +388,30 @@ def test_keys(case: Case) -> None:
     """The keys are asked for, with room for many pointers: what comes back tells how the signature was read."""
     clause = "get_filesystem_configuration_keys.are-those-of-the-options"
     got = case.tables.get_filesystem_configuration_keys()
-    case.status("get_filesystem_configuration_keys.succeeds", got, Code.OK)
+    case.check.status("get_filesystem_configuration_keys.succeeds", got, Code.OK)
     if not got.ok:
         return
     keys = got.value
     number = keys.returned
     said = "not written" if number is None else str(number)
-    case.check("get_filesystem_configuration_keys.sets-the-number", number is not None and number >= 0,
+    case.check.that("get_filesystem_configuration_keys.sets-the-number", number is not None and number >= 0,
                "the number of keys", said)  # fmt: skip
     names: list[str] = []
     if case.fs.available("get_filesystem_configuration"):
-        with case.setup():
-            names = [one.name for one in case.require(case.tables.get_filesystem_configuration()).options]
-        case.equal(clause, "number of keys", len(names), number)
+        with case.setup:
+            names = [one.name for one in case.setup.require(case.tables.get_filesystem_configuration()).options]
+        case.check.equal(clause, "number of keys", len(names), number)
     array = keys.pointers > 1 and keys.pointers == number
     one = keys.pointers <= 1 and (not names or keys.texts[0] in names)
     readings = {"array": array, "one-string": one, "other": True}
-    case.reading("get_filesystem_configuration_keys.what-comes-back", readings,
+    case.check.reading("get_filesystem_configuration_keys.what-comes-back", readings,
                  f"{said} keys in {keys.pointers} pointers, of {len(names)} options")  # fmt: skip
     # Of one string only the first key can be told: where it ends and another begins no source says.
     if array and names:
-        case.equal(clause, "keys", sorted(names), sorted(keys.texts))
+        case.check.equal(clause, "keys", sorted(names), sorted(keys.texts))
     if case.fs.available("get_filesystem_configuration_option"):
         for key in keys.texts if keys.pointers else ():
-            case.status(clause, case.tables.get_filesystem_configuration_option(key), Code.OK)
+            case.check.status(clause, case.tables.get_filesystem_configuration_option(key), Code.OK)
 
 
 @full
@@ -422,6 +430,6 @@ def test_leaves_nothing(case: Case) -> None:
             raw.set_filesystem_configuration_option(known[0])
             raw.set_filesystem_configuration_option(bad)
 
-    more = leaks.leaked_per_call(case.host, repeat).get("heap", 0)
-    case.check("robustness.leaves-no-memory", not more, "no more bytes allocated each time",
+    more = leaks.leaked_per_call(case.surroundings.host, repeat).get("heap", 0)
+    case.check.that("robustness.leaves-no-memory", not more, "no more bytes allocated each time",
                "more bytes allocated each time" if more else "no more bytes allocated each time")  # fmt: skip

@@ -33,37 +33,37 @@ def test_then_success(case: Case, op: str) -> None:
     if not failed:
         raise NoStimulus("nothing of what is tried here fails")
     got = SUCCESSES[op](case)
-    case.status(f"{op}.succeeds", got, Code.OK)
+    case.check.status(f"{op}.succeeds", got, Code.OK)
     said = f"code={got.code} after: {', '.join(failed)}"
-    case.check("common.success-after-an-error", got.ok, "code=OK", "code=OK" if got.ok else said, got.message)
+    case.check.that("common.success-after-an-error", got.ok, "code=OK", "code=OK" if got.ok else said, got.message)
 
 
 @clauses("common.success-after-an-error", "read.succeeds")
 def test_read_after_the_end(case: Case) -> None:
     """A file is read at its end and behind it, and then inside."""
-    uri = case.write("file", CONTENT)
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+    uri = case.setup.write("file", CONTENT)
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         for offset in (len(CONTENT), 1 << 40, 3):
             file.read(offset, 100)
         got = file.read(0, len(CONTENT))
-    case.status("read.succeeds", got, Code.OK)
-    case.status("common.success-after-an-error", got, Code.OK)
-    case.equal("common.success-after-an-error", "data", CONTENT, got.value.data)
+    case.check.status("read.succeeds", got, Code.OK)
+    case.check.status("common.success-after-an-error", got, Code.OK)
+    case.check.equal("common.success-after-an-error", "data", CONTENT, got.value.data)
 
 
 @over_tables
 @clauses("common.success-after-an-error", "append.succeeds", "close.succeeds")
 def test_append_after_no_room(case: Case) -> None:
     """There is no room for one file; another one, opened before, is written afterwards."""
-    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("other"))) as other:
-        with case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
-            with host_limits.file_size(case.host, 4096):
+    with case.setup, case.setup.opened(case.fs.new_writable_file(case.uri("other"))) as other:
+        with case.setup.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+            with host_limits.file_size(case.surroundings.host, 4096):
                 file.append(b"x" * 10_000)
                 file.flush()
             file.close()
         for got in (other.append(CONTENT), other.flush(), other.close()):
-            case.status("common.success-after-an-error", got, Code.OK)
-    case.equal("common.success-after-an-error", "content", CONTENT, case.content(case.uri("other")))
+            case.check.status("common.success-after-an-error", got, Code.OK)
+    case.check.equal("common.success-after-an-error", "content", CONTENT, case.setup.content(case.uri("other")))
 
 
 #: A file of Linux that opens, and of which no byte at the start can be read.
@@ -83,6 +83,6 @@ def test_read(case: Case, n: int) -> None:
         again = file.read(0, n)
     for one in (answer, again):
         an_error = one.code not in (Code.OK, Code.OUT_OF_RANGE)
-        case.check(
+        case.check.that(
             "read.an-error-is-not-the-end", an_error, "another code than OK and OUT_OF_RANGE", f"code={one.code}"
         )

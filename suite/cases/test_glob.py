@@ -17,9 +17,9 @@ MATCHES = "get_matching_paths.succeeds"
 def grown(case: Case) -> str:
     """Set up the tree. Return its URI."""
     for directory in DIRECTORIES:
-        case.mkdir(directory)
+        case.setup.mkdir(directory)
     for file in FILES:
-        case.write(file, b"")
+        case.setup.write(file, b"")
     return case.uri()
 
 
@@ -27,11 +27,11 @@ def grown(case: Case) -> str:
 @clauses("get_matching_paths.succeeds", "get_matching_paths.returns-the-count")
 def test_plain(case: Case) -> None:
     """One of two files matches."""
-    case.write("a", b"")
-    case.write("b", b"")
+    case.setup.write("a", b"")
+    case.setup.write("b", b"")
     got = case.fs.get_matching_paths(case.uri() + "/a*")
-    case.status("get_matching_paths.succeeds", got, Code.OK)
-    case.equal("get_matching_paths.succeeds", "matches", ["a"], behind(case, got.value))
+    case.check.status("get_matching_paths.succeeds", got, Code.OK)
+    case.check.equal("get_matching_paths.succeeds", "matches", ["a"], behind(case, got.value))
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_pattern(case: Case, name: str) -> None:
     """A pattern is matched against a small tree."""
     pattern = PATTERNS[name]
     got = case.fs.get_matching_paths(grown(case) + "/" + pattern.text)
-    case.status(pattern.clause, got, Code.OK)
-    case.equal(pattern.clause, f"matches of {pattern.text}", list(pattern.matches), behind(case, got.value))
+    case.check.status(pattern.clause, got, Code.OK)
+    case.check.equal(pattern.clause, f"matches of {pattern.text}", list(pattern.matches), behind(case, got.value))
 
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in MALFORMED.items()])
@@ -51,7 +51,7 @@ def test_malformed(case: Case, text: str) -> None:
     """A pattern that breaks off is matched."""
     got = case.fs.get_matching_paths(grown(case) + "/" + text)
     matches = behind(case, got.value) if got.ok else []
-    case.note("get_matching_paths.malformed-pattern", f"code={got.code} matches={matches}", got.message)
+    case.check.note("get_matching_paths.malformed-pattern", f"code={got.code} matches={matches}", got.message)
 
 
 @pytest.mark.parametrize("name", list(EDGES))
@@ -60,10 +60,12 @@ def test_edge(case: Case, name: str) -> None:
     """A class holds a dash or a bracket that is not escaped, which the grammar does not have."""
     text, found = EDGES[name]
     got = case.fs.get_matching_paths(grown(case) + "/" + text)
-    case.implemented(got)
+    case.check.implemented(got)
     matches = behind(case, got.value) if got.ok else []
     readings = {"fnmatch": got.ok and matches == list(found), "grammar": not got.ok or not matches}
-    case.reading("get_matching_paths.edges-of-a-class", readings, f"code={got.code} matches={matches}", got.message)
+    case.check.reading(
+        "get_matching_paths.edges-of-a-class", readings, f"code={got.code} matches={matches}", got.message
+    )
 
 
 @pytest.mark.parametrize("name", list(WITHOUT_A_DIRECTORY))
@@ -71,11 +73,11 @@ def test_edge(case: Case, name: str) -> None:
 def test_without_a_directory(case: Case, name: str) -> None:
     """A pattern names a directory that is missing, or a file."""
     got = case.fs.get_matching_paths(grown(case) + "/" + WITHOUT_A_DIRECTORY[name])
-    case.implemented(got)
+    case.check.implemented(got)
     wrong = (Code.NOT_FOUND, Code.FAILED_PRECONDITION) if name == "below-a-file" else (Code.NOT_FOUND,)
     readings = {"nothing": got.ok and not got.value.names, "not-found": got.code in wrong}
     said = f"code={got.code} matches={behind(case, got.value)}"
-    case.reading("get_matching_paths.without-a-directory", readings, said, got.message)
+    case.check.reading("get_matching_paths.without-a-directory", readings, said, got.message)
 
 
 @clauses("get_matching_paths.empty-pattern", "get_matching_paths.return-on-error")
@@ -83,10 +85,10 @@ def test_no_pattern(case: Case) -> None:
     """The empty pattern matches nothing, or is refused."""
     case.uri()
     got = case.fs.get_matching_paths("")
-    case.implemented(got)
+    case.check.implemented(got)
     readings = {"nothing": got.ok and not got.value.names, "refused": not got.ok}
     said = f"code={got.code} matches={got.value.names}"
-    case.reading("get_matching_paths.empty-pattern", readings, said, got.message)
+    case.check.reading("get_matching_paths.empty-pattern", readings, said, got.message)
 
 
 #: Patterns that some plugin may refuse. No source says that one must.
@@ -105,7 +107,7 @@ def test_errors_leave_nothing(case: Case) -> None:
         if not case.tables.entries_op("get_matching_paths", pattern).ok:
             frees(case, clause, lambda: case.tables.entries_op("get_matching_paths", pattern))  # noqa: B023
             return
-    with host_limits.few_descriptors(case.host, 0):
+    with host_limits.few_descriptors(case.surroundings.host, 0):
         frees(case, clause, lambda: case.tables.entries_op("get_matching_paths", f"{uri}/*"))
 
 
@@ -114,8 +116,8 @@ def test_the_directory_itself(case: Case) -> None:
     """The URI of a directory, as a pattern, matches the directory."""
     uri = case.uri()
     got = case.fs.get_matching_paths(uri)
-    case.status("get_matching_paths.literal", got, Code.OK)
-    case.check("get_matching_paths.literal", got.value.names in ((uri,), (case.fs.translate(uri),)), "itself",
+    case.check.status("get_matching_paths.literal", got, Code.OK)
+    case.check.that("get_matching_paths.literal", got.value.names in ((uri,), (case.fs.translate(uri),)), "itself",
                f"matches={got.value.names}")  # fmt: skip
 
 
@@ -123,50 +125,50 @@ def test_the_directory_itself(case: Case) -> None:
 def test_form(case: Case) -> None:
     """What comes back, and in which order."""
     uri = grown(case)
-    names = case.require(case.fs.get_matching_paths(uri + "/*")).names
+    names = case.setup.require(case.fs.get_matching_paths(uri + "/*")).names
     readings = {
         "uri": all(name.startswith(uri) for name in names),
         "translated": all(name.startswith(case.fs.translate(uri)) for name in names),
     }
-    case.reading("get_matching_paths.form", readings, f"first={names[:1]}")
-    case.reading("get_matching_paths.order", {"sorted": list(names) == sorted(names), "other": True}, "order")
+    case.check.reading("get_matching_paths.form", readings, f"first={names[:1]}")
+    case.check.reading("get_matching_paths.order", {"sorted": list(names) == sorted(names), "other": True}, "order")
 
 
 @clauses("get_matching_paths.hidden-names", MATCHES)
 def test_hidden(case: Case) -> None:
     """A star meets a name that begins with a dot."""
-    case.write(".hidden", b"")
-    matches = behind(case, case.require(case.fs.get_matching_paths(case.uri() + "/*")))
+    case.setup.write(".hidden", b"")
+    matches = behind(case, case.setup.require(case.fs.get_matching_paths(case.uri() + "/*")))
     readings = {"matched": matches == [".hidden"], "hidden": matches == []}
-    case.reading("get_matching_paths.hidden-names", readings, f"matches={matches}")
+    case.check.reading("get_matching_paths.hidden-names", readings, f"matches={matches}")
 
 
 @clauses("get_matching_paths.bang-class", MATCHES)
 def test_bang(case: Case) -> None:
     """A class that begins with an exclamation mark."""
     for name in ("!", "a", "b"):
-        case.write(name, b"")
-    matches = behind(case, case.require(case.fs.get_matching_paths(case.uri() + "/[!a]")))
+        case.setup.write(name, b"")
+    matches = behind(case, case.setup.require(case.fs.get_matching_paths(case.uri() + "/[!a]")))
     readings = {"negates": matches == ["!", "b"], "literal": matches == ["!", "a"]}
-    case.reading("get_matching_paths.bang-class", readings, f"matches={matches}")
+    case.check.reading("get_matching_paths.bang-class", readings, f"matches={matches}")
 
 
 @clauses("get_matching_paths.star", "paths.letter-case", MATCHES)
 def test_letter_case(case: Case) -> None:
     """A pattern in capitals meets a name in small letters: it matches only if the two are one name here."""
-    case.write("name", b"")
+    case.setup.write("name", b"")
     one = case.fs.path_exists(case.uri("NAME")).ok
-    matches = behind(case, case.require(case.fs.get_matching_paths(case.uri() + "/NA*")))
+    matches = behind(case, case.setup.require(case.fs.get_matching_paths(case.uri() + "/NA*")))
     if one:
-        case.note("paths.letter-case", f"one name, matches={matches}")
+        case.check.note("paths.letter-case", f"one name, matches={matches}")
     else:
-        case.equal("get_matching_paths.star", "matches", [], matches)
+        case.check.equal("get_matching_paths.star", "matches", [], matches)
 
 
 @clauses("paths.host-part", "get_matching_paths.return-on-error")
 def test_host(case: Case) -> None:
     """A pattern goes through another host, which core's default would drop."""
-    case.write("a", b"")
+    case.setup.write("a", b"")
     uri = paths.parse(case.uri())
     got = case.fs.get_matching_paths(f"{uri.scheme}://another{uri.path}/a*")
-    case.note("paths.host-part", f"code={got.code} matches={len(got.value.names)}", got.message)
+    case.check.note("paths.host-part", f"code={got.code} matches={len(got.value.names)}", got.message)

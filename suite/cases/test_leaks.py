@@ -168,11 +168,11 @@ def judged(case: Case, op: str, steps: Steps) -> None:
     """Repeat a round and count what the process holds. Caches are flushed before each count."""
     if op not in case.fs.present:
         case.missing(op)
-    case.write("file", CONTENT)
-    case.write("empty", b"")
-    case.mkdir_where_known("directory")
-    case.write("directory/file", CONTENT)
-    raw, host = case.tables, case.host
+    case.setup.write("file", CONTENT)
+    case.setup.write("empty", b"")
+    case.setup.mkdir_where_known("directory")
+    case.setup.write("directory/file", CONTENT)
+    raw, host = case.tables, case.surroundings.host
     program = Program(raw)
     steps(program, lambda name: case.fs.translate(case.uri(name)))
     unsupported = False
@@ -192,7 +192,7 @@ def judged(case: Case, op: str, steps: Steps) -> None:
             continue
         none, more = f"no more {WHAT[what]} each time", f"more {WHAT[what]} each time"
         does_leak = what in found
-        case.check(
+        case.check.that(
             clause, not does_leak, none, more if does_leak else none, f"{found[what]} each time" if does_leak else ""
         )
     if not weighed:
@@ -249,24 +249,28 @@ def test_closed(case: Case) -> None:
     """Files are written and closed; what they hold between close and cleanup is counted."""
     if "close" not in case.fs.present:
         case.missing("close")
-    with case.setup():
-        case.write("first", CONTENT)
-        before = State.of(case.host)
-        files = [case.opened(case.fs.new_writable_file(case.uri(f"file{k}"))) for k in range(FILES)]
+    with case.setup:
+        case.setup.write("first", CONTENT)
+        before = State.of(case.surroundings.host)
+        files = [case.setup.opened(case.fs.new_writable_file(case.uri(f"file{k}"))) for k in range(FILES)]
         for file in files:
-            case.require(file.append(bytes(HELD)))
-            case.require(file.close())
-    closed = State.of(case.host)
+            case.setup.require(file.append(bytes(HELD)))
+            case.setup.require(file.close())
+    closed = State.of(case.surroundings.host)
     for file in files:
         file.cleanup()
-    gone = State.of(case.host)
+    gone = State.of(case.surroundings.host)
     held = closed.descriptors - max(before.descriptors, gone.descriptors)
     none = "no descriptor waits for cleanup"
-    case.check("close.gives-back-descriptors", held < FILES, none, none if held < FILES else f"{held} of {FILES} wait")
+    case.check.that(
+        "close.gives-back-descriptors", held < FILES, none, none if held < FILES else f"{held} of {FILES} wait"
+    )
     if not gone.heap:
         raise Unable("the allocator does not tell how much is allocated")
     # The object itself waits for its cleanup, and is small.
     each = (closed.heap + closed.mapped - gone.heap - gone.mapped) // FILES
     small = each < HELD // 4
     few = "no buffer waits for cleanup"
-    case.check("close.gives-back-buffers", small, few, few if small else "buffers wait", f"{each} bytes of each file")
+    case.check.that(
+        "close.gives-back-buffers", small, few, few if small else "buffers wait", f"{each} bytes of each file"
+    )

@@ -41,14 +41,14 @@ def look(got: Seen, length: int = len(CONTENT)) -> bytes | str:
 
 def opened(case: Case, op: str, uri: str) -> Seen:
     """Open a file or a region as a set-up step."""
-    with case.setup():
-        got: Seen = case.opened(getattr(case.fs, op)(uri))
+    with case.setup:
+        got: Seen = case.setup.opened(getattr(case.fs, op)(uri))
     return got
 
 
 def independent(case: Case, wrong: list[str]) -> None:
     """Check that open objects do not depend on each other."""
-    case.check("common.objects-are-independent", not wrong, "as if each were alone", "; ".join(wrong[:2]) or
+    case.check.that("common.objects-are-independent", not wrong, "as if each were alone", "; ".join(wrong[:2]) or
                "as if each were alone")  # fmt: skip
 
 
@@ -63,20 +63,20 @@ def test_orders(case: Case, op: str, closed: str) -> None:
     uri = case.uri("file")
     for length in range(4):
         for order in itertools.product(("append", "flush", "sync", "tell"), repeat=length):
-            with case.setup():
-                file = case.opened(case.fs.new_writable_file(uri))
+            with case.setup:
+                file = case.setup.opened(case.fs.new_writable_file(uri))
                 if op == APPENDABLE:
-                    case.require(file.close())
+                    case.setup.require(file.close())
                     file.cleanup()
-                    file = case.opened(case.fs.new_appendable_file(uri))
+                    file = case.setup.opened(case.fs.new_appendable_file(uri))
             got = [use(file, step) for step in order]
             got += [use(file, "close")] if closed == "closed" else []
             file.cleanup()
             named = f"{', '.join(order) or 'nothing'}, {closed}"
             wrong += [f"{named}: code={code}" for code in got if code is not Code.OK]
-            if closed == "closed" and case.content(uri) != b"piece" * order.count("append"):
+            if closed == "closed" and case.setup.content(uri) != b"piece" * order.count("append"):
                 wrong.append(f"{named}: the content is another")
-    case.check("common.ops-in-any-order", not wrong, "every op is OK", wrong[0] if wrong else "every op is OK")
+    case.check.that("common.ops-in-any-order", not wrong, "every op is OK", wrong[0] if wrong else "every op is OK")
 
 
 def use(file: WritableFile, step: str) -> Code:
@@ -91,7 +91,7 @@ def use(file: WritableFile, step: str) -> Code:
 def test_many(case: Case, op: str) -> None:
     """A hundred are open at once, each is looked at while others end."""
     contents = [b"number %04d" % k for k in range(MANY)]
-    uris = [case.write(f"file{k}", content) for k, content in enumerate(contents)]
+    uris = [case.setup.write(f"file{k}", content) for k, content in enumerate(contents)]
     available(case, op)
     many = [opened(case, op, uri) for uri in uris]
     wrong = []
@@ -111,16 +111,16 @@ def test_many_writers(case: Case, op: str) -> None:
     """A hundred files are written in turn."""
     available(case, op)
     uris = [case.uri(f"file{k}") for k in range(MANY)]
-    with case.setup():
-        files: list[WritableFile] = [case.opened(getattr(case.fs, op)(uri)) for uri in uris]
+    with case.setup:
+        files: list[WritableFile] = [case.setup.opened(getattr(case.fs, op)(uri)) for uri in uris]
     for piece in range(3):
         for k, file in enumerate(files):
-            case.require(file.append(b"%d of %d;" % (piece, k)))
+            case.setup.require(file.append(b"%d of %d;" % (piece, k)))
     for file in [*files[::2], *files[1::2]]:
-        case.require(file.close())
+        case.setup.require(file.close())
         file.cleanup()
     contents = {uri: b"".join(b"%d of %d;" % (piece, k) for piece in range(3)) for k, uri in enumerate(uris)}
-    wrong = [f"file {k}" for k, uri in enumerate(uris) if case.content(uri) != contents[uri]]
+    wrong = [f"file {k}" for k, uri in enumerate(uris) if case.setup.content(uri) != contents[uri]]
     independent(case, wrong)
 
 
@@ -129,7 +129,7 @@ def test_many_writers(case: Case, op: str) -> None:
 @clauses("common.objects-are-independent", *SURVIVED)
 def test_one_path(case: Case, order: str) -> None:
     """Two readers, two regions of one path end in this order; those that are left are looked at."""
-    uri = case.write("file", CONTENT)
+    uri = case.setup.write("file", CONTENT)
     regions = case.fs.available(REGION)
     ops = (READER, READER, *([REGION] * 2 if regions else [READER] * 2))
     open_ = {name: opened(case, op, uri) for name, op in zip("abcd", ops, strict=True)}
@@ -145,46 +145,46 @@ def test_one_path(case: Case, order: str) -> None:
 @clauses("cleanup.succeeds", *SURVIVED)
 def test_filesystem_ends_last(case: Case) -> None:
     """One of everything is opened and ended, then the filesystem itself."""
-    uri = case.write("file", CONTENT)
+    uri = case.setup.write("file", CONTENT)
     for op in (READER, REGION, APPENDABLE):
         if case.fs.available(op):
-            with case.setup():
-                case.opened(getattr(case.fs, op)(uri)).cleanup()
+            with case.setup:
+                case.setup.opened(getattr(case.fs, op)(uri)).cleanup()
     case.fs.get_children(case.uri())
     case.fs.stat(case.uri("missing"))
     raw = case.tables
-    case.discard_filesystem()
-    case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
+    case.surroundings.discard_filesystem()
+    case.check.status("cleanup.succeeds", raw.cleanup(), Code.OK)
     # Another case in the same host would have no filesystem.
-    case.host.close()
+    case.surroundings.host.close()
 
 
 def deleted(case: Case, uri: str) -> None:
     """Delete the file."""
-    case.require(case.fs.delete_file(uri))
+    case.setup.require(case.fs.delete_file(uri))
 
 
 def renamed(case: Case, uri: str) -> None:
     """Rename the file."""
-    case.require(case.fs.rename_file(uri, case.uri("elsewhere")))
+    case.setup.require(case.fs.rename_file(uri, case.uri("elsewhere")))
 
 
 def replaced(case: Case, uri: str) -> None:
     """Rename another file onto the path."""
-    case.require(case.fs.rename_file(case.write("new", NEW), uri))
+    case.setup.require(case.fs.rename_file(case.setup.write("new", NEW), uri))
 
 
 def created_again(case: Case, uri: str) -> None:
     """Delete the file and create another one at its path."""
-    case.require(case.fs.delete_file(uri))
-    case.write("file", NEW)
+    case.setup.require(case.fs.delete_file(uri))
+    case.setup.write("file", NEW)
 
 
 def continued(case: Case, uri: str) -> None:
     """Append to the file."""
-    with case.opened(case.fs.new_appendable_file(uri)) as file:
-        case.require(file.append(b" and more of it"))
-        case.require(file.close())
+    with case.setup.opened(case.fs.new_appendable_file(uri)) as file:
+        case.setup.require(file.append(b" and more of it"))
+        case.setup.require(file.close())
 
 
 #: It has the length of CONTENT.
@@ -207,17 +207,17 @@ def test_path_changes(case: Case, op: str, befallen: str) -> None:
     """A file or region is looked at before and after something befell its path."""
     needed, befall = BEFALLS[befallen]
     available(case, op, needed)
-    uri = case.write("file", CONTENT)
+    uri = case.setup.write("file", CONTENT)
     got = opened(case, op, uri)
     address = got.data(0, 0).value[0] if isinstance(got, MemoryRegion) else 0
     look(got)
     befall(case, uri)
     seen = look(got)
     readings = {"kept": seen == CONTENT, "follows": seen == NEW, "refused": True}
-    case.reading("common.objects-outlive-their-path", readings, f"{befallen}: {seen!r}")
+    case.check.reading("common.objects-outlive-their-path", readings, f"{befallen}: {seen!r}")
     if isinstance(got, MemoryRegion):
         same = got.data(0, 0).value[0] == address
-        case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
+        case.check.that("data.is-constant", same, "one address", "one address" if same else "two addresses")
     got.cleanup()
     case.fs.path_exists(uri)
 
@@ -230,16 +230,16 @@ def test_path_of_a_writer_changes(case: Case, op: str, befallen: str) -> None:
     """A file is written on after something befell its path."""
     needed, befall = BEFALLS[befallen]
     available(case, op, needed)
-    uri = case.write("file", CONTENT)
-    with case.setup():
-        file: WritableFile = case.opened(getattr(case.fs, op)(uri))
-        case.require(file.append(b"before"))
-        case.require(file.flush())
+    uri = case.setup.write("file", CONTENT)
+    with case.setup:
+        file: WritableFile = case.setup.opened(getattr(case.fs, op)(uri))
+        case.setup.require(file.append(b"before"))
+        case.setup.require(file.flush())
     befall(case, uri)
     codes = [file.append(b" after").code, file.flush().code, file.close().code]
     file.cleanup()
     refused = any(code is not Code.OK for code in codes)
-    here = b"after" in case.content(uri) if case.fs.path_exists(uri).ok else False
+    here = b"after" in case.setup.content(uri) if case.fs.path_exists(uri).ok else False
     readings = {"refused": refused, "follows": here, "kept": True}
     said = "an error" if refused else "at the path" if here else "with the file that was opened"
-    case.reading("common.objects-outlive-their-path", readings, f"{befallen}: {said}")
+    case.check.reading("common.objects-outlive-their-path", readings, f"{befallen}: {said}")

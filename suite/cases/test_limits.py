@@ -7,8 +7,9 @@ import pytest
 from ...harness.hosting import limits as host_limits
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome
-from ..engine.case import Case, Tree
+from ..engine.case import Case
 from ..engine.marks import clauses, over_tables, undefined
+from ..engine.setup import Tree
 from .successes import SUCCESSES, prepared
 
 pytestmark = over_tables
@@ -25,9 +26,9 @@ def test_no_room(case: Case, pieces: str) -> None:
     uri = case.uri("file")
     answers: list[Outcome[None]] = []
     with (
-        case.setup(),
-        case.opened(case.fs.new_writable_file(uri)) as file,
-        host_limits.file_size(case.host, ROOM),
+        case.setup,
+        case.setup.opened(case.fs.new_writable_file(uri)) as file,
+        host_limits.file_size(case.surroundings.host, ROOM),
     ):
         for piece in PIECES[pieces]:
             answers.append(file.append(piece))
@@ -40,13 +41,15 @@ def test_no_room(case: Case, pieces: str) -> None:
     if failed:
         code = failed[0].code
         readings = {"resource-exhausted": code is Code.RESOURCE_EXHAUSTED, "translated": code is Code.OUT_OF_RANGE}
-        case.reading("append.shortfall-is-resource-exhausted", readings, f"code={code}", failed[0].message)
+        case.check.reading("append.shortfall-is-resource-exhausted", readings, f"code={code}", failed[0].message)
     if all(answer.ok for answer in answers):
-        length = case.require(case.fs.stat(uri)).length
-        case.equal("append.nothing-is-lost-in-silence", "length", sum(map(len, PIECES[pieces])), length)
+        length = case.setup.require(case.fs.stat(uri)).length
+        case.check.equal("append.nothing-is-lost-in-silence", "length", sum(map(len, PIECES[pieces])), length)
     else:
         last = next(answer for answer in answers if not answer.ok)
-        case.check("append.nothing-is-lost-in-silence", True, "an error or everything", f"{last.op}: code={last.code}")
+        case.check.that(
+            "append.nothing-is-lost-in-silence", True, "an error or everything", f"{last.op}: code={last.code}"
+        )
 
 
 @clauses("append.writes-exactly-n")
@@ -54,8 +57,8 @@ def test_room_again(case: Case) -> None:
     """Pieces are appended until there is no room; then there is room again, and one more is appended."""
     uri, pieces, tail = case.uri("file"), [bytes([97 + k]) * 10_000 for k in range(8)], b"~"
     answers = []
-    with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
-        with host_limits.file_size(case.host, ROOM):
+    with case.setup, case.setup.opened(case.fs.new_writable_file(uri)) as file:
+        with host_limits.file_size(case.surroundings.host, ROOM):
             for piece in pieces:
                 answers.append(file.append(piece))
                 if not answers[-1].ok:
@@ -64,14 +67,14 @@ def test_room_again(case: Case) -> None:
         # The contract does not say whether a file can be written after an error. An error may tell of the loss of what
         # was answered with OK before. No byte may be there twice or out of order.
         answers += [file.append(tail), file.close()]
-    content = case.content(uri)
+    content = case.setup.content(uri)
     appended = b"".join([*pieces[: len(answers) - 3], tail])
     twice = [piece for piece in {*pieces, tail} if content.count(piece[:1]) > len(piece)]
     in_order = not twice and content == bytes(sorted(content))
     complete = any(not answer.ok for answer in answers) or content == appended
     right = "no byte twice, and all of them unless an error says so"
     got = "bytes twice or out of order" if not in_order else right if complete else "bytes are missing without an error"
-    case.check("append.writes-exactly-n", in_order and complete, right, got, f"{len(content)} bytes")
+    case.check.that("append.writes-exactly-n", in_order and complete, right, got, f"{len(content)} bytes")
 
 
 @pytest.mark.parametrize(
@@ -92,27 +95,27 @@ def test_no_room_to_move(case: Case, op: str, there: bool) -> None:
     if op not in case.fs.present:
         case.missing(op)
     large, old = b"large" * ROOM, b"an older one"
-    case.write("source", large)
+    case.setup.write("source", large)
     before: Tree = {"source": large, "target": old} if there else {"source": large}
     if there:
-        case.write("target", old)
+        case.setup.write("target", old)
     perform = getattr(case.fs, op)
     source, target = case.uri("source"), case.uri("target")
     SUCCESSES["path_exists"](case)
-    with host_limits.file_size(case.host, ROOM):
+    with host_limits.file_size(case.surroundings.host, ROOM):
         got = perform(source, target)
-    case.implemented(got)
+    case.check.implemented(got)
     after: Tree = {"target": large}
     if op == "copy_file":
         after["source"] = large
     name = f"{op}.keeps-the-content" if got.ok else f"{op}.error-changes-nothing"
     # Contents are long, so they are shown by their lengths.
     expected = after if got.ok else before
-    left = case.tree()
+    left = case.setup.tree()
     shown = {path: len(content or b"") for path, content in left.items()}
     lengths = {path: len(content or b"") for path, content in expected.items()}
-    case.equal(name, "lengths", lengths, shown)
-    case.check(name, left == expected, "the same bytes", "the same bytes" if left == expected else "other bytes")
+    case.check.equal(name, "lengths", lengths, shown)
+    case.check.that(name, left == expected, "the same bytes", "the same bytes" if left == expected else "other bytes")
 
 
 #: The ops of an open file that have a status.
@@ -121,12 +124,12 @@ ON_FILES = ("read", "append", "tell", "flush", "sync", "close")
 
 def judge(case: Case, got: Outcome[object]) -> None:
     """Record which reading the op follows. A status with a third code is a breach."""
-    case.implemented(got)
+    case.check.implemented(got)
     left = (got.code, got.message) == (host_limits.LEFT, host_limits.LEFT_MESSAGE)
     readings = {"resets": got.ok, "leaves": left}
-    case.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message)
+    case.check.reading("common.status-is-reset", readings, f"{got.op}: code={got.code}", got.message)
     seen = f"{got.op} leaves the status as it came" if left else f"{got.op}: code={got.code}"
-    case.check("common.success-sets-ok", got.ok, "OK, whatever the status said before", seen)
+    case.check.that("common.success-sets-ok", got.ok, "OK, whatever the status said before", seen)
 
 
 @pytest.mark.parametrize("op", list(SUCCESSES))
@@ -138,7 +141,7 @@ def test_used_status(case: Case, op: str) -> None:
     prepared(case)
     # Names are translated before the block, because translate_name has no status.
     SUCCESSES["path_exists"](case)
-    with host_limits.statuses_arrive_used(case.host):
+    with host_limits.statuses_arrive_used(case.surroundings.host):
         got = SUCCESSES[op](case)
     judge(case, got)
 
@@ -149,10 +152,10 @@ def test_used_status_on_a_file(case: Case, op: str) -> None:
     """The op of an open file succeeds with a status that arrives with an error in it."""
     if op not in case.fs.present:
         case.missing(op)
-    uri = case.write("file", b"content")
-    with case.setup():
-        writer = case.opened(case.fs.new_writable_file(case.uri("new")))
-        reader = case.opened(case.fs.new_random_access_file(uri))
+    uri = case.setup.write("file", b"content")
+    with case.setup:
+        writer = case.setup.opened(case.fs.new_writable_file(case.uri("new")))
+        reader = case.setup.opened(case.fs.new_random_access_file(uri))
     ways: dict[str, Callable[[], Outcome[object]]] = {
         "read": lambda: reader.read(0, 7),
         "append": lambda: writer.append(b"appended"),
@@ -161,7 +164,7 @@ def test_used_status_on_a_file(case: Case, op: str) -> None:
         "sync": writer.sync,
         "close": writer.close,
     }
-    with host_limits.statuses_arrive_used(case.host):
+    with host_limits.statuses_arrive_used(case.surroundings.host):
         got = ways[op]()
     judge(case, got)
     reader.cleanup()
@@ -172,7 +175,7 @@ def test_used_status_on_a_file(case: Case, op: str) -> None:
 @clauses("append.after-close", "robustness.no-hang")
 def test_after_close(case: Case) -> None:
     """append, tell, flush and sync are called after close, which nobody may do."""
-    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
-        case.require(file.close())
+    with case.setup, case.setup.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+        case.setup.require(file.close())
         for got in (file.append(b"late"), file.tell(), file.flush(), file.sync()):
-            case.reading("append.after-close", {"ok": got.ok, "refused": True}, f"{got.op}: code={got.code}")
+            case.check.reading("append.after-close", {"ok": got.ok, "refused": True}, f"{got.op}: code={got.code}")

@@ -19,47 +19,47 @@ NAMES_ONLY = "get_children.names-only"
 
 def listed(case: Case, directory: str = "") -> list[str]:
     """The sorted entries of a directory."""
-    return sorted(case.require(case.fs.get_children(case.uri(directory) if directory else case.uri())).bare)
+    return sorted(case.setup.require(case.fs.get_children(case.uri(directory) if directory else case.uri())).bare)
 
 
 @smoke
 @clauses("get_children.succeeds", ONCE, "get_children.returns-the-count")
 def test_plain(case: Case) -> None:
     """A directory with a file and a directory in it is listed."""
-    case.write("file", b"")
-    case.mkdir("directory")
+    case.setup.write("file", b"")
+    case.setup.mkdir("directory")
     got = case.fs.get_children(case.uri())
-    case.status("get_children.succeeds", got, Code.OK)
-    case.equal(ONCE, "entries", ["directory", "file"], sorted(got.value.bare))
+    case.check.status("get_children.succeeds", got, Code.OK)
+    case.check.equal(ONCE, "entries", ["directory", "file"], sorted(got.value.bare))
 
 
 @pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (0, 1, 2, 100)])
 @clauses(ONCE, LISTS, NAMES_ONLY, "get_children.returns-the-count")
 def test_count(case: Case, count: int) -> None:
     """A directory with so many entries, every second one a directory, is listed."""
-    case.mkdir("directory")
+    case.setup.mkdir("directory")
     expected = [f"entry{k:03}" for k in range(count)]
     for k, name in enumerate(expected):
         if k % 2:
-            case.mkdir(f"directory/{name}")
+            case.setup.mkdir(f"directory/{name}")
         else:
-            case.write(f"directory/{name}", b"")
-    case.mkdir("directory-beside")
-    got = case.require(case.fs.get_children(case.uri("directory")))
-    case.equal(ONCE, "entries", expected, sorted(got.bare))
+            case.setup.write(f"directory/{name}", b"")
+    case.setup.mkdir("directory-beside")
+    got = case.setup.require(case.fs.get_children(case.uri("directory")))
+    case.check.equal(ONCE, "entries", expected, sorted(got.bare))
     bad = [name for name in got.bare if "/" in name or name in ("", ".", "..")]
     # Only directories may have a slash behind their names, and then all of them.
     behind = sorted(name.removesuffix("/") for name in got.names if name.endswith("/"))
     readings = {"names": not bad and not behind, "slash-behind-directories": not bad and behind == expected[1::2]}
-    case.reading(NAMES_ONLY, readings, f"entries that are no names: {bad or behind}")
+    case.check.reading(NAMES_ONLY, readings, f"entries that are no names: {bad or behind}")
 
 
 def filled(case: Case, count: int) -> list[str]:
     """Set up a directory of so many entries. Return their names."""
-    case.mkdir("directory")
+    case.setup.mkdir("directory")
     names = [f"entry{k:04}" for k in range(count)]
     for name in names:
-        case.mkdir(f"directory/{name}")
+        case.setup.mkdir(f"directory/{name}")
     return names
 
 
@@ -68,10 +68,12 @@ def filled(case: Case, count: int) -> list[str]:
 def test_a_thousand_and_one(case: Case) -> None:
     """A directory with one entry more than stores give in one page is listed and deleted."""
     expected = filled(case, 1001)
-    case.equal(ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory"))))
-    case.equal(ONCE, "entries", 1001, len(listed(case, "directory")))
-    case.require(case.fs.delete_recursively(case.uri("directory")))
-    case.equal("delete_recursively.deletes-everything", "tree", {}, case.tree())
+    case.check.equal(
+        ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory")))
+    )
+    case.check.equal(ONCE, "entries", 1001, len(listed(case, "directory")))
+    case.setup.require(case.fs.delete_recursively(case.uri("directory")))
+    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
 
 
 @large
@@ -81,80 +83,89 @@ def test_a_thousand_and_one(case: Case) -> None:
 def test_two_pages(case: Case) -> None:
     """A directory with 2,005 entries is listed, matched by patterns for all and for most, and deleted."""
     expected = filled(case, 2005)
-    case.equal(ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory"))))
-    case.equal(ONCE, "entries", 2005, len(listed(case, "directory")))
+    case.check.equal(
+        ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory")))
+    )
+    case.check.equal(ONCE, "entries", 2005, len(listed(case, "directory")))
     for pattern, count in (("*", 2005), ("entry[01]*", 2000), ("entry?00?", 25)):
-        matches = case.require(case.fs.get_matching_paths(case.uri("directory") + "/" + pattern)).names
-        case.equal("get_matching_paths.succeeds", f"matches of {pattern}", (count, count),
+        matches = case.setup.require(case.fs.get_matching_paths(case.uri("directory") + "/" + pattern)).names
+        case.check.equal("get_matching_paths.succeeds", f"matches of {pattern}", (count, count),
                    (len(matches), len(set(matches))))  # fmt: skip
     gone = case.fs.delete_recursively(case.uri("directory"))
-    case.status("delete_recursively.succeeds", gone, Code.OK)
+    case.check.status("delete_recursively.succeeds", gone, Code.OK)
     counters = (gone.value.files, gone.value.dirs)
-    case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
-    case.equal("delete_recursively.deletes-everything", "tree", {}, case.tree())
+    case.check.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
+    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
 
 
 @clauses(ONCE, LISTS)
 def test_not_recursive(case: Case) -> None:
     """A directory with a tree below it is listed."""
-    case.mkdir("a")
-    case.mkdir("a/b")
-    case.write("a/b/c", b"")
-    case.equal(ONCE, "entries", ["b"], listed(case, "a"))
+    case.setup.mkdir("a")
+    case.setup.mkdir("a/b")
+    case.setup.write("a/b/c", b"")
+    case.check.equal(ONCE, "entries", ["b"], listed(case, "a"))
 
 
 @clauses(ONCE, LISTS)
 def test_siblings(case: Case) -> None:
     """Directories whose names begin alike have children of the same names."""
     for directory in ("a", "ab", "a-b", "a.b"):
-        case.mkdir(directory)
-        case.write(f"{directory}/{directory}-child", b"")
-        case.write(f"{directory}/child", b"")
+        case.setup.mkdir(directory)
+        case.setup.write(f"{directory}/{directory}-child", b"")
+        case.setup.write(f"{directory}/child", b"")
     for directory in ("a", "ab", "a-b", "a.b"):
         expected = sorted([f"{directory}-child", "child"])
-        case.equal(ONCE, f"entries of {directory}", expected, listed(case, directory))
+        case.check.equal(ONCE, f"entries of {directory}", expected, listed(case, directory))
 
 
 @clauses(ONCE, LISTS)
 def test_changes(case: Case) -> None:
     """A directory is listed after each of several changes."""
-    case.mkdir("directory")
+    case.setup.mkdir("directory")
 
     def holds(*expected: str) -> None:
-        case.equal(ONCE, "entries", sorted(expected), listed(case, "directory"))
+        case.check.equal(ONCE, "entries", sorted(expected), listed(case, "directory"))
 
     holds()
-    case.write("directory/a", b"")
+    case.setup.write("directory/a", b"")
     holds("a")
-    case.mkdir("directory/b")
+    case.setup.mkdir("directory/b")
     holds("a", "b")
-    case.require(case.fs.rename_file(case.uri("directory/a"), case.uri("directory/c")))
+    case.setup.require(case.fs.rename_file(case.uri("directory/a"), case.uri("directory/c")))
     holds("b", "c")
-    case.require(case.fs.delete_dir(case.uri("directory/b")))
+    case.setup.require(case.fs.delete_dir(case.uri("directory/b")))
     holds("c")
-    case.require(case.fs.delete_file(case.uri("directory/c")))
+    case.setup.require(case.fs.delete_file(case.uri("directory/c")))
     holds()
 
 
 #: What becomes of `directory/file` after a listing, and the content that it has then, None where it is gone.
 AFTERWARDS: dict[str, tuple[Callable[[Case], object], bytes | None]] = {
-    "written-anew": (lambda case: case.write("directory/file", b"longer than before"), b"longer than before"),
-    "emptied": (lambda case: case.write("directory/file", b""), b""),
+    "written-anew": (lambda case: case.setup.write("directory/file", b"longer than before"), b"longer than before"),
+    "emptied": (lambda case: case.setup.write("directory/file", b""), b""),
     "renamed-onto": (
-        lambda case: case.require(case.fs.rename_file(case.write("other", b"other"), case.uri("directory/file"))),
+        lambda case: case.setup.require(
+            case.fs.rename_file(case.setup.write("other", b"other"), case.uri("directory/file"))
+        ),
         b"other",
     ),
     "copied-onto": (
-        lambda case: case.require(case.fs.copy_file(case.write("other", b"other"), case.uri("directory/file"))),
+        lambda case: case.setup.require(
+            case.fs.copy_file(case.setup.write("other", b"other"), case.uri("directory/file"))
+        ),
         b"other",
     ),
-    "deleted": (lambda case: case.require(case.fs.delete_file(case.uri("directory/file"))), None),
+    "deleted": (lambda case: case.setup.require(case.fs.delete_file(case.uri("directory/file"))), None),
     "renamed-away": (
-        lambda case: case.require(case.fs.rename_file(case.uri("directory/file"), case.uri("away"))),
+        lambda case: case.setup.require(case.fs.rename_file(case.uri("directory/file"), case.uri("away"))),
         None,
     ),
     "deleted-with-its-directory": (
-        lambda case: (case.require(case.fs.delete_recursively(case.uri("directory"))), case.mkdir("directory")),
+        lambda case: (
+            case.setup.require(case.fs.delete_recursively(case.uri("directory"))),
+            case.setup.mkdir("directory"),
+        ),
         None,
     ),
 }
@@ -166,28 +177,30 @@ def test_remembered(case: Case, change: str) -> None:
     """A directory is listed and matched; then a file in it changes, and is asked about."""
     clause = "common.queries-agree"
     perform, content = AFTERWARDS[change]
-    case.mkdir("directory")
-    uri = case.write("directory/file", b"before")
+    case.setup.mkdir("directory")
+    uri = case.setup.write("directory/file", b"before")
     pattern = case.uri("directory") + "/*"
-    case.equal(ONCE, "entries", ["file"], listed(case, "directory"))
+    case.check.equal(ONCE, "entries", ["file"], listed(case, "directory"))
     if case.fs.available("get_matching_paths"):
         case.fs.get_matching_paths(pattern)
-    with case.setup():
+    with case.setup:
         perform(case)
     # What is asked for first has only the listing of before to be taken from.
     if content is None:
-        case.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
-        case.status(clause, case.fs.stat(uri), Code.NOT_FOUND)
-        case.status(clause, case.fs.get_file_size(uri), Code.NOT_FOUND)
+        case.check.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
+        case.check.status(clause, case.fs.stat(uri), Code.NOT_FOUND)
+        case.check.status(clause, case.fs.get_file_size(uri), Code.NOT_FOUND)
     else:
-        case.status(clause, case.fs.path_exists(uri), Code.OK)
-        case.equal(clause, "length", len(content), case.require(case.fs.stat(uri)).length)
-        case.equal(clause, "size", len(content), case.require(case.fs.get_file_size(uri)))
-        case.equal(clause, "content", content, case.content(uri))
+        case.check.status(clause, case.fs.path_exists(uri), Code.OK)
+        case.check.equal(clause, "length", len(content), case.setup.require(case.fs.stat(uri)).length)
+        case.check.equal(clause, "size", len(content), case.setup.require(case.fs.get_file_size(uri)))
+        case.check.equal(clause, "content", content, case.setup.content(uri))
     entries = [] if content is None else ["file"]
-    case.equal(ONCE, "entries", entries, listed(case, "directory"))
+    case.check.equal(ONCE, "entries", entries, listed(case, "directory"))
     if case.fs.available("get_matching_paths"):
-        case.equal(clause, "matches", len(entries), len(case.require(case.fs.get_matching_paths(pattern)).names))
+        case.check.equal(
+            clause, "matches", len(entries), len(case.setup.require(case.fs.get_matching_paths(pattern)).names)
+        )
 
 
 @pytest.mark.parametrize(
@@ -202,22 +215,22 @@ def test_remembered(case: Case, change: str) -> None:
 @clauses(ONCE, LISTS, FORM)
 def test_spelling(case: Case, spelling: str) -> None:
     """The path of the directory ends in something that translation removes."""
-    uri = case.mkdir("directory")
-    case.write("directory/file", b"")
+    uri = case.setup.mkdir("directory")
+    case.setup.write("directory/file", b"")
     if is_one_path(case, uri, uri + spelling):
-        names = case.require(case.fs.get_children(uri + spelling)).names
-        case.equal(ONCE, "entries", ("file",), names)
+        names = case.setup.require(case.fs.get_children(uri + spelling)).names
+        case.check.equal(ONCE, "entries", ("file",), names)
 
 
 @clauses("get_children.empty-directory-is-zero", "get_children.no-entries")
 def test_nothing(case: Case) -> None:
     """An empty directory is listed."""
-    case.mkdir("empty")
+    case.setup.mkdir("empty")
     got = case.fs.get_children(case.uri("empty"))
-    case.status("get_children.empty-directory-is-zero", got, Code.OK)
-    case.equal("get_children.empty-directory-is-zero", "returned", 0, got.value.returned)
+    case.check.status("get_children.empty-directory-is-zero", got, Code.OK)
+    case.check.equal("get_children.empty-directory-is-zero", "returned", 0, got.value.returned)
     block = Watch.OBJECT_SET in got.watch
-    case.reading("get_children.no-entries", {"block": block, "null": not block}, "a block" if block else "NULL")
+    case.check.reading("get_children.no-entries", {"block": block, "null": not block}, "a block" if block else "NULL")
 
 
 @clauses("get_children.return-on-error")
@@ -226,13 +239,13 @@ def test_error(case: Case) -> None:
     got = case.fs.get_children(case.uri("missing"))
     if got.ok:
         raise NoStimulus("get_children does not fail here")
-    case.equal("get_children.return-on-error", "entries", (), got.value.names)
+    case.check.equal("get_children.return-on-error", "entries", (), got.value.names)
 
 
 def frees(case: Case, clause: str, fails: Callable[[], Outcome[Entries]]) -> None:
     """Repeat a call that fails: what it allocated for the entries is the plugin's to free."""
     first = fails()
-    case.implemented(first)
+    case.check.implemented(first)
     if first.ok:
         raise NoStimulus(f"{first.op} does not fail here")
 
@@ -242,8 +255,8 @@ def frees(case: Case, clause: str, fails: Callable[[], Outcome[Entries]]) -> Non
         case.fs.flush_caches()
 
     case.fs.flush_caches()
-    more = leaks.leaked_per_call(case.host, repeat).get("heap", 0)
-    case.check(clause, not more, "no more memory each time", "more memory each time" if more else
+    more = leaks.leaked_per_call(case.surroundings.host, repeat).get("heap", 0)
+    case.check.that(clause, not more, "no more memory each time", "more memory each time" if more else
                "no more memory each time", f"{more} bytes each time" if more else "")  # fmt: skip
 
 
@@ -253,7 +266,7 @@ def frees(case: Case, clause: str, fails: Callable[[], Outcome[Entries]]) -> Non
 @clauses("get_children.frees-on-error", "get_children.return-on-error")
 def test_errors_leave_nothing(case: Case, what: str) -> None:
     """What is no directory is listed, many times over."""
-    case.write("directory", b"a file") if what == "file" else case.uri()
+    case.setup.write("directory", b"a file") if what == "file" else case.uri()
     path = case.fs.translate(case.uri("directory"))
     frees(case, "get_children.frees-on-error", lambda: case.tables.entries_op("get_children", path))
 
@@ -262,10 +275,10 @@ def test_errors_leave_nothing(case: Case, what: str) -> None:
 def test_order(case: Case) -> None:
     """Files that were written in no order are listed."""
     for name in ("b", "d", "a", "c"):
-        case.write(name, b"")
-    names = "".join(case.require(case.fs.get_children(case.uri())).bare)
+        case.setup.write(name, b"")
+    names = "".join(case.setup.require(case.fs.get_children(case.uri())).bare)
     orders = {"abcd": "sorted", "dcba": "in reverse", "bdac": "as created", "cadb": "last created first"}
-    case.note("get_children.order", orders.get(names, "other"))
+    case.check.note("get_children.order", orders.get(names, "other"))
 
 
 @clauses("get_children.of-the-root")
@@ -275,5 +288,5 @@ def test_root(case: Case) -> None:
     root = f"{uri.prefix}/"
     listed, asked = case.fs.get_children(root), case.fs.stat(root)
     directory = listed.ok and asked.ok and bool(asked.value.is_directory)
-    case.reading("get_children.of-the-root", {"directory": directory, "nothing": True},
+    case.check.reading("get_children.of-the-root", {"directory": directory, "nothing": True},
                  f"get_children: {listed.code}, stat: {asked.code}")  # fmt: skip

@@ -18,36 +18,38 @@ HALF_A_UNIT = math.sqrt(1000)
          "path_exists.directory-is-ok", "paths_exist.succeeds", "get_file_size.succeeds")  # fmt: skip
 def test_plain(case: Case) -> None:
     """A file and a directory are asked about in every way."""
-    file, directory = case.write("file", b"12345"), case.mkdir("directory")
+    file, directory = case.setup.write("file", b"12345"), case.setup.mkdir("directory")
     of_file, of_directory = case.fs.stat(file), case.fs.stat(directory)
-    case.status("stat.succeeds", of_file, Code.OK)
-    case.equal("stat.says-the-kind", "kinds", (0, 1), (of_file.value.is_directory, of_directory.value.is_directory))
-    case.equal("stat.length-is-the-size", "length", 5, of_file.value.length)
-    case.status("path_exists.succeeds", case.fs.path_exists(file), Code.OK)
-    case.status("path_exists.directory-is-ok", case.fs.path_exists(directory), Code.OK)
-    case.equal("paths_exist.succeeds", "returned", True, case.fs.paths_exist([file, directory]).value.returned)
-    case.status("get_file_size.succeeds", case.fs.get_file_size(file), Code.OK)
+    case.check.status("stat.succeeds", of_file, Code.OK)
+    case.check.equal(
+        "stat.says-the-kind", "kinds", (0, 1), (of_file.value.is_directory, of_directory.value.is_directory)
+    )
+    case.check.equal("stat.length-is-the-size", "length", 5, of_file.value.length)
+    case.check.status("path_exists.succeeds", case.fs.path_exists(file), Code.OK)
+    case.check.status("path_exists.directory-is-ok", case.fs.path_exists(directory), Code.OK)
+    case.check.equal("paths_exist.succeeds", "returned", True, case.fs.paths_exist([file, directory]).value.returned)
+    case.check.status("get_file_size.succeeds", case.fs.get_file_size(file), Code.OK)
 
 
 @smoke
 @clauses("is_directory.succeeds", "is_directory.true-for-a-directory")
 def test_is_directory(case: Case) -> None:
     """A directory is asked whether it is one."""
-    got = case.fs.is_directory(case.mkdir("directory"))
-    case.status("is_directory.succeeds", got, Code.OK)
-    case.equal("is_directory.true-for-a-directory", "returned", 1, got.value)
+    got = case.fs.is_directory(case.setup.mkdir("directory"))
+    case.check.status("is_directory.succeeds", got, Code.OK)
+    case.check.equal("is_directory.true-for-a-directory", "returned", 1, got.value)
 
 
 @clauses("is_directory.of-a-file", "is_directory.returns-false-on-error")
 def test_is_directory_of_a_file(case: Case) -> None:
     """A file is asked whether it is a directory."""
-    got = case.fs.is_directory(case.write("file", b"content"))
-    case.implemented(got)
+    got = case.fs.is_directory(case.setup.write("file", b"content"))
+    case.check.implemented(got)
     readings = {
         "host": got.code is Code.FAILED_PRECONDITION and not got.value,
         "header": got.ok and not got.value,
     }
-    case.reading("is_directory.of-a-file", readings, f"code={got.code} returned={got.value}", got.message)
+    case.check.reading("is_directory.of-a-file", readings, f"code={got.code} returned={got.value}", got.message)
 
 
 def agree(case: Case, name: str, size: int | None) -> None:
@@ -55,22 +57,22 @@ def agree(case: Case, name: str, size: int | None) -> None:
     clause, fs, uri = "common.queries-agree", case.fs, case.uri(name)
     code = Code.NOT_FOUND if size == -1 else Code.OK
     statistics, exists = fs.stat(uri), fs.path_exists(uri)
-    case.status(clause, statistics, code)
-    case.status(clause, exists, code)
+    case.check.status(clause, statistics, code)
+    case.check.status(clause, exists, code)
     together = fs.paths_exist([uri]).value
-    case.equal(clause, "paths_exist", [code], [status.code for status in together.statuses or ()])
+    case.check.equal(clause, "paths_exist", [code], [status.code for status in together.statuses or ()])
     head, _, leaf = name.rpartition("/")
-    listed = leaf in case.require(fs.get_children(case.uri(head) if head else case.uri())).bare
-    case.equal(clause, "listed", size != -1, listed)
-    case.equal(clause, "is_directory", int(size is None), fs.is_directory(uri).value)
+    listed = leaf in case.setup.require(fs.get_children(case.uri(head) if head else case.uri())).bare
+    case.check.equal(clause, "listed", size != -1, listed)
+    case.check.equal(clause, "is_directory", int(size is None), fs.is_directory(uri).value)
     if size is None:
-        case.equal(clause, "stat says directory", 1, statistics.value.is_directory)
-        case.status(clause, fs.get_file_size(uri), Code.FAILED_PRECONDITION)
+        case.check.equal(clause, "stat says directory", 1, statistics.value.is_directory)
+        case.check.status(clause, fs.get_file_size(uri), Code.FAILED_PRECONDITION)
     elif size >= 0:
-        case.equal(clause, "stat says", (0, size), (statistics.value.is_directory, statistics.value.length))
-        case.equal(clause, "get_file_size", size, case.require(fs.get_file_size(uri)))
+        case.check.equal(clause, "stat says", (0, size), (statistics.value.is_directory, statistics.value.length))
+        case.check.equal(clause, "get_file_size", size, case.setup.require(fs.get_file_size(uri)))
     else:
-        case.status(clause, fs.get_file_size(uri), Code.NOT_FOUND)
+        case.check.status(clause, fs.get_file_size(uri), Code.NOT_FOUND)
 
 
 #: Changes of the path `path`: the steps before, its size then (None for a directory, -1 for nothing), the steps after,
@@ -110,13 +112,13 @@ def perform(case: Case, step: Step) -> None:
     """One step of a change."""
     match step:
         case ("write", name, bytes(content)):
-            case.write(name, content)
+            case.setup.write(name, content)
         case ("append", name, bytes(content)):
-            with case.setup(), case.opened(case.fs.new_appendable_file(case.uri(name))) as file:
-                case.require(file.append(content))
-                case.require(file.close())
+            with case.setup, case.setup.opened(case.fs.new_appendable_file(case.uri(name))) as file:
+                case.setup.require(file.append(content))
+                case.setup.require(file.close())
         case (op, *names):
-            case.require(getattr(case.fs, op)(*(case.uri(str(name)) for name in names)))
+            case.setup.require(getattr(case.fs, op)(*(case.uri(str(name)) for name in names)))
 
 
 #: The ops that a step other than one op is about. Files may come from the backing.
@@ -152,33 +154,33 @@ def test_times(case: Case) -> None:
     now = time.time_ns()
     times = []
     for content in (b"first", b"second", b"third"):
-        times.append(case.require(case.fs.stat(case.write("file", content))).mtime_nsec)
+        times.append(case.setup.require(case.fs.stat(case.setup.write("file", content))).mtime_nsec)
     # No text says from when on times count, so only the unit is judged. 0 every time means: not known.
     known = any(times)
     sane = not known or all(now / HALF_A_UNIT < mtime < now * HALF_A_UNIT for mtime in times)
     seen = "nanoseconds" if sane else f"mtime has {len(str(abs(min(times))))} digits"
-    case.check("stat.mtime-is-in-nanoseconds", sane, "nanoseconds", seen)
+    case.check.that("stat.mtime-is-in-nanoseconds", sane, "nanoseconds", seen)
     forward = times == sorted(times)
-    case.check("stat.mtime-moves-forward", forward, "no earlier", "no earlier" if forward else "earlier")
+    case.check.that("stat.mtime-moves-forward", forward, "no earlier", "no earlier" if forward else "earlier")
     readings = {
         "unknown": not known,
         "seconds": all(mtime % 10**9 == 0 for mtime in times),
         "fine": True,
     }
-    case.reading("stat.mtime-granularity", readings, "granularity")
+    case.check.reading("stat.mtime-granularity", readings, "granularity")
 
 
 @clauses("stat.mtime-stays", "stat.succeeds")
 def test_times_stay(case: Case) -> None:
     """A file that nobody changes is read, listed, and asked for its time again and again."""
-    uri = case.write("file", b"unchanged")
-    first = case.require(case.fs.stat(uri)).mtime_nsec
+    uri = case.setup.write("file", b"unchanged")
+    first = case.setup.require(case.fs.stat(uri)).mtime_nsec
     for _ in range(5):
-        case.content(uri)
-        case.require(case.fs.get_children(case.uri()))
-        again = case.require(case.fs.stat(uri)).mtime_nsec
+        case.setup.content(uri)
+        case.setup.require(case.fs.get_children(case.uri()))
+        again = case.setup.require(case.fs.stat(uri)).mtime_nsec
         same = "the same time" if again == first else "another time"
-        case.check("stat.mtime-stays", again == first, "the same time", same)
+        case.check.that("stat.mtime-stays", again == first, "the same time", same)
 
 
 @pytest.mark.parametrize(
@@ -199,28 +201,30 @@ def test_several(case: Case, there: list[bool]) -> None:
     """Paths, some of which are missing, are asked for at once, with an array for their statuses and without."""
     uris = []
     for k, exists in enumerate(there):
-        make = case.write if k % 2 else lambda name, _: case.mkdir(name)
+        make = case.setup.write if k % 2 else lambda name, _: case.setup.mkdir(name)
         uris.append(make(f"path{k}", b"") if exists else case.uri(f"path{k}"))
     asked = case.fs.paths_exist(uris).value
-    case.equal("paths_exist.is-true-if-all-exist", "returned", all(there), asked.returned)
+    case.check.equal("paths_exist.is-true-if-all-exist", "returned", all(there), asked.returned)
     codes = [status.code for status in asked.statuses or ()]
-    case.equal("paths_exist.fills-every-status", "codes", [Code.OK if e else Code.NOT_FOUND for e in there], codes)
+    case.check.equal(
+        "paths_exist.fills-every-status", "codes", [Code.OK if e else Code.NOT_FOUND for e in there], codes
+    )
     without = case.fs.paths_exist(uris, with_statuses=False).value
-    case.equal("paths_exist.takes-no-statuses", "returned", all(there), without.returned)
+    case.check.equal("paths_exist.takes-no-statuses", "returned", all(there), without.returned)
 
 
 @clauses("paths_exist.fills-every-status", "paths_exist.is-true-if-all-exist")
 def test_several_kinds(case: Case) -> None:
     """A directory, a file, a path below it (which answers what it answers alone), and nothing, one of them twice."""
-    directory, file = case.mkdir("directory"), case.write("file", b"")
+    directory, file = case.setup.mkdir("directory"), case.setup.write("file", b"")
     below = case.uri("file/below")
     asked = case.fs.paths_exist([directory, file, below, case.uri("missing"), directory]).value
     codes = [status.code for status in asked.statuses or ()]
     alone = case.fs.path_exists(below)
-    case.implemented(alone)
+    case.check.implemented(alone)
     expected = [Code.OK, Code.OK, alone.code, Code.NOT_FOUND, Code.OK]
-    case.equal("paths_exist.fills-every-status", "codes", expected, codes)
-    case.equal("paths_exist.is-true-if-all-exist", "returned", False, asked.returned)
+    case.check.equal("paths_exist.fills-every-status", "codes", expected, codes)
+    case.check.equal("paths_exist.is-true-if-all-exist", "returned", False, asked.returned)
 
 
 @pytest.mark.parametrize("with_statuses", [pytest.param(True, id="statuses"), pytest.param(False, id="no-statuses")])
@@ -229,4 +233,4 @@ def test_none_asked(case: Case, with_statuses: bool) -> None:
     """Nothing is asked for."""
     case.uri()
     asked = case.fs.paths_exist([], with_statuses=with_statuses).value
-    case.equal("paths_exist.nothing-asked-is-true", "returned", True, asked.returned)
+    case.check.equal("paths_exist.nothing-asked-is-true", "returned", True, asked.returned)

@@ -4,8 +4,9 @@ import pytest
 
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
-from ..engine.case import Case, Tree
+from ..engine.case import Case
 from ..engine.marks import clauses, smoke
+from ..engine.setup import Tree
 
 NEW = b"new\0content"
 
@@ -39,9 +40,9 @@ def afterwards(op: str, source: str, target: str, content: bytes) -> Tree:
 @by("keeps-the-content", "succeeds")
 def test_plain(case: Case, op: str) -> None:
     """A file is renamed or copied beside itself."""
-    case.write("source", NEW)
-    case.require(move(case, op, "source", "target"))
-    case.equal(f"{op}.keeps-the-content", "tree", afterwards(op, "source", "target", NEW), case.tree())
+    case.setup.write("source", NEW)
+    case.setup.require(move(case, op, "source", "target"))
+    case.check.equal(f"{op}.keeps-the-content", "tree", afterwards(op, "source", "target", NEW), case.setup.tree())
 
 
 @pytest.mark.parametrize(
@@ -58,11 +59,11 @@ def test_directories(case: Case, op: str, source: str, target: str) -> None:
     """A file is renamed or copied from directory to directory."""
     directories: Tree = {"one": None, "two": None, "one/inner": None}
     for directory in directories:
-        case.mkdir(directory)
-    case.write(source, NEW)
-    case.require(move(case, op, source, target))
+        case.setup.mkdir(directory)
+    case.setup.write(source, NEW)
+    case.setup.require(move(case, op, source, target))
     expected = directories | afterwards(op, source, target, NEW)
-    case.equal(f"{op}.keeps-the-content", "tree", expected, case.tree())
+    case.check.equal(f"{op}.keeps-the-content", "tree", expected, case.setup.tree())
 
 
 @pytest.mark.parametrize(
@@ -78,34 +79,34 @@ def test_directories(case: Case, op: str, source: str, target: str) -> None:
 @by("replaces-the-target")
 def test_replace(case: Case, op: str, new: bytes, old: bytes) -> None:
     """A file is renamed or copied over another one."""
-    case.write("source", new)
-    case.write("target", old)
+    case.setup.write("source", new)
+    case.setup.write("target", old)
     got = move(case, op, "source", "target")
-    if not case.status(f"{op}.replaces-the-target", got, Code.OK):
+    if not case.check.status(f"{op}.replaces-the-target", got, Code.OK):
         return
-    case.equal(f"{op}.replaces-the-target", "tree", afterwards(op, "source", "target", new), case.tree())
+    case.check.equal(f"{op}.replaces-the-target", "tree", afterwards(op, "source", "target", new), case.setup.tree())
 
 
 @by("keeps-the-content", "succeeds")
 def test_again_and_back(case: Case, op: str) -> None:
     """A file goes to another name and back, twice."""
-    case.write("source", NEW)
+    case.setup.write("source", NEW)
     for _ in range(2):
-        case.require(move(case, op, "source", "target"))
-        case.require(move(case, op, "target", "source"))
+        case.setup.require(move(case, op, "source", "target"))
+        case.setup.require(move(case, op, "target", "source"))
     expected = {"source": NEW} if op == "rename_file" else {"source": NEW, "target": NEW}
-    case.equal(f"{op}.keeps-the-content", "tree", expected, case.tree())
+    case.check.equal(f"{op}.keeps-the-content", "tree", expected, case.setup.tree())
 
 
 @clauses("copy_file.source-stays", "copy_file.succeeds")
 def test_copies_are_two(case: Case) -> None:
     """A copy is written anew, then its source."""
-    case.write("source", NEW)
-    case.require(move(case, "copy_file", "source", "target"))
-    case.write("target", b"changed")
-    case.equal("copy_file.source-stays", "tree", {"source": NEW, "target": b"changed"}, case.tree())
-    case.write("source", b"other")
-    case.equal("copy_file.source-stays", "tree", {"source": b"other", "target": b"changed"}, case.tree())
+    case.setup.write("source", NEW)
+    case.setup.require(move(case, "copy_file", "source", "target"))
+    case.setup.write("target", b"changed")
+    case.check.equal("copy_file.source-stays", "tree", {"source": NEW, "target": b"changed"}, case.setup.tree())
+    case.setup.write("source", b"other")
+    case.check.equal("copy_file.source-stays", "tree", {"source": b"other", "target": b"changed"}, case.setup.tree())
 
 
 @pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (5, 30)])
@@ -113,41 +114,41 @@ def test_copies_are_two(case: Case) -> None:
 def test_deep(case: Case, op: str, depth: int) -> None:
     """A file goes down to a directory below so many others, along a path of many bytes, and up again."""
     directory = "/".join(f"level-{k}-of-a-long-path" for k in range(depth))
-    case.within_limits(f"{directory}/target")
-    case.require(case.fs.recursively_create_dir(case.uri(directory)))
-    case.write("source", NEW)
-    case.require(move(case, op, "source", f"{directory}/target"))
-    case.equal(f"{op}.keeps-the-content", "content below", NEW, case.content(case.uri(directory, "target")))
-    case.require(move(case, op, f"{directory}/target", "back"))
-    case.equal(f"{op}.keeps-the-content", "content above", NEW, case.content(case.uri("back")))
+    case.surroundings.within_limits(case.uri(f"{directory}/target"))
+    case.setup.require(case.fs.recursively_create_dir(case.uri(directory)))
+    case.setup.write("source", NEW)
+    case.setup.require(move(case, op, "source", f"{directory}/target"))
+    case.check.equal(f"{op}.keeps-the-content", "content below", NEW, case.setup.content(case.uri(directory, "target")))
+    case.setup.require(move(case, op, f"{directory}/target", "back"))
+    case.check.equal(f"{op}.keeps-the-content", "content above", NEW, case.setup.content(case.uri("back")))
     above = {"source", "target"} if op == "copy_file" else set()
     there = {name for name, uri in (("source", case.uri("source")), ("target", case.uri(directory, "target")))
              if case.fs.path_exists(uri).ok}  # fmt: skip
-    case.equal(f"{op}.keeps-the-content", "left behind", sorted(above), sorted(there))
+    case.check.equal(f"{op}.keeps-the-content", "left behind", sorted(above), sorted(there))
 
 
 @by("replaces-the-target", "succeeds")
 def test_name_is_free_again(case: Case, op: str) -> None:
     """The source's name is used for a new file."""
-    case.write("source", NEW)
-    case.require(move(case, op, "source", "target"))
-    case.write("source", b"another")
-    case.equal(f"{op}.replaces-the-target", "tree", {"source": b"another", "target": NEW}, case.tree())
+    case.setup.write("source", NEW)
+    case.setup.require(move(case, op, "source", "target"))
+    case.setup.write("source", b"another")
+    case.check.equal(f"{op}.replaces-the-target", "tree", {"source": b"another", "target": NEW}, case.setup.tree())
 
 
 @by("onto-itself")
 def test_onto_itself(case: Case, op: str) -> None:
     """A file is renamed or copied onto itself."""
-    case.write("file", NEW)
+    case.setup.write("file", NEW)
     got = move(case, op, "file", "file")
-    case.implemented(got)
-    there = case.tree().get("file")
+    case.check.implemented(got)
+    there = case.setup.tree().get("file")
     readings = {
         "kept": got.ok and there == NEW,
         "refused": not got.ok and there == NEW,
         "emptied": there != NEW and got.source is Source.DEFAULT,
     }
-    case.reading(f"{op}.onto-itself", readings, f"code={got.code} content={there!r}", got.message)
+    case.check.reading(f"{op}.onto-itself", readings, f"code={got.code} content={there!r}", got.message)
 
 
 #: Moves that must fail: source, target, the code, and the clause.
@@ -171,11 +172,11 @@ def test_refused(case: Case, op: str, why: str) -> None:
     """What cannot be done leaves everything as it was, beside files with content."""
     source, target, code, clause = REFUSED[why]
     before: Tree = {"directory": None, "target": NEW, "directory/file": b"inside"}
-    case.mkdir("directory")
-    case.write("target", NEW)
-    case.write("directory/file", b"inside")
+    case.setup.mkdir("directory")
+    case.setup.write("target", NEW)
+    case.setup.write("directory/file", b"inside")
     got = move(case, op, source, target)
-    case.status(f"{op}.{clause}", got, code)
+    case.check.status(f"{op}.{clause}", got, code)
     if not got.ok:
         case.unchanged(f"{op}.error-changes-nothing", before)
 
@@ -185,29 +186,31 @@ def test_refused(case: Case, op: str, why: str) -> None:
 def test_directory(case: Case, full: bool) -> None:
     """A directory is renamed: where that is supported all of it moves, where not nothing does."""
     before: Tree = {"source": None} | ({"source/file": NEW} if full else {})
-    case.mkdir("source")
+    case.setup.mkdir("source")
     if full:
-        case.write("source/file", NEW)
+        case.setup.write("source/file", NEW)
     got = move(case, "rename_file", "source", "target")
-    case.implemented(got)
-    after = case.tree()
+    case.check.implemented(got)
+    after = case.setup.tree()
     moved = {path.replace("source", "target"): content for path, content in before.items()}
     readings = {"supported": got.ok and after == moved, "forbidden": not got.ok and after == before}
-    case.reading("rename_file.directory-is-failed-precondition", readings, f"code={got.code} tree={sorted(after)}")
+    case.check.reading(
+        "rename_file.directory-is-failed-precondition", readings, f"code={got.code} tree={sorted(after)}"
+    )
 
 
 @clauses("copy_file.target-directory")
 def test_copy_into_a_directory(case: Case) -> None:
     """A file is copied onto a directory: into it where that is supported, else nothing changes."""
     before: Tree = {"source": NEW, "directory": None, "directory/other": b"stays"}
-    case.write("source", NEW)
-    case.mkdir("directory")
-    case.write("directory/other", b"stays")
+    case.setup.write("source", NEW)
+    case.setup.mkdir("directory")
+    case.setup.write("directory/other", b"stays")
     got = move(case, "copy_file", "source", "directory")
-    case.implemented(got)
-    after = case.tree()
+    case.check.implemented(got)
+    after = case.setup.tree()
     readings = {
         "refuses": not got.ok and after == before,
         "inside": got.ok and after == before | {"directory/source": NEW},
     }
-    case.reading("copy_file.target-directory", readings, f"code={got.code} tree={sorted(after)}", got.message)
+    case.check.reading("copy_file.target-directory", readings, f"code={got.code} tree={sorted(after)}", got.message)

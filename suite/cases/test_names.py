@@ -8,8 +8,9 @@ import pytest
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Outcome
-from ..engine.case import Case, Tree
+from ..engine.case import Case
 from ..engine.marks import clauses, over_tables
+from ..engine.setup import Tree
 from .names import LOOK_ALIKES, NAMES, escaped
 
 T = TypeVar("T")
@@ -30,34 +31,34 @@ def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
         "invalid-argument": got.code is Code.INVALID_ARGUMENT,
         "another-error": not got.ok,
     }
-    case.implemented(got)
-    case.reading("paths.illegal-names", readings, f"code={got.code}", got.message)
+    case.check.implemented(got)
+    case.check.reading("paths.illegal-names", readings, f"code={got.code}", got.message)
     if not got.ok and "/" not in name:
-        case.equal("paths.illegal-names", "tree", {}, case.tree())
+        case.check.equal("paths.illegal-names", "tree", {}, case.setup.tree())
     return got.ok
 
 
 def written(case: Case, name: str) -> bool:
     """Set up a file of this name. Return whether the filesystem can have it."""
-    if case.seeded:
-        case.write(name, CONTENT)
+    if case.surroundings.seeded:
+        case.setup.write(name, CONTENT)
         return True
     got = case.fs.new_writable_file(case.uri(name))
     if not accepted(case, name, got):
         return False
-    with case.setup(), case.opened(got) as file:
+    with case.setup, case.setup.opened(got) as file:
         kept(case, file.append(CONTENT))
         closed = file.close()
     # A filesystem that creates the file at close may refuse its name only then.
     if not closed.ok and not accepted(case, name, closed):
         return False
-    case.within_limits(name)
+    case.surroundings.within_limits(case.uri(name))
     return True
 
 
 def kept(case: Case, got: Outcome[T]) -> T:
     """The value of an op on a name that the filesystem has. An error is a breach, and the end of the case."""
-    case.status(KEPT, got, Code.OK)
+    case.check.status(KEPT, got, Code.OK)
     if not got.ok:
         case.blocked(got.op, f"{got.code} {got.message}")
     return got.value
@@ -67,21 +68,21 @@ def is_file(case: Case, uri: str) -> None:
     """Check that a file with the content is there, with all ops that ask."""
     kept(case, case.fs.path_exists(uri))
     facts = kept(case, case.fs.stat(uri))
-    case.equal(KEPT, "length, is_directory", (len(CONTENT), 0), (facts.length, facts.is_directory))
-    case.equal(KEPT, "size", len(CONTENT), kept(case, case.fs.get_file_size(uri)))
+    case.check.equal(KEPT, "length, is_directory", (len(CONTENT), 0), (facts.length, facts.is_directory))
+    case.check.equal(KEPT, "size", len(CONTENT), kept(case, case.fs.get_file_size(uri)))
     kind = case.fs.is_directory(uri)
     # Both readings of is_directory.of-a-file are right.
-    case.status(KEPT, kind, Code.FAILED_PRECONDITION, Code.OK)
-    case.equal(KEPT, "is a directory", 0, kind.value)
-    case.equal(KEPT, "content", CONTENT, case.content(uri))
+    case.check.status(KEPT, kind, Code.FAILED_PRECONDITION, Code.OK)
+    case.check.equal(KEPT, "is a directory", 0, kind.value)
+    case.check.equal(KEPT, "content", CONTENT, case.setup.content(uri))
 
 
 def is_directory(case: Case, uri: str, *entries: str) -> None:
     """Check that a directory with these entries is there, with all ops that ask."""
     kept(case, case.fs.path_exists(uri))
-    case.equal(KEPT, "is_directory", 1, kept(case, case.fs.stat(uri)).is_directory)
-    case.equal(KEPT, "is a directory", 1, kept(case, case.fs.is_directory(uri)))
-    case.equal(KEPT, "entries", sorted(entries), sorted(kept(case, case.fs.get_children(uri)).bare))
+    case.check.equal(KEPT, "is_directory", 1, kept(case, case.fs.stat(uri)).is_directory)
+    case.check.equal(KEPT, "is a directory", 1, kept(case, case.fs.is_directory(uri)))
+    case.check.equal(KEPT, "entries", sorted(entries), sorted(kept(case, case.fs.get_children(uri)).bare))
 
 
 @names
@@ -99,14 +100,14 @@ def test_directory(case: Case, name: str) -> None:
     uri = case.uri(name)
     if not accepted(case, name, case.fs.create_dir(uri)):
         return
-    case.within_limits(name)
+    case.surroundings.within_limits(case.uri(name))
     is_directory(case, uri)
     kept(case, case.fs.recursively_create_dir(case.uri(name, name, "leaf")))
-    case.write(f"{name}/file", CONTENT)
+    case.setup.write(f"{name}/file", CONTENT)
     is_directory(case, uri, name, "file")
     kept(case, case.fs.delete_dir(case.uri(name, name, "leaf")))
     kept(case, case.fs.delete_recursively(uri))
-    case.equal(KEPT, "tree", {}, case.tree())
+    case.check.equal(KEPT, "tree", {}, case.setup.tree())
 
 
 @names
@@ -117,10 +118,10 @@ def test_moved(case: Case, name: str) -> None:
         return
     kept(case, case.fs.copy_file(case.uri(name), case.uri("copy")))
     kept(case, case.fs.rename_file(case.uri(name), case.uri("moved")))
-    case.equal(KEPT, "tree", {"copy": CONTENT, "moved": CONTENT}, case.tree())
+    case.check.equal(KEPT, "tree", {"copy": CONTENT, "moved": CONTENT}, case.setup.tree())
     kept(case, case.fs.rename_file(case.uri("moved"), case.uri(name)))
     kept(case, case.fs.copy_file(case.uri("copy"), case.uri(name)))
-    case.equal(KEPT, "tree", {"copy": CONTENT, name: CONTENT}, case.tree())
+    case.check.equal(KEPT, "tree", {"copy": CONTENT, name: CONTENT}, case.setup.tree())
 
 
 @names
@@ -129,12 +130,12 @@ def test_found(case: Case, name: str) -> None:
     """A file of this name is listed, matched by a pattern that means it, and asked for with others."""
     if not written(case, name):
         return
-    case.equal(KEPT, "entries", (name,), kept(case, case.fs.get_children(case.uri())).bare)
+    case.check.equal(KEPT, "entries", (name,), kept(case, case.fs.get_children(case.uri())).bare)
     matches = kept(case, case.fs.get_matching_paths(case.uri() + "/" + escaped(name)))
-    case.equal(KEPT, "matches", [name], behind(case, matches))
+    case.check.equal(KEPT, "matches", [name], behind(case, matches))
     asked = case.fs.paths_exist([case.uri(name), case.uri("missing")]).value
     codes = [status.code for status in asked.statuses or ()]
-    case.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], codes)
+    case.check.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], codes)
 
 
 @names
@@ -146,7 +147,7 @@ def test_appended(case: Case, name: str) -> None:
     uri = case.uri(name)
     appended_to(case, uri)
     kept(case, case.fs.delete_file(uri))
-    case.equal(KEPT, "tree", {}, case.tree())
+    case.check.equal(KEPT, "tree", {}, case.setup.tree())
 
 
 def appended_to(case: Case, uri: str) -> None:
@@ -154,19 +155,19 @@ def appended_to(case: Case, uri: str) -> None:
     length = len(CONTENT)
     if case.fs.available("new_appendable_file"):
         got = case.fs.new_appendable_file(uri)
-        if not case.unimplemented(got):
+        if not case.check.unimplemented(got):
             kept(case, got)
-            with case.setup(), case.opened(got) as file:
+            with case.setup, case.setup.opened(got) as file:
                 kept(case, file.append(CONTENT))
                 kept(case, file.close())
             length *= 2
-            case.equal(KEPT, "content", CONTENT * 2, case.content(uri))
+            case.check.equal(KEPT, "content", CONTENT * 2, case.setup.content(uri))
     if case.fs.available("new_read_only_memory_region_from_file"):
         mapped = case.fs.new_read_only_memory_region_from_file(uri)
-        if not case.unimplemented(mapped):
+        if not case.check.unimplemented(mapped):
             kept(case, mapped)
-            with case.opened(mapped) as region:
-                case.equal(KEPT, "length", length, region.length().value)
+            with case.setup.opened(mapped) as region:
+                case.check.equal(KEPT, "length", length, region.length().value)
 
 
 #: The ops that make nothing, each on a path where nothing is.
@@ -189,24 +190,24 @@ def test_of_nothing(case: Case, name: str) -> None:
     Of a name that the filesystem cannot have, any error will do.
     """
     legal = written(case, name)
-    case.mkdir("empty")
+    case.setup.mkdir("empty")
     uri = case.uri("empty", name)
     for op, perform in ON_NOTHING.items():
         if not case.fs.available(op):
             continue
         got = perform(case, uri)
-        if case.unimplemented(got):
+        if case.check.unimplemented(got):
             continue
         if legal:
             expected = Code.NOT_FOUND
             if got.code is not expected:
                 # Where a plain name gives the same, it is not the name.
                 expected = perform(case, case.uri("empty", "nothing")).code
-            case.check(KEPT, got.code is expected, f"{op}: code={expected}", f"{op}: code={got.code}", got.message)
+            case.check.that(KEPT, got.code is expected, f"{op}: code={expected}", f"{op}: code={got.code}", got.message)
         else:
-            case.check("paths.illegal-names", not got.ok, f"{op}: an error", f"{op}: code={got.code}", got.message)
+            case.check.that("paths.illegal-names", not got.ok, f"{op}: an error", f"{op}: code={got.code}", got.message)
     left: Tree = {"empty": None} | ({name: CONTENT} if legal else {})
-    case.equal(KEPT if legal else "paths.illegal-names", "tree", left, case.tree())
+    case.check.equal(KEPT if legal else "paths.illegal-names", "tree", left, case.setup.tree())
 
 
 def behind(case: Case, matches: Entries) -> list[str]:
@@ -221,8 +222,8 @@ def used(case: Case, path: str) -> None:
     if not accepted(case, path, got):
         return
     # The names that are used below are short, and some more bytes make no difference.
-    case.within_limits(f"{path}/inner/copy")
-    case.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri(path)), Code.OK)
+    case.surroundings.within_limits(case.uri(f"{path}/inner/copy"))
+    case.check.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri(path)), Code.OK)
     uri = case.uri(path)
     is_directory(case, uri)
     first = case.fs.create_dir(case.uri(path, "inner"))
@@ -231,14 +232,14 @@ def used(case: Case, path: str) -> None:
         return
     kept(case, case.fs.delete_dir(case.uri(path, "inner")))
     kept(case, case.fs.create_dir(case.uri(path, "inner")))
-    file = case.write(f"{path}/file", CONTENT)
+    file = case.setup.write(f"{path}/file", CONTENT)
     is_file(case, file)
     asked = case.fs.paths_exist([file, case.uri(path, "none")]).value
-    case.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], [status.code for status in asked.statuses or ()])
+    case.check.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], [status.code for status in asked.statuses or ()])
     is_directory(case, uri, "file", "inner")
     if case.fs.available("get_matching_paths"):
         matches = kept(case, case.fs.get_matching_paths(uri + "/f*"))
-        case.equal(KEPT, "matches", [f"{path}/file"], behind(case, matches))
+        case.check.equal(KEPT, "matches", [f"{path}/file"], behind(case, matches))
     if case.fs.available("copy_file"):
         kept(case, case.fs.copy_file(file, case.uri(path, "inner/copy")))
         is_file(case, case.uri(path, "inner/copy"))
@@ -248,14 +249,14 @@ def used(case: Case, path: str) -> None:
         is_file(case, file)
     appended_to(case, file)
     kept(case, case.fs.delete_file(file))
-    case.status(KEPT, case.fs.stat(file), Code.NOT_FOUND)
+    case.check.status(KEPT, case.fs.stat(file), Code.NOT_FOUND)
     kept(case, case.fs.delete_recursively(case.uri(path, "inner")))
-    case.status(KEPT, case.fs.stat(case.uri(path, "inner")), Code.NOT_FOUND)
+    case.check.status(KEPT, case.fs.stat(case.uri(path, "inner")), Code.NOT_FOUND)
     top = path.partition("/")[0]
     gone = case.fs.delete_recursively(case.uri(top))
     kept(case, gone)
-    case.equal(KEPT, "undeleted files, dirs", (0, 0), (gone.value.files, gone.value.dirs))
-    case.equal(KEPT, "tree", {}, case.tree())
+    case.check.equal(KEPT, "undeleted files, dirs", (0, 0), (gone.value.files, gone.value.dirs))
+    case.check.equal(KEPT, "tree", {}, case.setup.tree())
 
 
 @pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (2, 16, 100, 300)])
@@ -290,22 +291,22 @@ BESIDE = {
 def test_beside(case: Case, op: str, other: str) -> None:
     """Something is deleted or renamed beside a file and a directory whose names begin alike."""
     stays: dict[str, bytes | None] = {other: b"stays", f"{other}.d": None, f"{other}.d/inside": b"stays"}
-    case.write(other, b"stays")
-    case.mkdir(f"{other}.d")
-    case.write(f"{other}.d/inside", b"stays")
+    case.setup.write(other, b"stays")
+    case.setup.mkdir(f"{other}.d")
+    case.setup.write(f"{other}.d/inside", b"stays")
     match op:
         case "delete_file":
-            case.require(case.fs.delete_file(case.write("name", CONTENT)))
+            case.setup.require(case.fs.delete_file(case.setup.write("name", CONTENT)))
         case "delete_dir":
-            case.require(case.fs.delete_dir(case.mkdir("name")))
+            case.setup.require(case.fs.delete_dir(case.setup.mkdir("name")))
         case "delete_recursively":
-            uri = case.mkdir("name")
-            case.write("name/inside", CONTENT)
-            case.require(case.fs.delete_recursively(uri))
+            uri = case.setup.mkdir("name")
+            case.setup.write("name/inside", CONTENT)
+            case.setup.require(case.fs.delete_recursively(uri))
         case _:
-            case.require(case.fs.rename_file(case.write("name", CONTENT), case.uri("moved")))
+            case.setup.require(case.fs.rename_file(case.setup.write("name", CONTENT), case.uri("moved")))
             stays["moved"] = CONTENT
-    case.equal(BESIDE[op], "tree", stays, case.tree())
+    case.check.equal(BESIDE[op], "tree", stays, case.setup.tree())
 
 
 @pytest.mark.parametrize("other", [pytest.param(name, id=name.replace(" ", "-space-")) for name in LOOK_ALIKES])
@@ -313,15 +314,15 @@ def test_beside(case: Case, op: str, other: str) -> None:
          "get_file_size.missing-is-not-found", "new_random_access_file.missing-is-not-found")  # fmt: skip
 def test_missing_beside(case: Case, other: str) -> None:
     """Nothing is at a path, but a file or a directory whose name begins alike stands beside it."""
-    case.write(other, b"stays")
-    case.mkdir(f"{other}.d")
+    case.setup.write(other, b"stays")
+    case.setup.mkdir(f"{other}.d")
     uri = case.uri("name")
     fs = case.fs
-    case.status("path_exists.missing-is-not-found", fs.path_exists(uri), Code.NOT_FOUND)
-    case.status("stat.missing-is-not-found", fs.stat(uri), Code.NOT_FOUND)
-    case.status("is_directory.missing-is-not-found", fs.is_directory(uri), Code.NOT_FOUND)
-    case.status("get_file_size.missing-is-not-found", fs.get_file_size(uri), Code.NOT_FOUND)
-    case.status("new_random_access_file.missing-is-not-found", fs.new_random_access_file(uri), Code.NOT_FOUND)
+    case.check.status("path_exists.missing-is-not-found", fs.path_exists(uri), Code.NOT_FOUND)
+    case.check.status("stat.missing-is-not-found", fs.stat(uri), Code.NOT_FOUND)
+    case.check.status("is_directory.missing-is-not-found", fs.is_directory(uri), Code.NOT_FOUND)
+    case.check.status("get_file_size.missing-is-not-found", fs.get_file_size(uri), Code.NOT_FOUND)
+    case.check.status("new_random_access_file.missing-is-not-found", fs.new_random_access_file(uri), Code.NOT_FOUND)
 
 
 @pytest.mark.parametrize(
@@ -333,9 +334,9 @@ def test_missing_beside(case: Case, other: str) -> None:
 )
 def test_pairs(case: Case, one: str, other: str, clause: str) -> None:
     """Two names that some filesystems take for one."""
-    case.write(one, b"one")
+    case.setup.write(one, b"one")
     exists = case.fs.path_exists(case.uri(other))
-    case.note(clause, "one name" if exists.ok else "two names")
+    case.check.note(clause, "one name" if exists.ok else "two names")
 
 
 @pytest.mark.parametrize("host", [pytest.param(host, id=host or "none") for host in ("", "host", "another.host")])
@@ -344,13 +345,13 @@ def test_host(case: Case, host: str) -> None:
     """The case's directory is asked for through another host."""
     uri = paths.parse(case.uri())
     got = case.fs.path_exists(f"{uri.scheme}://{host}{uri.path}")
-    case.note("paths.host-part", f"code={got.code}", got.message)
+    case.check.note("paths.host-part", f"code={got.code}", got.message)
 
 
 @over_tables
 @clauses("paths.untranslated")
 def test_untranslated(case: Case) -> None:
     """An op gets the URI of a file as it is."""
-    got = case.tables.path_op("path_exists", case.write("file", CONTENT))
+    got = case.tables.path_op("path_exists", case.setup.write("file", CONTENT))
     readings = {"understood": got.ok, "not-found": got.code is Code.NOT_FOUND, "refused": True}
-    case.reading("paths.untranslated", readings, f"code={got.code}", got.message)
+    case.check.reading("paths.untranslated", readings, f"code={got.code}", got.message)

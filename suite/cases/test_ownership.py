@@ -61,37 +61,37 @@ def test_paths(case: Case, op: str) -> None:
         case.missing(op)
     way = WAYS[op]
     for situation in ("file", "directory", "missing", "below"):
-        case.mkdir(situation)
+        case.setup.mkdir(situation)
         uri = case.uri(situation, "path")
         if situation in ("file", "below"):
-            case.write(f"{situation}/path", CONTENT)
+            case.setup.write(f"{situation}/path", CONTENT)
         if situation == "directory":
-            case.mkdir(f"{situation}/path")
+            case.setup.mkdir(f"{situation}/path")
         way(case.fs, uri + "/leaf" if situation == "below" else uri, case.uri(situation, "other"))
-    case.content(case.write("after", CONTENT))
+    case.setup.content(case.setup.write("after", CONTENT))
 
 
 @clauses("common.results-distinct", "common.results-terminated")
 def test_entries(case: Case) -> None:
     """Lists of 0, 1 and many entries are handed over, with names of many lengths."""
     names = ["n" * length for length in (1, 7, 8, 15, 16, 31, 32, 63, 64, 200)]
-    case.mkdir("empty")
-    case.mkdir("one")
-    case.write("one/file", b"")
-    case.mkdir("many")
+    case.setup.mkdir("empty")
+    case.setup.mkdir("one")
+    case.setup.write("one/file", b"")
+    case.setup.mkdir("many")
     for name in names:
-        case.write(f"many/{name}", b"")
+        case.setup.write(f"many/{name}", b"")
     for directory, expected in (("empty", []), ("one", ["file"]), ("many", names)):
-        listed = case.require(case.fs.get_children(case.uri(directory))).bare
-        case.equal("common.results-terminated", f"entries of {directory}", expected, sorted(listed))
+        listed = case.setup.require(case.fs.get_children(case.uri(directory))).bare
+        case.check.equal("common.results-terminated", f"entries of {directory}", expected, sorted(listed))
         if case.fs.available("get_matching_paths"):
-            matched = case.require(case.fs.get_matching_paths(case.uri(directory) + "/*")).names
-            case.equal("common.results-terminated", f"matches in {directory}", len(expected), len(matched))
+            matched = case.setup.require(case.fs.get_matching_paths(case.uri(directory) + "/*")).names
+            case.check.equal("common.results-terminated", f"matches in {directory}", len(expected), len(matched))
 
 
 def token_text(case: Case) -> Outcome[object]:
     """The token of a new transaction as text. The transaction is ended."""
-    raw, token = case.tables, case.token()
+    raw, token = case.tables, case.setup.token()
     text = raw.decode_transaction_token(token)
     raw.end_transaction(token)
     return Outcome(text.op, text.code, text.message, text.value is not None)
@@ -113,12 +113,14 @@ def test_handed_over(case: Case, op: str) -> None:
     if op not in case.fs.present:
         case.missing(op)
     first = HANDED_OVER[op](case)
-    case.status(f"{op}.succeeds", first, Code.OK)
+    case.check.status(f"{op}.succeeds", first, Code.OK)
     if not first.value:
         raise NoStimulus(f"{op} hands nothing over")
     for _ in range(3):
         same = HANDED_OVER[op](case).value == first.value
-        case.check("common.results-distinct", same, "the same again", "the same again" if same else "something else")
+        case.check.that(
+            "common.results-distinct", same, "the same again", "the same again" if same else "something else"
+        )
 
 
 @pytest.mark.parametrize("opened", ["new_random_access_file", "new_writable_file", "new_appendable_file",
@@ -127,27 +129,27 @@ def test_handed_over(case: Case, op: str) -> None:
 def test_open(case: Case, opened: str) -> None:
     """A file is opened, and used when the path that was handed over means something else."""
     clause = "common.arguments-not-kept"
-    uri = case.write("file", CONTENT)
-    case.write("other", b"another file")
-    got = case.opened(getattr(case.fs, opened)(uri))
+    uri = case.setup.write("file", CONTENT)
+    case.setup.write("other", b"another file")
+    got = case.setup.opened(getattr(case.fs, opened)(uri))
     # Ops with other paths reuse the memory of the path.
     case.fs.path_exists(case.uri("other"))
     getattr(case.fs, opened)(case.uri("missing/path"))
     with got:
         match opened:
             case "new_random_access_file":
-                case.equal(clause, "data", CONTENT, got.read(0, len(CONTENT)).value.data)
+                case.check.equal(clause, "data", CONTENT, got.read(0, len(CONTENT)).value.data)
             case "new_read_only_memory_region_from_file":
-                case.equal(clause, "data", CONTENT, got.data(0, len(CONTENT)).value[1])
+                case.check.equal(clause, "data", CONTENT, got.data(0, len(CONTENT)).value[1])
             case _:
-                case.require(got.append(b"appended"))
-                case.require(got.close())
+                case.setup.require(got.append(b"appended"))
+                case.setup.require(got.close())
     if opened in ("new_writable_file", "new_appendable_file"):
         expected = b"appended" if opened == "new_writable_file" else CONTENT + b"appended"
         # Whether the third path came to be is a matter of its directory.
-        tree = case.tree()
+        tree = case.setup.tree()
         found = {name: tree.get(name) for name in ("file", "other")}
-        case.equal(clause, "files", {"file": expected, "other": b"another file"}, found)
+        case.check.equal(clause, "files", {"file": expected, "other": b"another file"}, found)
 
 
 @pytest.mark.parametrize("size", [pytest.param(n, id=str(n)) for n in (1, 100, 4096, 70_000)])
@@ -155,22 +157,22 @@ def test_open(case: Case, opened: str) -> None:
 def test_append(case: Case, size: int) -> None:
     """Pieces are appended; the buffer of each means something else when the file is closed."""
     pieces = [bytes([65 + k]) * size for k in range(4)]
-    with case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+    with case.setup.opened(case.fs.new_writable_file(case.uri("file"))) as file:
         for piece in pieces:
-            case.require(file.append(piece))
-        case.require(file.flush())
-        case.require(file.close())
-    content = case.content(case.uri("file"))
-    case.equal("common.arguments-not-kept", "content", b"".join(pieces), content)
+            case.setup.require(file.append(piece))
+        case.setup.require(file.flush())
+        case.setup.require(file.close())
+    content = case.setup.content(case.uri("file"))
+    case.check.equal("common.arguments-not-kept", "content", b"".join(pieces), content)
 
 
 @pytest.mark.parametrize("n", [pytest.param(n, id=str(n)) for n in (1, 2, 63, 64, 4095, 4096, 4097, 200_000)])
 @clauses("robustness.no-overrun", "common.wrapper-unchanged", "read.returns-the-bytes")
 def test_read(case: Case, n: int) -> None:
     """A buffer of so many bytes, with guards on both sides, is read into: whole, in part, and not at all."""
-    uri = case.write("file", CONTENT * 5000)
-    with case.opened(case.fs.new_random_access_file(uri)) as file:
+    uri = case.setup.write("file", CONTENT * 5000)
+    with case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         whole = file.read(3, n)
         file.read(len(CONTENT) * 5000 - 1, n)
         file.read(len(CONTENT) * 5000, n)
-    case.equal("read.returns-the-bytes", "data", (CONTENT * 5000)[3 : 3 + n], whole.value.data)
+    case.check.equal("read.returns-the-bytes", "data", (CONTENT * 5000)[3 : 3 + n], whole.value.data)

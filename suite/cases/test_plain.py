@@ -23,7 +23,7 @@ OPS = (
 def test_once(case: Case, op: str) -> None:
     """The op is called with a path for which it succeeds."""
     if op == "delete_dir":
-        case.mkdir("empty")
+        case.setup.mkdir("empty")
     elif op != "new_writable_file":
-        case.write("file", b"content")
-    case.status(f"{op}.succeeds", SUCCESSES[op](case), Code.OK)
+        case.setup.write("file", b"content")
+    case.check.status(f"{op}.succeeds", SUCCESSES[op](case), Code.OK)

@@ -18,7 +18,7 @@ from .test_status import FORM, is_one_path
 def registered(case: Case) -> None:
     """End the case where there is no scheme to try histories on; one that does not survive loading is tried."""
     with suppress(Died):
-        case.bench.scheme(case.loaded)
+        case.bench.scheme(case.surroundings.loaded)
 
 
 @full
@@ -58,12 +58,12 @@ def test_spellings(case: Case) -> None:
     registered(case)
     from ..properties import search, strategies
 
-    if case.performed.isdisjoint(strategies.SPELT):
+    if case.surroundings.performed.isdisjoint(strategies.SPELT):
         case.missing("path_exists")
     uri = case.uri()
     if not is_one_path(case, f"{uri}/a/b", f"{uri}//x/.././/a/./b/"):
         return
-    search.given(case, strategies.spellings(case.performed))
+    search.given(case, strategies.spellings(case.surroundings.performed))
 
 
 @full

@@ -85,12 +85,12 @@ def test_one_winner(case: Case, op: str) -> None:
     before, each = RACES[op]
     wrong = ""
     for number in often(ROUNDS // 2):
-        case.mkdir(f"round{number}")
+        case.setup.mkdir(f"round{number}")
         for name, content in before:
             if content is None:
-                case.mkdir(f"round{number}/{name}")
+                case.setup.mkdir(f"round{number}/{name}")
             else:
-                case.write(f"round{number}/{name}", content)
+                case.setup.write(f"round{number}/{name}", content)
         some = actors(case)
         for actor, names in zip(some, each, strict=True):
             actor.path_op(op, *(f"round{number}/{name}" for name in names))
@@ -99,16 +99,18 @@ def test_one_winner(case: Case, op: str) -> None:
         wrong = wrong or fitting(events, start)
         # Codes that do not tell what is there fit every order, so one success has to be seen.
         answers = sorted(str(event.code) for event in events[0])
-        if not case.check(f"{op}.succeeds", str(Code.OK) in answers, "one of them answers OK", ", ".join(answers)):
+        if not case.check.that(f"{op}.succeeds", str(Code.OK) in answers, "one of them answers OK", ", ".join(answers)):
             return
-    case.check("common.one-winner", not wrong, "one succeeds", "not one succeeds" if wrong else "one succeeds", wrong)
+    case.check.that(
+        "common.one-winner", not wrong, "one succeeds", "not one succeeds" if wrong else "one succeeds", wrong
+    )
 
 
 def fits(case: Case, some: list[Actor], start: Files, rounds: int = ROUNDS) -> None:
     """Check that the events of every round fit some order."""
     wrong = fitting(performed(case, some, rounds), start)
     got = "fits no order" if wrong else "fits an order"
-    case.check("common.fits-an-order", not wrong, "fits an order", got, wrong)
+    case.check.that("common.fits-an-order", not wrong, "fits an order", got, wrong)
 
 
 @full
@@ -116,7 +118,7 @@ def fits(case: Case, some: list[Actor], start: Files, rounds: int = ROUNDS) -> N
 def test_replacing(case: Case) -> None:
     """Each thread writes a file of its own, renames it to the one name, and reads what is there."""
     needs(case, "rename_file", "new_writable_file", "new_random_access_file")
-    case.write("target", b"first")
+    case.setup.write("target", b"first")
     some = actors(case)
     for k, actor in enumerate(some):
         actor.write(f"own{k}", b"from %d" % k)
@@ -130,7 +132,7 @@ def test_replacing(case: Case) -> None:
 def test_moving(case: Case) -> None:
     """Two threads rename a file there and back, two look for it at both places."""
     needs(case, "rename_file", "path_exists")
-    case.write("here", b"content")
+    case.setup.write("here", b"content")
     some = actors(case)
     for k, actor in enumerate(some):
         for names in (("here", "there"), ("there", "here")):
@@ -162,7 +164,7 @@ def test_mixed(case: Case, seed: int) -> None:
     """Three threads with small programs that chance wrote, the same for the same number."""
     needs(case, "create_dir", "delete_dir", "path_exists", "rename_file", "delete_file", "new_random_access_file",
           "new_writable_file")  # fmt: skip
-    case.write("a", b"first")
+    case.setup.write("a", b"first")
     chance = random.Random(seed)
     some = actors(case, 3)
     for k, actor in enumerate(some):
@@ -202,20 +204,20 @@ def test_no_change_is_lost(case: Case, what: str) -> None:
                 case "directories":
                     actor.path_op("create_dir", name)
                 case _:
-                    case.write(f"old{k}", b"content")
+                    case.setup.write(f"old{k}", b"content")
                     actor.path_op("rename_file", f"old{k}", name)
         # Each thread has a name of its own, so none has a reason to fail.
         failed = [event for event in performed(case, some)[0] if event.code is not Code.OK]
         for event in failed[:1]:
             # To write a file takes several ops, of which any may have failed.
             name = "common.no-change-is-lost" if what == "files" else f"{CREATING[what]}.succeeds"
-            case.check(name, False, "code=OK", f"code={event.code}", str(event))
+            case.check.that(name, False, "code=OK", f"code={event.code}", str(event))
             return
-        listed = case.require(case.fs.get_children(case.uri())).bare
+        listed = case.setup.require(case.fs.get_children(case.uri())).bare
         lost += [f"{name} is not listed" for name in names if name not in listed]
         lost += [f"{name} is missing" for name in names if not case.fs.path_exists(case.uri(name)).ok]
     got = "a name is lost" if lost else "all are there"
-    case.check("common.no-change-is-lost", not lost, "all are there", got, "; ".join(lost[:4]))
+    case.check.that("common.no-change-is-lost", not lost, "all are there", got, "; ".join(lost[:4]))
 
 
 #: Ops that undo each other, and so can be repeated inside of the host, where threads meet far more often.
@@ -232,7 +234,7 @@ def test_there_and_back(case: Case, op: str) -> None:
     needs(case, *UNDONE[op], "path_exists")
     start: Files = frozenset()
     if op == "rename_file":
-        case.write("name", b"content")
+        case.setup.write("name", b"content")
         start = frozenset({("name", b"content")})
     some = actors(case, 3)
     for actor in some[:2]:
@@ -244,11 +246,11 @@ def test_there_and_back(case: Case, op: str) -> None:
     rounds = performed(case, some, 5 * ROUNDS)
     codes = {event.code for events in rounds for event in events if event.op == op}
     got = "code=OK" if Code.OK in codes else " ".join(sorted(map(str, codes)))
-    if not case.check(f"{op}.succeeds", Code.OK in codes, "code=OK", got):
+    if not case.check.that(f"{op}.succeeds", Code.OK in codes, "code=OK", got):
         return
     wrong = fitting(rounds, start)
     got = "fits no order" if wrong else "fits an order"
-    case.check("common.fits-an-order", not wrong, "fits an order", got, wrong)
+    case.check.that("common.fits-an-order", not wrong, "fits an order", got, wrong)
 
 
 @full
@@ -263,7 +265,7 @@ def test_listing(case: Case, op: str) -> None:
     stay = {f"b{k}" for k in range(6)} | {f"d{k}" for k in range(6)}
     come = {f"{letter}{k}" for letter in "ace" for k in (6, 7)}
     for name in sorted(stay):
-        case.mkdir(name)
+        case.setup.mkdir(name)
     directory = case.fs.translate(case.uri())
     programs = [Program(case.tables) for _ in range(THREADS)]
     for k, program in enumerate(programs):
@@ -275,7 +277,7 @@ def test_listing(case: Case, op: str) -> None:
     went = run_within(case.tables, programs, ROUNDS, SECONDS)
     wrong = [said for thread in went[:2] for timed in thread if (said := mistaken(timed.outcome, stay, come))]
     right = "what stays, once, and what comes and goes"
-    case.check(f"{op}.beside-changes", not wrong, right, wrong[0] if wrong else right)
+    case.check.that(f"{op}.beside-changes", not wrong, right, wrong[0] if wrong else right)
 
 
 def mistaken(got: Outcome[Entries], stay: set[str], come: set[str]) -> str:
@@ -302,8 +304,8 @@ def test_reading_beside_a_writer(case: Case) -> None:
     whole = PIECE * PIECES
     wrong: list[str] = []
     for number in often(ROUNDS // 5):
-        with case.setup():
-            file = case.opened(case.fs.new_writable_file(case.uri(f"file{number}")))
+        with case.setup:
+            file = case.setup.opened(case.fs.new_writable_file(case.uri(f"file{number}")))
         path = case.fs.translate(case.uri(f"file{number}"))
         writer = Program(case.tables)
         for _ in range(PIECES):
@@ -318,15 +320,15 @@ def test_reading_beside_a_writer(case: Case) -> None:
         went = run(case.tables, [writer, *readers])
         for timed in went[0]:
             if timed.outcome.op == "append":
-                case.require(timed.outcome)
-        case.require(file.close())
+                case.setup.require(timed.outcome)
+        case.setup.require(file.close())
         file.cleanup()
         wrong += [said for thread in went[1:] if (said := out_of_step(thread, whole))]
         # Before its close a file may be invisible. What the last of all readers finds is not open.
-        if case.content(case.uri(f"file{number}")) != whole:
+        if case.setup.content(case.uri(f"file{number}")) != whole:
             wrong.append("something else than what was appended, at the end")
     right = "a beginning, growing"
-    case.check("read.beside-a-writer", not wrong, right, wrong[0] if wrong else right)
+    case.check.that("read.beside-a-writer", not wrong, right, wrong[0] if wrong else right)
 
 
 def out_of_step(thread: list[Timed], whole: bytes) -> str:
@@ -351,10 +353,10 @@ def out_of_step(thread: list[Timed], whole: bytes) -> str:
 def test_two_writers(case: Case) -> None:
     """Two threads append lines to one file, each through a handle of its own."""
     needs(case, "new_appendable_file")
-    uri = case.write("file", b"")
+    uri = case.setup.write("file", b"")
     lines = 50
-    with case.setup():
-        first = case.opened(case.fs.new_appendable_file(uri))
+    with case.setup:
+        first = case.setup.opened(case.fs.new_appendable_file(uri))
     second = case.fs.new_appendable_file(uri).value
     files = [file for file in (first, second) if file is not None]
     programs = [Program(case.tables) for _ in files]
@@ -366,7 +368,7 @@ def test_two_writers(case: Case) -> None:
         file.close()
         file.cleanup()
     expected = sorted(b"thread %d, line %02d" % (k, number) for k in range(2) for number in range(lines))
-    whole = sorted(case.content(uri).splitlines()) == expected
+    whole = sorted(case.setup.content(uri).splitlines()) == expected
     readings = {"refused": second is None, "all": whole, "some": True}
     got = "the second is refused" if second is None else "all of both" if whole else "not all of both"
-    case.reading("append.two-writers", readings, got)
+    case.check.reading("append.two-writers", readings, got)

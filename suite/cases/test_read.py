@@ -17,16 +17,16 @@ SIZE = len(CONTENT)
 
 def reader(case: Case, content: bytes = CONTENT) -> RandomAccessFile:
     """Set up a file with this content and open it for reading."""
-    uri = case.write("file", content)
-    with case.setup():
-        return case.opened(case.fs.new_random_access_file(uri))
+    uri = case.setup.write("file", content)
+    with case.setup:
+        return case.setup.opened(case.fs.new_random_access_file(uri))
 
 
 def whole(case: Case, got: Outcome[Read], offset: int, n: int) -> None:
     """Check a read inside the file: code, count and bytes."""
-    case.status("read.succeeds", got, Code.OK)
-    case.equal("read.ok-is-exactly-n", "returned", n, got.value.returned)
-    case.equal("read.returns-the-bytes", "data", CONTENT[offset : offset + n], got.value.data)
+    case.check.status("read.succeeds", got, Code.OK)
+    case.check.equal("read.ok-is-exactly-n", "returned", n, got.value.returned)
+    case.check.equal("read.returns-the-bytes", "data", CONTENT[offset : offset + n], got.value.data)
 
 
 INSIDE = clauses("read.succeeds", "read.ok-is-exactly-n", "read.returns-the-bytes")
@@ -40,7 +40,7 @@ def test_plain(case: Case) -> None:
     with reader(case) as file:
         whole(case, file.read(0, SIZE), 0, SIZE)
         ended = file.cleanup()
-    case.status("random_access_file.cleanup.succeeds", ended, Code.OK)
+    case.check.status("random_access_file.cleanup.succeeds", ended, Code.OK)
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_across_the_end(case: Case, offset: int, n: int) -> None:
     """A read begins inside the file and ends behind it."""
     with reader(case) as file:
         got = file.read(offset, n)
-    case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
-    case.equal("read.short-read-is-out-of-range", "returned", SIZE - offset, got.value.returned)
-    case.equal("read.returns-the-bytes", "data", CONTENT[offset:], got.value.data)
+    case.check.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
+    case.check.equal("read.short-read-is-out-of-range", "returned", SIZE - offset, got.value.returned)
+    case.check.equal("read.returns-the-bytes", "data", CONTENT[offset:], got.value.data)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_past_the_end(case: Case, offset: int) -> None:
     """A read begins at or behind the end."""
     with reader(case) as file:
         got = file.read(offset, 10)
-    case.status("read.past-the-end-is-out-of-range", got, Code.OUT_OF_RANGE)
-    case.equal("read.past-the-end-is-out-of-range", "returned", 0, got.value.returned)
+    case.check.status("read.past-the-end-is-out-of-range", got, Code.OUT_OF_RANGE)
+    case.check.equal("read.past-the-end-is-out-of-range", "returned", 0, got.value.returned)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,9 @@ def test_offset_no_file_has(case: Case, offset: int) -> None:
         "end-of-file": got.code is Code.OUT_OF_RANGE and none,
         "invalid": got.code not in (Code.OK, Code.OUT_OF_RANGE) and none,
     }
-    case.reading("read.offset-no-file-has", readings, f"code={got.code} returned={got.value.returned}", got.message)
+    case.check.reading(
+        "read.offset-no-file-has", readings, f"code={got.code} returned={got.value.returned}", got.message
+    )
 
 
 @clauses("read.past-the-end-is-out-of-range")
@@ -128,8 +130,8 @@ def test_empty_file(case: Case) -> None:
     """An empty file has no first byte."""
     with reader(case, b"") as file:
         got = file.read(0, 1)
-    case.status("read.past-the-end-is-out-of-range", got, Code.OUT_OF_RANGE)
-    case.equal("read.past-the-end-is-out-of-range", "returned", 0, got.value.returned)
+    case.check.status("read.past-the-end-is-out-of-range", got, Code.OUT_OF_RANGE)
+    case.check.equal("read.past-the-end-is-out-of-range", "returned", 0, got.value.returned)
 
 
 @pytest.mark.parametrize("offset", [pytest.param(0, id="start"), pytest.param(SIZE - 1, id="last-byte")])
@@ -138,8 +140,8 @@ def test_zero_bytes_inside(case: Case, offset: int) -> None:
     """0 bytes are read inside the file."""
     with reader(case) as file:
         got = file.read(offset, 0)
-    case.status("read.zero-bytes-inside-is-ok", got, Code.OK)
-    case.equal("read.zero-bytes-inside-is-ok", "returned", 0, got.value.returned)
+    case.check.status("read.zero-bytes-inside-is-ok", got, Code.OK)
+    case.check.equal("read.zero-bytes-inside-is-ok", "returned", 0, got.value.returned)
 
 
 @pytest.mark.parametrize("offset", [pytest.param(SIZE, id="at-the-end"), pytest.param(SIZE + 7, id="behind")])
@@ -150,7 +152,7 @@ def test_zero_bytes_at_the_end(case: Case, offset: int) -> None:
         got = file.read(offset, 0)
     nothing = got.value.returned == 0
     readings = {"exact": got.code is Code.OK and nothing, "end-of-file": got.code is Code.OUT_OF_RANGE and nothing}
-    case.reading("read.zero-bytes-at-the-end", readings, f"code={got.code} returned={got.value.returned}")
+    case.check.reading("read.zero-bytes-at-the-end", readings, f"code={got.code} returned={got.value.returned}")
 
 
 @pytest.mark.parametrize(
@@ -168,39 +170,39 @@ def test_order(case: Case, ranges: list[tuple[int, int]]) -> None:
     with reader(case) as file:
         for offset, n in ranges:
             got = file.read(offset, n)
-            case.equal("read.repeats", f"data at {offset}", CONTENT[offset : offset + n], got.value.data)
+            case.check.equal("read.repeats", f"data at {offset}", CONTENT[offset : offset + n], got.value.data)
 
 
 @clauses("read.repeats")
 def test_two_files_at_once(case: Case) -> None:
     """Two handles of one file do not share a position."""
-    with reader(case) as one, case.opened(case.fs.new_random_access_file(case.uri("file"))) as other:
+    with reader(case) as one, case.setup.opened(case.fs.new_random_access_file(case.uri("file"))) as other:
         for offset in (0, 300, 600):
-            case.equal("read.repeats", "one", CONTENT[offset : offset + 9], one.read(offset, 9).value.data)
-            case.equal("read.repeats", "other", CONTENT[9 : 9 + offset], other.read(9, offset).value.data)
+            case.check.equal("read.repeats", "one", CONTENT[offset : offset + 9], one.read(offset, 9).value.data)
+            case.check.equal("read.repeats", "other", CONTENT[9 : 9 + offset], other.read(9, offset).value.data)
 
 
 @many_calls(180)
 @clauses("read.repeats")
 def test_many_files_at_once(case: Case) -> None:
     """Thirty files are open at once, and read in turn."""
-    with case.setup(), ExitStack() as stack:
+    with case.setup, ExitStack() as stack:
         files = []
         for k in range(30):
-            uri = case.write(f"file{k}", bytes([k]) * (k + 1))
-            files.append(stack.enter_context(case.opened(case.fs.new_random_access_file(uri))))
+            uri = case.setup.write(f"file{k}", bytes([k]) * (k + 1))
+            files.append(stack.enter_context(case.setup.opened(case.fs.new_random_access_file(uri))))
         for k in (*range(30), *reversed(range(30))):
-            case.equal("read.repeats", f"data of file{k}", bytes([k]) * (k + 1), files[k].read(0, 99).value.data)
+            case.check.equal("read.repeats", f"data of file{k}", bytes([k]) * (k + 1), files[k].read(0, 99).value.data)
 
 
 @clauses("read.repeats", "random_access_file.cleanup.succeeds")
 def test_one_of_two_ends(case: Case) -> None:
     """Of two handles of one file the first is cleaned up; the other reads on."""
     first = reader(case)
-    with case.opened(case.fs.new_random_access_file(case.uri("file"))) as second:
-        case.equal("read.repeats", "before", CONTENT[:9], second.read(0, 9).value.data)
-        case.status("random_access_file.cleanup.succeeds", first.cleanup(), Code.OK)
-        case.equal("read.repeats", "after", CONTENT[9:99], second.read(9, 90).value.data)
+    with case.setup.opened(case.fs.new_random_access_file(case.uri("file"))) as second:
+        case.check.equal("read.repeats", "before", CONTENT[:9], second.read(0, 9).value.data)
+        case.check.status("random_access_file.cleanup.succeeds", first.cleanup(), Code.OK)
+        case.check.equal("read.repeats", "after", CONTENT[9:99], second.read(9, 90).value.data)
 
 
 @pytest.mark.parametrize("change", ["overwrite", "append", "delete", "rename", "replace"])
@@ -211,20 +213,20 @@ def test_the_file_changes(case: Case, change: str) -> None:
         file.read(0, 10)
         match change:
             case "overwrite":
-                case.write("file", b"overwritten")
+                case.setup.write("file", b"overwritten")
             case "append":
-                with case.setup(), case.opened(case.fs.new_appendable_file(case.uri("file"))) as writer:
-                    case.require(writer.append(b"appended"))
-                    case.require(writer.close())
+                with case.setup, case.setup.opened(case.fs.new_appendable_file(case.uri("file"))) as writer:
+                    case.setup.require(writer.append(b"appended"))
+                    case.setup.require(writer.close())
             case "delete":
-                case.require(case.fs.delete_file(case.uri("file")))
+                case.setup.require(case.fs.delete_file(case.uri("file")))
             case "rename":
-                case.require(case.fs.rename_file(case.uri("file"), case.uri("moved")))
+                case.setup.require(case.fs.rename_file(case.uri("file"), case.uri("moved")))
             case _:
-                case.require(case.fs.rename_file(case.write("other", b"replaced"), case.uri("file")))
+                case.setup.require(case.fs.rename_file(case.setup.write("other", b"replaced"), case.uri("file")))
         got = file.read(0, SIZE + 100)
     old = got.value.data == CONTENT
-    case.note(
+    case.check.note(
         "new_random_access_file.after-the-file-changed", f"code={got.code} " + ("as before" if old else "changed")
     )
 
@@ -243,7 +245,7 @@ def test_byte_by_byte(case: Case) -> None:
                     break
                 data += piece
                 offset += n
-            case.equal("read.return-agrees-with-the-code", f"data in steps of {n}", CONTENT[:50], data)
+            case.check.equal("read.return-agrees-with-the-code", f"data in steps of {n}", CONTENT[:50], data)
 
 
 @pytest.mark.parametrize(
@@ -259,13 +261,13 @@ def test_byte_by_byte(case: Case) -> None:
 def test_opened_after_a_change(case: Case, way: str, new: bytes) -> None:
     """A file is read, changed when the reader has ended, opened again, and read beyond its end."""
     with reader(case) as file:
-        case.equal("read.returns-the-bytes", "before", CONTENT, file.read(0, SIZE).value.data)
+        case.check.equal("read.returns-the-bytes", "before", CONTENT, file.read(0, SIZE).value.data)
     if way == "overwrite":
-        case.write("file", new)
+        case.setup.write("file", new)
     else:
-        with case.setup():
-            case.require(case.fs.rename_file(case.write("other", new), case.uri("file")))
-    with case.setup(), case.opened(case.fs.new_random_access_file(case.uri("file"))) as file:
+        with case.setup:
+            case.setup.require(case.fs.rename_file(case.setup.write("other", new), case.uri("file")))
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(case.uri("file"))) as file:
         got = file.read(0, len(new) + 1)
-    case.equal("read.returns-the-bytes", "after", new, got.value.data)
-    case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
+    case.check.equal("read.returns-the-bytes", "after", new, got.value.data)
+    case.check.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)

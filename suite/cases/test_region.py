@@ -10,9 +10,9 @@ from ..engine.marks import clauses, smoke
 
 def region(case: Case, content: bytes) -> MemoryRegion:
     """Set up a file with this content and make a memory region of it."""
-    uri = case.write("file", content)
-    with case.setup():
-        return case.opened(case.fs.new_read_only_memory_region_from_file(uri))
+    uri = case.setup.write("file", content)
+    with case.setup:
+        return case.setup.opened(case.fs.new_read_only_memory_region_from_file(uri))
 
 
 @smoke
@@ -21,14 +21,14 @@ def region(case: Case, content: bytes) -> MemoryRegion:
 def test_plain(case: Case) -> None:
     """A file is mapped, looked at twice, and unmapped."""
     mapped = region(case, b"plain")
-    case.status("length.succeeds", mapped.length(), Code.OK)
+    case.check.status("length.succeeds", mapped.length(), Code.OK)
     first, second = mapped.data(0, 0), mapped.data(0, 0)
-    case.check(
+    case.check.that(
         "data.succeeds", first.value[0] != 0, "address is set", "address is " + ("set" if first.value[0] else "NULL")
     )
     same = first.value[0] == second.value[0]
-    case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
-    case.status("read_only_memory_region.cleanup.succeeds", mapped.cleanup(), Code.OK)
+    case.check.that("data.is-constant", same, "one address", "one address" if same else "two addresses")
+    case.check.status("read_only_memory_region.cleanup.succeeds", mapped.cleanup(), Code.OK)
 
 
 @clauses("data.outlives-other-ops", "data.is-constant")
@@ -37,23 +37,25 @@ def test_others_come_and_go(case: Case) -> None:
     with region(case, b"the first region") as mapped:
         address = mapped.data(0, 0).value[0]
         for k in range(5):
-            uri = case.write(f"other{k}", b"another region %d" % k)
-            with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as other:
-                case.equal("data.outlives-other-ops", "other", b"another region %d" % k, other.data(0, 16).value[1])
-            case.content(uri)
-            case.equal("data.outlives-other-ops", "data", b"the first region", mapped.data(0, 16).value[1])
+            uri = case.setup.write(f"other{k}", b"another region %d" % k)
+            with case.setup, case.setup.opened(case.fs.new_read_only_memory_region_from_file(uri)) as other:
+                case.check.equal(
+                    "data.outlives-other-ops", "other", b"another region %d" % k, other.data(0, 16).value[1]
+                )
+            case.setup.content(uri)
+            case.check.equal("data.outlives-other-ops", "data", b"the first region", mapped.data(0, 16).value[1])
         same = mapped.data(0, 0).value[0] == address
-        case.check("data.is-constant", same, "one address", "one address" if same else "two addresses")
+        case.check.that("data.is-constant", same, "one address", "one address" if same else "two addresses")
 
 
 @clauses("data.outlives-other-ops", "length.is-the-file-size")
 def test_two_of_one_file(case: Case) -> None:
     """A file is mapped twice; the first region ends, the second stays."""
     first = region(case, b"mapped twice")
-    with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(case.uri("file"))) as second:
+    with case.setup, case.setup.opened(case.fs.new_read_only_memory_region_from_file(case.uri("file"))) as second:
         first.cleanup()
-        case.equal("length.is-the-file-size", "length", 12, second.length().value)
-        case.equal("data.outlives-other-ops", "data", b"mapped twice", second.data(0, 12).value[1])
+        case.check.equal("length.is-the-file-size", "length", 12, second.length().value)
+        case.check.equal("data.outlives-other-ops", "data", b"mapped twice", second.data(0, 12).value[1])
 
 
 @pytest.mark.parametrize(
@@ -70,21 +72,21 @@ def test_after_a_change(case: Case, new: bytes) -> None:
     region(case, b"the content").cleanup()
     with region(case, new) as mapped:
         length = mapped.length().value
-        case.equal("length.is-the-file-size", "length", len(new), length)
-        case.equal("data.holds-the-file", "data", new, mapped.data(0, min(length, len(new))).value[1])
+        case.check.equal("length.is-the-file-size", "length", len(new), length)
+        case.check.equal("data.holds-the-file", "data", new, mapped.data(0, min(length, len(new))).value[1])
 
 
 @clauses("data.holds-the-file", "new_read_only_memory_region_from_file.succeeds")
 def test_after_a_rename(case: Case) -> None:
     """Two files are mapped, renamed over each other's names when the regions have ended, and mapped again."""
     for name in ("one", "two"):
-        uri = case.write(name, name.encode() * 3)
-        with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as first:
-            case.equal("data.holds-the-file", name, name.encode() * 3, first.data(0, 9).value[1])
-    with case.setup():
+        uri = case.setup.write(name, name.encode() * 3)
+        with case.setup, case.setup.opened(case.fs.new_read_only_memory_region_from_file(uri)) as first:
+            case.check.equal("data.holds-the-file", name, name.encode() * 3, first.data(0, 9).value[1])
+    with case.setup:
         for source, target in (("one", "other"), ("two", "one"), ("other", "two")):
-            case.require(case.fs.rename_file(case.uri(source), case.uri(target)))
+            case.setup.require(case.fs.rename_file(case.uri(source), case.uri(target)))
     for name, content in (("one", b"twotwotwo"), ("two", b"oneoneone")):
         got = case.fs.new_read_only_memory_region_from_file(case.uri(name))
-        with case.setup(), case.opened(got) as second:
-            case.equal("data.holds-the-file", name, content, second.data(0, 9).value[1])
+        with case.setup, case.setup.opened(got) as second:
+            case.check.equal("data.holds-the-file", name, content, second.data(0, 9).value[1])

@@ -24,8 +24,8 @@ pytestmark = over_tables
 
 def registered(case: Case) -> Registration:
     """What the plugin registered. A plugin that does not load blocks the case."""
-    with case.setup():
-        return case.registration
+    with case.setup:
+        return case.surroundings.registration
 
 
 @smoke
@@ -33,7 +33,7 @@ def registered(case: Case) -> Registration:
          "registration.blocks-are-freeable", "init.succeeds")  # fmt: skip
 def test_load(case: Case) -> None:
     """The plugin is loaded and registered, and what it handed over is freed."""
-    registration = case.registration
+    registration = case.surroundings.registration
     missing = [symbol.demangled for symbol in registration.missing]
     of_tensorflow = {symbol.name for symbol in registration.missing}
     # TensorFlow's own libraries lack nothing: there the plugin's file tells what it needs of them.
@@ -55,16 +55,18 @@ def test_load(case: Case) -> None:
         else "not loaded"
     )
     said = "; ".join(text for text in (registration.error, advice(told) if missing else "") if text)
-    case.check("registration.loads", registration.error is None or no_init, "loaded", got, said)
-    case.equal("registration.imports-c-symbols-only", "symbols beyond TensorFlow's interface for C", [], foreign)
+    case.check.that("registration.loads", registration.error is None or no_init, "loaded", got, said)
+    case.check.equal("registration.imports-c-symbols-only", "symbols beyond TensorFlow's interface for C", [], foreign)
     if registration.error is None or no_init:
-        case.check("registration.exports-init", not no_init, "TF_InitPlugin", "none" if no_init else "TF_InitPlugin")
+        case.check.that(
+            "registration.exports-init", not no_init, "TF_InitPlugin", "none" if no_init else "TF_InitPlugin"
+        )
     if registration.error is None:
         failed = next((entry for entry in registration.schemes if entry.init_called and entry.code is not Code.OK
                        and entry.code is not Code.ALREADY_EXISTS), None)  # fmt: skip
         code = failed.code if failed else Code.OK
-        case.check("init.succeeds", failed is None, "code=OK", f"code={code}", failed.message if failed else "")
-        case.check("registration.blocks-are-freeable", True, "all freed", "all freed")
+        case.check.that("init.succeeds", failed is None, "code=OK", f"code={code}", failed.message if failed else "")
+        case.check.that("registration.blocks-are-freeable", True, "all freed", "all freed")
 
 
 @clauses("registration.sets-allocate", "registration.sets-free")
@@ -73,8 +75,8 @@ def test_allocator(case: Case) -> None:
     registration = registered(case)
     if registration.error is not None:
         case.blocked("dlopen", registration.error)
-    case.equal("registration.sets-allocate", "set", True, registration.allocate_set)
-    case.equal("registration.sets-free", "set", True, registration.free_set)
+    case.check.equal("registration.sets-allocate", "set", True, registration.allocate_set)
+    case.check.equal("registration.sets-free", "set", True, registration.free_set)
 
 
 @clauses("registration.has-a-scheme")
@@ -82,7 +84,9 @@ def test_schemes(case: Case) -> None:
     """The plugin announces schemes."""
     registration = registered(case)
     if registration.error is None and registration.allocate_set and registration.free_set:
-        case.check("registration.has-a-scheme", registration.announced > 0, "1 or more", str(registration.announced))
+        case.check.that(
+            "registration.has-a-scheme", registration.announced > 0, "1 or more", str(registration.announced)
+        )
     else:
         case.blocked("dlopen", registration.message)
 
@@ -91,11 +95,11 @@ def test_schemes(case: Case) -> None:
 def test_scheme_names(case: Case) -> None:
     """Every entry has a name of its own by which paths reach it."""
     names = [entry.scheme for entry in need(case)]
-    case.equal("registration.scheme-is-set", "entries without scheme", 0, names.count(None))
+    case.check.equal("registration.scheme-is-set", "entries without scheme", 0, names.count(None))
     given = [name for name in names if name is not None]
-    case.equal("registration.no-duplicate-scheme", "schemes twice", 0, len(given) - len(set(given)))
+    case.check.equal("registration.no-duplicate-scheme", "schemes twice", 0, len(given) - len(set(given)))
     odd = [name for name in given if name and not re.fullmatch("[A-Za-z][A-Za-z0-9.]*", name)]
-    case.equal("registration.scheme-can-be-reached", "schemes no path reaches", [], odd)
+    case.check.equal("registration.scheme-can-be-reached", "schemes no path reaches", [], odd)
 
 
 @clauses("registration.abi-matches", "registration.api-matches")
@@ -104,8 +108,12 @@ def test_versions(case: Case) -> None:
     tables = [
         (entry.scheme, name, table) for entry in need(case) for name, table in entry.tables.items() if table.present
     ]
-    case.equal("registration.abi-matches", "other ABI", [], [f"{s}: {n}" for s, n, table in tables if table.abi != 0])
-    case.equal("registration.api-matches", "other API", [], [f"{s}: {n}" for s, n, table in tables if table.api != 0])
+    case.check.equal(
+        "registration.abi-matches", "other ABI", [], [f"{s}: {n}" for s, n, table in tables if table.abi != 0]
+    )
+    case.check.equal(
+        "registration.api-matches", "other API", [], [f"{s}: {n}" for s, n, table in tables if table.api != 0]
+    )
 
 
 #: The ops that core requires in each table that is not NULL.
@@ -136,7 +144,7 @@ def test_required_ops(case: Case) -> None:
         for op in ops
         if (entry.tables[name].present or name == FILESYSTEM) and op not in entry.tables[name].ops
     ]
-    case.equal("registration.required-ops", "missing", [], missing)
+    case.check.equal("registration.required-ops", "missing", [], missing)
 
 
 @clauses("registration.creators-have-tables")
@@ -148,7 +156,7 @@ def test_creators(case: Case) -> None:
         for op, name in CREATORS.items()
         if op in entry.tables[FILESYSTEM].ops and not entry.tables[name].present
     ]
-    case.equal("registration.creators-have-tables", "ops without their table", [], alone)
+    case.check.equal("registration.creators-have-tables", "ops without their table", [], alone)
 
 
 #: What an opened file is for.
@@ -165,14 +173,14 @@ def test_filled_tables(case: Case) -> None:
         if name in PURPOSE and op in entry.tables[FILESYSTEM].ops and entry.tables[name].present
         if PURPOSE[name] not in entry.tables[name].ops
     ]
-    case.equal("registration.tables-are-filled", "ops whose files are of no use", [], useless)
+    case.check.equal("registration.tables-are-filled", "ops whose files are of no use", [], useless)
     empty = [
         f"{entry.scheme}: {name}"
         for entry in need(case)
         for name, table in entry.tables.items()
         if table.present and name != FILESYSTEM and table.ops <= {f"{name}.cleanup"}
     ]
-    case.equal("registration.empty-tables-are-null", "tables without ops", [], empty)
+    case.check.equal("registration.empty-tables-are-null", "tables without ops", [], empty)
 
 
 @clauses("registration.every-scheme-registers")
@@ -180,7 +188,7 @@ def test_every_scheme(case: Case) -> None:
     """Each of the schemes that the plugin announces is registered."""
     registered(case)
     refused = [f"{entry.scheme}: {entry.code} {entry.message}" for entry in need(case) if entry.code is not Code.OK]
-    case.equal("registration.every-scheme-registers", "refused", [], refused)
+    case.check.equal("registration.every-scheme-registers", "refused", [], refused)
 
 
 @clauses("registration.size-covers-required-ops")
@@ -192,7 +200,7 @@ def test_sizes(case: Case) -> None:
         for name, table in entry.tables.items()
         if table.present and table.size < ENTRY * len(REQUIRED[name])
     ]
-    case.equal("registration.size-covers-required-ops", "tables too short", [], short)
+    case.check.equal("registration.size-covers-required-ops", "tables too short", [], short)
 
 
 #: The sizes of the tables in the versions of the interface, in bytes; later ones may have more.
@@ -211,14 +219,14 @@ def test_sizes_of_versions(case: Case) -> None:
         for name, table in entry.tables.items()
         if table.present and table.size not in VERSIONS[name] and table.size < max(VERSIONS[name])
     ]
-    case.equal("registration.size-is-of-a-version", "tables that are cut off", [], odd)
+    case.check.equal("registration.size-is-of-a-version", "tables that are cut off", [], odd)
 
 
 @clauses("registration.scheme-is-free")
 def test_free_schemes(case: Case) -> None:
     """No scheme is one that TensorFlow has before it loads a plugin."""
     taken = [entry.scheme for entry in need(case) if entry.scheme in ("", "file", "ram", "gs")]
-    case.equal("registration.scheme-is-free", "schemes of TensorFlow", [], taken)
+    case.check.equal("registration.scheme-is-free", "schemes of TensorFlow", [], taken)
 
 
 #: The blocks that are asked for of each size.
@@ -232,72 +240,74 @@ ALIGNMENT = 8
 def test_blocks_of_size(case: Case, size: int) -> None:
     """Blocks of one size are allocated, filled, looked at and freed."""
     need(case)
-    reply = case.host.call("allocate", size, BLOCKS)
+    reply = case.surroundings.host.call("allocate", size, BLOCKS)
     if reply is None:
         raise HostFault("the host does not allocate")
     addresses = [unsigned(reply.take_number()) for _ in range(BLOCKS)]
     spoilt, none = reply.take_number(), addresses.count(0)
     got = f"{none} are NULL" if none and size else f"{spoilt} overlap" if spoilt else "usable"
-    case.check("registration.allocator-is-usable", got == "usable", "usable", got, f"{BLOCKS} blocks of {size} bytes")
+    case.check.that(
+        "registration.allocator-is-usable", got == "usable", "usable", got, f"{BLOCKS} blocks of {size} bytes"
+    )
     if size:
         odd = sum(address % ALIGNMENT != 0 for address in addresses)
-        case.check("registration.allocator-aligns", not odd, "aligned", "aligned" if not odd else "not aligned")
+        case.check.that("registration.allocator-aligns", not odd, "aligned", "aligned" if not odd else "not aligned")
 
 
 @clauses("registration.blocks-are-distinct")
 def test_blocks(case: Case) -> None:
     """Every block that the host frees stands in one place."""
     shared = max(entry.shared_blocks for entry in need(case))
-    case.equal("registration.blocks-are-distinct", "blocks that stand twice", 0, shared)
+    case.check.equal("registration.blocks-are-distinct", "blocks that stand twice", 0, shared)
 
 
 @smoke
 @clauses("cleanup.succeeds")
 def test_cleanup(case: Case) -> None:
     """The filesystem is cleaned up after use."""
-    with case.setup():
+    with case.setup:
         raw = case.tables
         case.fs.path_exists(case.uri())
-    case.discard_filesystem()
-    case.status("cleanup.succeeds", raw.cleanup(), Code.OK)
+    case.surroundings.discard_filesystem()
+    case.check.status("cleanup.succeeds", raw.cleanup(), Code.OK)
 
 
 @clauses("cleanup.after-init")
 def test_cleanup_after_init(case: Case) -> None:
     """The filesystem is cleaned up before any op, as it is where the scheme is taken."""
-    with case.setup():
+    with case.setup:
         raw = case.tables
-    case.discard_filesystem()
-    case.status("cleanup.after-init", raw.cleanup(), Code.OK)
+    case.surroundings.discard_filesystem()
+    case.check.status("cleanup.after-init", raw.cleanup(), Code.OK)
 
 
 @clauses("registration.again", *SURVIVED)
 def test_again(case: Case) -> None:
     """TF_InitPlugin is called a second time, and the filesystem from the first time is used on."""
-    uri = case.write("file", b"content")
-    second = again(case.host)
+    uri = case.setup.write("file", b"content")
+    second = again(case.surroundings.host)
     known = {entry.scheme for entry in need(case)}
     more = [f"{entry.scheme}: {entry.code}" for entry in second.schemes
             if entry.scheme in known and entry.code is not Code.ALREADY_EXISTS]  # fmt: skip
-    case.equal("registration.again", "schemes registered twice", [], more)
-    case.status("registration.again", case.fs.path_exists(uri), Code.OK)
-    case.equal("registration.again", "content", b"content", case.content(uri))
+    case.check.equal("registration.again", "schemes registered twice", [], more)
+    case.check.status("registration.again", case.fs.path_exists(uri), Code.OK)
+    case.check.equal("registration.again", "content", b"content", case.setup.content(uri))
 
 
 @clauses("cleanup.leaves-others", *SURVIVED)
 def test_other_schemes(case: Case) -> None:
     """The filesystems of the other schemes are cleaned up, and this one is used on."""
-    uri = case.write("file", b"content")
+    uri = case.setup.write("file", b"content")
     others = [entry for entry in need(case) if entry.scheme != case.bench.target.scheme]
     if not others:
         raise NoStimulus("the plugin has only one scheme")
     for entry in others:
         if entry.filesystem is not None:
-            RawFilesystem(case.loaded.call, entry.filesystem, case.trace).cleanup()
-    case.status("cleanup.leaves-others", case.fs.path_exists(uri), Code.OK)
-    case.equal("cleanup.leaves-others", "content", b"content", case.content(uri))
+            RawFilesystem(case.surroundings.loaded.call, entry.filesystem, case.surroundings.trace).cleanup()
+    case.check.status("cleanup.leaves-others", case.fs.path_exists(uri), Code.OK)
+    case.check.equal("cleanup.leaves-others", "content", b"content", case.setup.content(uri))
     # Another case in the same host would miss the others.
-    case.host.close()
+    case.surroundings.host.close()
 
 
 @full
@@ -305,19 +315,19 @@ def test_other_schemes(case: Case) -> None:
 def test_again_and_again(case: Case) -> None:
     """Filesystems are made and cleaned up again and again, and the process must not hold more each time."""
     need(case)
-    host = case.host
+    host = case.surroundings.host
 
     def repeat(rounds: int) -> None:
         for _ in range(rounds):
             again(host)
 
     found = leaks.leaked_per_call(host, repeat)
-    case.equal("cleanup.releases-everything", "grows each time", [], sorted(found))
+    case.check.equal("cleanup.releases-everything", "grows each time", [], sorted(found))
 
 
 def need(case: Case) -> tuple[Scheme, ...]:
     """The schemes that the plugin registers. End the case where there are none."""
-    found = case.announced
+    found = case.surroundings.announced
     if not found:
         registration = registered(case)
         case.blocked("dlopen" if registration.error else "TF_InitPlugin", registration.message or "no scheme")

@@ -29,8 +29,8 @@ WORDS = 500
 def round_trip(case: Case) -> None:
     """Perform every op once, in success and in error. All that was opened is cleaned up."""
     fs = case.fs
-    case.write("directory/file", b"content")
-    case.content(case.uri("directory/file"))
+    case.setup.write("directory/file", b"content")
+    case.setup.content(case.uri("directory/file"))
     for opened in (
         fs.new_random_access_file(case.uri("missing")),
         fs.new_random_access_file(case.uri("directory")),
@@ -105,15 +105,17 @@ def unchanged(case: Case, since: str, before: State, after: State) -> None:
     """Check that of the process all is as it was."""
     found = changes(before, after)
     for what, name in KEPT.items():
-        case.check(name, what not in found, "as it was", f"{since}: {found[what]}" if what in found else "as it was")
+        case.check.that(
+            name, what not in found, "as it was", f"{since}: {found[what]}" if what in found else "as it was"
+        )
 
 
 @smoke
 @clauses(*KEPT.values())
 def test_loading(case: Case) -> None:
     """The process is looked at before the plugin is loaded, and when it is registered."""
-    with case.setup():
-        before, after = State.before_load(case.host), State.of(case.host)
+    with case.setup:
+        before, after = State.before_load(case.surroundings.host), State.of(case.surroundings.host)
     unchanged(case, "loading", before, after)
 
 
@@ -123,21 +125,21 @@ def test_loading(case: Case) -> None:
          *KEPT.values())  # fmt: skip
 def test_process_state(case: Case) -> None:
     """The process is looked at before and after many rounds of everything."""
-    with case.setup():
-        fresh = State.of(case.host)
-        case.mkdir_where_known("directory")
+    with case.setup:
+        fresh = State.of(case.surroundings.host)
+        case.setup.mkdir_where_known("directory")
         # The first round may fill caches, so it is not counted.
         round_trip(case)
-    before = State.of(case.host)
+    before = State.of(case.surroundings.host)
     for _ in range(TIMES):
         round_trip(case)
-    after = State.of(case.host)
+    after = State.of(case.surroundings.host)
     for what in ("descriptors", "threads"):
         grown = getattr(after, what) - getattr(before, what)
         leaks, none = grown >= TIMES, f"no more {what} each time"
-        case.check(f"robustness.leaves-no-{what[:-1]}", not leaks, none,
+        case.check.that(f"robustness.leaves-no-{what[:-1]}", not leaks, none,
                    f"{grown} more after {TIMES} rounds" if leaks else none)  # fmt: skip
-    case.equal("robustness.keeps-the-working-directory", "moved", False, after.directory != fresh.directory)
+    case.check.equal("robustness.keeps-the-working-directory", "moved", False, after.directory != fresh.directory)
     unchanged(case, "ops", fresh, after)
 
 
@@ -146,69 +148,71 @@ def test_process_state(case: Case) -> None:
 @clauses(*KEPT.values())
 def test_state_after(case: Case, op: str) -> None:
     """The process is looked at before and after one op."""
-    with case.setup():
+    with case.setup:
         prepared(case)
-        before = State.of(case.host)
-    case.implemented(SUCCESSES[op](case))
-    unchanged(case, op, before, State.of(case.host))
+        before = State.of(case.surroundings.host)
+    case.check.implemented(SUCCESSES[op](case))
+    unchanged(case, op, before, State.of(case.surroundings.host))
 
 
 @clauses("robustness.clean-exit")
 def test_exit(case: Case) -> None:
     """The process exits after everything was used and closed: all destructors run."""
-    with case.setup():
-        case.mkdir_where_known("directory")
+    with case.setup:
+        case.setup.mkdir_where_known("directory")
     round_trip(case)
-    ending, expected = case.host.quit(), "exit status 0"
-    case.check("robustness.clean-exit", ending == expected, expected, ending, case.host.output[-WORDS:])
+    ending, expected = case.surroundings.host.quit(), "exit status 0"
+    case.check.that(
+        "robustness.clean-exit", ending == expected, expected, ending, case.surroundings.host.output[-WORDS:]
+    )
 
 
 @full
 @clauses("robustness.survives-a-fork")
 def test_fork(case: Case) -> None:
     """The plugin is used, the process forks, and the child asks whether a file is there; so does the parent."""
-    uri = case.write("file", b"content")
+    uri = case.setup.write("file", b"content")
     name = case.fs.translate(uri)
-    with case.setup():
-        case.require(case.fs.path_exists(uri))
+    with case.setup:
+        case.setup.require(case.fs.path_exists(uri))
     arguments = (case.tables.filesystem, os.fsencode(name))
     # It has to be told before the host itself is taken for one that hangs.
-    seconds = max(1, int(case.host.timeout / 2))
-    reply = case.host.call("forked", seconds, wire.values_of("path_exists", arguments))
+    seconds = max(1, int(case.surroundings.host.timeout / 2))
+    reply = case.surroundings.host.call("forked", seconds, wire.values_of("path_exists", arguments))
     if reply is None:
         raise HostFault("the host does not fork")
     ended = how(reply.take_number(), reply.take_number())
     got = "in the child it came back" if ended == "exit status 0" else f"in the child: {ended}"
-    case.check("robustness.survives-a-fork", ended == "exit status 0", "in the child it came back", got)
-    case.status("robustness.survives-a-fork", case.fs.path_exists(uri), Code.OK)
+    case.check.that("robustness.survives-a-fork", ended == "exit status 0", "in the child it came back", got)
+    case.check.status("robustness.survives-a-fork", case.fs.path_exists(uri), Code.OK)
 
 
 @pytest.mark.parametrize("op", ["new_writable_file", "new_appendable_file"])
 @clauses("robustness.closes-only-its-own", *SURVIVED)
 def test_closed_twice(case: Case, op: str) -> None:
     """A file is closed, somebody else opens descriptors, and the file is cleaned up."""
-    with case.setup():
-        file: WritableFile = case.opened(getattr(case.fs, op)(case.uri("file")))
-        case.require(file.append(b"content"))
-        case.require(file.close())
-    case.host.call("hold", HELD)
+    with case.setup:
+        file: WritableFile = case.setup.opened(getattr(case.fs, op)(case.uri("file")))
+        case.setup.require(file.append(b"content"))
+        case.setup.require(file.close())
+    case.surroundings.host.call("hold", HELD)
     file.cleanup()
-    reply = case.host.call("held")
+    reply = case.surroundings.host.call("held")
     lost = reply.take_number() if reply else 0
-    case.equal("robustness.closes-only-its-own", "descriptors of others that were closed", 0, lost)
+    case.check.equal("robustness.closes-only-its-own", "descriptors of others that were closed", 0, lost)
 
 
 @pytest.mark.parametrize("op", list(SUCCESSES))
 @clauses("common.present-op-is-unimplemented")
 def test_present_op(case: Case, op: str) -> None:
     """An op whose entry is set does what it is for, or says that it does not."""
-    if op not in case.present:
+    if op not in case.surroundings.present:
         case.missing(op)
     prepared(case)
     got = SUCCESSES[op](case)
     unsupported = got.code is Code.UNIMPLEMENTED
     readings = {"implemented": not unsupported, "unsupported": unsupported}
-    case.reading("common.present-op-is-unimplemented", readings, f"{op}: code={got.code}", got.message)
+    case.check.reading("common.present-op-is-unimplemented", readings, f"{op}: code={got.code}", got.message)
 
 
 @clauses("common.error-names-the-path", "robustness.messages-are-short")
@@ -216,4 +220,4 @@ def test_messages(case: Case) -> None:
     """What is missing is asked for: the message of the error may name it."""
     for got in (case.fs.stat(case.uri("missing")), case.fs.new_random_access_file(case.uri("missing"))):
         named = "missing" in got.message
-        case.note("common.error-names-the-path", "named" if named else "not named", got.message)
+        case.check.note("common.error-names-the-path", "named" if named else "not named", got.message)

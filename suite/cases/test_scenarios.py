@@ -8,8 +8,9 @@ import pytest
 from ...harness.ops.codes import Code
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
-from ..engine.case import Case, NoStimulus, Tree
+from ..engine.case import Case, NoStimulus
 from ..engine.marks import clauses, full, over_tables
+from ..engine.setup import Tree
 from .test_write import handed_over, writer
 
 SHARDS = 3
@@ -25,14 +26,14 @@ def shard(prefix: str, number: int) -> str:
 def saved(case: Case, directory: str, prefix: str) -> Tree:
     """Save a checkpoint as TensorFlow does: write it in a temporary directory, and rename its files to their place."""
     temporary = f"{directory}/{prefix}_temp"
-    case.require(case.fs.recursively_create_dir(case.uri(temporary)))
+    case.setup.require(case.fs.recursively_create_dir(case.uri(temporary)))
     contents = {shard(prefix, k): b"%s shard %d " % (prefix.encode(), k) * (1000 * k + 1) for k in range(SHARDS)}
     contents[f"{prefix}.index"] = b"index of " + prefix.encode()
     for name, content in contents.items():
-        case.write(f"{temporary}/{name}", content)
+        case.setup.write(f"{temporary}/{name}", content)
     for name in contents:
-        case.require(case.fs.rename_file(case.uri(temporary, name), case.uri(directory, name)))
-    case.require(case.fs.delete_dir(case.uri(temporary)))
+        case.setup.require(case.fs.rename_file(case.uri(temporary, name), case.uri(directory, name)))
+    case.setup.require(case.fs.delete_dir(case.uri(temporary)))
     return {f"{directory}/{name}": content for name, content in contents.items()}
 
 
@@ -51,11 +52,11 @@ def test_state_file(case: Case) -> None:
     """A state file is replaced by a temporary one, by longer, shorter and equally long ones, and read each time."""
     states = (b"ckpt-1", b"ckpt-2", b"ckpt-1000000", b"ckpt-3", b"")
     for number, state in enumerate(states):
-        temporary = case.write(f"checkpoint.tmp{number}", state)
-        case.require(case.fs.rename_file(temporary, case.uri("checkpoint")))
+        temporary = case.setup.write(f"checkpoint.tmp{number}", state)
+        case.setup.require(case.fs.rename_file(temporary, case.uri("checkpoint")))
         case.unchanged("scenarios.state-file-is-replaced", {"checkpoint": state})
-        size = case.require(case.fs.stat(case.uri("checkpoint"))).length
-        case.equal("scenarios.state-file-is-replaced", "length", len(state), size)
+        size = case.setup.require(case.fs.stat(case.uri("checkpoint"))).length
+        case.check.equal("scenarios.state-file-is-replaced", "length", len(state), size)
 
 
 @full
@@ -63,10 +64,12 @@ def test_state_file(case: Case) -> None:
 @clauses("scenarios.state-file-is-always-there", "rename_file.succeeds")
 def test_state_file_is_watched(case: Case) -> None:
     """One thread replaces the state file, two look for it and read it."""
-    if "rename_file" not in case.present:
+    if "rename_file" not in case.surroundings.present:
         # Core's default copies and deletes, which others see; the plugin is not to blame.
         case.missing("rename_file")
-    state, temporary = (case.fs.translate(uri) for uri in (case.write("checkpoint", b"ckpt-0"), case.uri("temporary")))
+    state, temporary = (
+        case.fs.translate(uri) for uri in (case.setup.write("checkpoint", b"ckpt-0"), case.uri("temporary"))
+    )
     saver, watchers = Program(case.tables), [Program(case.tables) for _ in range(2)]
     for content in (b"ckpt-1", b"ckpt-22"):
         handle = saver.open("new_writable_file", temporary).value
@@ -82,32 +85,32 @@ def test_state_file_is_watched(case: Case) -> None:
             watcher.handle_op("random_access_file.cleanup", handle)
     went = programs.run_within(case.tables, [saver, *watchers], ROUNDS, SECONDS)
     for timed in went[0]:
-        case.require(timed.outcome)
+        case.setup.require(timed.outcome)
     outcomes = [timed.outcome for thread in went[1:] for timed in thread]
     missing = [got for got in outcomes if got.op in ("path_exists", "new_random_access_file") and not got.ok]
     read = {got.value.data for got in outcomes if got.op == "read" and got.code in (Code.OK, Code.OUT_OF_RANGE)}
     wrong = sorted(read - {b"ckpt-0", b"ckpt-1", b"ckpt-22"})
     right = "the state before or after"
     got = f"{missing[0].op}: code={missing[0].code}" if missing else f"content={wrong[0]!r}" if wrong else right
-    case.check("scenarios.state-file-is-always-there", not missing and not wrong, right, got)
+    case.check.that("scenarios.state-file-is-always-there", not missing and not wrong, right, got)
 
 
 @clauses("scenarios.old-checkpoints-are-pruned", "get_matching_paths.succeeds", "delete_file.succeeds")
 def test_prune(case: Case) -> None:
     """Of four checkpoints two are deleted, by the patterns of their files."""
     clause = "scenarios.old-checkpoints-are-pruned"
-    case.mkdir("model")
+    case.setup.mkdir("model")
     trees = {}
     for prefix in ("ckpt-1", "ckpt-10", "ckpt-11", "ckpt-2"):
         trees[prefix] = {f"model/{shard(prefix, k)}": b"%d" % k for k in range(SHARDS)} | {f"model/{prefix}.index": b""}
         for name, content in trees[prefix].items():
-            case.write(name, content)
+            case.setup.write(name, content)
     for old in ("ckpt-1", "ckpt-11"):
         for rest, count in ((".data-?????-of-?????", SHARDS), (".index", 1), (".meta", 0)):
-            found = case.require(case.fs.get_matching_paths(case.uri("model", old + rest))).names
-            case.equal(clause, f"files of {old}{rest}", count, len(found))
+            found = case.setup.require(case.fs.get_matching_paths(case.uri("model", old + rest))).names
+            case.check.equal(clause, f"files of {old}{rest}", count, len(found))
             for path in found:
-                case.require(case.fs.delete_file(case.uri("model", path.rpartition("/")[2])))
+                case.setup.require(case.fs.delete_file(case.uri("model", path.rpartition("/")[2])))
     case.unchanged(clause, {"model": None, **trees["ckpt-10"], **trees["ckpt-2"]})
 
 
@@ -138,20 +141,20 @@ def test_saved_model(case: Case) -> None:
     clause = "scenarios.saved-model-is-loaded"
     for name, content in MODEL.items():
         if content is None:
-            case.mkdir(name)
+            case.setup.mkdir(name)
         else:
-            case.write(name, content)
-    case.status(clause, case.fs.path_exists(case.uri("model/saved_model.pb")), Code.OK)
+            case.setup.write(name, content)
+    case.check.status(clause, case.fs.path_exists(case.uri("model/saved_model.pb")), Code.OK)
     for name in LACKING:
-        case.status(clause, case.fs.path_exists(case.uri("model", name)), Code.NOT_FOUND)
+        case.check.status(clause, case.fs.path_exists(case.uri("model", name)), Code.NOT_FOUND)
     case.unchanged(clause, MODEL)
     if case.fs.available("new_read_only_memory_region_from_file"):
         name = "model/variables/variables.data-00000-of-00001"
         got = case.fs.new_read_only_memory_region_from_file(case.uri(name))
-        if not case.unimplemented(got):
-            with case.setup(), case.opened(got) as region:
+        if not case.check.unimplemented(got):
+            with case.setup, case.setup.opened(got) as region:
                 length = region.length().value
-                case.equal(clause, "mapped", MODEL[name], region.data(0, min(length, 1 << 20)).value[1])
+                case.check.equal(clause, "mapped", MODEL[name], region.data(0, min(length, 1 << 20)).value[1])
 
 
 EVENTS = [b"event %d " % k * (k * 400 + 1) for k in range(6)]
@@ -163,27 +166,29 @@ def test_event_file(case: Case) -> None:
     """One reader stays open at the end of a file to which events are appended and flushed."""
     uri = case.uri("events.out")
     with writer(case, "events.out") as file:
-        case.require(file.append(b"version"))
+        case.setup.require(file.append(b"version"))
         handed_over(case, file.flush())
         opened = case.fs.new_random_access_file(uri)
-        if not case.check(
+        if not case.check.that(
             "scenarios.event-file-is-followed", opened.ok, "opens", f"code={opened.code}", opened.message
         ):
             return
         whole, offset = b"version", 0
-        with case.opened(opened) as reader:
+        with case.setup.opened(opened) as reader:
             for event in [b"", *EVENTS]:
-                case.require(file.append(event))
+                case.setup.require(file.append(event))
                 handed_over(case, file.flush())
                 whole += event
                 got = reader.read(offset, len(whole) + 100)
-                case.equal("scenarios.event-file-is-followed", "new bytes", whole[offset:], got.value.data)
-                case.equal("scenarios.event-file-is-followed", "code", Code.OUT_OF_RANGE, got.code)
+                case.check.equal("scenarios.event-file-is-followed", "new bytes", whole[offset:], got.value.data)
+                case.check.equal("scenarios.event-file-is-followed", "code", Code.OUT_OF_RANGE, got.code)
                 offset = len(whole)
-                length = case.require(case.fs.stat(uri)).length
-                case.equal("scenarios.event-file-grows", "length", len(whole), length)
-                case.equal("scenarios.event-file-grows", "size", len(whole), case.require(case.fs.get_file_size(uri)))
-        case.require(file.close())
+                length = case.setup.require(case.fs.stat(uri)).length
+                case.check.equal("scenarios.event-file-grows", "length", len(whole), length)
+                case.check.equal(
+                    "scenarios.event-file-grows", "size", len(whole), case.setup.require(case.fs.get_file_size(uri))
+                )
+        case.setup.require(file.close())
 
 
 def record(data: bytes) -> list[bytes]:
@@ -204,22 +209,22 @@ def test_records(case: Case, cut: int) -> None:
     clause = "scenarios.records-are-read"
     pieces = [piece for data in RECORDS for piece in record(data)]
     whole = b"".join(pieces)[: len(b"".join(pieces)) - cut]
-    if case.seeded or cut:
-        uri = case.write("records", whole)
+    if case.surroundings.seeded or cut:
+        uri = case.setup.write("records", whole)
     else:
         uri = case.uri("records")
         with writer(case, "records") as file:
             for piece in pieces:
-                case.require(file.append(piece))
-            case.require(file.close())
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
+                case.setup.require(file.append(piece))
+            case.setup.require(file.close())
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as reader:
         offset, n, is_header, ended = 0, HEADER, True, False
         while not ended:
             got = reader.read(offset, n)
             expected = whole[offset : offset + n]
             ended = len(expected) < n
-            case.equal(clause, f"code at {offset}", Code.OUT_OF_RANGE if ended else Code.OK, got.code)
-            case.equal(clause, f"bytes at {offset}", expected, got.value.data)
+            case.check.equal(clause, f"code at {offset}", Code.OUT_OF_RANGE if ended else Code.OK, got.code)
+            case.check.equal(clause, f"bytes at {offset}", expected, got.value.data)
             if not ended:
                 offset += n
                 # The header says how long the data is; four bytes of a checksum follow it.
@@ -231,27 +236,27 @@ def test_records(case: Case, cut: int) -> None:
 def test_versions(case: Case) -> None:
     """A model server looks for versions; they come whole or are copied file by file, and old ones are deleted."""
     clause = "scenarios.versions-are-polled"
-    base = case.mkdir("models")
+    base = case.setup.mkdir("models")
 
     def polled() -> list[str]:
-        case.status(clause, case.fs.path_exists(base), Code.OK)
+        case.check.status(clause, case.fs.path_exists(base), Code.OK)
         # Some stores list what is below, too; a server takes the first part of each name.
-        return sorted({name.partition("/")[0] for name in case.require(case.fs.get_children(base)).names})
+        return sorted({name.partition("/")[0] for name in case.setup.require(case.fs.get_children(base)).names})
 
-    case.equal(clause, "versions", [], polled())
+    case.check.equal(clause, "versions", [], polled())
     there: list[str] = []
     for version in ("1", "2", "10", "0000000011"):
-        case.mkdir(f"models/{version}")
-        case.mkdir(f"models/{version}/variables")
-        case.write(f"models/{version}/variables/variables.index", version.encode())
-        case.write(f"models/{version}/saved_model.pb", version.encode())
+        case.setup.mkdir(f"models/{version}")
+        case.setup.mkdir(f"models/{version}/variables")
+        case.setup.write(f"models/{version}/variables/variables.index", version.encode())
+        case.setup.write(f"models/{version}/saved_model.pb", version.encode())
         there.append(version)
         if len(there) > 2:
-            case.require(case.fs.delete_recursively(case.uri("models", there.pop(0))))
-        case.equal(clause, "versions", sorted(there), polled())
+            case.setup.require(case.fs.delete_recursively(case.uri("models", there.pop(0))))
+        case.check.equal(clause, "versions", sorted(there), polled())
     for version in there:
-        content = case.content(case.uri("models", version, "saved_model.pb"))
-        case.equal(clause, f"model {version}", version.encode(), content)
+        content = case.setup.content(case.uri("models", version, "saved_model.pb"))
+        case.check.equal(clause, f"model {version}", version.encode(), content)
 
 
 @pytest.mark.parametrize("marked", [pytest.param(False, id="implicit"), pytest.param(True, id="marked")])
@@ -259,26 +264,26 @@ def test_versions(case: Case) -> None:
          "delete_recursively.succeeds")  # fmt: skip
 def test_others_made(case: Case, marked: bool) -> None:
     """Another tool copied files in directories there; they are asked about, listed, read, matched, and deleted."""
-    clause = "scenarios.what-others-made-is-there"
+    clause, around = "scenarios.what-others-made-is-there", case.surroundings
     case.uri()
-    if marked and not case.backing.marks_directories:
+    if marked and not around.backing.marks_directories:
         raise NoStimulus("this storage has directories of its own, and no objects that mark them")
     for name in ("data", "data/train") if marked else ():
-        case.backing.mark_directory(case.backing_name(name))
+        around.backing.mark_directory(around.backing_name(name))
     others: Tree = {"data": None, "data/train": None, "data/train/part-0": b"first", "data/README": b"read me"}
     for name, content in others.items():
         if content is None:
-            case.backing.make_directory(case.backing_name(name))
+            around.backing.make_directory(around.backing_name(name))
         else:
-            case.backing.write(case.backing_name(name), content)
+            around.backing.write(around.backing_name(name), content)
     for name in ("data", "data/train"):
-        case.status(clause, case.fs.path_exists(case.uri(name)), Code.OK)
-        case.equal(clause, f"kind of {name}", 1, case.require(case.fs.stat(case.uri(name))).is_directory)
-        case.equal(clause, f"is_directory of {name}", 1, case.fs.is_directory(case.uri(name)).value)
+        case.check.status(clause, case.fs.path_exists(case.uri(name)), Code.OK)
+        case.check.equal(clause, f"kind of {name}", 1, case.setup.require(case.fs.stat(case.uri(name))).is_directory)
+        case.check.equal(clause, f"is_directory of {name}", 1, case.fs.is_directory(case.uri(name)).value)
     case.unchanged(clause, others)
-    matches = case.require(case.fs.get_matching_paths(case.uri("data") + "/*/part-*")).names
-    case.equal(clause, "matches", ["part-0"], [path.rpartition("/")[2] for path in matches])
-    case.require(case.fs.delete_recursively(case.uri("data")))
+    matches = case.setup.require(case.fs.get_matching_paths(case.uri("data") + "/*/part-*")).names
+    case.check.equal(clause, "matches", ["part-0"], [path.rpartition("/")[2] for path in matches])
+    case.setup.require(case.fs.delete_recursively(case.uri("data")))
     case.unchanged(clause, {})
 
 
@@ -295,7 +300,7 @@ def test_others_wrote(case: Case, states: list[bytes]) -> None:
     clause = "scenarios.what-others-wrote-is-seen"
     uri = case.uri("checkpoint")
     for state in states:
-        case.backing.write(case.backing_name("checkpoint"), state)
-        case.equal(clause, "content", state, case.content(uri))
-        case.equal(clause, "length", len(state), case.require(case.fs.stat(uri)).length)
-        case.status(clause, case.fs.path_exists(uri), Code.OK)
+        case.surroundings.backing.write(case.surroundings.backing_name("checkpoint"), state)
+        case.check.equal(clause, "content", state, case.setup.content(uri))
+        case.check.equal(clause, "length", len(state), case.setup.require(case.fs.stat(uri)).length)
+        case.check.status(clause, case.fs.path_exists(uri), Code.OK)

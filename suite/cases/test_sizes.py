@@ -29,29 +29,29 @@ def content(size: int) -> bytes:
 @clauses("read.ok-is-exactly-n", "read.returns-the-bytes", "read.succeeds")
 def test_whole(case: Case, size: int) -> None:
     """A file of this size is read in one read of exactly its size."""
-    uri = case.write("file", content(size))
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+    uri = case.setup.write("file", content(size))
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         if size:
             got = file.read(0, size)
-            case.status("read.succeeds", got, Code.OK)
-            case.equal("read.ok-is-exactly-n", "returned", size, got.value.returned)
-            case.equal("read.returns-the-bytes", "data", content(size), got.value.data)
+            case.check.status("read.succeeds", got, Code.OK)
+            case.check.equal("read.ok-is-exactly-n", "returned", size, got.value.returned)
+            case.check.equal("read.returns-the-bytes", "data", content(size), got.value.data)
         tail = file.read(max(0, size - 7), min(7, size))
-    case.equal("read.returns-the-bytes", "last bytes", content(size)[-7:], tail.value.data)
+    case.check.equal("read.returns-the-bytes", "last bytes", content(size)[-7:], tail.value.data)
 
 
 @sizes
 @clauses("read.short-read-is-out-of-range", "read.past-the-end-is-out-of-range")
 def test_one_more(case: Case, size: int) -> None:
     """One byte more is asked for than a file of this size has, and one byte behind it."""
-    uri = case.write("file", content(size))
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+    uri = case.setup.write("file", content(size))
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         got, behind = file.read(0, size + 1), file.read(size, 1)
-    case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
-    case.equal("read.short-read-is-out-of-range", "returned", size, got.value.returned)
-    case.equal("read.short-read-is-out-of-range", "data", content(size), got.value.data)
-    case.status("read.past-the-end-is-out-of-range", behind, Code.OUT_OF_RANGE)
-    case.equal("read.past-the-end-is-out-of-range", "returned", 0, behind.value.returned)
+    case.check.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
+    case.check.equal("read.short-read-is-out-of-range", "returned", size, got.value.returned)
+    case.check.equal("read.short-read-is-out-of-range", "data", content(size), got.value.data)
+    case.check.status("read.past-the-end-is-out-of-range", behind, Code.OUT_OF_RANGE)
+    case.check.equal("read.past-the-end-is-out-of-range", "returned", 0, behind.value.returned)
 
 
 @sizes
@@ -60,64 +60,68 @@ def test_pieces(case: Case, size: int) -> None:
     """A file of this size is appended in three pieces, with the position asked for after each."""
     cuts = sorted({0, size // 3, size // 2 + 1 if size else 0, size})
     uri = case.uri("file")
-    with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
+    with case.setup, case.setup.opened(case.fs.new_writable_file(uri)) as file:
         for start, end in itertools.pairwise(cuts):
-            case.require(file.append(content(size)[start:end]))
-            case.equal("tell.is-the-write-position", "position", end, case.require(file.tell()))
-        case.require(file.close())
-    case.equal("append.writes-exactly-n", "content", content(size), case.content(uri, size + 1))
+            case.setup.require(file.append(content(size)[start:end]))
+            case.check.equal("tell.is-the-write-position", "position", end, case.setup.require(file.tell()))
+        case.setup.require(file.close())
+    case.check.equal("append.writes-exactly-n", "content", content(size), case.setup.content(uri, size + 1))
 
 
 @sizes
 @clauses("stat.length-is-the-size", "get_file_size.is-stat-length", "stat.succeeds", "get_file_size.succeeds")
 def test_length(case: Case, size: int) -> None:
     """A file of this size is asked for its size."""
-    uri = case.write("file", content(size))
-    case.equal("stat.length-is-the-size", "length", size, case.require(case.fs.stat(uri)).length)
-    case.equal("get_file_size.is-stat-length", "size", size, case.require(case.fs.get_file_size(uri)))
+    uri = case.setup.write("file", content(size))
+    case.check.equal("stat.length-is-the-size", "length", size, case.setup.require(case.fs.stat(uri)).length)
+    case.check.equal("get_file_size.is-stat-length", "size", size, case.setup.require(case.fs.get_file_size(uri)))
 
 
 @sizes
 @clauses("copy_file.keeps-the-content", "copy_file.source-stays", "copy_file.succeeds")
 def test_copy(case: Case, size: int) -> None:
     """A file of this size is copied."""
-    uri = case.write("file", content(size))
-    case.require(case.fs.copy_file(uri, case.uri("copy")))
-    case.equal("copy_file.keeps-the-content", "copy", content(size), case.content(case.uri("copy"), size + 1))
-    case.equal("copy_file.source-stays", "source", content(size), case.content(uri, size + 1))
+    uri = case.setup.write("file", content(size))
+    case.setup.require(case.fs.copy_file(uri, case.uri("copy")))
+    case.check.equal(
+        "copy_file.keeps-the-content", "copy", content(size), case.setup.content(case.uri("copy"), size + 1)
+    )
+    case.check.equal("copy_file.source-stays", "source", content(size), case.setup.content(uri, size + 1))
 
 
 @sizes
 @clauses("rename_file.keeps-the-content", "rename_file.source-is-gone", "rename_file.succeeds")
 def test_rename(case: Case, size: int) -> None:
     """A file of this size is renamed."""
-    uri = case.write("file", content(size))
-    case.require(case.fs.rename_file(uri, case.uri("moved")))
-    case.equal("rename_file.keeps-the-content", "content", content(size), case.content(case.uri("moved"), size + 1))
-    case.status("rename_file.source-is-gone", case.fs.path_exists(uri), Code.NOT_FOUND)
+    uri = case.setup.write("file", content(size))
+    case.setup.require(case.fs.rename_file(uri, case.uri("moved")))
+    case.check.equal(
+        "rename_file.keeps-the-content", "content", content(size), case.setup.content(case.uri("moved"), size + 1)
+    )
+    case.check.status("rename_file.source-is-gone", case.fs.path_exists(uri), Code.NOT_FOUND)
 
 
 @pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in SIZES if size])
 @clauses("data.holds-the-file", "length.is-the-file-size", "new_read_only_memory_region_from_file.succeeds")
 def test_region(case: Case, size: int) -> None:
     """A file of this size is mapped."""
-    uri = case.write("file", content(size))
-    with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
+    uri = case.setup.write("file", content(size))
+    with case.setup, case.setup.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
         length = region.length().value
-        case.equal("length.is-the-file-size", "length", size, length)
-        case.equal("data.holds-the-file", "data", content(size), region.data(0, min(length, size)).value[1])
+        case.check.equal("length.is-the-file-size", "length", size, length)
+        case.check.equal("data.holds-the-file", "data", content(size), region.data(0, min(length, size)).value[1])
 
 
 @sizes
 @clauses("new_appendable_file.keeps-what-exists", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")
 def test_append(case: Case, size: int) -> None:
     """Something is appended to a file of this size."""
-    uri = case.write("file", content(size))
-    with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
-        case.require(file.append(b"more"))
-        case.require(file.close())
+    uri = case.setup.write("file", content(size))
+    with case.setup, case.setup.opened(case.fs.new_appendable_file(uri)) as file:
+        case.setup.require(file.append(b"more"))
+        case.setup.require(file.close())
     expected = content(size) + b"more"
-    case.equal("new_appendable_file.keeps-what-exists", "content", expected, case.content(uri, size + 5))
+    case.check.equal("new_appendable_file.keeps-what-exists", "content", expected, case.setup.content(uri, size + 5))
 
 
 @large
@@ -135,41 +139,45 @@ def test_append(case: Case, size: int) -> None:
 )
 def test_beyond_2_gib(case: Case) -> None:
     """Thirty-three pieces of 64 MiB and a mark are appended; positions, lengths and bytes behind 2^31 are looked at."""
-    if case.bench.target.backing is not None and case.backing.has_sparse_files:
+    if case.bench.target.backing is not None and case.surroundings.backing.has_sparse_files:
         raise NoStimulus("positions beyond 2 GiB are reached in sparse files of the backing: storage/large")
     needs_room(case)
     uri, mark = case.uri("file"), b"the end of a long file"
-    case.within_size(BEYOND + len(mark))
+    case.surroundings.within_size(BEYOND + len(mark))
     piece = bytes(PIECE - len(mark)) + mark
 
     def write_one() -> None:
-        with case.setup(), case.opened(case.fs.new_writable_file(case.uri("one-piece"))) as file:
-            case.require(file.append(piece))
-            case.require(file.close())
+        with case.setup, case.setup.opened(case.fs.new_writable_file(case.uri("one-piece"))) as file:
+            case.setup.require(file.append(piece))
+            case.setup.require(file.close())
 
     # Some stores take the bytes when a file is closed.
     seconds = pace(case, write_one)
-    case.require(case.fs.delete_file(case.uri("one-piece")))
-    with case.patient(seconds):
-        with case.setup(), case.opened(case.fs.new_writable_file(uri)) as file:
+    case.setup.require(case.fs.delete_file(case.uri("one-piece")))
+    with case.surroundings.patient(seconds):
+        with case.setup, case.setup.opened(case.fs.new_writable_file(uri)) as file:
             program = Program(case.tables)
             program.append(handle_of(file), piece)
             # The bytes go to the host once. A store that keeps what it can hold may have no room for all of it.
-            case.require(programs.repeat(case.tables, program, COUNT)[0].outcome)
-            case.equal("tell.is-the-write-position", "position", BEYOND, case.require(file.tell()))
-            case.require(file.append(mark))
-            case.equal("tell.is-the-write-position", "position", BEYOND + len(mark), case.require(file.tell()))
-            case.require(file.close())
-        length = case.require(case.fs.stat(uri)).length
-        case.equal("stat.length-is-the-size", "length", BEYOND + len(mark), length)
-        case.equal("get_file_size.is-stat-length", "size", BEYOND + len(mark), case.require(case.fs.get_file_size(uri)))
-        with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
+            case.setup.require(programs.repeat(case.tables, program, COUNT)[0].outcome)
+            case.check.equal("tell.is-the-write-position", "position", BEYOND, case.setup.require(file.tell()))
+            case.setup.require(file.append(mark))
+            case.check.equal(
+                "tell.is-the-write-position", "position", BEYOND + len(mark), case.setup.require(file.tell())
+            )
+            case.setup.require(file.close())
+        length = case.setup.require(case.fs.stat(uri)).length
+        case.check.equal("stat.length-is-the-size", "length", BEYOND + len(mark), length)
+        case.check.equal(
+            "get_file_size.is-stat-length", "size", BEYOND + len(mark), case.setup.require(case.fs.get_file_size(uri))
+        )
+        with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as reader:
             for end in (PIECE, 2**31, BEYOND):
                 got = reader.read(end - len(mark), len(mark))
-                case.equal("read.returns-the-bytes", f"data before {end}", mark, got.value.data)
+                case.check.equal("read.returns-the-bytes", f"data before {end}", mark, got.value.data)
             got = reader.read(BEYOND, 100)
-    case.equal("append.writes-exactly-n", "data at the end", mark, got.value.data)
-    case.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
+    case.check.equal("append.writes-exactly-n", "data at the end", mark, got.value.data)
+    case.check.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
 
 
 #: Offsets of a file behind 2^31, and behind 2^32, that hold data, and the bytes there.
@@ -191,18 +199,18 @@ def test_large_moved(case: Case, op: str, size: str) -> None:
     if op == "copy_file":
         needs_room(case)
     marks = MARKED[size]
-    uri, target = case.write_sparse("file", marks), case.uri("target")
+    uri, target = case.setup.write_sparse("file", marks), case.uri("target")
     move = getattr(case.fs, op)
-    piece = case.write_sparse("piece", {PIECE: b"end"})
+    piece = case.setup.write_sparse("piece", {PIECE: b"end"})
     # To rename is to copy for some stores.
-    seconds = pace(case, lambda: case.require(move(piece, target)))
-    case.require(case.fs.delete_file(target))
+    seconds = pace(case, lambda: case.setup.require(move(piece, target)))
+    case.setup.require(case.fs.delete_file(target))
     end, last = max(marks.items())
-    with case.patient(seconds):
-        case.require(move(uri, target))
-        length = case.require(case.fs.stat(target)).length
-        case.equal(f"{op}.keeps-the-content", "length", end + len(last), length)
-        with case.setup(), case.opened(case.fs.new_random_access_file(target)) as reader:
+    with case.surroundings.patient(seconds):
+        case.setup.require(move(uri, target))
+        length = case.setup.require(case.fs.stat(target)).length
+        case.check.equal(f"{op}.keeps-the-content", "length", end + len(last), length)
+        with case.setup, case.setup.opened(case.fs.new_random_access_file(target)) as reader:
             for offset, data in marks.items():
                 got = reader.read(offset, len(data))
-                case.equal(f"{op}.keeps-the-content", f"data at {offset}", data, got.value.data)
+                case.check.equal(f"{op}.keeps-the-content", f"data at {offset}", data, got.value.data)

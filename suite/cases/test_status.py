@@ -23,8 +23,9 @@ from ..contract.statuses import (
     Cell,
     after_ok,
 )
-from ..engine.case import Case, Tree
+from ..engine.case import Case
 from ..engine.marks import clauses
+from ..engine.setup import Tree
 from .situations import SPELLINGS, build
 
 #: The ops whose answer is more than a status, with the further clauses that are checked.
@@ -85,7 +86,7 @@ def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
     op, situation, cell, form = met
     relative, before = build(case, situation, "name")
     if form.startswith("elsewhere"):
-        case.mkdir("elsewhere")
+        case.setup.mkdir("elsewhere")
         before["elsewhere"] = None
     head, _, leaf = relative.rpartition("/")
     # Only the last name is spelt differently, so that the situation stays the same.
@@ -100,7 +101,7 @@ def test_one_path(case: Case, met: tuple[str, str, Cell, str]) -> None:
     if op == "delete_recursively" and not got.ok and situation in NOTHING_THERE:
         counters = got.value
         assert isinstance(counters, Undeleted)
-        case.equal(COUNTERS[0], "files, dirs", (0, 1), (counters.files, counters.dirs))
+        case.check.equal(COUNTERS[0], "files, dirs", (0, 1), (counters.files, counters.dirs))
     if got.ok and op in AFTER_OK:
         look_after_ok(case, cell, got, before, after_ok(op, before, relative), murky=situation in BELOW)
     elif not status_of(got).ok and could_not_start(op, situation):
@@ -146,11 +147,11 @@ def look_after_ok(case: Case, cell: Cell, got: Outcome[object], before: Tree, af
     """
     if cell.may_be_ok and (got.source is Source.DEFAULT or not cell.by_default):
         # Where readings differ, the clause of the cell says what OK means in its own.
-        case.equal(cell.clause if cell.readings else AFTER_OK[got.op], "tree", after, case.tree())
-    elif not (murky and cell.clause in case.claims.unsupported):
-        tree = case.tree()
+        case.check.equal(cell.clause if cell.readings else AFTER_OK[got.op], "tree", after, case.setup.tree())
+    elif not (murky and cell.clause in case.bench.claims.unsupported):
+        tree = case.setup.tree()
         if tree not in (before, after):
-            case.equal(f"{got.op}.error-changes-nothing", "tree", before, tree)
+            case.check.equal(f"{got.op}.error-changes-nothing", "tree", before, tree)
 
 
 def is_one_path(case: Case, plain: str, spelt: str) -> bool:
@@ -160,7 +161,7 @@ def is_one_path(case: Case, plain: str, spelt: str) -> bool:
     """
     if case.fs.translate(plain) == case.fs.translate(spelt):
         return True
-    case.note(FORM, "this spelling is kept apart")
+    case.check.note(FORM, "this spelling is kept apart")
     return False
 
 
@@ -182,20 +183,20 @@ def status_of(got: Outcome[object]) -> Outcome[object]:
 
 def judge(case: Case, cell: Cell, op: str, got: Outcome[object]) -> None:
     """Check the code against its cell."""
-    case.implemented(got)
+    case.check.implemented(got)
     # What core passes on is judged by the cases of the op that answered it.
     passed_on = bool(got.passed_on) and not cell.readings and got.code not in cell.accepts
     if got.source is Source.DEFAULT and (passed_on or got.code in cell.by_default):
-        case.reading(cell.clause, {"core's default": True}, f"code={got.code}", got.message)
+        case.check.reading(cell.clause, {"core's default": True}, f"code={got.code}", got.message)
     elif cell.readings:
         readings = {name: got.code in codes for name, codes in cell.readings.items()}
         if op == "is_directory" and got.value:
             readings = dict.fromkeys(readings, False)
-        case.reading(cell.clause, readings, f"code={got.code}" + value_of(op, got), got.message)
+        case.check.reading(cell.clause, readings, f"code={got.code}" + value_of(op, got), got.message)
     elif cell.accepts == frozenset(Code):
-        case.note(cell.clause, f"code={got.code}", got.message)
+        case.check.note(cell.clause, f"code={got.code}", got.message)
     else:
-        case.status(cell.clause, got, *cell.accepts)
+        case.check.status(cell.clause, got, *cell.accepts)
 
 
 def value_of(op: str, got: Outcome[object]) -> str:

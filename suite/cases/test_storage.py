@@ -18,57 +18,65 @@ LARGE = 5 * 2**30 + 7
 @clauses("close.keeps-the-data")
 def test_written(case: Case) -> None:
     """What the plugin wrote is read by somebody else."""
-    case.write("file", CONTENT)
-    case.equal("close.keeps-the-data", "content", CONTENT, case.backing.read(case.backing_name("file")))
+    case.setup.write("file", CONTENT)
+    around = case.surroundings
+    stored = around.backing.read(around.backing_name("file"))
+    case.check.equal("close.keeps-the-data", "content", CONTENT, stored)
 
 
 @clauses("sync.makes-data-visible")
 def test_synced(case: Case) -> None:
     """What the plugin synced is read by somebody else, while the file is open."""
-    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("file"))) as file:
-        case.require(file.append(CONTENT))
+    around = case.surroundings
+    with case.setup, case.setup.opened(case.fs.new_writable_file(case.uri("file"))) as file:
+        case.setup.require(file.append(CONTENT))
         handed_over(case, file.sync())
-        case.equal("sync.makes-data-visible", "content", CONTENT, case.backing.read(case.backing_name("file")))
+        stored = around.backing.read(around.backing_name("file"))
+        case.check.equal("sync.makes-data-visible", "content", CONTENT, stored)
 
 
 @clauses("read.returns-the-bytes")
 def test_seeded(case: Case) -> None:
     """What somebody else wrote is read by the plugin."""
-    uri = case.uri("file")
-    case.backing.write(case.backing_name("file"), CONTENT)
-    case.equal("read.returns-the-bytes", "content", CONTENT, case.content(uri))
+    uri, around = case.uri("file"), case.surroundings
+    around.backing.write(around.backing_name("file"), CONTENT)
+    case.check.equal("read.returns-the-bytes", "content", CONTENT, case.setup.content(uri))
 
 
 @clauses("flush_caches.results-reflect-the-store")
 def test_flush_caches(case: Case) -> None:
     """Somebody else changes, adds and removes what the plugin has seen; then caches are flushed."""
-    clause = "flush_caches.results-reflect-the-store"
+    clause, around = "flush_caches.results-reflect-the-store", case.surroundings
     for name in ("changed", "removed"):
-        case.write(name, b"old")
-    before = case.tree()
-    case.check(clause, len(before) == 2, "2 files", f"{len(before)} files")
-    case.backing.write(case.backing_name("changed"), b"changed meanwhile")
-    case.backing.write(case.backing_name("added"), b"added")
-    case.backing.delete(case.backing_name("removed"))
-    case.require(case.fs.flush_caches())
-    case.equal(clause, "tree", {"changed": b"changed meanwhile", "added": b"added"}, case.tree())
-    case.equal(clause, "length", 17, case.require(case.fs.stat(case.uri("changed"))).length)
-    case.status(clause, case.fs.path_exists(case.uri("removed")), Code.NOT_FOUND)
+        case.setup.write(name, b"old")
+    before = case.setup.tree()
+    case.check.that(clause, len(before) == 2, "2 files", f"{len(before)} files")
+    around.backing.write(around.backing_name("changed"), b"changed meanwhile")
+    around.backing.write(around.backing_name("added"), b"added")
+    around.backing.delete(around.backing_name("removed"))
+    case.setup.require(case.fs.flush_caches())
+    case.check.equal(clause, "tree", {"changed": b"changed meanwhile", "added": b"added"}, case.setup.tree())
+    case.check.equal(clause, "length", 17, case.setup.require(case.fs.stat(case.uri("changed"))).length)
+    case.check.status(clause, case.fs.path_exists(case.uri("removed")), Code.NOT_FOUND)
 
 
 @pytest.mark.parametrize("offset", [pytest.param(offset, id=str(offset)) for offset in MARKS])
 @clauses("new_random_access_file.large-files", "read.returns-the-bytes")
 def test_large(case: Case, offset: int) -> None:
     """A file of more than 5 GiB is read at this offset."""
-    uri = case.write_sparse("large", MARKS)
-    case.equal("new_random_access_file.large-files", "length", LARGE, case.require(case.fs.stat(uri)).length)
-    case.equal("new_random_access_file.large-files", "size", LARGE, case.require(case.fs.get_file_size(uri)))
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+    uri = case.setup.write_sparse("large", MARKS)
+    case.check.equal(
+        "new_random_access_file.large-files", "length", LARGE, case.setup.require(case.fs.stat(uri)).length
+    )
+    case.check.equal(
+        "new_random_access_file.large-files", "size", LARGE, case.setup.require(case.fs.get_file_size(uri))
+    )
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         got = file.read(offset, len(MARKS[offset]))
         behind = file.read(LARGE - 1, 2)
-    case.equal("read.returns-the-bytes", "data", MARKS[offset], got.value.data)
-    case.status("new_random_access_file.large-files", behind, Code.OUT_OF_RANGE)
-    case.equal("new_random_access_file.large-files", "returned", 1, behind.value.returned)
+    case.check.equal("read.returns-the-bytes", "data", MARKS[offset], got.value.data)
+    case.check.status("new_random_access_file.large-files", behind, Code.OUT_OF_RANGE)
+    case.check.equal("new_random_access_file.large-files", "returned", 1, behind.value.returned)
 
 
 #: More than a number of 31 bits counts, and than Linux reads at once.
@@ -81,39 +89,39 @@ AT_ONCE = 2**31 + 4096
 def test_one_read_of_2_gib(case: Case) -> None:
     """More than 2 GiB of a file are read in one call, as TensorFlow reads a large tensor."""
     marks = {0: b"start", 2**31 - 3: b"around 2^31", AT_ONCE - 3: b"end"}
-    uri = case.write_sparse("large", marks)
+    uri = case.setup.write_sparse("large", marks)
     needs_room(case)
-    with case.patient(LEAST), case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
-        seconds = pace(case, lambda: case.require(case.tables.read_large(handle_of(file), PIECE, ())))
+    with case.surroundings.patient(LEAST), case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
+        seconds = pace(case, lambda: case.setup.require(case.tables.read_large(handle_of(file), PIECE, ())))
         places = [(offset, len(data)) for offset, data in marks.items()]
-        with case.patient(seconds):
+        with case.surroundings.patient(seconds):
             got = case.tables.read_large(handle_of(file), AT_ONCE, places)
-    case.status("read.succeeds", got, Code.OK)
-    case.equal("read.ok-is-exactly-n", "returned", AT_ONCE, got.value.returned)
-    case.equal("read.returns-the-bytes", "data at the marks", b"".join(marks.values()), got.value.data)
+    case.check.status("read.succeeds", got, Code.OK)
+    case.check.equal("read.ok-is-exactly-n", "returned", AT_ONCE, got.value.returned)
+    case.check.equal("read.returns-the-bytes", "data at the marks", b"".join(marks.values()), got.value.data)
 
 
 @large
 @clauses("tell.on-an-appendable-file", "new_appendable_file.keeps-what-exists")
 def test_append_to_a_large_file(case: Case) -> None:
     """Something is appended to a file of more than 5 GiB."""
-    uri = case.write_sparse("large", MARKS)
+    uri = case.setup.write_sparse("large", MARKS)
     # A store may have to write all of it anew, as it does a smaller one.
-    smaller = case.write_sparse("smaller", {PIECE: b"end"})
+    smaller = case.setup.write_sparse("smaller", {PIECE: b"end"})
     seconds = pace(case, lambda: _appended(case, smaller))
-    with case.patient(seconds):
+    with case.surroundings.patient(seconds):
         position = _appended(case, uri)
-        length = case.require(case.fs.stat(uri)).length
-    case.reading(
+        length = case.setup.require(case.fs.stat(uri)).length
+    case.check.reading(
         "tell.on-an-appendable-file", {"file": position == LARGE, "handle": position == 0}, f"position={position}"
     )
-    case.equal("new_appendable_file.keeps-what-exists", "length", LARGE + 4, length)
+    case.check.equal("new_appendable_file.keeps-what-exists", "length", LARGE + 4, length)
 
 
 def _appended(case: Case, uri: str) -> int:
     """Append something to a file; the position that its handle had before."""
-    with case.setup(), case.opened(case.fs.new_appendable_file(uri)) as file:
-        position = case.require(file.tell())
-        case.require(file.append(b"more"))
-        case.require(file.close())
+    with case.setup, case.setup.opened(case.fs.new_appendable_file(uri)) as file:
+        position = case.setup.require(file.tell())
+        case.setup.require(file.append(b"more"))
+        case.setup.require(file.close())
     return position

@@ -38,8 +38,8 @@ def wrong(went: list[list[Timed]], expected: Sequence[object]) -> str:
 @clauses("read.is-thread-safe")
 def test_read(case: Case) -> None:
     """Four threads read one file at different offsets."""
-    uri = case.write("file", CONTENT)
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as file:
+    uri = case.setup.write("file", CONTENT)
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         programs, expected = [], []
         for k in range(THREADS):
             program = Program(case.tables)
@@ -49,15 +49,15 @@ def test_read(case: Case) -> None:
             expected.append(file.read(offset, PIECE).value)
         went = run_within(case.tables, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
-    case.check("read.is-thread-safe", not found, "the bytes at the offset, every time", found or "the same")
+    case.check.that("read.is-thread-safe", not found, "the bytes at the offset, every time", found or "the same")
 
 
 @full
 @clauses("data.is-thread-safe")
 def test_region(case: Case) -> None:
     """Four threads look at one region."""
-    uri = case.write("file", CONTENT)
-    with case.setup(), case.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
+    uri = case.setup.write("file", CONTENT)
+    with case.setup, case.setup.opened(case.fs.new_read_only_memory_region_from_file(uri)) as region:
         programs, expected = [], []
         for k in range(THREADS):
             program = Program(case.tables)
@@ -66,7 +66,7 @@ def test_region(case: Case) -> None:
             expected.append((region.data(0, 0).value[0], CONTENT[k * PIECE : (k + 1) * PIECE]))
         went = run_within(case.tables, programs, ROUNDS, SECONDS)
     found = wrong(went, expected)
-    case.check("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
+    case.check.that("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
 
 
 #: What each thread does to a file and a directory of its own, by the op that is checked.
@@ -80,9 +80,9 @@ def test_filesystem(case: Case, what: str) -> None:
     """Four threads do the same on paths of their own; each finds what it would find alone."""
     programs = []
     for k in range(THREADS):
-        case.mkdir(f"thread{k}")
+        case.setup.mkdir(f"thread{k}")
         for name in range(k + 1):
-            case.write(f"thread{k}/file{name}", CONTENT[: 100 * k])
+            case.setup.write(f"thread{k}/file{name}", CONTENT[: 100 * k])
         programs.append(busy(case, what, k))
     alone = [run(case.tables, [program])[0] for program in programs]
     together = run_within(case.tables, programs, ROUNDS // 4, SECONDS)
@@ -92,7 +92,7 @@ def test_filesystem(case: Case, what: str) -> None:
         (k, *pair) for k in range(THREADS) for pair in zip(expected[k], got[k], strict=True) if len(set(pair)) > 1
     ]
     said = f"thread {differing[0][0]}: {differing[0][1]} alone, {differing[0][2]} together" if differing else "the same"
-    case.reading("common.filesystem-is-thread-safe", {"safe": not differing}, said)
+    case.check.reading("common.filesystem-is-thread-safe", {"safe": not differing}, said)
 
 
 def answer(timed: Timed) -> str:
@@ -154,7 +154,7 @@ def test_rename_is_atomic(case: Case) -> None:
     if "rename_file" not in case.fs.present:
         # Core's default copies and deletes. It empties the target first, for which the plugin is not to blame.
         case.missing("rename_file")
-    target, other = (case.fs.translate(uri) for uri in (case.write("target", b"old"), case.uri("other")))
+    target, other = (case.fs.translate(uri) for uri in (case.setup.write("target", b"old"), case.uri("other")))
     raw = case.tables
     writer = Program(raw)
     for _ in range(REPLACED):
@@ -180,14 +180,14 @@ def test_rename_is_atomic(case: Case) -> None:
     went = [[timed for thread in threads for timed in thread] for threads in zip(*several, strict=True)]
     refused = [timed.outcome for timed in went[0] if timed.outcome.op == "rename_file" and not timed.outcome.ok]
     if refused:
-        case.status("rename_file.succeeds", refused[0], Code.OK)
+        case.check.status("rename_file.succeeds", refused[0], Code.OK)
         return
     outcomes = [timed.outcome for thread in went[1:] for timed in thread]
     missing = any(not got.ok for got in outcomes if got.op in ("new_random_access_file", "path_exists"))
     contents = {got.value.data for got in outcomes if got.op == "read" and got.source is Source.PLUGIN}
     bad = sorted(contents - {b"old", b"new"})
     got = "nothing was there" if missing else f"content={bad}" if bad else "the old or the new file"
-    case.check("rename_file.is-atomic", not missing and not bad, "the old or the new file", got)
+    case.check.that("rename_file.is-atomic", not missing and not bad, "the old or the new file", got)
 
 
 @full
@@ -197,7 +197,7 @@ def test_changes(case: Case) -> None:
     for op in ("create_dir", "delete_dir", "get_children"):
         if op not in case.fs.present:
             case.missing(op)
-    directory = case.fs.translate(case.mkdir("directory"))
+    directory = case.fs.translate(case.setup.mkdir("directory"))
     makers, askers = [], []
     for k in range(2):
         maker = Program(case.tables)
@@ -213,7 +213,7 @@ def test_changes(case: Case) -> None:
     listed = {name for thread in went[2:] for timed in thread for name in getattr(timed.outcome.value, "bare", ())}
     foreign = sorted(listed - {"new0", "new1"})
     said = f"{failed[0].op}: code={failed[0].code}" if failed else f"foreign={foreign}" if foreign else "all succeed"
-    case.reading("common.filesystem-is-thread-safe", {"safe": not failed and not foreign}, said)
+    case.check.reading("common.filesystem-is-thread-safe", {"safe": not failed and not foreign}, said)
 
 
 @full
@@ -222,9 +222,9 @@ def test_another_thread(case: Case) -> None:
     """A file is opened in one thread, written and closed in a second one, and cleaned up in a third."""
     clause = "new_writable_file.moves-between-threads"
     # What fails in one thread as well is not about threads.
-    case.write("alone", b"piece")
-    with case.setup():
-        file = case.opened(case.fs.new_writable_file(case.uri("file")))
+    case.setup.write("alone", b"piece")
+    with case.setup:
+        file = case.setup.opened(case.fs.new_writable_file(case.uri("file")))
     second, third = Program(case.tables), Program(case.tables)
     for _ in range(3):
         second.append(handle_of(file), b"piece")
@@ -235,5 +235,5 @@ def test_another_thread(case: Case) -> None:
     for program in (second, third):
         for timed in run(case.tables, [program])[0]:
             if timed.outcome.source is Source.PLUGIN:
-                case.status(clause, timed.outcome, Code.OK)
-    case.equal(clause, "content", b"piece" * 3, case.content(case.uri("file")))
+                case.check.status(clause, timed.outcome, Code.OK)
+    case.check.equal(clause, "content", b"piece" * 3, case.setup.content(case.uri("file")))

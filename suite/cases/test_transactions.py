@@ -24,10 +24,10 @@ OLD, NEW = b"as it was", b"changed in a transaction"
 @contextmanager
 def started(case: Case) -> Iterator[int]:
     """Start a transaction for the block and end it afterwards, both as set-up steps."""
-    token = case.token()
+    token = case.setup.token()
     yield token
-    with case.setup():
-        case.require(case.tables.end_transaction(token))
+    with case.setup:
+        case.setup.require(case.tables.end_transaction(token))
 
 
 def place(case: Case, name: str) -> str:
@@ -37,15 +37,15 @@ def place(case: Case, name: str) -> str:
 
 def add(case: Case, path: str, token: int) -> None:
     """Put a path into a transaction, as a set-up step."""
-    with case.setup():
-        case.require(case.tables.add_to_transaction(path, token))
+    with case.setup:
+        case.setup.require(case.tables.add_to_transaction(path, token))
 
 
 def ended(case: Case, *tokens: int) -> None:
     """End transactions, as a set-up step."""
-    with case.setup():
+    with case.setup:
         for token in dict.fromkeys(token for token in tokens if token):
-            case.require(case.tables.end_transaction(token))
+            case.setup.require(case.tables.end_transaction(token))
 
 
 def holder(case: Case, path: str) -> Outcome[Token]:
@@ -67,12 +67,14 @@ OWNERS = {0: "owner=NULL", 1: "owner=the filesystem", 2: "owner=another"}
 def test_start(case: Case) -> None:
     """A transaction is started."""
     got = case.tables.start_transaction()
-    case.status("start_transaction.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
+    case.check.status("start_transaction.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
     if got.ok:
-        case.check("start_transaction.gives-a-token", got.value.token != 0, "code=OK token=one", token_of(got))
+        case.check.that("start_transaction.gives-a-token", got.value.token != 0, "code=OK token=one", token_of(got))
         readings = {"zero": got.value.returned == 0, "other": True}
-        case.reading("transactions.return-on-success", readings, f"returned={got.value.returned}")
-        case.check("start_transaction.token-has-an-owner", got.value.owner == 1, OWNERS[1], OWNERS[got.value.owner])
+        case.check.reading("transactions.return-on-success", readings, f"returned={got.value.returned}")
+        case.check.that(
+            "start_transaction.token-has-an-owner", got.value.owner == 1, OWNERS[1], OWNERS[got.value.owner]
+        )
         ended(case, got.value.token)
 
 
@@ -82,13 +84,15 @@ def test_several(case: Case) -> None:
     raw = case.tables
     with started(case) as first:
         second = raw.start_transaction()
-        case.implemented(second)
+        case.check.implemented(second)
         refused = second.code is Code.FAILED_PRECONDITION
-        case.reading("start_transaction.several", {"several": second.ok, "one-at-a-time": refused},
+        case.check.reading("start_transaction.several", {"several": second.ok, "one-at-a-time": refused},
                      f"code={second.code}", second.message)  # fmt: skip
         if second.ok:
             differ = second.value.token != first
-            case.check("start_transaction.tokens-differ", differ, "two tokens", "two tokens" if differ else "one token")
+            case.check.that(
+                "start_transaction.tokens-differ", differ, "two tokens", "two tokens" if differ else "one token"
+            )
             if differ:
                 ended(case, second.value.token)
 
@@ -99,10 +103,10 @@ def test_end(case: Case) -> None:
     raw = case.tables
     path = place(case, "file")
     for _ in range(3):
-        token = case.token()
+        token = case.setup.token()
         if case.fs.available("add_to_transaction"):
             add(case, path, token)
-        case.status("end_transaction.succeeds", raw.end_transaction(token), Code.OK)
+        case.check.status("end_transaction.succeeds", raw.end_transaction(token), Code.OK)
 
 
 @clauses("end_transaction.releases-its-paths")
@@ -113,9 +117,9 @@ def test_end_releases(case: Case) -> None:
     with started(case) as token:
         add(case, path, token)
     if case.fs.available(GET):
-        case.status(clause, holder(case, path), Code.NOT_FOUND)
+        case.check.status(clause, holder(case, path), Code.NOT_FOUND)
     with started(case) as token:
-        case.status(clause, raw.add_to_transaction(path, token), Code.OK)
+        case.check.status(clause, raw.add_to_transaction(path, token), Code.OK)
 
 
 @pytest.mark.parametrize("last", ["first", "second"])
@@ -123,22 +127,22 @@ def test_end_releases(case: Case) -> None:
 def test_two_apart(case: Case, last: str) -> None:
     """Two transactions are open, each with a path; one of them ends, and the other holds its own path as before."""
     raw, clause = case.tables, f"{GET}.succeeds"
-    tokens = {"first": case.token(), "second": case.token()}
+    tokens = {"first": case.setup.token(), "second": case.setup.token()}
     held = {name: place(case, name) for name in tokens}
     for name, path in held.items():
-        case.status("add_to_transaction.succeeds", raw.add_to_transaction(path, tokens[name]), Code.OK)
+        case.check.status("add_to_transaction.succeeds", raw.add_to_transaction(path, tokens[name]), Code.OK)
     for name, path in held.items():
         got = holder(case, path)
-        case.status(clause, got, Code.OK)
-        case.check(clause, got.value.token == tokens[name], f"the token of the {name}", token_of(got))
+        case.check.status(clause, got, Code.OK)
+        case.check.that(clause, got.value.token == tokens[name], f"the token of the {name}", token_of(got))
     gone = "second" if last == "first" else "first"
     ended(case, tokens[gone])
     kept = holder(case, held[last])
-    case.status(clause, kept, Code.OK)
-    case.check(clause, kept.value.token == tokens[last], f"the token of the {last}", token_of(kept))
-    case.status("end_transaction.releases-its-paths", holder(case, held[gone]), Code.NOT_FOUND)
+    case.check.status(clause, kept, Code.OK)
+    case.check.that(clause, kept.value.token == tokens[last], f"the token of the {last}", token_of(kept))
+    case.check.status("end_transaction.releases-its-paths", holder(case, held[gone]), Code.NOT_FOUND)
     ended(case, tokens[last])
-    case.status("end_transaction.releases-its-paths", holder(case, held[last]), Code.NOT_FOUND)
+    case.check.status("end_transaction.releases-its-paths", holder(case, held[last]), Code.NOT_FOUND)
 
 
 @clauses(f"{GET}.none-is-not-found", "add_to_transaction.succeeds")
@@ -146,9 +150,9 @@ def test_paths_are_kept_apart(case: Case) -> None:
     """A path is in a transaction; paths that begin alike, its parent and what is below it are in none."""
     path = place(case, "name")
     with started(case) as token:
-        case.status("add_to_transaction.succeeds", case.tables.add_to_transaction(path, token), Code.OK)
+        case.check.status("add_to_transaction.succeeds", case.tables.add_to_transaction(path, token), Code.OK)
         for other in (f"{path}s", path[:-1], f"{path}.", f"{path}/below"):
-            case.status(f"{GET}.none-is-not-found", holder(case, other), Code.NOT_FOUND)
+            case.check.status(f"{GET}.none-is-not-found", holder(case, other), Code.NOT_FOUND)
 
 
 @full
@@ -169,9 +173,9 @@ def test_leaves_nothing(case: Case) -> None:
                 raw.token_op(GET, none)
             raw.end_transaction(token)
 
-    more = leaks.leaked_per_call(case.host, repeat).get("heap", 0)
+    more = leaks.leaked_per_call(case.surroundings.host, repeat).get("heap", 0)
     less = "no more bytes allocated each time"
-    case.check(clause, not more, less, "more bytes allocated each time" if more else less)
+    case.check.that(clause, not more, less, "more bytes allocated each time" if more else less)
 
 
 @pytest.mark.parametrize("what", ["file", "directory", "missing"])
@@ -181,16 +185,16 @@ def test_add(case: Case, what: str) -> None:
     """A path is added to a transaction, and its transaction asked for."""
     path = place(case, "path")
     if what == "file":
-        case.write("path", OLD)
+        case.setup.write("path", OLD)
     elif what == "directory":
-        case.mkdir("path")
+        case.setup.mkdir("path")
     clause = "add_to_transaction." + ("path-need-not-exist" if what == "missing" else "succeeds")
     with started(case) as token:
-        case.status(clause, case.tables.add_to_transaction(path, token), Code.OK)
+        case.check.status(clause, case.tables.add_to_transaction(path, token), Code.OK)
         if case.fs.available(GET):
             got = holder(case, path)
-            case.status(f"{GET}.succeeds", got, Code.OK)
-            case.equal(f"{GET}.succeeds", "token", token, got.value.token)
+            case.check.status(f"{GET}.succeeds", got, Code.OK)
+            case.check.equal(f"{GET}.succeeds", "token", token, got.value.token)
 
 
 @clauses("add_to_transaction.twice")
@@ -200,7 +204,7 @@ def test_add_twice(case: Case) -> None:
     with started(case) as token:
         add(case, path, token)
         got = case.tables.add_to_transaction(path, token)
-        case.note("add_to_transaction.twice", f"code={got.code}", got.message)
+        case.check.note("add_to_transaction.twice", f"code={got.code}", got.message)
 
 
 @clauses("add_to_transaction.in-another-transaction", "transactions.return-on-error")
@@ -211,13 +215,13 @@ def test_add_to_another(case: Case) -> None:
     with started(case) as first, started(case) as second:
         add(case, path, first)
         got = raw.add_to_transaction(path, second)
-        case.implemented(got)
+        case.check.implemented(got)
         refused = got.code is Code.FAILED_PRECONDITION
-        case.reading(clause, {"refused": refused, "accepted": got.ok}, f"code={got.code}", got.message)
+        case.check.reading(clause, {"refused": refused, "accepted": got.ok}, f"code={got.code}", got.message)
         if case.fs.available(GET):
             kept = holder(case, path)
             owners = (first,) if refused else (first, second)
-            case.check(clause, kept.value.token in owners, f"{GET}: a transaction it was added to",
+            case.check.that(clause, kept.value.token in owners, f"{GET}: a transaction it was added to",
                        f"{GET}: {token_of(kept)}, not one it was added to")  # fmt: skip
 
 
@@ -226,12 +230,12 @@ def test_none(case: Case) -> None:
     """A path that is in no transaction, before and while another path is in one."""
     path = place(case, "file")
     got = holder(case, path)
-    case.status(f"{GET}.none-is-not-found", got, Code.NOT_FOUND)
-    case.note("transactions.token-on-error", token_of(got))
+    case.check.status(f"{GET}.none-is-not-found", got, Code.NOT_FOUND)
+    case.check.note("transactions.token-on-error", token_of(got))
     if case.fs.available("start_transaction") and case.fs.available("add_to_transaction"):
         with started(case) as token:
             add(case, path + "-longer", token)
-            case.status(f"{GET}.none-is-not-found", holder(case, path), Code.NOT_FOUND)
+            case.check.status(f"{GET}.none-is-not-found", holder(case, path), Code.NOT_FOUND)
 
 
 @clauses(f"{GET_OR_START}.succeeds", f"{GET_OR_START}.finds-the-transaction", "common.arguments-unchanged")
@@ -240,15 +244,15 @@ def test_get_or_start(case: Case) -> None:
     raw, clause = case.tables, f"{GET_OR_START}.finds-the-transaction"
     path = place(case, "file")
     got = raw.token_op(GET_OR_START, path)
-    case.status(f"{GET_OR_START}.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
+    case.check.status(f"{GET_OR_START}.succeeds", got, Code.OK, Code.FAILED_PRECONDITION)
     if not got.ok:
         return
-    case.check(f"{GET_OR_START}.succeeds", got.value.token != 0, "code=OK token=one", token_of(got))
+    case.check.that(f"{GET_OR_START}.succeeds", got.value.token != 0, "code=OK token=one", token_of(got))
     again = raw.token_op(GET_OR_START, path)
-    case.status(clause, again, Code.OK)
-    case.equal(clause, "token", got.value.token, again.value.token)
+    case.check.status(clause, again, Code.OK)
+    case.check.equal(clause, "token", got.value.token, again.value.token)
     if case.fs.available(GET):
-        case.equal(clause, f"{GET} token", got.value.token, holder(case, path).value.token)
+        case.check.equal(clause, f"{GET} token", got.value.token, holder(case, path).value.token)
     ended(case, got.value.token, again.value.token)
 
 
@@ -260,8 +264,8 @@ def test_get_added(case: Case) -> None:
     with started(case) as token:
         add(case, path, token)
         got = case.tables.token_op(GET_OR_START, path)
-        case.status(clause, got, Code.OK)
-        case.equal(clause, "token", token, got.value.token)
+        case.check.status(clause, got, Code.OK)
+        case.check.equal(clause, "token", token, got.value.token)
 
 
 @pytest.mark.parametrize("how", ["start", "other-path"])
@@ -269,12 +273,12 @@ def test_get_added(case: Case) -> None:
 def test_started_for_a_path(case: Case, how: str) -> None:
     """A transaction was started for a path; another one is started, or got for a path that is in none."""
     raw = case.tables
-    with case.setup():
-        first = case.require(raw.token_op(GET_OR_START, place(case, "file"))).token
+    with case.setup:
+        first = case.setup.require(raw.token_op(GET_OR_START, place(case, "file"))).token
     second = raw.start_transaction() if how == "start" else raw.token_op(GET_OR_START, place(case, "other"))
-    case.status("start_transaction.tokens-differ", second, Code.OK, Code.FAILED_PRECONDITION)
+    case.check.status("start_transaction.tokens-differ", second, Code.OK, Code.FAILED_PRECONDITION)
     differ = second.value.token != first
-    case.check("start_transaction.tokens-differ", differ, "two tokens", "two tokens" if differ else "one token")
+    case.check.that("start_transaction.tokens-differ", differ, "two tokens", "two tokens" if differ else "one token")
     ended(case, first, second.value.token)
 
 
@@ -282,9 +286,9 @@ def test_started_for_a_path(case: Case, how: str) -> None:
 def test_get_of_a_foreign_path(case: Case) -> None:
     """The transaction of a path that has the scheme of another filesystem."""
     got = holder(case, FOREIGN_PATH)
-    case.implemented(got)
+    case.check.implemented(got)
     readings = {"refused": got.code is Code.FAILED_PRECONDITION, "a-path-like-others": got.code is Code.NOT_FOUND}
-    case.reading(f"{GET}.foreign-path", readings, f"code={got.code}", got.message)
+    case.check.reading(f"{GET}.foreign-path", readings, f"code={got.code}", got.message)
 
 
 @clauses(f"{GET_OR_START}.foreign-path", "transactions.return-on-error")
@@ -292,10 +296,10 @@ def test_get_or_start_of_a_foreign_path(case: Case) -> None:
     """A transaction for a path that has the scheme of another filesystem."""
     # The op does not touch the path, so it may be sent although it is outside of the case's directory.
     got = case.tables.token_op(GET_OR_START, FOREIGN_PATH)
-    case.implemented(got)
+    case.check.implemented(got)
     taken = got.code in (Code.OK, Code.FAILED_PRECONDITION)
     readings = {"refused": got.code is Code.NOT_FOUND, "a-path-like-others": taken}
-    case.reading(f"{GET_OR_START}.foreign-path", readings, f"code={got.code}", got.message)
+    case.check.reading(f"{GET_OR_START}.foreign-path", readings, f"code={got.code}", got.message)
     if got.ok and got.value.token:
         ended(case, got.value.token)
 
@@ -314,10 +318,10 @@ def test_foreign_token(case: Case, op: str) -> None:
     path = place(case, "file")
     is_end = op == "end_transaction"
     got = raw.end_transaction(FOREIGN_TOKEN) if is_end else raw.add_to_transaction(path, FOREIGN_TOKEN)
-    case.status(f"{op}.foreign-token-is-not-found", got, Code.NOT_FOUND)
+    case.check.status(f"{op}.foreign-token-is-not-found", got, Code.NOT_FOUND)
     if not is_end and case.fs.available(GET):
         # No transaction was started.
-        case.status(f"{op}.foreign-token-is-not-found", holder(case, path), Code.NOT_FOUND)
+        case.check.status(f"{op}.foreign-token-is-not-found", holder(case, path), Code.NOT_FOUND)
 
 
 @clauses("decode_transaction_token.succeeds")
@@ -327,11 +331,11 @@ def test_decode(case: Case) -> None:
     # Where the plugin gives no token, one with an arbitrary address is decoded.
     token = FOREIGN_TOKEN
     if case.fs.available("start_transaction"):
-        token = case.token()
+        token = case.setup.token()
     for _ in range(2):
         got = raw.decode_transaction_token(token)
         text = "NULL" if got.value is None else "a text"
-        case.check("decode_transaction_token.succeeds", text == "a text", "a text", text)
+        case.check.that("decode_transaction_token.succeeds", text == "a text", "a text", text)
     if token != FOREIGN_TOKEN and case.fs.available("end_transaction"):
         ended(case, token)
 
@@ -343,7 +347,7 @@ def test_decode_two(case: Case) -> None:
     with started(case) as first, started(case) as second:
         texts = {raw.decode_transaction_token(token).value for token in (first, second)}
         got = "two texts" if len(texts) == 2 else "one text"
-        case.check("decode_transaction_token.tells-tokens-apart", len(texts) == 2, "two texts", got)
+        case.check.that("decode_transaction_token.tells-tokens-apart", len(texts) == 2, "two texts", got)
 
 
 @clauses("end_transaction.keeps-the-changes", "transactions.isolation")
@@ -352,15 +356,17 @@ def test_isolation(case: Case) -> None:
     before = {"changed": OLD, "deleted": OLD}
     after = {"changed": NEW, "made": NEW}
     for name, content in before.items():
-        case.write(name, content)
+        case.setup.write(name, content)
     with started(case) as token:
         for name in ("changed", "made", "deleted"):
             add(case, place(case, name), token)
         for name in after:
-            case.write(name, NEW)
-        with case.setup():
-            case.require(case.fs.delete_file(case.uri("deleted")))
-        seen = case.tree()
+            case.setup.write(name, NEW)
+        with case.setup:
+            case.setup.require(case.fs.delete_file(case.uri("deleted")))
+        seen = case.setup.tree()
     readings = {"at-the-end": seen == before, "at-once": seen == after, "in-part": True}
-    case.reading("transactions.isolation", readings, "before the end: " + next(k for k, v in readings.items() if v))
-    case.equal("end_transaction.keeps-the-changes", "tree", after, dict(sorted(case.tree().items())))
+    case.check.reading(
+        "transactions.isolation", readings, "before the end: " + next(k for k, v in readings.items() if v)
+    )
+    case.check.equal("end_transaction.keeps-the-changes", "tree", after, dict(sorted(case.setup.tree().items())))

@@ -31,7 +31,7 @@ def translated(case: Case, name: str) -> str:
     """The result of translate_name. NULL is a breach."""
     got = case.fs.translate_name(name)
     given = got.value is not None
-    case.check("translate_name.succeeds", given, "a name", "a name" if given else "NULL")
+    case.check.that("translate_name.succeeds", given, "a name", "a name" if given else "NULL")
     return got.value or ""
 
 
@@ -41,8 +41,8 @@ def test_plain(case: Case) -> None:
     """The URI of the case's directory, and what comes of it."""
     uri = case.uri()
     got = translated(case, uri)
-    case.note("translate_name.form", "core's default" if got == paths.translate(uri) else "its own")
-    case.note("translate_name.idempotent", "stays" if translated(case, got) == got else "changes")
+    case.check.note("translate_name.form", "core's default" if got == paths.translate(uri) else "its own")
+    case.check.note("translate_name.idempotent", "stays" if translated(case, got) == got else "changes")
 
 
 @pytest.mark.parametrize("name", list(EXAMPLES))
@@ -54,8 +54,8 @@ def test_example(case: Case, host: str, name: str) -> None:
     scheme = paths.parse(case.uri()).scheme
     uri = f"{scheme}://{host}{text}"
     got = translated(case, uri)
-    case.equal("translate_name.repeats", "again", got, translated(case, uri))
-    case.note("translate_name.form", "core's default" if got == default else f"name={got}")
+    case.check.equal("translate_name.repeats", "again", got, translated(case, uri))
+    case.check.note("translate_name.form", "core's default" if got == default else f"name={got}")
 
 
 @clauses("translate_name.succeeds", "translate_name.of-nothing")
@@ -63,7 +63,7 @@ def test_nothing(case: Case) -> None:
     """The empty name."""
     case.uri()
     got = translated(case, "")
-    case.reading("translate_name.of-nothing", {"empty": got == "", "root": True}, f"name={got}")
+    case.check.reading("translate_name.of-nothing", {"empty": got == "", "root": True}, f"name={got}")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_stable(case: Case, spelling: str) -> None:
     """The case's directory, written with what translation removes."""
     uri = case.uri()
     got = translated(case, spelling.format(uri))
-    case.equal("translate_name.is-stable", "name", translated(case, uri), got)
+    case.check.equal("translate_name.is-stable", "name", translated(case, uri), got)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_stable(case: Case, spelling: str) -> None:
 def test_stable_inside(case: Case, spelling: str) -> None:
     """A path below the case's directory has what translation removes between its names."""
     uri = case.uri()
-    case.equal(
+    case.check.equal(
         "translate_name.is-stable", "name", translated(case, f"{uri}/a/b"), translated(case, f"{uri}/{spelling}")
     )
 
@@ -111,19 +111,19 @@ def test_stable_inside(case: Case, spelling: str) -> None:
 @clauses("flush_caches.succeeds")
 def test_flush_caches(case: Case) -> None:
     """Caches are flushed while there are a file and an open reader."""
-    uri = case.write("file", b"content")
-    with case.setup(), case.opened(case.fs.new_random_access_file(uri)) as reader:
-        case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
-        case.equal("flush_caches.succeeds", "data", b"content", reader.read(0, 7).value.data)
-    case.equal("flush_caches.succeeds", "tree", {"file": b"content"}, case.tree())
+    uri = case.setup.write("file", b"content")
+    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as reader:
+        case.check.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
+        case.check.equal("flush_caches.succeeds", "data", b"content", reader.read(0, 7).value.data)
+    case.check.equal("flush_caches.succeeds", "tree", {"file": b"content"}, case.setup.tree())
 
 
 @clauses("flush_caches.succeeds")
 def test_flush_caches_in_the_midst(case: Case) -> None:
     """Caches are flushed while somebody writes."""
-    with case.setup(), case.opened(case.fs.new_writable_file(case.uri("new"))) as writer:
-        case.require(writer.append(b"before"))
-        case.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
-        case.require(writer.append(b"after"))
-        case.require(writer.close())
-    case.equal("flush_caches.succeeds", "tree", {"new": b"beforeafter"}, case.tree())
+    with case.setup, case.setup.opened(case.fs.new_writable_file(case.uri("new"))) as writer:
+        case.setup.require(writer.append(b"before"))
+        case.check.status("flush_caches.succeeds", case.fs.flush_caches(), Code.OK)
+        case.setup.require(writer.append(b"after"))
+        case.setup.require(writer.close())
+    case.check.equal("flush_caches.succeeds", "tree", {"new": b"beforeafter"}, case.setup.tree())

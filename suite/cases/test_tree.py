@@ -4,26 +4,29 @@ import pytest
 
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Source
-from ..engine.case import Case, NoStimulus, Tree
+from ..engine.case import Case, NoStimulus
 from ..engine.marks import clauses, full, smoke
+from ..engine.setup import Tree
 
 
 @smoke
 @clauses("create_dir.succeeds", "create_dir.creates-an-empty-directory")
 def test_create(case: Case) -> None:
     """A directory is created, and one in it."""
-    case.status("create_dir.succeeds", case.fs.create_dir(case.uri("new")), Code.OK)
-    case.equal("create_dir.creates-an-empty-directory", "tree", {"new": None}, case.tree())
-    case.status("create_dir.succeeds", case.fs.create_dir(case.uri("new/inner")), Code.OK)
-    case.equal("create_dir.creates-an-empty-directory", "tree", {"new": None, "new/inner": None}, case.tree())
+    case.check.status("create_dir.succeeds", case.fs.create_dir(case.uri("new")), Code.OK)
+    case.check.equal("create_dir.creates-an-empty-directory", "tree", {"new": None}, case.setup.tree())
+    case.check.status("create_dir.succeeds", case.fs.create_dir(case.uri("new/inner")), Code.OK)
+    case.check.equal(
+        "create_dir.creates-an-empty-directory", "tree", {"new": None, "new/inner": None}, case.setup.tree()
+    )
 
 
 @clauses("create_dir.exists-is-already-exists", "create_dir.error-changes-nothing")
 def test_create_twice(case: Case) -> None:
     """A directory with something in it is created again."""
-    case.mkdir("new")
-    case.write("new/file", b"stays")
-    case.status("create_dir.exists-is-already-exists", case.fs.create_dir(case.uri("new")), Code.ALREADY_EXISTS)
+    case.setup.mkdir("new")
+    case.setup.write("new/file", b"stays")
+    case.check.status("create_dir.exists-is-already-exists", case.fs.create_dir(case.uri("new")), Code.ALREADY_EXISTS)
     case.unchanged("create_dir.error-changes-nothing", {"new": None, "new/file": b"stays"})
 
 
@@ -32,20 +35,22 @@ def test_create_twice(case: Case) -> None:
 def test_create_again(case: Case) -> None:
     """A directory is created where one was deleted, then a file, then a directory again."""
     for _ in range(2):
-        case.status("create_dir.succeeds", case.fs.create_dir(case.uri("name")), Code.OK)
-        if not case.equal("create_dir.creates-an-empty-directory", "tree", {"name": None}, case.tree()):
+        case.check.status("create_dir.succeeds", case.fs.create_dir(case.uri("name")), Code.OK)
+        if not case.check.equal("create_dir.creates-an-empty-directory", "tree", {"name": None}, case.setup.tree()):
             return
-        case.require(case.fs.delete_dir(case.uri("name")))
-        case.equal("delete_dir.deletes", "tree", {}, case.tree())
-        case.require(case.fs.delete_file(case.write("name", b"")))
+        case.setup.require(case.fs.delete_dir(case.uri("name")))
+        case.check.equal("delete_dir.deletes", "tree", {}, case.setup.tree())
+        case.setup.require(case.fs.delete_file(case.setup.write("name", b"")))
 
 
 @smoke
 @clauses("recursively_create_dir.succeeds", "recursively_create_dir.creates-parents")
 def test_create_recursively(case: Case) -> None:
     """A directory is created with two parents."""
-    case.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri("a/b/c")), Code.OK)
-    case.equal("recursively_create_dir.creates-parents", "tree", {"a": None, "a/b": None, "a/b/c": None}, case.tree())
+    case.check.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri("a/b/c")), Code.OK)
+    case.check.equal(
+        "recursively_create_dir.creates-parents", "tree", {"a": None, "a/b": None, "a/b/c": None}, case.setup.tree()
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,24 +72,26 @@ def test_create_recursively_where(case: Case, there: list[str], path: str) -> No
     """A directory is created where some of its parents are there, with something in them."""
     kept: Tree = {}
     for directory in there:
-        case.mkdir(directory)
-        case.write(f"{directory}/kept", b"kept")
+        case.setup.mkdir(directory)
+        case.setup.write(f"{directory}/kept", b"kept")
         kept |= {directory: None, f"{directory}/kept": b"kept"}
-    case.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri(path)), Code.OK)
+    case.check.status("recursively_create_dir.succeeds", case.fs.recursively_create_dir(case.uri(path)), Code.OK)
     names = path.split("/")
     made: Tree = {"/".join(names[: k + 1]): None for k in range(len(names))}
-    tree = case.tree()
-    case.equal("recursively_create_dir.creates-parents", "tree", made | kept, tree)
-    case.equal("recursively_create_dir.keeps-what-is-there", "kept", kept, {path: tree.get(path, b"") for path in kept})
+    tree = case.setup.tree()
+    case.check.equal("recursively_create_dir.creates-parents", "tree", made | kept, tree)
+    case.check.equal(
+        "recursively_create_dir.keeps-what-is-there", "kept", kept, {path: tree.get(path, b"") for path in kept}
+    )
 
 
 @clauses("recursively_create_dir.below-a-file-is-failed-precondition", "recursively_create_dir.error-changes-nothing")
 def test_create_recursively_through_a_file(case: Case) -> None:
     """A file stands where a parent should be, two levels above what is to be created."""
-    case.mkdir("a")
-    case.write("a/b", b"file")
+    case.setup.mkdir("a")
+    case.setup.write("a/b", b"file")
     got = case.fs.recursively_create_dir(case.uri("a/b/c/d"))
-    case.status("recursively_create_dir.below-a-file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
+    case.check.status("recursively_create_dir.below-a-file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
     case.unchanged("recursively_create_dir.error-changes-nothing", {"a": None, "a/b": b"file"})
 
 
@@ -92,14 +99,16 @@ def test_create_recursively_through_a_file(case: Case) -> None:
 @clauses("delete_file.deletes", "delete_file.succeeds", "new_random_access_file.missing-is-not-found")
 def test_delete_file(case: Case) -> None:
     """A file is deleted, looked for, and written again."""
-    uri = case.write("file", b"gone")
-    case.write("other", b"stays")
-    case.require(case.fs.delete_file(uri))
-    case.equal("delete_file.deletes", "tree", {"other": b"stays"}, case.tree())
-    case.status("new_random_access_file.missing-is-not-found", case.fs.new_random_access_file(uri), Code.NOT_FOUND)
-    case.status("delete_file.deletes", case.fs.delete_file(uri), Code.NOT_FOUND)
-    case.write("file", b"new")
-    case.equal("delete_file.deletes", "tree", {"file": b"new", "other": b"stays"}, case.tree())
+    uri = case.setup.write("file", b"gone")
+    case.setup.write("other", b"stays")
+    case.setup.require(case.fs.delete_file(uri))
+    case.check.equal("delete_file.deletes", "tree", {"other": b"stays"}, case.setup.tree())
+    case.check.status(
+        "new_random_access_file.missing-is-not-found", case.fs.new_random_access_file(uri), Code.NOT_FOUND
+    )
+    case.check.status("delete_file.deletes", case.fs.delete_file(uri), Code.NOT_FOUND)
+    case.setup.write("file", b"new")
+    case.check.equal("delete_file.deletes", "tree", {"file": b"new", "other": b"stays"}, case.setup.tree())
 
 
 #: What keeps a directory from being empty.
@@ -119,15 +128,15 @@ WITHIN: dict[str, Tree] = {
 @clauses("delete_dir.not-empty-is-failed-precondition", "delete_dir.error-changes-nothing")
 def test_delete_what_is_not_empty(case: Case, what: str) -> None:
     """A directory is deleted that holds only this."""
-    uri = case.mkdir("directory")
+    uri = case.setup.mkdir("directory")
     before: Tree = {"directory": None}
     for name, content in WITHIN[what].items():
         before[f"directory/{name}"] = content
         if content is None:
-            case.mkdir(f"directory/{name}")
+            case.setup.mkdir(f"directory/{name}")
         else:
-            case.write(f"directory/{name}", content)
-    case.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
+            case.setup.write(f"directory/{name}", content)
+    case.check.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
     case.unchanged("delete_dir.error-changes-nothing", before)
 
 
@@ -136,16 +145,18 @@ def test_delete_what_is_not_empty(case: Case, what: str) -> None:
          "delete_dir.error-changes-nothing")  # fmt: skip
 def test_delete_dir(case: Case) -> None:
     """A directory is deleted as soon as it is empty, and not before."""
-    uri = case.mkdir("directory")
-    case.mkdir("directory/inner")
-    case.write("directory/file", b"stays")
+    uri = case.setup.mkdir("directory")
+    case.setup.mkdir("directory/inner")
+    case.setup.write("directory/file", b"stays")
     for gone in (case.fs.delete_file, case.fs.delete_dir):
-        before = case.tree()
-        case.status("delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION)
+        before = case.setup.tree()
+        case.check.status(
+            "delete_dir.not-empty-is-failed-precondition", case.fs.delete_dir(uri), Code.FAILED_PRECONDITION
+        )
         case.unchanged("delete_dir.error-changes-nothing", before)
-        case.require(gone(case.uri("directory/file" if "directory/file" in before else "directory/inner")))
-    case.require(case.fs.delete_dir(uri))
-    case.equal("delete_dir.deletes", "tree", {}, case.tree())
+        case.setup.require(gone(case.uri("directory/file" if "directory/file" in before else "directory/inner")))
+    case.setup.require(case.fs.delete_dir(uri))
+    case.check.equal("delete_dir.deletes", "tree", {}, case.setup.tree())
 
 
 #: Trees to delete: the content by path, None for a directory. All paths are below `tree`.
@@ -180,21 +191,21 @@ TREES: dict[str, Tree] = {
          "delete_recursively.counters-are-zero-on-success", "delete_recursively.writes-both-counters")  # fmt: skip
 def test_delete_recursively(case: Case, shape: str) -> None:
     """A tree of this shape is deleted beside things whose names begin alike."""
-    case.mkdir("tree")
+    case.setup.mkdir("tree")
     for path, content in TREES[shape].items():
         if content is None:
-            case.mkdir(f"tree/{path}")
+            case.setup.mkdir(f"tree/{path}")
         else:
-            case.write(f"tree/{path}", content)
-    case.write("tree-file", b"stays")
-    case.mkdir("trees")
-    case.write("trees/file", b"stays")
+            case.setup.write(f"tree/{path}", content)
+    case.setup.write("tree-file", b"stays")
+    case.setup.mkdir("trees")
+    case.setup.write("trees/file", b"stays")
     got = case.fs.delete_recursively(case.uri("tree"))
-    case.status("delete_recursively.succeeds", got, Code.OK)
+    case.check.status("delete_recursively.succeeds", got, Code.OK)
     counters = (got.value.files, got.value.dirs)
-    case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
+    case.check.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
     left = {"tree-file": b"stays", "trees": None, "trees/file": b"stays"}
-    case.equal("delete_recursively.deletes-everything", "tree", left, case.tree())
+    case.check.equal("delete_recursively.deletes-everything", "tree", left, case.setup.tree())
 
 
 #: The longest path that Linux takes, in bytes.
@@ -206,57 +217,57 @@ LONGEST = 4095
          "delete_recursively.writes-both-counters")  # fmt: skip
 def test_delete_recursively_midway(case: Case) -> None:
     """A deep tree is deleted that holds a directory whose path is too long for the system: it and its parents stay."""
-    backing = case.backing
-    uri = case.mkdir("d")
-    case.write("d/file", b"goes")
-    case.mkdir("d/other")
-    case.write("d/other/file", b"goes")
+    backing = case.surroundings.backing
+    uri = case.setup.mkdir("d")
+    case.setup.write("d/file", b"goes")
+    case.setup.mkdir("d/other")
+    case.setup.write("d/other/file", b"goes")
     directories, deep = 1, "d"
     while len(case.fs.translate(uri)) + 200 < LONGEST:
         deep += "/" + "n" * 150
         uri = case.uri(deep)
         if not case.fs.create_dir(uri).ok:
             raise NoStimulus(f"this plugin has no paths of {len(uri)} bytes")
-        case.write(f"{deep}/file", b"goes")
+        case.setup.write(f"{deep}/file", b"goes")
         directories += 1
-    with backing.out_of_reach(case.backing_name(deep), "x" * 250):
+    with backing.out_of_reach(case.surroundings.backing_name(deep), "x" * 250):
         got = case.fs.delete_recursively(case.uri("d"))
         left = case.fs.path_exists(case.uri("d"))
     if not left.ok:
         raise NoStimulus("this plugin deletes it all the same, and nothing else makes it fail")
-    case.check("delete_recursively.says-why", not got.ok, "an error", f"code={got.code}", got.message)
+    case.check.that("delete_recursively.says-why", not got.ok, "an error", f"code={got.code}", got.message)
     counters = (got.value.files, got.value.dirs)
     # Core's default takes for a file what nobody can look at.
     left_over = (1, directories) if got.source is Source.DEFAULT else (0, directories + 1)
-    case.equal("delete_recursively.counts-what-is-left", "files, dirs", left_over, counters)
+    case.check.equal("delete_recursively.counts-what-is-left", "files, dirs", left_over, counters)
 
 
 @smoke
 @clauses("delete_recursively.succeeds", "delete_recursively.deletes-everything")
 def test_delete_recursively_inside(case: Case) -> None:
     """A tree inside a directory is deleted; the directory stays."""
-    case.mkdir("parent")
-    case.mkdir("parent/tree")
-    case.write("parent/tree/file", b"gone")
-    case.write("parent/file", b"stays")
-    case.status("delete_recursively.succeeds", case.fs.delete_recursively(case.uri("parent/tree")), Code.OK)
+    case.setup.mkdir("parent")
+    case.setup.mkdir("parent/tree")
+    case.setup.write("parent/tree/file", b"gone")
+    case.setup.write("parent/file", b"stays")
+    case.check.status("delete_recursively.succeeds", case.fs.delete_recursively(case.uri("parent/tree")), Code.OK)
     left = {"parent": None, "parent/file": b"stays"}
-    case.equal("delete_recursively.deletes-everything", "tree", left, case.tree())
+    case.check.equal("delete_recursively.deletes-everything", "tree", left, case.setup.tree())
 
 
 @clauses("delete_recursively.of-a-file", "delete_recursively.counters-are-zero-on-success")
 def test_delete_recursively_a_file(case: Case) -> None:
     """A file is deleted recursively: it is gone where the answer is OK, and stays where it is not."""
-    case.mkdir("parent")
-    case.write("parent/file", b"file")
+    case.setup.mkdir("parent")
+    case.setup.write("parent/file", b"file")
     got = case.fs.delete_recursively(case.uri("parent/file"))
-    case.implemented(got)
-    after = case.tree()
+    case.check.implemented(got)
+    after = case.setup.tree()
     readings = {
         "deletes": got.ok and after == {"parent": None},
         "refuses": got.code is Code.FAILED_PRECONDITION and after == {"parent": None, "parent/file": b"file"},
     }
-    case.reading("delete_recursively.of-a-file", readings, f"code={got.code} tree={sorted(after)}", got.message)
+    case.check.reading("delete_recursively.of-a-file", readings, f"code={got.code} tree={sorted(after)}", got.message)
     if got.ok:
         counters = (got.value.files, got.value.dirs)
-        case.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)
+        case.check.equal("delete_recursively.counters-are-zero-on-success", "files, dirs", (0, 0), counters)

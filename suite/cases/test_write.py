@@ -13,21 +13,21 @@ BYTES = bytes(range(256))
 
 def writer(case: Case, name: str = "file") -> WritableFile:
     """Create a file and open it for writing."""
-    with case.setup():
-        return case.opened(case.fs.new_writable_file(case.uri(name)))
+    with case.setup:
+        return case.setup.opened(case.fs.new_writable_file(case.uri(name)))
 
 
 def appender(case: Case, name: str = "file") -> WritableFile:
     """Open a file for appending."""
-    with case.setup():
-        return case.opened(case.fs.new_appendable_file(case.uri(name)))
+    with case.setup:
+        return case.setup.opened(case.fs.new_appendable_file(case.uri(name)))
 
 
 def handed_over(case: Case, got: Outcome[None]) -> None:
     """Require a flush or sync of the plugin's own. Core's default does nothing, so without one the case is absent."""
     if got.source is not Source.PLUGIN:
         case.missing(got.op)
-    case.require(got)
+    case.setup.require(got)
 
 
 @smoke
@@ -37,16 +37,16 @@ def handed_over(case: Case, got: Outcome[None]) -> None:
 def test_plain(case: Case) -> None:
     """A file is written, flushed, synced, closed and cleaned up."""
     file = writer(case)
-    case.status("append.succeeds", file.append(b"plain"), Code.OK)
+    case.check.status("append.succeeds", file.append(b"plain"), Code.OK)
     if case.fs.available("tell"):
-        case.status("tell.succeeds", file.tell(), Code.OK)
-    case.status("flush.succeeds", file.flush(), Code.OK)
-    case.status("sync.succeeds", file.sync(), Code.OK)
-    case.status("close.succeeds", file.close(), Code.OK)
+        case.check.status("tell.succeeds", file.tell(), Code.OK)
+    case.check.status("flush.succeeds", file.flush(), Code.OK)
+    case.check.status("sync.succeeds", file.sync(), Code.OK)
+    case.check.status("close.succeeds", file.close(), Code.OK)
     ended = file.cleanup()
-    case.status("writable_file.cleanup.succeeds", ended, Code.OK)
-    case.status("close.then-cleanup", ended, Code.OK)
-    case.equal("append.writes-exactly-n", "content", b"plain", case.content(case.uri("file")))
+    case.check.status("writable_file.cleanup.succeeds", ended, Code.OK)
+    case.check.status("close.then-cleanup", ended, Code.OK)
+    case.check.equal("append.writes-exactly-n", "content", b"plain", case.setup.content(case.uri("file")))
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_append(case: Case, pieces: list[bytes]) -> None:
     """Pieces are appended to a new file."""
     with writer(case) as file:
         for piece in pieces:
-            case.status("append.succeeds", file.append(piece), Code.OK)
-        case.require(file.close())
-    case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
+            case.check.status("append.succeeds", file.append(piece), Code.OK)
+        case.setup.require(file.close())
+    case.check.equal("append.writes-exactly-n", "content", b"".join(pieces), case.setup.content(case.uri("file")))
 
 
 @clauses("append.zero-bytes", "close.succeeds")
@@ -73,9 +73,9 @@ def test_append_nothing(case: Case) -> None:
     """0 bytes are appended, as core does when it copies an empty file."""
     with writer(case) as file:
         got = file.append(b"")
-        case.require(file.close())
-    case.status("append.zero-bytes", got, Code.OK)
-    case.equal("append.zero-bytes", "content", b"", case.content(case.uri("file")))
+        case.setup.require(file.close())
+    case.check.status("append.zero-bytes", got, Code.OK)
+    case.check.equal("append.zero-bytes", "content", b"", case.setup.content(case.uri("file")))
 
 
 @clauses("tell.is-the-write-position", "tell.changes-nothing", "tell.return-agrees-with-the-code", "tell.succeeds",
@@ -85,75 +85,75 @@ def test_tell(case: Case) -> None:
     with writer(case) as file:
         expected = 0
         for piece in (b"", b"four", b"", BYTES * 300):
-            case.require(file.append(piece))
+            case.setup.require(file.append(piece))
             expected += len(piece)
-            first, second = case.require(file.tell()), case.require(file.tell())
-            case.equal("tell.is-the-write-position", "position", expected, first)
-            case.equal("tell.changes-nothing", "position", first, second)
+            first, second = case.setup.require(file.tell()), case.setup.require(file.tell())
+            case.check.equal("tell.is-the-write-position", "position", expected, first)
+            case.check.equal("tell.changes-nothing", "position", first, second)
 
 
 @clauses("tell.on-an-appendable-file", "tell.is-the-write-position", "tell.succeeds", "new_appendable_file.succeeds")
 def test_tell_on_an_appendable_file(case: Case) -> None:
     """The position of a file of 10 bytes that was opened for appending."""
-    case.write("file", b"0123456789")
+    case.setup.write("file", b"0123456789")
     with appender(case) as file:
-        first = case.require(file.tell())
-        case.require(file.append(b"more"))
-        second = case.require(file.tell())
-    case.reading("tell.on-an-appendable-file", {"file": first == 10, "handle": first == 0}, f"position={first}")
+        first = case.setup.require(file.tell())
+        case.setup.require(file.append(b"more"))
+        second = case.setup.require(file.tell())
+    case.check.reading("tell.on-an-appendable-file", {"file": first == 10, "handle": first == 0}, f"position={first}")
     expected = 4 if first == 0 and second == 4 else 14
-    case.equal("tell.is-the-write-position", "position", expected, second)
+    case.check.equal("tell.is-the-write-position", "position", expected, second)
 
 
 @clauses("flush.makes-data-visible", "flush.succeeds")
 def test_flush(case: Case) -> None:
     """A reader is opened after flush, while the file is still open."""
     with writer(case) as file:
-        case.require(file.append(b"flushed"))
+        case.setup.require(file.append(b"flushed"))
         handed_over(case, file.flush())
-        case.equal("flush.makes-data-visible", "content", b"flushed", case.tree().get("file"))
+        case.check.equal("flush.makes-data-visible", "content", b"flushed", case.setup.tree().get("file"))
 
 
 @clauses("sync.makes-data-visible", "sync.succeeds")
 def test_sync(case: Case) -> None:
     """A reader is opened after sync, while the file is still open."""
     with writer(case) as file:
-        case.require(file.append(b"synced"))
+        case.setup.require(file.append(b"synced"))
         handed_over(case, file.sync())
-        case.equal("sync.makes-data-visible", "content", b"synced", case.tree().get("file"))
+        case.check.equal("sync.makes-data-visible", "content", b"synced", case.setup.tree().get("file"))
 
 
 @clauses("close.keeps-the-data", "close.succeeds")
 def test_close_without_flush(case: Case) -> None:
     """Data is appended and the file closed, without a flush."""
     with writer(case) as file:
-        case.require(file.append(b"kept"))
-        case.require(file.close())
-    case.equal("close.keeps-the-data", "content", b"kept", case.content(case.uri("file")))
+        case.setup.require(file.append(b"kept"))
+        case.setup.require(file.close())
+    case.check.equal("close.keeps-the-data", "content", b"kept", case.setup.content(case.uri("file")))
 
 
 @clauses("close.keeps-the-data", "close.succeeds", "flush.succeeds", "append.succeeds")
 def test_close_after_flush(case: Case) -> None:
     """More data is appended after a flush, then the file is closed."""
     with writer(case) as file:
-        case.require(file.append(b"before"))
-        case.require(file.flush())
-        case.require(file.append(b"after"))
-        case.require(file.close())
-    case.equal("close.keeps-the-data", "content", b"beforeafter", case.content(case.uri("file")))
+        case.setup.require(file.append(b"before"))
+        case.setup.require(file.flush())
+        case.setup.require(file.append(b"after"))
+        case.setup.require(file.close())
+    case.check.equal("close.keeps-the-data", "content", b"beforeafter", case.setup.content(case.uri("file")))
 
 
 @clauses("writable_file.cleanup.succeeds", "writable_file.cleanup.unclosed-data")
 def test_cleanup_without_close(case: Case) -> None:
     """A file is dropped without close; the fate of its data is open, the filesystem goes on."""
     file = writer(case)
-    case.require(file.append(b"dropped"))
-    case.status("writable_file.cleanup.succeeds", file.cleanup(), Code.OK)
-    case.write("another", b"works")
-    case.equal("writable_file.cleanup.succeeds", "content", b"works", case.content(case.uri("another")))
-    left = case.tree().get("file")
+    case.setup.require(file.append(b"dropped"))
+    case.check.status("writable_file.cleanup.succeeds", file.cleanup(), Code.OK)
+    case.setup.write("another", b"works")
+    case.check.equal("writable_file.cleanup.succeeds", "content", b"works", case.setup.content(case.uri("another")))
+    left = case.setup.tree().get("file")
     readings = {"kept": left == b"dropped", "dropped": left != b"dropped"}
-    case.reading("writable_file.cleanup.unclosed-data", readings, f"content={left!r}")
+    case.check.reading("writable_file.cleanup.unclosed-data", readings, f"content={left!r}")
 
 
 @pytest.mark.parametrize(
@@ -173,13 +173,13 @@ def test_lives(case: Case, steps: list[str]) -> None:
         for k in range(10):
             file = writer(case, f"file{k}")
             for step in steps:
-                case.require(file.append(b"piece") if step == "append" else getattr(file, step)())
+                case.setup.require(file.append(b"piece") if step == "append" else getattr(file, step)())
             if close:
-                case.require(file.close())
+                case.setup.require(file.close())
             clause = "close.then-cleanup" if close else "writable_file.cleanup.succeeds"
-            case.status(clause, file.cleanup(), Code.OK)
+            case.check.status(clause, file.cleanup(), Code.OK)
     expected = b"piece" * steps.count("append")
-    case.equal("close.then-cleanup", "content", expected, case.content(case.uri("file9")))
+    case.check.equal("close.then-cleanup", "content", expected, case.setup.content(case.uri("file9")))
 
 
 @clauses("new_writable_file.unflushed-data")
@@ -187,11 +187,11 @@ def test_unflushed(case: Case) -> None:
     """Somebody looks for a new file, and for what was appended to it, before flush and close."""
     with writer(case) as file:
         there = case.fs.path_exists(case.uri("file")).ok
-        case.require(file.append(b"unflushed"))
-        seen = case.content(case.uri("file")) if there else b""
-        case.require(file.close())
+        case.setup.require(file.append(b"unflushed"))
+        seen = case.setup.content(case.uri("file")) if there else b""
+        case.setup.require(file.close())
     readings = {"at-once": seen == b"unflushed", "file-at-once": there, "later": True}
-    case.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
+    case.check.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
 
 
 @pytest.mark.parametrize("again", [pytest.param(False, id="new"), pytest.param(True, id="over-another")])
@@ -199,12 +199,12 @@ def test_unflushed(case: Case) -> None:
 def test_nothing_appended(case: Case, again: bool) -> None:
     """A file is opened for writing and closed, with nothing appended."""
     if again:
-        case.write("file", b"older")
+        case.setup.write("file", b"older")
     with writer(case) as file:
-        case.require(file.close())
-    case.equal("new_writable_file.seen-after-close", "tree", {"file": b""}, case.tree())
-    length = case.require(case.fs.stat(case.uri("file"))).length
-    case.equal("new_writable_file.replaces-what-exists", "length", 0, length)
+        case.setup.require(file.close())
+    case.check.equal("new_writable_file.seen-after-close", "tree", {"file": b""}, case.setup.tree())
+    length = case.setup.require(case.fs.stat(case.uri("file"))).length
+    case.check.equal("new_writable_file.replaces-what-exists", "length", 0, length)
 
 
 @clauses("append.writes-exactly-n", "close.keeps-the-data", "append.succeeds", "close.succeeds")
@@ -212,13 +212,13 @@ def test_two_writers(case: Case) -> None:
     """Two files are written in turn, in pieces that look alike."""
     with writer(case, "one") as one, writer(case, "two") as two:
         for k in range(20):
-            case.require(one.append(b"1%d" % k))
-            case.require(two.append(b"2%d" % k))
-        case.require(two.close())
-        case.require(one.close())
+            case.setup.require(one.append(b"1%d" % k))
+            case.setup.require(two.append(b"2%d" % k))
+        case.setup.require(two.close())
+        case.setup.require(one.close())
     expected = {"one": b"".join(b"1%d" % k for k in range(20)), "two": b"".join(b"2%d" % k for k in range(20))}
-    case.equal("append.writes-exactly-n", "tree", expected, case.tree())
-    case.equal("close.keeps-the-data", "content", expected["one"], case.content(case.uri("one")))
+    case.check.equal("append.writes-exactly-n", "tree", expected, case.setup.tree())
+    case.check.equal("close.keeps-the-data", "content", expected["one"], case.setup.content(case.uri("one")))
 
 
 @clauses("new_appendable_file.keeps-what-exists", "new_writable_file.replaces-what-exists",
@@ -227,14 +227,16 @@ def test_one_after_the_other(case: Case) -> None:
     """A file is written, appended to, written anew and appended to again, each by a handle of its own."""
     clause = "new_appendable_file.keeps-what-exists"
     for start in (b"first", b"second start"):
-        case.write("file", start)
-        case.equal("new_writable_file.replaces-what-exists", "content", start, case.content(case.uri("file")))
+        case.setup.write("file", start)
+        case.check.equal(
+            "new_writable_file.replaces-what-exists", "content", start, case.setup.content(case.uri("file"))
+        )
         with appender(case) as file:
-            case.require(file.append(b"-more"))
-            case.require(file.flush())
-            case.require(file.append(b"-most"))
-            case.require(file.close())
-        case.equal(clause, "content", start + b"-more-most", case.content(case.uri("file")))
+            case.setup.require(file.append(b"-more"))
+            case.setup.require(file.flush())
+            case.setup.require(file.append(b"-most"))
+            case.setup.require(file.close())
+        case.check.equal(clause, "content", start + b"-more-most", case.setup.content(case.uri("file")))
 
 
 @pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (2, 17, 1000)])
@@ -244,20 +246,20 @@ def test_small_appends(case: Case, count: int) -> None:
     pieces = [BYTES[k % 200 : k % 200 + k % 7 + 1] for k in range(count)]
     with writer(case) as file:
         for piece in pieces:
-            case.require(file.append(piece))
-        case.require(file.close())
-    case.equal("append.writes-exactly-n", "content", b"".join(pieces), case.content(case.uri("file")))
+            case.setup.require(file.append(piece))
+        case.setup.require(file.close())
+    case.check.equal("append.writes-exactly-n", "content", b"".join(pieces), case.setup.content(case.uri("file")))
 
 
 @clauses("sync.where-it-is-absent")
 def test_sync_where_it_is_absent(case: Case) -> None:
     """A file is synced; where the plugin has no sync, TensorFlow flushes."""
     with writer(case) as file:
-        case.require(file.append(b"synced"))
+        case.setup.require(file.append(b"synced"))
         got = file.sync()
-        case.require(file.close())
+        case.setup.require(file.close())
     present = got.source is Source.PLUGIN
-    case.reading("sync.where-it-is-absent", {"present": present, "flush": not present}, f"code={got.code}")
+    case.check.reading("sync.where-it-is-absent", {"present": present, "flush": not present}, f"code={got.code}")
 
 
 @pytest.mark.parametrize(
@@ -271,20 +273,22 @@ def test_sync_where_it_is_absent(case: Case) -> None:
 @clauses("new_writable_file.replaces-what-exists", "new_writable_file.succeeds")
 def test_overwrite(case: Case, old: bytes) -> None:
     """A file that exists is written anew."""
-    case.write("file", old)
-    case.write("file", b"new")
-    case.equal("new_writable_file.replaces-what-exists", "content", b"new", case.content(case.uri("file")))
+    case.setup.write("file", old)
+    case.setup.write("file", b"new")
+    case.check.equal("new_writable_file.replaces-what-exists", "content", b"new", case.setup.content(case.uri("file")))
 
 
 @clauses("new_appendable_file.keeps-what-exists", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")
 def test_append_to_what_exists(case: Case) -> None:
     """A file is opened for appending twice."""
-    case.write("file", b"one")
+    case.setup.write("file", b"one")
     for piece in (b"two", b"three"):
         with appender(case) as file:
-            case.require(file.append(piece))
-            case.require(file.close())
-    case.equal("new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.content(case.uri("file")))
+            case.setup.require(file.append(piece))
+            case.setup.require(file.close())
+    case.check.equal(
+        "new_appendable_file.keeps-what-exists", "content", b"onetwothree", case.setup.content(case.uri("file"))
+    )
 
 
 @clauses(
@@ -293,9 +297,11 @@ def test_append_to_what_exists(case: Case) -> None:
 def test_append_to_nothing(case: Case) -> None:
     """A file that does not exist is opened for appending."""
     with appender(case) as file:
-        case.require(file.append(b"first"))
-        case.require(file.close())
-    case.equal("new_appendable_file.creates-what-is-missing", "content", b"first", case.content(case.uri("file")))
+        case.setup.require(file.append(b"first"))
+        case.setup.require(file.close())
+    case.check.equal(
+        "new_appendable_file.creates-what-is-missing", "content", b"first", case.setup.content(case.uri("file"))
+    )
 
 
 @pytest.mark.parametrize("there", [pytest.param(False, id="missing"), pytest.param(True, id="existing")])
@@ -303,11 +309,11 @@ def test_append_to_nothing(case: Case) -> None:
          "new_appendable_file.succeeds", "close.succeeds")  # fmt: skip
 def test_append_nothing_at_all(case: Case, there: bool) -> None:
     """A file is opened for appending and closed, with nothing appended."""
-    old = case.write("file", b"older") if there else None
+    old = case.setup.write("file", b"older") if there else None
     with appender(case) as file:
-        case.require(file.close())
+        case.setup.require(file.close())
     name = "new_appendable_file.keeps-what-exists" if old else "new_appendable_file.creates-what-is-missing"
-    case.equal(name, "tree", {"file": b"older" if old else b""}, case.tree())
+    case.check.equal(name, "tree", {"file": b"older" if old else b""}, case.setup.tree())
 
 
 #: Sizes of pieces, in bytes: small ones that a buffer keeps, and large ones that it does not.
@@ -328,40 +334,40 @@ def test_mixed_sizes(case: Case, sizes: str) -> None:
     pieces = [bytes([33 + k]) * size for k, size in enumerate(MIXED[sizes])]
     with writer(case) as file:
         for piece in pieces:
-            case.require(file.append(piece))
-        case.require(file.close())
+            case.setup.require(file.append(piece))
+        case.setup.require(file.close())
     whole = b"".join(pieces)
-    case.equal("append.writes-exactly-n", "content", whole, case.content(case.uri("file"), len(whole) + 1))
+    case.check.equal("append.writes-exactly-n", "content", whole, case.setup.content(case.uri("file"), len(whole) + 1))
 
 
 @clauses("new_writable_file.unflushed-data")
 def test_unflushed_over_another(case: Case) -> None:
     """A file is written anew; somebody looks what is at its path before flush and close."""
-    uri = case.write("file", b"older")
+    uri = case.setup.write("file", b"older")
     with writer(case) as file:
-        case.require(file.append(b"unflushed"))
+        case.setup.require(file.append(b"unflushed"))
         there = case.fs.path_exists(uri).ok
-        seen = case.content(uri) if there else b""
-        case.require(file.close())
+        seen = case.setup.content(uri) if there else b""
+        case.setup.require(file.close())
     readings = {
         "at-once": seen == b"unflushed",
         "old-content": seen == b"older",
         "file-at-once": there and seen == b"",
         "later": not there,
     }
-    case.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
+    case.check.reading("new_writable_file.unflushed-data", readings, f"there={there} content={seen!r}")
 
 
 @clauses("close.then-cleanup")
 def test_another_between_close_and_cleanup(case: Case) -> None:
     """One file is closed, another one opened, the first cleaned up, and the other written."""
     first = writer(case, "first")
-    case.require(first.append(b"first"))
-    case.require(first.close())
+    case.setup.require(first.append(b"first"))
+    case.setup.require(first.close())
     with writer(case, "second") as second:
-        case.require(second.append(b"before"))
+        case.setup.require(second.append(b"before"))
         # The ops that come behind the cleanup show what it took from a file that is not its own.
         for got in (first.cleanup(), second.append(b", after"), second.close()):
-            case.status("close.then-cleanup", got, Code.OK)
+            case.check.status("close.then-cleanup", got, Code.OK)
     expected = {"first": b"first", "second": b"before, after"}
-    case.equal("close.then-cleanup", "tree", expected, case.tree())
+    case.check.equal("close.then-cleanup", "tree", expected, case.setup.tree())

@@ -6,7 +6,7 @@ calls of a case with which something is wrong are whole in the folder of the tra
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import cast
@@ -38,10 +38,11 @@ _STEPS = ((4000, 200, 16_000), (1000, 60, 2_000), (400, 30, 500), (200, 12, 200)
 class Trace(list[Call]):
     """The calls of a case. Long values beyond `REMEMBERED` bytes in all are replaced by what is left of them."""
 
-    def __init__(self, is_preparing: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._room = REMEMBERED
-        self._is_preparing = is_preparing
+        #: Whether what is called now prepares the stimulus.
+        self.is_preparing = False
         #: The places of the calls that prepared the stimulus.
         self.preparing: set[int] = set()
 
@@ -55,7 +56,7 @@ class Trace(list[Call]):
                 break
         if isinstance(outcome, Outcome):
             outcome = self._short(outcome)
-        if self._is_preparing():
+        if self.is_preparing:
             self.preparing.add(len(self))
         super().append((op, arguments, outcome))
 

@@ -34,22 +34,22 @@ def performs(case: Case, name: str, program: str, *arguments: str, alone: bool =
         if not _went_well(control):
             raise NoStimulus(f"TensorFlow does not do it on local files either: {_why(control)}")
     for seen in outcome.value.seen:
-        case.check(name, seen.holds, f"{seen.what}: {seen.expected}", f"{seen.what}: {seen.got}")
+        case.check.that(name, seen.holds, f"{seen.what}: {seen.expected}", f"{seen.what}: {seen.got}")
     if not outcome.ok:
-        case.check(name, False, f"{program} ends with code=OK", f"code={outcome.code}", outcome.message)
+        case.check.that(name, False, f"{program} ends with code=OK", f"code={outcome.code}", outcome.message)
 
 
 def is_killed_in(case: Case, program: str, seconds: float) -> None:
     """Perform a program that saves checkpoints, and kill its process after some seconds. What follows is in another."""
     _filesystem(case)
     folder, found = case.uri(), []
-    case.end_host()
+    case.surroundings.end_host()
     case.bench.alone(Guard(folder), lambda other: found.append(other.path_exists(case.uri(STATE)).ok))
     if not all(found):
         raise NoStimulus("its files are gone with its process")
-    case.loaded.host.send("perform", program.encode(), os.fsencode(folder))
+    case.surroundings.loaded.host.send("perform", program.encode(), os.fsencode(folder))
     time.sleep(seconds)
-    case.end_host()
+    case.surroundings.end_host()
 
 
 def _filesystem(case: Case) -> TensorFlowFilesystem:

@@ -1,8 +1,10 @@
-"""Checks: the statements a case makes about clauses."""
+"""Checks: the statements a case makes about clauses, and which answers it leaves to other cases."""
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from ...harness.hosting.loader import Blocked
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
@@ -38,20 +40,30 @@ class Misused(Exception):
 
 
 class Checks:
-    """The checks of one case; `directory` is the URI of the case's own directory, which no text repeats."""
+    """The checks of one case; `directory` is the URI of the case's own directory, which no text repeats.
+
+    `works` are the ops of the plugin that work where nothing is special: UNIMPLEMENTED is an answer of theirs like
+    others. `fails_plainly` says of those that go wrong even there what they do.
+    """
 
     def __init__(
-        self, identity: str, clauses: Sequence[str], directory: str, claims: Claims, redaction: Redaction
+        self,
+        identity: str,
+        clauses: Sequence[str],
+        directory: str,
+        claims: Claims,
+        redaction: Redaction,
+        *,
+        works: frozenset[str] = frozenset(),
+        fails_plainly: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.id = identity
-        self.clauses = tuple(clauses)
-        #: The ops of the plugin that work where nothing is special: UNIMPLEMENTED is an answer of theirs like others.
-        self.works: frozenset[str] = frozenset()
+        self._id = identity
+        self._clauses = tuple(clauses)
+        self._fails_plainly = fails_plainly
+        self._redaction = redaction
+        self.works = works
         #: A history may come by any clause.
         self.any_clause = False
-        self.directory = directory
-        self.claims = claims
-        self.redaction = redaction
         root = paths.dirname(directory)
         self._places = [
             (place, name)
@@ -64,12 +76,14 @@ class Checks:
         #: What was compared so far.
         self.made: list[Statement] = []
 
-    def check(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
+    def that(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
         """One statement about one clause; the texts are what a reader compares."""
         return self.record(name, holds, expected, got, said)
 
     def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
-        """The code is one of these. Raises AbsentOp where the op says that it is not implemented."""
+        """The code is one of these. Raises AbsentOp or Blocked where that is not for this case to say."""
+        if outcome.code not in codes:
+            self._not_a_consequence(outcome, clause(name).op)
         if Code.UNIMPLEMENTED not in codes:
             self.implemented(outcome)
         expected = "code=" + "|".join(sorted(map(str, codes)))
@@ -111,6 +125,30 @@ class Checks:
                          reading="unsupported", declared=True)  # fmt: skip
         return True
 
+    def succeeded(self, op: str) -> None:
+        """Record once that an op works, where the case is about that."""
+        name = f"{op}.succeeds"
+        if name in self._clauses and not any(statement.clause == name for statement in self.made):
+            self.record(name, True, "code=OK", "code=OK")
+
+    def failed(self, outcome: Outcome[object]) -> None:
+        """Record that an op does not work, unless the cases about it say so. Raises Blocked for a consequence."""
+        self._not_a_consequence(outcome)
+        if self._is_news(outcome.op):
+            succeeds = f"{outcome.op}.succeeds"
+            self.record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
+
+    def _not_a_consequence(self, outcome: Outcome[object], of: str = "") -> None:
+        """Raise Blocked where an op that goes wrong everywhere was only asked by core, or for a clause of `of`."""
+        cause = outcome.passed_on or outcome.op
+        only_asked = outcome.passed_on or of not in ("", cause)
+        if not outcome.ok and only_asked and not self._is_news(cause):
+            raise Blocked(cause, self._fails_plainly[cause])
+
+    def _is_news(self, op: str) -> bool:
+        """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""
+        return f"{op}.succeeds" in self._clauses or op not in self._fails_plainly
+
     def record(
         self,
         name: str,
@@ -123,8 +161,8 @@ class Checks:
         declared: bool = False,
     ) -> bool:
         """Make one statement, and give `holds` back. `declared` is for clauses that every case may check."""
-        if not declared and not self.any_clause and name not in self.clauses:
-            raise Misused(f"{self.id} checks {name} and does not declare it")
+        if not declared and not self.any_clause and name not in self._clauses:
+            raise Misused(f"{self._id} checks {name} and does not declare it")
         expected, got = (bounds.compared(self.told(text)) for text in (expected, got))
         sharing.add(self.made, Statement(clause(name).id, holds, expected, got, reading, self.told(said) or None))
         return holds
@@ -137,4 +175,4 @@ class Checks:
             text = text.replace(place, name)
         for random, name in _RANDOM:
             text = random.sub(name, text)
-        return self.redaction.text(text)
+        return self._redaction.text(text)

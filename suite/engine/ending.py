@@ -58,33 +58,33 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         record, note = case.adopted
         return replace(record, id=case.id, reason=note or record.reason, duration=_took(case))
     if isinstance(error, Died):
-        case.died_with(error.death.output)
+        case.surroundings.died_with(error.death.output)
     evidence = seen(case, error)
-    judged = judge(evidence, case.claims)
+    judged = judge(evidence, case.bench.claims)
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
-    form = Form(case.told)
+    form, trace = Form(case.check.told), case.surroundings.trace
     unremarkable = judged.verdict in UNREMARKABLE
-    ops = () if unremarkable else tuple(case.redaction.text(form.line(call)) for call in case.trace)
+    ops = () if unremarkable else tuple(case.bench.redaction.text(form.line(call)) for call in trace)
     record = CaseRecord(
         id=case.id,
         clauses=case.clauses,
         verdict=judged.verdict,
         checks=judged.checks,
-        reason=case.told(judged.reason) if judged.reason else None,
+        reason=case.check.told(judged.reason) if judged.reason else None,
         stimulus=case.stimulus,
         ops=ops,
         ended=judged.ended,
         cause=evidence.flaw.op if evidence.flaw else None,
-        executed=bool(case.trace),
+        executed=bool(trace),
         duration=_took(case),
-        output=case.told(case.output),
+        output=case.check.told(case.surroundings.output),
         tier=case.tier,
     )
     short = bounds.fitted(record)
     # A trial leaves a trace of its own, and only where it is the one that is told.
     cut = short is not record or any("… (" in op for op in ops)
-    if bounds.is_remarkable(judged.verdict) and not case.any_clause and cut:
-        short = replace(short, cut=case.bench.keeper.calls(case.id, case.trace, form))
+    if bounds.is_remarkable(judged.verdict) and not case.check.any_clause and cut:
+        short = replace(short, cut=case.bench.keeper.calls(case.id, trace, form))
     return short
 
 
@@ -123,23 +123,23 @@ def performed(case: Case, body: Body) -> None:
         except Exception as raised:
             error = raised
         case.adopt(conclude(trial, error), None if error else "without MALLOC_PERTURB_, with which it hangs")
-        trial.clear()
+        trial.surroundings.clear()
 
 
 def seen(case: Case, error: BaseException | None) -> Evidence:
     """What a case saw; `error` is what ended it early, or None."""
-    death = _death(case, error.death, case.setting_up) if isinstance(error, Died) else None
+    trace = case.surroundings.trace
+    death = _death(case, error.death, case.setup.active) if isinstance(error, Died) else None
     evidence = Evidence(
         clauses=case.clauses,
         statements=_statements(case),
         answered=any(
-            isinstance(outcome, Outcome) and place not in case.trace.preparing
-            for place, (_, _, outcome) in enumerate(case.trace)
+            isinstance(outcome, Outcome) and place not in trace.preparing for place, (_, _, outcome) in enumerate(trace)
         ),
         death=death,
         block=_block(case, error),
         known=case.bench.knowledge.fails_plainly,
-        promised=case.claims.ops_promised,
+        promised=case.bench.claims.ops_promised,
     )
     ended, reason = _ended(case, error, evidence)
     flaw = _flaw_of_setup(case, error, evidence)
@@ -155,7 +155,7 @@ def _took(case: Case) -> float:
 
 def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple[Ending, str | None]:
     """How a case ended, and why, where it ended early and no check says it."""
-    claims = case.claims
+    claims = case.bench.claims
     match error:
         case None:
             return Ending.WHOLE, None
@@ -186,20 +186,20 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
 def _block(case: Case, error: BaseException | None) -> Block | None:
     """The step that did not work, in the judge's words."""
     match error:
-        case Blocked() | AbsentOp() if error.op in case.claims.ops_given_up:
+        case Blocked() | AbsentOp() if error.op in case.bench.claims.ops_given_up:
             return None
         case Blocked():
             death = None if error.death is None else _death(case, error.death, False)
-            return Block(error.op, bounds.compared(case.told(error.why)), error.absent, death)
-        case AbsentOp() if error.op in case.claims.ops_promised:
-            return Block(error.op, bounds.compared(case.told(str(error))))
+            return Block(error.op, bounds.compared(case.check.told(error.why)), error.absent, death)
+        case AbsentOp() if error.op in case.bench.claims.ops_promised:
+            return Block(error.op, bounds.compared(case.check.told(str(error))))
     return None
 
 
 def _death(case: Case, death: outcomes.Death, preparing: bool) -> Death:
     """A death in the judge's words. A walk that does not end is one of core, which only asked the op."""
     walk = isinstance(death, outcomes.Endless)
-    return Death(death.op, FALLS[type(death)], bounds.compared(case.told(str(death))), preparing or walk)
+    return Death(death.op, FALLS[type(death)], bounds.compared(case.check.told(str(death))), preparing or walk)
 
 
 def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) -> Block | None:
@@ -208,28 +208,28 @@ def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) 
     The preparation is done once more, in a directory and a host of its own, and witnesses look at it.
     """
     wrong = isinstance(error, Blocked) or any(not said.holds for said in evidence.statements)
-    if not wrong or not case.prepared or isinstance(error, Died):
+    if not wrong or not case.setup.prepared or isinstance(error, Died):
         return None
     # A plugin may be for one process at a time.
-    case.abandon()
+    case.surroundings.abandon()
     again = case.trial(case.bench, 0)
     try:
-        found = again.flaw_of(case.prepared)
+        found = again.setup.flaw_of(case.setup.prepared)
     except (Died, Blocked, AbsentOp, Limited, NoStimulus, Refused, Unable, Lost, WrongBacking):
         return None
     finally:
-        again.clear()
+        again.surroundings.clear()
     if found is None:
         return None
     judged = {"create_dir"} if found.op == "create_dir" else WRITES
     about = judged & {clause(name).op for name in case.clauses}
-    return None if about else Block(found.op, bounds.compared(case.told(found.why)))
+    return None if about else Block(found.op, bounds.compared(case.check.told(found.why)))
 
 
 def _statements(case: Case) -> tuple[Statement, ...]:
     """What the case compared; what was broken of the laws, wherever it shows, and kept, where the case is about it."""
-    made = list(case.made)
-    for one in laws.rulings(case.trace, case.clauses, case.trace.preparing):
-        expected, got = (bounds.compared(case.told(text)) for text in (one.expected, one.got))
+    made, trace = list(case.check.made), case.surroundings.trace
+    for one in laws.rulings(trace, case.clauses, trace.preparing):
+        expected, got = (bounds.compared(case.check.told(text)) for text in (one.expected, one.got))
         sharing.add(made, Statement(one.clause, one.holds, expected, got, one.reading))
     return tuple(made)

@@ -11,7 +11,9 @@ from .case import Case
 def content(case: Case) -> bytes:
     """What is in the file."""
     target = case.bench.target
-    return remote_file.read(case.host, target.plugin) if target.host_command else target.plugin.read_bytes()
+    if target.host_command:
+        return remote_file.read(case.surroundings.host, target.plugin)
+    return target.plugin.read_bytes()
 
 
 def abi_of(case: Case) -> Abi | None:

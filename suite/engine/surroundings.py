@@ -9,16 +9,14 @@ from ...harness.hosting.loader import Blocked, Loaded
 from ...harness.hosting.registration import DiedRegistering, Registration, Scheme
 from ...harness.launchers.launcher import Lost
 from ...harness.ops import paths
-from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.guard import Guard, Refused
 from ...harness.ops.outcomes import Died
+from ...harness.ops.tables import OPS
 from ...harness.over_tables.raw import RawFilesystem
 from ...harness.targets.backing import Backing, Unable
 from ..contract.catalogue import clause
 from .bounds import Trace
 from .checks import AbsentOp, Misused
-from .steps import Steps
-from .witnesses import Prepared
 from .workbench import HostedFilesystem, Workbench
 
 #: What the names are about that a filesystem may refuse: cases that check it give names beyond the limits, too.
@@ -29,20 +27,23 @@ class Limited(Exception):
     """A case needs more than the profile's limits allow."""
 
 
-class Surroundings(Steps):
+class Surroundings:
     """Each part is made at its first use, and given back by `clear`."""
 
     def __init__(self, bench: Workbench, identity: str, clauses: Sequence[str], *, over_tables: bool) -> None:
-        super().__init__(bench, identity, clauses)
-        self.over_tables = over_tables
+        self.bench = bench
+        self._id = identity
+        self._clauses = tuple(clauses)
+        self._over_tables = over_tables
         self._module = identity.partition("/")[0]
-        self._directory_made = False
+        #: The URI of the case's own directory, whether it is there or not.
+        self.directory = bench.directory(identity)
+        #: Whether there may be something that `clear` has to remove.
+        self.directory_made = False
         self._loaded: Loaded | None = None
         self._filesystem: HostedFilesystem | None = None
         #: All calls so far, as they went.
-        self.trace = Trace(lambda: self.setting_up)
-        #: What was made through the plugin before the stimulus, in this order.
-        self.prepared: list[Prepared] = []
+        self.trace = Trace()
         self._spent = False
         self._output = ""
 
@@ -51,9 +52,9 @@ class Surroundings(Steps):
         """The host of this case."""
         if self._loaded is None:
             # Loading is what the cases of registration are about; it prepares all others.
-            before, self.setting_up = self.setting_up, self._module != "registration"
+            before, self.trace.is_preparing = self.trace.is_preparing, self._module != "registration"
             self._loaded = self.bench.load(self._module)
-            self.setting_up = before
+            self.trace.is_preparing = before
         return self._loaded
 
     @property
@@ -84,21 +85,17 @@ class Surroundings(Steps):
         """What the plugin says of its schemes, also where it does not survive their registration."""
         self._is_over_tables()
         try:
-            with self.setup():
-                return self.loaded.registration.schemes
+            return self.loaded.registration.schemes
         except DiedRegistering as died:
-            self.setting_up = False
+            self.trace.is_preparing = False
             return died.schemes
 
     @property
-    def fs(self) -> Filesystem:
+    def fs(self) -> HostedFilesystem:
         """The filesystem under test. Raises AbsentOp where the op of the first clause cannot be performed."""
-        return self._in_host()
-
-    def _in_host(self) -> HostedFilesystem:
         if self._filesystem is None:
             self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
-            op = clause(self.clauses[0]).op if self.clauses else ""
+            op = clause(self._clauses[0]).op if self._clauses else ""
             if op and not self._filesystem.available(op) and op not in ("init", "cleanup"):
                 self.missing(op)
         return self._filesystem
@@ -107,12 +104,17 @@ class Surroundings(Steps):
     def tables(self) -> RawFilesystem:
         """The ops as the plugin's tables have them, for cases that are marked `over_tables`. No guard, no default."""
         self._is_over_tables()
-        return self._in_host().raw
+        return self.fs.raw
 
     @property
     def present(self) -> frozenset[str]:
         """The ops that the plugin itself has."""
         return self.bench.scheme(self.loaded).present
+
+    @property
+    def performed(self) -> frozenset[str]:
+        """The ops that can be performed, by the plugin or by core's default."""
+        return frozenset(op for op in OPS if self.fs.available(op))
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
@@ -130,29 +132,26 @@ class Surroundings(Steps):
         self._loaded = self._filesystem = None
 
     def uri(self, *names: str) -> str:
-        """A path in the case's own directory, which is made at the first use."""
-        if not self._directory_made:
-            # A case whose op is absent ends here, and makes no directory.
-            filesystem = self._in_host()
-            with self.setup():
-                self.bench.make_root()
-                self._directory_made = True
-                if "create_dir" not in self.claims.ops_given_up:
-                    self.require(self.bench.make(filesystem, self.directory))
-                    if not self.bench.seeds(filesystem, "create_dir"):
-                        self.prepared.append(Prepared("", None))
+        """A path in the case's own directory, whether that is made or not."""
         uri = paths.join(self.directory, *names)
-        if ILLEGAL not in self.clauses:
-            self._within(self.claims.beyond(uri))
+        if ILLEGAL not in self._clauses:
+            self.within_limits(uri)
         return uri
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The paths relative to the case's own directory that were asked for, by the names that ops got for them."""
+        base = self.directory
+        known = {base: base} | (self._filesystem.translated if self._filesystem else {})
+        return {name: uri.removeprefix(base).lstrip("/") for uri, name in known.items() if uri.startswith(base)}
 
     def within_size(self, size: int) -> None:
         """End a case whose files, of so many bytes, are larger than the profile says that a file can be."""
-        self._within(self.claims.too_large(size))
+        self._within(self.bench.claims.too_large(size))
 
-    def within_limits(self, name: str) -> None:
+    def within_limits(self, uri: str) -> None:
         """End a case of names beyond all limits: the profile promises no more of one that it leaves out."""
-        self._within(self.claims.beyond(self.uri(name)))
+        self._within(self.bench.claims.beyond(uri))
 
     @property
     def backing(self) -> Backing:
@@ -175,7 +174,7 @@ class Surroundings(Steps):
         if self._spent:
             self._loaded.host.close()  # no other case can use what is in it, and another host removes the directory
         try:
-            if self._directory_made and not self.bench.target.keep:
+            if self.directory_made and not self.bench.target.keep:
                 if self._filesystem is not None and self._loaded.host.alive:
                     self.bench.remove_with(self._filesystem, self.directory)
                 else:
@@ -200,8 +199,8 @@ class Surroundings(Steps):
         self._output = output
 
     def _is_over_tables(self) -> None:
-        if not self.over_tables:
-            raise Misused(f"{self.id} looks behind the ops and is not marked over_tables")
+        if not self._over_tables:
+            raise Misused(f"{self._id} looks behind the ops and is not marked over_tables")
 
     def _within(self, broken: str | None) -> None:
         if broken:

@@ -103,8 +103,8 @@ class Search:
         except Exception as raised:
             error = raised
         record = conclude(trial, error)
-        tried = Tried(steps, record, list(trial.trace), trial.named)
-        trial.clear()
+        tried = Tried(steps, record, list(trial.surroundings.trace), trial.surroundings.named)
+        trial.surroundings.clear()
         return tried
 
 
@@ -141,9 +141,9 @@ def machine(case: Case, kind: type[Maker]) -> None:
         hypothesis.seed(target.seed)(Made)
         run_state_machine_as_test(Made, settings=_settings(target.examples))
 
-    available, unsupported = case.performed, case.bench.claims.unsupported
+    available, unsupported = case.surroundings.performed, case.bench.claims.unsupported
     # Histories have hosts of their own, and a plugin may be for one process at a time.
-    case.end_host()
+    case.surroundings.end_host()
     explore(case, generate)
 
 

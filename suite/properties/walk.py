@@ -40,7 +40,7 @@ class Walk:
             if self._seeded(step, expectation):
                 continue
             outcome = self._ask(number, step)
-            if outcome.source is Source.ABSENT or case.unimplemented(outcome):
+            if outcome.source is Source.ABSENT or case.check.unimplemented(outcome):
                 case.blocked(step.op, outcome.message)
             if not self._as_expected(step, outcome, expectation):
                 return False
@@ -49,33 +49,33 @@ class Walk:
 
     def _seeded(self, step: Step, expectation: Expectation) -> bool:
         """Whether the backing performed a step that writes, because the plugin cannot."""
-        case = self._case
+        case, around = self._case, self._case.surroundings
         if step.op in MAKES and case.bench.seeds(case.fs, step.op):
             if step.op != "new_writable_file" and Code.OK in expectation.codes:
-                case.backing.make_directory(case.backing_name(step.paths[0]))
+                around.backing.make_directory(around.backing_name(step.paths[0]))
             return True
         if step.file < 0 or step.file in self._files:
             return False
         if step.op == "close":
             for path, content in self._model.tree.items():
                 if content is not None:
-                    case.backing.write(case.backing_name(path), content)
+                    around.backing.write(around.backing_name(path), content)
         return True
 
     def _adds_up(self) -> bool:
         """Compare the final tree with the model's."""
-        found, expected = self._case.tree(), self._model.tree
+        found, expected = self._case.setup.tree(), self._model.tree
         if found == expected:
             # The text must not depend on which history was tried last.
-            return self._case.check(SUM, True, "what the steps left", "what the steps left")
-        return self._case.equal(SUM, "tree", dict(sorted(expected.items())), dict(sorted(found.items())))
+            return self._case.check.that(SUM, True, "what the steps left", "what the steps left")
+        return self._case.check.equal(SUM, "tree", dict(sorted(expected.items())), dict(sorted(found.items())))
 
     def _as_expected(self, step: Step, outcome: Outcome[object], expectation: Expectation) -> bool:
         case = self._case
         # Core may have asked another op, and passed on its error: the cases of that op judge which one.
         fails_as_asked = bool(outcome.passed_on) and not outcome.ok and Code.OK not in expectation.codes
         if outcome.code not in expectation.codes and not fails_as_asked:
-            case.status(expectation.clause, outcome, *expectation.codes)
+            case.check.status(expectation.clause, outcome, *expectation.codes)
             return False
         if not outcome.ok and outcome.op != "read":
             return True
@@ -90,7 +90,7 @@ class Walk:
         if expected == got:
             return True
         what = f"{value.what} of {step.op}({', '.join(step.paths)})"
-        return self._case.equal(value.clause, what, expected, got)
+        return self._case.check.equal(value.clause, what, expected, got)
 
     def _shown(self, value: object, what: str) -> object:
         """The part of an op's value that an expectation compares."""

@@ -96,5 +96,5 @@ def run(bench: Workbench, listed: Listed) -> CaseRecord:
     except Exception as raised:
         error = raised
     record = conclude(case, error)
-    case.clear()
+    case.surroundings.clear()
     return record

@@ -149,10 +149,10 @@ class Session(ABC):
         node.stash[_CASE], node.stash[_ENDED] = this, False
         yield this
         if not node.stash[_ENDED]:
-            this.abandon()
+            this.surroundings.abandon()
         # pytest keeps every item to the end: what the plugin answered must not stay with it.
         del node.stash[_CASE]
-        this.clear()
+        this.surroundings.clear()
 
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         """Run a case as the engine runs it."""

@@ -1,0 +1,175 @@
+"""Set-up: what a case prepares before its stimulus, and what it means that a step of that fails."""
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self, TypeVar
+
+from ...harness.hosting.loader import Blocked
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome, Source
+from .checks import Checks
+from .surroundings import Surroundings
+from .witnesses import Prepared, flaw
+from .workbench import MOST_ENTRIES
+
+#: What is in a case's directory: relative path to content, None for a directory.
+Tree = dict[str, bytes | None]
+
+T = TypeVar("T")
+
+
+class Setup:
+    """The steps that prepare the stimulus of a case. One that fails is news about its op, or blocks the case.
+
+    As a context, it says of other calls that they prepare the stimulus: `with case.setup: ...`. Contexts may be nested.
+    """
+
+    def __init__(self, surroundings: Surroundings, check: Checks) -> None:
+        self._surroundings = surroundings
+        self._check = check
+        #: Whether calls prepared the stimulus already, where a context was entered that is not left yet.
+        self._before: list[bool] = []
+        #: What was made through the plugin before the stimulus, in this order.
+        self.prepared: list[Prepared] = []
+
+    def __enter__(self) -> Self:
+        trace = self._surroundings.trace
+        self._before.append(trace.is_preparing)
+        trace.is_preparing = True
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: object, _: TracebackType | None) -> None:
+        before = self._before.pop()
+        # Where a step ended the case, its ending asks whether that was in the set-up.
+        if kind is None:
+            self._surroundings.trace.is_preparing = before
+
+    @property
+    def active(self) -> bool:
+        """Whether what is called now prepares the stimulus, or the case ended while that was so."""
+        return self._surroundings.trace.is_preparing
+
+    def require(self, outcome: Outcome[T]) -> T:
+        """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
+        if outcome.source is Source.ABSENT:
+            raise Blocked(outcome.op, outcome.message, absent=True)
+        if outcome.ok:
+            self._check.succeeded(outcome.op)
+            return outcome.value
+        if self._check.unimplemented(outcome):
+            raise Blocked(outcome.op, "it answers UNIMPLEMENTED", absent=outcome.op not in self._check.works)
+        self._check.failed(outcome)
+        raise Blocked(outcome.op, f"{outcome.code} {outcome.message}")
+
+    def opened(self, outcome: Outcome[T | None]) -> T:
+        """What an op of the new_* family opened, as a set-up step."""
+        value = self.require(outcome)
+        if value is None:
+            raise Blocked(outcome.op, "it answered OK and opened nothing")
+        return value
+
+    def uri(self, *names: str) -> str:
+        """A path in the case's own directory, which is made at the first use."""
+        around = self._surroundings
+        if not around.directory_made:
+            # A case whose op is absent ends here, and makes no directory.
+            filesystem = around.fs
+            with self:
+                around.bench.make_root()
+                around.directory_made = True
+                if "create_dir" not in around.bench.claims.ops_given_up:
+                    self.require(around.bench.make(filesystem, around.directory))
+                    if not around.bench.seeds(filesystem, "create_dir"):
+                        self.prepared.append(Prepared("", None))
+        return around.uri(*names)
+
+    def write(self, name: str, content: bytes) -> str:
+        """Set up a file with this content, through the backing where the plugin writes none; its URI."""
+        uri, around = self.uri(name), self._surroundings
+        around.within_size(len(content))
+        if around.seeded:
+            around.backing.write(around.backing_name(name), content)
+            return uri
+        with self, self.opened(around.fs.new_writable_file(uri)) as file:
+            if content:
+                self.require(file.append(content))
+            self.require(file.close())
+        self.prepared.append(Prepared(name, content))
+        return uri
+
+    def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> str:
+        """Set up a file that holds `pieces` at these offsets, through the backing; its URI."""
+        uri, around = self.uri(name), self._surroundings
+        around.within_size(max(offset + len(piece) for offset, piece in pieces.items()))
+        around.backing.write_sparse(around.backing_name(name), pieces)
+        return uri
+
+    def mkdir(self, name: str) -> str:
+        """Set up a directory, through the backing where the plugin makes none; its URI."""
+        uri, around = self.uri(name), self._surroundings
+        if around.bench.seeds(around.fs, "create_dir"):
+            around.backing.make_directory(around.backing_name(name))
+            return uri
+        with self:
+            self.require(around.fs.create_dir(uri))
+        self.prepared.append(Prepared(name, None))
+        return uri
+
+    def mkdir_where_known(self, name: str) -> str:
+        """Set up a directory, unless there are only files: where it is, nobody is asked; its URI."""
+        return self.uri(name) if "create_dir" in self._surroundings.bench.claims.ops_given_up else self.mkdir(name)
+
+    def token(self) -> int:
+        """The token of a transaction that is started. For cases that are marked `over_tables`."""
+        with self:
+            token = self.require(self._surroundings.tables.start_transaction()).token
+            if token == 0:
+                raise Blocked("start_transaction", "it answered OK and gave no token")
+            return token
+
+    def content(self, uri: str, most: int = 1 << 20) -> bytes:
+        """What is in a file; at most `most` bytes."""
+        with self, self.opened(self._surroundings.fs.new_random_access_file(uri)) as file:
+            got = file.read(0, most)
+            if got.code not in (Code.OK, Code.OUT_OF_RANGE):
+                self.require(got)
+            return got.value.data
+
+    def tree(self) -> Tree:
+        """All there is in the case's directory."""
+        found: Tree = {}
+        with self:
+            fs = self._surroundings.fs
+            waiting = [""]
+            for directory in waiting:
+                if len(found) > MOST_ENTRIES:
+                    raise Blocked("get_children", f"it lists more than {MOST_ENTRIES} entries, and no end")
+                got = fs.get_children(self.uri(directory) if directory else self.uri())
+                if got.code is Code.NOT_FOUND and "create_dir" in self._surroundings.bench.claims.ops_given_up:
+                    # Where there are no directories there is none without anything in it.
+                    continue
+                for name in self.require(got).bare:
+                    if name in ("", ".", "..") or "/" in name:
+                        raise Blocked("get_children", f"the entry {name!r} is no name")
+                    path = f"{directory}/{name}" if directory else name
+                    if self.require(fs.stat(self.uri(path))).is_directory:
+                        found[path] = None
+                        waiting.append(path)
+                    else:
+                        found[path] = self.content(self.uri(path))
+        return found
+
+    def flaw_of(self, prepared: Sequence[Prepared]) -> Blocked | None:
+        """Prepare the same here, and ask witnesses; what is wrong with it, or None."""
+        around = self._surroundings
+        fs = around.fs
+        backing = around.backing if around.bench.target.backing else None
+        for one in prepared:
+            if one.name:
+                uri = self.mkdir(one.name) if one.content is None else self.write(one.name, one.content)
+            else:
+                uri = self.uri()
+            found = flaw(fs, uri, one, backing, around.backing_name(one.name))
+            if found is not None:
+                return found
+        return None
