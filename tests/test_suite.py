@@ -5,13 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import forked
+from tffs_conformance.campaign import fork_server
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.suite.engine import collect
@@ -24,7 +25,9 @@ PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 
 def run(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Pytest in a directory of the user's, with what is installed, in a copy of a Python that has imported us."""
-    return forked.run([*ALONE, *arguments], directory, environment() | variables)
+    with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
+        given = fork_server.Asked([*ALONE, *arguments], str(directory), out.name, err.name, environment() | variables)
+        return subprocess.CompletedProcess(["pytest", *arguments], fork_server.run(given), out.read(), err.read())
 
 
 def run_anew(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group.addoption(
         "--plugin-profile",
         action="append",
-        dest="tffs_profile",
+        dest="tffs_plugin_profile",
         default=[],
         metavar="FILE|NAME",
         help="what the plugin claims, and how to reach it (TOML), or a kind of storage: posix-like, object-store;"
@@ -50,9 +50,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     )
     config: Any = pluginmanager.get_plugin("pytestconfig")
     if _is_asked_for_in(_arguments(config)):
-        from .run import options
+        from .run import run_options
 
-        options.add(group)
+        run_options.add(group)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -97,4 +97,4 @@ def _is_asked_for_in(arguments: Sequence[str]) -> bool:
 
 def _is_asked_for(option: Any) -> bool:
     """Whether there is something to judge."""
-    return bool(option.tffs_plugin or option.tffs_profile or option.tffs_through)
+    return bool(option.tffs_plugin or option.tffs_plugin_profile or option.tffs_through)

@@ -16,7 +16,7 @@ from ..reports.errors import ReportError
 from ..reports.journal import JOURNAL_NAME
 from ..run.options import TRACES
 from ..suite.judge.reports import recover
-from . import findings, fork_server
+from . import empty_shards, findings, fork_server
 from .fork_server import Asked, Gone
 from .plan import Plan
 from .store import Ended, Store, StoreTrouble, digest
@@ -25,7 +25,7 @@ from .tasks import Task, arguments
 #: The exit codes of pytest with which a run came to its end.
 _DONE = (0, 1)
 _USAGE = 4
-#: The one with which `child` says that there was no case.
+#: The one with which `empty_shards` says that there was no case.
 _NOTHING = 5
 #: Of what a run printed that failed, so many characters are told.
 _TOLD = 600
@@ -120,6 +120,7 @@ def _pytest(given: list[str], folder: Path, minutes: float) -> tuple[int, str]:
     """Run pytest; its exit code, and what it printed. Raises TimeoutError and Gone."""
     printed = folder / "printed"
     options = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--color=no", "-o", "addopts="]
+    options += ["-p", empty_shards.__name__]
     code = fork_server.run(Asked([*options, *given], str(folder), str(printed)), minutes * 60)
     with printed.open("rb") as back:
         back.seek(max(0, printed.stat().st_size - 16384))

@@ -14,7 +14,7 @@ from ..suite.contract.catalogue import CONTRACT_VERSION
 from ..suite.engine.marks import TIERS
 from ..suite.judge.again import again
 from ..suite.judge.gate import Baseline, Held
-from .run_options import BadUsage, RunOptions
+from .run_options import CHANGED, BadUsage, RunOptions
 from .targets import PreparedTarget
 
 
@@ -128,7 +128,7 @@ def held(
     """Each report held to the baseline of its target, where there is one."""
     kinds = [Verdict.VIOLATION, *map(Verdict, options.fail_on)]
     return {
-        name: Held(baselines[name], report, kinds, options.fails_on_changed)
+        name: Held(baselines[name], report, kinds, CHANGED in options.failing)
         for name, report in reports.items()
         if name in baselines
     }

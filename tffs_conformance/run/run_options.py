@@ -1,137 +1,62 @@
-"""What a user asked for in a run, read off pytest's options once and checked."""
+"""What a user may ask for in a run, and asked for: each option is declared here, read once and checked."""
 
+import argparse
 import math
 import os
+import secrets
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-from ..harness.native import NativePartsMissing, native_directory
+import pytest
+
+from ..harness.native import STAND_IN, NativePartsMissing, native_directory
 from ..reports.forms import FORMS, Form
 from ..reports.model.header import Tier
+from ..suite.engine.marks import TIERS
+from ..suite.engine.target import EXAMPLES
 from ..suite.properties.traces import NotATrace, Trace
-from .options import CHANGED, FAILABLE
+from .options import Option, option
+
+#: The verdicts that --fail-on takes, as a user spells them.
+FAILABLE = ("warning", "not-run", "absent")
+#: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
+CHANGED = "changed"
+#: The exit codes of a run, as `--help` tells them; docs/verdicts.md says more.
+EXIT_CODES = (
+    "0 conformant, or nothing wrong in what was selected, or with --gate nothing new; 1 not conformant, or nothing"
+    " executed, or incomplete though nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line"
+    " makes no sense, or no case was selected"
+)
 
 
 class BadUsage(Exception):
     """What a user gave is wrong; the text is one sentence that says how."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What a user asked for, read off pytest's options once. Lists pair up by position with `plugins`.
-
-    `plugins` is empty where profiles name them. `timeout` is in seconds. `cases` and `clauses` are patterns; `cases` is
-    the one case that --replay is about, where that was given. `fail_on` are verdicts as reports spell them.
-    """
-
-    plugins: tuple[str, ...]
-    profiles: tuple[str, ...]
-    schemes: tuple[str, ...]
-    roots: tuple[str, ...]
-    backings: tuple[str, ...]
-    waivers: tuple[str, ...]
-    environment: Mapping[str, str]
-    services: bool
-    measure: bool
-    tier: Tier
-    undefined: bool
-    clauses: tuple[str, ...]
-    cases: tuple[str, ...]
-    shard: tuple[int, int]
-    examples: int
-    seed: int
-    replay: str | None
-    keep: bool
-    host_command: tuple[str, ...]
-    runtime: str
-    through: str
-    host_scope: str
-    timeout: float
-    reports: Path
-    forms: tuple[Form, ...]
-    fail_on: tuple[str, ...]
-    fails_on_changed: bool
-    gate: bool
-    baselines: tuple[str, ...]
-
-    @classmethod
-    def of(cls, option: Any) -> Self:
-        """Read and check what pytest parsed. Raises BadUsage."""
-        _no_empty_values(option)
-        if not 0 < option.tffs_call_timeout < math.inf:
-            raise BadUsage("--call-timeout must be a number of seconds, more than 0")
-        if option.tffs_examples <= 0:
-            raise BadUsage("--examples must be more than 0")
-        kinds = _fail_on(option.tffs_fail_on)
-        _hold_gate(option, kinds)
-        replay = option.tffs_replay and os.path.abspath(option.tffs_replay)
-        return cls(
-            plugins=tuple(option.tffs_plugin or ()),
-            profiles=tuple(option.tffs_profile),
-            schemes=tuple(option.tffs_scheme),
-            roots=tuple(option.tffs_root),
-            backings=tuple(option.tffs_backing),
-            waivers=tuple(option.tffs_waivers),
-            environment=_environment(option.tffs_env),
-            services=option.tffs_services,
-            measure=option.tffs_measure,
-            tier=option.tffs_tier,
-            undefined=option.tffs_undefined,
-            clauses=tuple(option.tffs_clause),
-            # Only the case that found a history can try it.
-            cases=(_case_of(option.tffs_replay),) if replay else tuple(option.tffs_case),
-            shard=_shard(option.tffs_shard),
-            examples=option.tffs_examples,
-            seed=option.tffs_seed,
-            replay=replay,
-            keep=option.tffs_keep,
-            host_command=_host_command(option.tffs_host_command),
-            runtime=option.tffs_runtime,
-            through=option.tffs_through,
-            host_scope=option.tffs_host_scope,
-            timeout=option.tffs_call_timeout,
-            reports=Path(os.path.abspath(option.tffs_report_dir)),
-            forms=tuple(form for form in FORMS if getattr(option, f"tffs_report_{form.name}")),
-            fail_on=tuple(kind.replace("-", " ") for kind in kinds if kind != CHANGED),
-            fails_on_changed=CHANGED in kinds,
-            gate=option.tffs_gate is not None,
-            baselines=tuple(option.tffs_baseline),
-        )
-
-    @property
-    def shaping(self) -> Mapping[str, float | int | str]:
-        """The options beside tier and seed that shape a result, by name."""
-        return {"call-timeout": self.timeout, "examples": self.examples, "host-scope": self.host_scope}
-
-    def report_directory(self, target: str, several: bool) -> Path:
-        """Where the report of the target of this name goes: a folder of its own where there are several."""
-        return self.reports / target if several else self.reports
+# What is made of what pytest parsed ----------------------------------------------------------------------------------
 
 
-#: The options that say nothing when they are empty. An empty --scheme is one: that of TensorFlow's local files.
-_SPEAKING = (
-    "plugin",
-    "plugin-profile",
-    "root",
-    "backing",
-    "clause",
-    "case",
-    "replay",
-    "report-dir",
-    "waivers",
-    "baseline",
-)
+def _seed(text: str) -> int:
+    if text == "random":
+        return secrets.randbelow(1 << 32)
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number from 0 on nor 'random'")
+    return int(text)
 
 
-def _no_empty_values(option: Any) -> None:
-    for name in _SPEAKING:
-        dest = "tffs_profile" if name == "plugin-profile" else f"tffs_{name.replace('-', '_')}"
-        value = getattr(option, dest)
-        if value == "" or (isinstance(value, list) and "" in value):
-            raise BadUsage(f"--{name}= has no value")
+def _timeout(seconds: float) -> float:
+    if not 0 < seconds < math.inf:
+        raise BadUsage("--call-timeout must be a number of seconds, more than 0")
+    return seconds
+
+
+def _examples(number: int) -> int:
+    if number <= 0:
+        raise BadUsage("--examples must be more than 0")
+    return number
 
 
 def _host_command(given: str) -> tuple[str, ...]:
@@ -170,19 +95,213 @@ def _shard(text: str) -> tuple[int, int]:
     return int(number), int(shards)
 
 
-def _fail_on(text: str) -> list[str]:
-    kinds = [kind for kind in text.split(",") if kind]
+def _fail_on(text: str) -> tuple[str, ...]:
+    kinds = tuple(kind for kind in text.split(",") if kind)
     for kind in kinds:
         if kind not in (*FAILABLE, CHANGED):
             raise BadUsage(f"--fail-on={kind}: choose from {', '.join((*FAILABLE, CHANGED))}")
     return kinds
 
 
-def _hold_gate(option: Any, kinds: Sequence[str]) -> None:
+# The options ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What a user asked for. Lists pair up by position with `plugins`, which is empty where profiles name them.
+
+    `timeout` is in seconds. `cases` and `clauses` are patterns; `cases` is the one case that --replay is about, where
+    that was given.
+    """
+
+    # fmt: off
+    # ruff: noqa: RUF009 - `option` makes a field, as `dataclasses.field` does.
+    plugins: tuple[str, ...] = option("plugin", default=(), speaks=True)
+    profiles: tuple[str, ...] = option("plugin-profile", default=(), speaks=True)
+    through: str = option("through", default="", again=True)
+    schemes: tuple[str, ...] = option(
+        "scheme",
+        "the scheme to judge, '*' for each that the plugin has, nothing for the one without a name;"
+        " one for each --plugin",
+        default=(), metavar="SCHEME",
+    )
+    roots: tuple[str, ...] = option(
+        "root",
+        "where cases may work: a fresh directory is made below it and removed at the end;"
+        " one for each --plugin (default: SCHEME:///tmp)",
+        default=(), metavar="URI", speaks=True,
+    )
+    backings: tuple[str, ...] = option(
+        "backing",
+        "another way to the same storage, for a second witness: any URL of fsspec for the directory at the root,"
+        " where {path} stands for the root's path, e.g. 'file://{path}', or 'none' where there is none;"
+        " one for each --plugin",
+        default=(), metavar="URL", speaks=True,
+    )
+    services: bool = option(
+        "services",
+        "start what the plugin needs (those of a plugin that ships with the suite, or [services] of the profile)"
+        " in docker, under free ports, and remove it at the end",
+        default=False, again=True,
+    )
+    environment: Mapping[str, str] = option(
+        "env", "set for the plugin's process; without a value, the one that NAME has here",
+        default=(), metavar="NAME[=VALUE]", read=_environment,
+    )
+    measure: bool = option(
+        "measure",
+        "after the cases, find out what the plugin costs (times, how they grow, memory) beside the reference"
+        " plugin of that kind of storage: about a minute, some seconds with --tier=smoke; it never fails a run",
+        default=False,
+    )
+    tier: Tier = option(
+        "tier",
+        "how much to run (default: full); large adds files of gigabytes, for published reports and nightly runs",
+        default="full", choices=TIERS, again=True, usual=TIERS[:-1],
+    )
+    undefined: bool = option(
+        "undefined",
+        "run what the interface leaves undefined, too, such as append after close: a plugin may crash there",
+        default=False, again=True,
+    )
+    clauses: tuple[str, ...] = option(
+        "clause", "only cases that check such a clause, e.g. 'read.*'; repeatable",
+        default=(), metavar="PATTERN", speaks=True,
+    )
+    cases: tuple[str, ...] = option(
+        "case", "only this case, e.g. 'read/across-the-end[last-byte]', or those that fit, e.g. 'read/*'; repeatable",
+        default=(), metavar="ID|PATTERN", speaks=True,
+    )
+    shard: tuple[int, int] = option(
+        "shard",
+        "only the I-th of N parts of the cases, the same parts on every machine;"
+        " 'tffs-conformance report merge' makes one report of the parts'",
+        default="1/1", metavar="I/N", read=_shard,
+    )
+    examples: int = option(
+        "examples", f"histories that each property tries (default: {EXAMPLES})",
+        default=EXAMPLES, type=int, metavar="N", read=_examples, shapes=True, of_target=True, again=True,
+    )
+    seed: int = option(
+        "seed", "what the histories follow from (default: 0, the same histories in every run; 'random' explores)",
+        default=0, type=_seed, metavar="N|random", of_target=True, again=True,
+    )
+    replay: str | None = option(
+        "replay", "try only the history that this trace of an earlier run holds",
+        metavar="TRACE.JSON", read=lambda path: path and os.path.abspath(path), speaks=True, of_target=True,
+    )
+    keep: bool = option("keep", "keep the files that cases make", default=False, of_target=True)
+    host_command: tuple[str, ...] = option(
+        "host-command",
+        "run the plugin's process with this command, which speaks over its standard input and output, e.g."
+        " 'docker exec -i serving /tffs-host' or 'valgrind -q {host}', where {host} is the host of this package;"
+        " the plugin's path is one there",
+        default="", metavar="COMMAND", read=_host_command, of_target=True,
+    )
+    runtime: str = option(
+        "runtime",
+        "what gives the plugin its TF_* symbols: 'stand-in' (default); 'tensorflow' for the one that is installed"
+        " here; the folder of another; or a release that pip fetches once, e.g. 'tensorflow-cpu==2.16.*'",
+        default=STAND_IN, metavar="RUNTIME", again=True,
+    )
+    host_scope: str = option(
+        "host-scope",
+        "how long one process of the plugin lives (default: case; wider for plugins that are slow to start)",
+        default="case", choices=("case", "module", "session"), shapes=True, of_target=True, again=True,
+    )
+    timeout: float = option(
+        "call-timeout", "after so long an op counts as hung (default: 10)",
+        default=10.0, type=float, metavar="SECONDS", read=_timeout, shapes=True, of_target=True, again=True,
+    )
+    reports: Path = option(
+        "report-dir", "where report.json and its journal go (default: tffs-report)",
+        default="tffs-report", metavar="DIR", read=lambda path: Path(os.path.abspath(path)), speaks=True,
+    )
+    #: An option each.
+    forms: tuple[Form, ...]
+    waivers: tuple[str, ...] = option(
+        "waivers", "known violations that are accepted (TOML); one file for all plugins, or one for each",
+        default=(), metavar="FILE", speaks=True,
+    )
+    failing: tuple[str, ...] = option(
+        "fail-on",
+        "fail the run on these, too, separated by commas: "
+        f"{', '.join(FAILABLE)}, and with --gate {CHANGED}. Exit codes: {EXIT_CODES}",
+        default="", metavar="KINDS", read=_fail_on,
+    )
+    gate: bool = option(
+        "gate",
+        "fail only on what is new against --baseline: a violation, or what --fail-on names, of a clause in a case"
+        " that had none; a clause that is no longer executed; errors; a run that is not whole",
+        choices=("no-new",), read=bool,
+    )
+    baselines: tuple[str, ...] = option(
+        "baseline",
+        "the report of a whole earlier run of the same target, of this tier or a larger one; one for each target",
+        default=(), metavar="REPORT.JSON", speaks=True,
+    )
+    # fmt: on
+
+    @classmethod
+    def of(cls, parsed: Any) -> Self:
+        """Read and check what pytest parsed. Raises BadUsage."""
+        given = {name: one.parsed(parsed) for name, one in declared()}
+        for name, one in declared():
+            if one.speaks and (given[name] == "" or (isinstance(given[name], tuple) and "" in given[name])):
+                raise BadUsage(f"--{one.name}= has no value")
+        values = {name: one.read(given[name]) if one.read else given[name] for name, one in declared()}
+        _hold_gate(values["gate"], values["baselines"], values["failing"])
+        if values["replay"]:
+            # Only the case that found a history can try it.
+            values["cases"] = (_case_of(given["replay"]),)
+        return cls(**values, forms=tuple(form for form in FORMS if _of_form(form).parsed(parsed)))
+
+    @property
+    def fail_on(self) -> tuple[str, ...]:
+        """The verdicts that fail the run, too, as reports spell them."""
+        return tuple(kind.replace("-", " ") for kind in self.failing if kind != CHANGED)
+
+    @property
+    def shaping(self) -> Mapping[str, float | int | str]:
+        """The options beside tier and seed that shape a result, by name."""
+        return dict(sorted((one.name, getattr(self, name)) for name, one in declared() if one.shapes))
+
+    @property
+    def of_target(self) -> Mapping[str, Any]:
+        """The fields that a target has, too."""
+        return {name: getattr(self, name) for name, one in declared() if one.of_target}
+
+    @property
+    def again(self) -> list[str]:
+        """The options of the line that runs a case again, without those that differ between targets."""
+        return [word for name, one in declared() if one.again for word in one.line(getattr(self, name))]
+
+    def report_directory(self, target: str, several: bool) -> Path:
+        """Where the report of the target of this name goes: a folder of its own where there are several."""
+        return self.reports / target if several else self.reports
+
+
+def declared() -> Iterator[tuple[str, Option]]:
+    """Each option, and the field that is read off it."""
+    return ((each.name, each.metadata["option"]) for each in fields(RunOptions) if each.metadata)
+
+
+def add(group: pytest.OptionGroup) -> None:
+    """Add the options of a run of ours to those that begin one."""
+    for each in fields(RunOptions):
+        for one in [each.metadata["option"]] if each.metadata else map(_of_form, FORMS):
+            one.add(group)
+
+
+def _of_form(form: Form) -> Option:
+    return Option(f"report-{form.name}", f"beside report.json, {form.file}: {form.says}", default=False)
+
+
+def _hold_gate(gate: bool, baselines: Sequence[str], failing: Sequence[str]) -> None:
     """Hold the options about an earlier report to each other."""
-    if option.tffs_gate and not option.tffs_baseline:
-        raise BadUsage(f"--gate={option.tffs_gate} needs --baseline=REPORT.JSON, the report of an earlier run")
-    if option.tffs_baseline and not option.tffs_gate:
+    if gate and not baselines:
+        raise BadUsage("--gate=no-new needs --baseline=REPORT.JSON, the report of an earlier run")
+    if baselines and not gate:
         raise BadUsage("--baseline is for --gate=no-new, which was not given")
-    if CHANGED in kinds and not option.tffs_gate:
+    if CHANGED in failing and not gate:
         raise BadUsage(f"--fail-on={CHANGED} is for --gate=no-new, which was not given")

@@ -19,8 +19,8 @@ from ..harness.through.interpreter import Interpreter, NoInterpreter
 from ..reports.model.header import TargetFacts
 from ..reports.model.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaim, stated
-from ..suite.engine.target import EXAMPLES, Target
-from .options import CALL_TIMEOUT, HOST_SCOPE, TRACES
+from ..suite.engine.target import Target
+from .options import TRACES
 from .plugin_facts import PluginSeen, facts, see
 from .run_options import BadUsage, RunOptions
 from .services import Given
@@ -166,12 +166,8 @@ def _prepared(
             scheme=one,
             root=base,
             environment=environment,
-            timeout=options.timeout,
-            host_command=options.host_command,
             runtime=() if through else seen.runtime.libraries,
             through=through.host if through else (),
-            host_scope=options.host_scope,
-            keep=options.keep,
             backing=None if theirs == NO_BACKING else theirs,
             unbacked=theirs == NO_BACKING,
             backing_options=dict(services.backing_options) if theirs == services.backing else {},
@@ -179,9 +175,7 @@ def _prepared(
             claims=dict(claimed.claims),
             limits=dict(claimed.limits),
             secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key, environment[key])),
-            examples=options.examples,
-            seed=options.seed,
-            replay=options.replay,
+            **options.of_target,
         )
         target = replace(target, command=_command(options, target, k, len(schemes) > 1))
         measured = services.running if services.serves(base) else None
@@ -270,16 +264,7 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
         command.append(f"--backing={Redaction({}, [target.backing]).text(target.backing)}")
     if options.host_command:
         command.append(f"--host-command={shlex.join(options.host_command)}")
-    command += [f"--runtime={options.runtime}"] * (options.runtime != STAND_IN)
-    command += [f"--through={options.through}"] * bool(options.through)
-    command += ["--services"] * options.services
-    command += ["--undefined"] * options.undefined
-    # What the default does not include.
-    command += ["--tier=large"] * (options.tier == "large")
-    command += [f"--seed={target.seed}"] * bool(target.seed)
-    command += [f"--examples={target.examples}"] * (target.examples != EXAMPLES)
-    command += [f"--host-scope={target.host_scope}"] * (target.host_scope != HOST_SCOPE)
-    command += [f"--call-timeout={target.timeout:g}"] * (target.timeout != CALL_TIMEOUT)
+    command += options.again
     for name, value in options.environment.items():
         command.append(f"--env={name}" if name in target.secrets else f"--env={name}={value}")
     return tuple(command)
