@@ -97,7 +97,9 @@ def _ended(case: dict[str, Any]) -> Ending:
     reason = case.get("reason") or ""
     if reason.startswith("blocked by"):
         return Ending.BLOCKED
-    if case.get("verdict") in _ENDED:
+    # What a claim gave up was looked at all the same.
+    given_up = any(check.get("verdict") == "absent" and check.get("expected") for check in case["checks"])
+    if case.get("verdict") in _ENDED and not (given_up and case["verdict"] == "absent"):
         return _ENDED[case["verdict"]]
     fallen = [check for check in case["checks"] if check.get("clause") in FALLEN]
     broken = any(check.get("verdict") in ("violation", "waived") for check in fallen)

@@ -85,7 +85,7 @@ def test_nobody_asked_for_a_part_that_was_cut_short() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
-    ("better", "worse"), [(OK, broken("read/b")), (OK, NOT_RUN), (NOT_RUN, broken("read/b")), (broken("read/b"), ERROR)]
+    ("better", "worse"), [(OK, broken("read/b")), (OK, NOT_RUN), (NOT_RUN, broken("read/b")), (OK, ERROR)]
 )
 def test_of_a_case_in_several_parts_the_worst_counts(better: CaseRecord, worse: CaseRecord, turned: bool) -> None:
     parts = [part(better), part(worse)]
@@ -93,6 +93,21 @@ def test_of_a_case_in_several_parts_the_worst_counts(better: CaseRecord, worse: 
     assert found.report.cases == (worse,)
     assert (found.repeated, found.differing) == (("read/b",), ("read/b",))
     assert found.places == {"read/b": Path(str(int(not turned)))}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_was_wrong_in_any_part_stays(turned: bool) -> None:
+    parts = [part(broken("read/b")), part(ERROR)]
+    found = merged(*(reversed(parts) if turned else parts)).report
+    assert (found.counts.violation, found.counts.error) == (1, 1)
+    assert (found.verdict, found.cases[0].verdict) == ("not conformant", "error")
+
+
+def test_two_parts_that_found_other_things_wrong_differ() -> None:
+    one, other = broken("read/b"), broken("read/b", "stat.odd")
+    found = merged(part(one), part(other))
+    assert {check.clause for check in found.report.cases[0].checks} == {"read.succeeds", "stat.odd"}
+    assert found.differing == ("read/b",)
 
 
 def test_of_the_same_the_first_counts() -> None:

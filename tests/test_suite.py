@@ -71,7 +71,7 @@ def unlike_published(found: dict[str, Any]) -> dict[str, tuple[str | None, str |
     Whoever changes what a verdict follows from publishes anew. What only the tier large has is left out.
     """
     path = PUBLISHED / found["target"]["name"] / found["suite"]["version"] / "report.json"
-    of_plain_run = [case for case in json.loads(path.read_text())["cases"] if case["tier"] != "large"]
+    of_plain_run = [case for case in json.loads(path.read_text())["cases"] if case.get("tier") != "large"]
     published = {case["id"]: case["verdict"] for case in of_plain_run}
     verdicts = {case["id"]: case["verdict"] for case in found["cases"]}
     both = {case: (verdicts.get(case), published.get(case)) for case in verdicts.keys() | published.keys()}

@@ -176,7 +176,7 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
     if others := [case for case in cases if case not in told]:
         yield from wrapped("  also in   ", words.few(others), columns)
     if finding.beside:
-        yield from wrapped("  with it   ", f"{words.few(finding.beside)}, broken in the same cases only", columns)
+        yield from wrapped("  with it   ", f"{words.few(finding.beside)}, broken in no other cases", columns)
     yield from wrapped("  check     ", clause.check, columns)
 
 

@@ -53,12 +53,8 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
 
 
 def _is_told_with(finding: Finding, cause: Finding) -> bool:
-    """Whether a finding shows only where another one does, or mostly where that one's op spoilt what was prepared.
-
-    Mostly: witnesses do not look at everything, such as what is in very large files.
-    """
-    spoilt = sum(f"{case.cause}.succeeds" == cause.clause for case in finding.cases.values())
-    return finding.cases.keys() <= cause.cases.keys() or 2 * spoilt > len(finding.cases)
+    """Whether a finding shows only where another one does, or where that one's op spoilt what was prepared."""
+    return all(name in cause.cases or f"{case.cause}.succeeds" == cause.clause for name, case in finding.cases.items())
 
 
 def by_clause(report: Report, verdict: Verdict) -> list[Finding]:

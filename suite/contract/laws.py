@@ -34,13 +34,18 @@ LISTS = ("get_children", "get_matching_paths")
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What one call shows of one law. `reading` is the answer the plugin gave, where the law's clause is disputed."""
+    """What one call shows of one law.
+
+    `reading` is the answer the plugin gave, where the law's clause is disputed. `prepared` says that only calls show it
+    that prepared the stimulus of a case.
+    """
 
     clause: str
     holds: bool
     expected: str
     got: str
     reading: str | None = None
+    prepared: bool = False
 
 
 #: A law: it gives a ruling on a call, or None where the law is not about this call.
@@ -64,15 +69,16 @@ USUAL = (Watch.NOTHING, Watch.OBJECT_SET)
 def rulings(calls: Iterable[Call], declared: Container[str], preparing: Container[int] = ()) -> list[Ruling]:
     """The rulings on some calls: all breaches, and of the clauses in `declared` also what was kept.
 
-    `preparing` has the places of the calls that only prepared a stimulus: they keep nothing, whatever they break.
+    `preparing` has the places of the calls that only prepared a stimulus.
     """
     broken: dict[Ruling, None] = {}
-    kept: dict[Ruling, None] = {}
-    answered = False
+    kept: dict[Ruling, bool] = {}
+    called = answered = False
     for place, (op, arguments, outcome) in enumerate(calls):
         if not isinstance(outcome, Outcome) or outcome.source is not Source.PLUGIN:
             continue
         counts = place not in preparing
+        called = True
         answered |= counts
         if outcome.watch not in USUAL:
             for bit, clause in WATCHED.items():
@@ -85,11 +91,16 @@ def rulings(calls: Iterable[Call], declared: Container[str], preparing: Containe
             finding = law(op, arguments, outcome)
             if finding is not None and not finding.holds:
                 broken[finding] = None
-            elif finding is not None and counts and finding.clause in declared:
-                kept[finding] = None
+            elif finding is not None and finding.clause in declared:
+                kept[finding] = kept.get(finding, False) or counts
     seen = {finding.clause for finding in broken}
-    whole = [Ruling(name, True, "kept", "kept") for name in WATCHED.values() if name in declared and name not in seen]
-    return [*broken, *kept, *(whole if answered else ())]
+    whole = [
+        Ruling(name, True, "kept", "kept", prepared=not answered)
+        for name in WATCHED.values()
+        if name in declared and name not in seen
+    ]
+    of_stimulus = [replace(finding, prepared=not counts) for finding, counts in kept.items()]
+    return [*broken, *of_stimulus, *(whole if called else ())]
 
 
 #: The ruling on nearly every call.

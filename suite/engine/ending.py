@@ -107,23 +107,38 @@ def not_started(case: Listed, reason: str) -> CaseRecord:
 
 
 def performed(case: Case, body: Body) -> None:
-    """Run a case. One that hangs is tried once more with an allocator that fills nothing, before that is told."""
+    """Run a case. One that hangs is tried again with an allocator that fills nothing, before that is told.
+
+    Where it comes back then, it is tried once more as it was: only what hangs there again hangs for the allocator.
+    """
     if case.bench.target.through and case.over_tables:
         raise NoStimulus("through TensorFlow nobody sees the tables and the process of a plugin")
     loader, before = case.bench.loader, case.bench.loader.filling
     try:
         body(case)
-    except Died:
+    except Died as died:
         if loader.filling or not before:
             raise
-        trial = case.trial(case.bench, 1)
-        error: Exception | None = None
-        try:
-            body(trial)
-        except Exception as raised:
-            error = raised
-        case.adopt(conclude(trial, error), None if error else "without MALLOC_PERTURB_, with which it hangs")
-        trial.surroundings.clear()
+        record, error = _tried(case.trial(case.bench, 1), body)
+        if error is None:
+            bench = case.bench.filling_again()
+            _, hung = _tried(case.trial(bench, 2), body)
+            bench.close()
+            if not isinstance(hung, Died):
+                raise Unable(f"{died} once, and came back when that was tried again") from died
+        case.adopt(record, None if error else "without MALLOC_PERTURB_, with which it hangs")
+
+
+def _tried(trial: Case, body: Body) -> tuple[CaseRecord, Exception | None]:
+    """What came of a trial, and what ended it early."""
+    error: Exception | None = None
+    try:
+        body(trial)
+    except Exception as raised:
+        error = raised
+    record = conclude(trial, error)
+    trial.surroundings.clear()
+    return record, error
 
 
 def seen(case: Case, error: BaseException | None) -> Evidence:
@@ -231,5 +246,5 @@ def _statements(case: Case) -> tuple[Statement, ...]:
     made, trace = list(case.check.made), case.surroundings.trace
     for one in laws.rulings(trace, case.clauses, trace.preparing):
         expected, got = (bounds.compared(case.check.told(text)) for text in (one.expected, one.got))
-        sharing.add(made, Statement(one.clause, one.holds, expected, got, one.reading))
+        sharing.add(made, Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared))
     return tuple(made)

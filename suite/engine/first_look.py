@@ -14,6 +14,7 @@ from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.guard import Guard
 from ...harness.ops.outcomes import Outcome, Source
 from ...harness.ops.tables import DEFAULT_NEEDS, asks_for_the_kind
+from ...harness.over_tables.filesystem import HostFilesystem
 from ...harness.targets.backing import Unable
 from . import witnesses
 from .knowledge import NOTHING, Knowledge
@@ -155,6 +156,11 @@ class Look:
             self._works.add(op)
         return holds
 
+    def saw(self, outcome: Outcome[object]) -> None:
+        """Note an op that works. What else its answer says is for the cases."""
+        if outcome.ok and outcome.source is Source.PLUGIN:
+            self._works.add(outcome.op)
+
     def file(self, filesystem: Filesystem, directory: str, name: str = "file") -> str | None:
         """A file of CONTENT, through the backing where the plugin writes none; None where that went wrong."""
         uri = paths.join(directory, name)
@@ -277,5 +283,17 @@ def _caches(look: Look, fs: HostedFilesystem, directory: str) -> None:
     look.went_well(fs.flush_caches())
 
 
+def _transactions(look: Look, fs: HostedFilesystem, directory: str) -> None:
+    """A transaction is started, gets a path, and ends. Nobody reaches them through TensorFlow."""
+    if not isinstance(fs, HostFilesystem):
+        return
+    started = fs.raw.start_transaction()
+    look.saw(started)
+    if started.ok:
+        look.saw(fs.raw.add_to_transaction(fs.translate(directory), started.value.token))
+        look.saw(fs.raw.end_transaction(started.value.token))
+
+
 #: The questions come first: what they find out decides how defaults of core are performed on the others.
-WALKS: tuple[Walk, ...] = (_questions, _reading, _appending, _moving, _directories, _deleting, _caches)
+WALKS: tuple[Walk, ...] = (_questions, _reading, _appending, _moving, _directories, _deleting, _caches,
+                           _transactions)  # fmt: skip

@@ -21,7 +21,7 @@ from .workbench import HostedFilesystem, Workbench
 #: It takes so many witnesses to prove an op wrong that answered OK.
 ENOUGH = 2
 #: Bytes that a witness reads of a file at most.
-MOST_BYTES = 1 << 20
+MOST_BYTES = 2 << 20
 _PROBE = b"seen from both sides"
 _ALL_OK = "all steps answered OK"
 

@@ -65,6 +65,12 @@ class Workbench:
         knowledge = replace(self.knowledge, root_made=self.root_made, hosts_differ=self.hosts_differ)
         return Workbench(target, knowledge, max_hangs=None)
 
+    def filling_again(self) -> "Workbench":
+        """The same target with hosts whose allocator fills what it gives, though something hung there."""
+        target = replace(self.target, host_scope="case")
+        known = replace(self.knowledge, root_made=self.root_made, hosts_differ=self.hosts_differ, filling=True)
+        return Workbench(target, known)
+
     def load(self, module: str) -> Loaded:
         """A host for a case of this module: a fresh one, or the one before where `--host-scope` says so."""
         scope = {"case": None, "module": module, "session": "session"}[self.target.host_scope]

@@ -84,7 +84,8 @@ def _survived(evidence: Evidence, said: list[Statement]) -> Iterator[Statement]:
     """What every op keeps by coming back, where the case is about that and its stimulus came back."""
     is_compared = not all(one.prepared for one in evidence.statements)
     reached = evidence.answered or (evidence.ended is Ending.WHOLE and is_compared)
-    if not reached or evidence.death is not None:
+    hung_before = evidence.block is not None and evidence.block.death is not None
+    if not reached or evidence.death is not None or hung_before:
         return
     for name in SURVIVED:
         if name in evidence.clauses and not any(one.clause == name for one in said):

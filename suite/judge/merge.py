@@ -18,7 +18,7 @@ from ...reports.model.claims import StatedClaim
 from ...reports.model.header import Header, SuiteFacts
 from ...reports.model.records import CaseRecord
 from ...reports.model.report import Report
-from ...reports.model.verdicts import worst
+from ...reports.model.verdicts import Verdict, worst
 from ...reports.model.waivers import Entry, Waiver, WaiverState
 from .course import is_as_asked
 from .differences import facts
@@ -26,6 +26,8 @@ from .reports import build
 
 #: What parts may have differently: each runs on its own machine, and leaves out what the others do.
 _OWN = ("left out", "python", "platform")
+#: What is wrong, accepted or not.
+BREACHES = (Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED)
 #: What of a command is about a machine.
 _PLACES = ("--plugin=", "--plugin-profile=", "--root=", "--backing=", "--host-command=")
 
@@ -52,7 +54,8 @@ class Merged(Struct, frozen=True):
 def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
     """The report of the parts, each with its path, of which there is at least one.
 
-    Where several have a case, what counts is the worst that was seen, and of the same the first. Raises PartsDisagree.
+    Where several have a case, what counts is the worst that was seen, and whatever was wrong in any. Raises
+    PartsDisagree.
     """
     cases: dict[str, tuple[CaseRecord, Path]] = {}
     repeated: dict[str, None] = {}
@@ -65,10 +68,11 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
             before, _ = cases.get(case.id, (None, None))
             if before is not None:
                 repeated[case.id] = None
-                if before.verdict is not case.verdict:
+                if before.verdict is not case.verdict or breaches(before) != breaches(case):
                     differing[case.id] = None
-                if worst((before.verdict, case.verdict)) is before.verdict:
-                    continue
+                kept, place = cases[case.id]
+                cases[case.id] = (united(before, case), path.parent if _is_worse(case, kept) else place)
+                continue
             cases[case.id] = (case, path.parent)
     reports = [part for _, part in headers]
     options = _all(option for part in reports for option in part.suite.selection)
@@ -88,6 +92,23 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
         costs=next((part.costs for part in reports if part.costs is not None), None),
     )
     return Merged(report, tuple(repeated), tuple(differing), {name: place for name, (_, place) in cases.items()})
+
+
+def breaches(case: CaseRecord) -> set[tuple[str, str, Verdict]]:
+    """What a case found wrong: clause, what was got, and the verdict."""
+    return {(check.clause, check.got, check.verdict) for check in case.checks if check.verdict in BREACHES}
+
+
+def united(one: CaseRecord, other: CaseRecord) -> CaseRecord:
+    """A case that ran twice: as it ended worse, the first of the same, with what the other one found wrong as well."""
+    worse, better = (other, one) if _is_worse(other, one) else (one, other)
+    known = breaches(worse)
+    more = [c for c in better.checks if c.verdict in BREACHES and (c.clause, c.got, c.verdict) not in known]
+    return replace(worse, checks=(*worse.checks, *more)) if more else worse
+
+
+def _is_worse(one: CaseRecord, other: CaseRecord) -> bool:
+    return worst((other.verdict, one.verdict)) is not other.verdict
 
 
 def _agree(first: tuple[Path, Report], other: tuple[Path, Report]) -> None:
