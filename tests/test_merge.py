@@ -104,7 +104,7 @@ def test_what_was_wrong_in_any_part_stays(turned: bool) -> None:
 
 
 def test_two_parts_that_found_other_things_wrong_differ() -> None:
-    one, other = broken("read/b"), broken("read/b", "stat.odd")
+    one, other = broken("read/b"), broken("read/b", about="stat.odd")
     found = merged(part(one), part(other))
     assert {check.clause for check in found.report.cases[0].checks} == {"read.succeeds", "stat.odd"}
     assert found.differing == ("read/b",)

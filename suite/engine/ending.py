@@ -41,7 +41,7 @@ WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close"})
 
 #: Without these nothing can be prepared. Who lacks them says so in a profile, or names a backing that prepares instead:
 #: else nobody knows of what is not run, and it is not absent.
-FOUNDATION = frozenset({"create_dir", "recursively_create_dir", "new_writable_file", "append", "close"})
+FOUNDATION = frozenset({"create_dir", "new_writable_file", "append", "close"})
 
 #: How an op did not come back; what does not return control at all hangs.
 FALLS: Mapping[type[outcomes.Death], Fall] = {
@@ -57,7 +57,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     if case.adopted is not None and error is None:
         record, note = case.adopted
         return replace(record, id=case.id, reason=note or record.reason, duration=_took(case))
-    if isinstance(error, Died):
+    if isinstance(error, Died | Blocked) and error.death is not None:
         case.surroundings.died_with(error.death.output)
     evidence = seen(case, error)
     judged = judge(evidence, case.bench.claims)
@@ -184,7 +184,7 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
         case AbsentOp() if error.op in claims.ops_promised:
             claimed = claims.ops_promised[error.op]
             return Ending.BLOCKED, f"blocked by {error.op}, which the profile claims: {claimed}"
-        case Blocked() if error.absent and error.op not in (*claims.ops_promised, *FOUNDATION):
+        case Blocked() if error.absent and error.op not in claims.ops_promised and not _is_open(case, error.op):
             return Ending.LACKING, str(error)
         case Blocked():
             return Ending.BLOCKED, str(error)
@@ -196,6 +196,11 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
             return Ending.BROKEN, str(error)
         case _:
             return Ending.BROKEN, f"{type(error).__name__}: {error}"
+
+
+def _is_open(case: Case, op: str) -> bool:
+    """Whether nobody knows of what a case is about, because nothing can be prepared for want of `op`."""
+    return op in FOUNDATION and case.bench.target.backing is None
 
 
 def _block(case: Case, error: BaseException | None) -> Block | None:
