@@ -115,8 +115,8 @@ class Checks:
 
     def implemented(self, outcome: Outcome[object]) -> None:
         """Raise AbsentOp where an op answers UNIMPLEMENTED, unless it is known to work elsewhere."""
-        if self.unimplemented(outcome) and outcome.op not in self.works:
-            absent = outcome.source is Source.ABSENT
+        absent = outcome.source is Source.ABSENT
+        if self.unimplemented(outcome) and (absent or outcome.op not in self.works):
             raise AbsentOp(outcome.op, outcome.message if absent else f"{outcome.op} answers UNIMPLEMENTED")
 
     def unimplemented(self, outcome: Outcome[object]) -> bool:
