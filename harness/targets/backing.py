@@ -3,6 +3,7 @@
 It is any URL that fsspec takes, such as `file:///srv/data` or `s3://bucket/prefix`.
 """
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -132,7 +133,9 @@ class Backing:
             yield
         except Exception as error:
             said = getattr(error, "strerror", None) or error
-            raise Unable(f"the backing cannot {what}: {said}") from error
+            # No storage of this kind takes such a name.
+            kind = Incapable if getattr(error, "errno", None) == errno.ENAMETOOLONG else Unable
+            raise kind(f"the backing cannot {what}: {said}") from error
 
     def _at(self, name: str) -> str:
         inside = paths.components(name)

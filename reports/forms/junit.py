@@ -11,7 +11,7 @@ from pathlib import Path
 import junitparser
 from junitparser import Error, Failure, Properties, Property, Skipped, TestCase, TestSuite
 
-from ..model.counts import number
+from ..model.counts import few, number
 from ..model.records import CaseRecord, CheckRecord
 from ..model.report import Report
 from ..model.verdicts import Verdict
@@ -108,7 +108,7 @@ def _broken(check: CheckRecord) -> str:
 
 
 def _few(checks: list[CheckRecord]) -> str:
-    return words.few([check.clause for check in checks])
+    return few([check.clause for check in checks])
 
 
 def _findings(report: Report, case: CaseRecord, checks: Iterable[CheckRecord]) -> Iterator[str]:

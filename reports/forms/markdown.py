@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..model.claims import ClaimState
 from ..model.costs import Costs
-from ..model.counts import number
+from ..model.counts import few, number
 from ..model.findings import Finding, by_clause, findings
 from ..model.report import REPORT_NAME, Report
 from ..model.verdicts import Verdict
@@ -131,8 +131,8 @@ def _finding(report: Report, place: int, finding: Finding) -> str:
         "Expected": _code(check.expected),
         "Got": _code(words.got(check)),
         "Found": _prose(case.reason or ""),
-        "Also in": _prose(words.few(others)),
-        "With it": _prose(words.few(finding.beside)),
+        "Also in": _prose(few(others)),
+        "With it": _prose(few(finding.beside)),
         "Look at": _prose(clause.check),
     }
     return "\n".join(

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..escape import printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
-from ..model.counts import number
+from ..model.counts import few, number
 from ..model.findings import Finding, Made, by_clause, findings
 from ..model.records import CaseRecord
 from ..model.report import REPORT_NAME, Report
@@ -87,9 +87,7 @@ def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
         text = f"{spans(one.releases, abi.releases)}, for want of {_symbols([one])}{where}"
         yield from wrapped("  not in ", text, columns)
     if abi.captured and not verbosity:
-        text = (
-            f"{_symbols(abi.captured)}, instead of {words.few([*dict.fromkeys(one.library for one in abi.captured)])}"
-        )
+        text = f"{_symbols(abi.captured)}, instead of {few([*dict.fromkeys(one.library for one in abi.captured)])}"
         for line, _ in wrapped("TensorFlow's own copy gives it ", f"{text} (-v says more)", columns):
             yield line, {"yellow": True}
     for one in abi.captured if verbosity else ():
@@ -151,7 +149,7 @@ def _violations(report: Report, columns: int, directory: Path, verbosity: int) -
         return
     yield "", {}
     if rest := [finding.clause for finding in found[len(shown) :]]:
-        yield from wrapped(f"… and {len(rest)} more broken clauses: ", f"{words.few(rest)}; -v shows them all", columns)
+        yield from wrapped(f"… and {len(rest)} more broken clauses: ", f"{few(rest)}; -v shows them all", columns)
     case, _ = found[0].checks[0]
     yield f"the first one again: {words.again(report, case)}", {}
     if any(HANG in (finding.clause, *finding.beside) for finding in found):
@@ -174,9 +172,9 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
         yield from _stimulus(made, columns, calls)
     told = {case.id for case, _ in stimuli}
     if others := [case for case in cases if case not in told]:
-        yield from wrapped("  also in   ", words.few(others), columns)
+        yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
-        yield from wrapped("  with it   ", f"{words.few(finding.beside)}, broken in no other cases", columns)
+        yield from wrapped("  with it   ", f"{few(finding.beside)}, broken in no other cases", columns)
     yield from wrapped("  check     ", clause.check, columns)
 
 
@@ -229,7 +227,7 @@ def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
         yield f"WARNING {printable(finding.clause)} ({number(finding.times, 'check')})", {"yellow": True}
         yield from wrapped("  ", f"{case.id}: {words.warning(report, check)}", columns)
     if rest := [finding.clause for finding in warned[len(shown) :]]:
-        yield from wrapped(f"… and {len(rest)} more warnings: ", f"{words.few(rest)}; -v shows them all", columns)
+        yield from wrapped(f"… and {len(rest)} more warnings: ", f"{few(rest)}; -v shows them all", columns)
 
 
 def _readings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:

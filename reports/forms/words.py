@@ -4,7 +4,7 @@ Texts of a plugin stay as they are, unless it says otherwise: each form escapes 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..escape import command_line, printable
@@ -15,8 +15,6 @@ from ..model.report import REPORT_NAME, ClassAccount, Report
 from ..model.verdicts import Verdict, checks_made
 from ..model.waivers import REMEDIES, WaiverAccount, WaiverState
 
-#: So many ids are named on one line; the rest is counted.
-NAMED = 6
 #: So many other answers to a waived clause are named.
 ANSWERS = 5
 #: Why a case did not come to its clauses that gives no reason of its own: a check of it may say more.
@@ -28,12 +26,6 @@ _ENDED: Mapping[Ending, str] = {
     Ending.UNABLE: "something that it needs is missing here",
     Ending.BROKEN: "the suite, the profile or the environment is broken",
 }
-
-
-def few(names: Sequence[str]) -> str:
-    """The first of these names, and how many more there are."""
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f", … and {more} more" if more > 0 else "")
 
 
 def shortened(text: str, most: int) -> str:

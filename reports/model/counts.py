@@ -1,12 +1,14 @@
 """Checks counted by verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
 from msgspec import Meta, Struct, field
 
 from .verdicts import Verdict
 
+#: So many ids are named on one line; the rest is counted.
+NAMED = 6
 Count = Annotated[int, Meta(ge=0)]
 
 
@@ -41,3 +43,9 @@ class Counts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def number(count: int, noun: str) -> str:
     """A count and its noun."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def few(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f", … and {more} more" if more > 0 else "")

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 
 from ...reports.model.report import Report
-from ...reports.model.verdicts import TargetVerdict, Verdict, checks_made
+from ...reports.model.verdicts import TargetVerdict, Verdict
 from .course import Course
 from .gate import Held
+from .tried import anything
 from .waivers import stale
 
 #: As pytest has them.
@@ -40,7 +41,7 @@ def _fails(report: Report, course: Course, fail_on: Collection[str]) -> bool:
         # A part of the suite is good enough only for who asked for just that part.
         or (report.verdict is TargetVerdict.INCOMPLETE and not course.is_as_asked)
         # Nothing was executed: what remains are cases that were not run.
-        or not checks_made(report.counts.by_verdict())
+        or not anything(report.cases)
         or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *fail_on))
         or (report.services is not None and report.services.failure is not None)
     )

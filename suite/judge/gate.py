@@ -4,12 +4,12 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...reports.forms.words import few
-from ...reports.model.counts import number
+from ...reports.model.counts import few, number
 from ...reports.model.report import Report
-from ...reports.model.verdicts import Verdict, checks_made
+from ...reports.model.verdicts import Verdict
 from .compare import Change, Comparison, compare
 from .course import is_as_asked
+from .tried import anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Held:
             said.append(number(report.counts[Verdict.ERROR], "error"))
         if report.left_out is not None and not is_as_asked(report.left_out):
             said.append(report.left_out)
-        if not checks_made(report.counts.by_verdict()) or (report.left_out is None and not report.executed.must):
+        if not anything(report.cases) or (report.left_out is None and not report.executed.must):
             said.append("nothing executed")
         if report.services is not None and report.services.failure is not None:
             said.append("services whose figures cannot be read")

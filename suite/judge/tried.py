@@ -34,3 +34,9 @@ def is_looked_at(case: CaseRecord, clause: str) -> bool:
     """Whether a case shows all there is to see of a clause. Any of its calls may break one that it does not declare."""
     about = [check for check in case.checks if check.clause == clause or clause not in case.clauses]
     return is_known(case) and bool(about) and all(check.verdict in TRIED for check in about)
+
+
+def anything(cases: Iterable[CaseRecord]) -> bool:
+    """Whether a case compared something with an answer, and was not cut short by what is missing here."""
+    ran = (case for case in cases if case.verdict is not Verdict.NOT_RUN)
+    return any(check.verdict in JUDGED for case in ran for check in case.checks)

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ..reports.escape import printable
 from ..reports.forms.lines import Line, fitting, rule, wrapped
-from ..reports.forms.words import few
-from ..reports.model.counts import number
+from ..reports.model.counts import few, number
 from ..reports.model.findings import Finding, with_consequences
 from ..reports.model.report import Report
 from ..suite.judge.compare import Before, Change, Comparison, Kind, findings_of

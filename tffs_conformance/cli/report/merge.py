@@ -9,8 +9,7 @@ import click
 from ...reports.document import write
 from ...reports.errors import ReportError
 from ...reports.escape import printable
-from ...reports.forms.words import few
-from ...reports.model.counts import number
+from ...reports.model.counts import few, number
 from ...reports.model.report import REPORT_NAME, Report
 from ...run.options import TRACES
 from ...run.parts import SUITE
