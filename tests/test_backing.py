@@ -86,8 +86,7 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path)
     assert run(tmp_path, "--plugin=posix", "--tier=must").returncode == 0
     classes = ("read", "listing", "glob", "memory-region", "paths", "robustness")
     everything = {name for name in executed(report(tmp_path)) if clause(name).conformance_class in classes}
-    # Which names are refused shows only where some are made.
-    writing = {"paths.illegal-names", "robustness.closes-only-its-own"}
+    writing = {"robustness.closes-only-its-own"}
     assert everything - reads == writing
 
 

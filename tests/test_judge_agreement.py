@@ -152,7 +152,9 @@ def held(then: Report, now: Report) -> Held:
 
 def of_the_run_alone(now: Report) -> bool:
     """Whether a report fails any gate, whatever its baseline has."""
-    is_empty = not any(case.executed for case in now.cases) or (now.left_out is None and not now.executed.must)
+    ran = [case for case in now.cases if case.verdict is not Verdict.NOT_RUN]
+    compared = any(check.verdict in JUDGED for case in ran for check in case.checks)
+    is_empty = not compared or (now.left_out is None and not now.executed.must)
     return bool(now.counts.error) or is_empty
 
 
