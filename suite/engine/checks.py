@@ -31,6 +31,10 @@ _RANDOM = (
 MAY_BE_RIGHT = {("delete_dir", Code.FAILED_PRECONDITION)}
 
 
+class Doubtful(Blocked):
+    """A step answered what may be right, so that nobody knows which op is wrong."""
+
+
 class AbsentOp(Exception):
     """The op a case is about is NULL and core has no default for it, or it answers UNIMPLEMENTED."""
 
@@ -137,9 +141,14 @@ class Checks:
             self.record(name, True, "code=OK", "code=OK")
 
     def failed(self, outcome: Outcome[object]) -> None:
-        """Record that an op does not work, unless the cases about it say so. Raises Blocked for a consequence."""
+        """Record that an op does not work, unless the cases about it say so.
+
+        Raises Blocked for a consequence, and Doubtful for an answer that may be right.
+        """
         self._not_a_consequence(outcome)
-        if self._is_news(outcome.op) and (outcome.op, outcome.code) not in MAY_BE_RIGHT:
+        if (outcome.op, outcome.code) in MAY_BE_RIGHT:
+            raise Doubtful(outcome.op, f"{outcome.code} {outcome.message}")
+        if self._is_news(outcome.op):
             succeeds = f"{outcome.op}.succeeds"
             self.record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
 

@@ -22,7 +22,7 @@ from ..judge.evidence import Block, Death, Evidence, Fall, Statement
 from . import bounds, sharing
 from .callformat import Form
 from .case import Body, Case, NoStimulus
-from .checks import AbsentOp
+from .checks import AbsentOp, Doubtful
 from .collect import Listed
 from .surroundings import Limited
 from .workbench import WrongBacking
@@ -207,6 +207,8 @@ def _block(case: Case, error: BaseException | None) -> Block | None:
     """The step that did not work, in the judge's words."""
     match error:
         case Blocked() | AbsentOp() if error.op in case.bench.claims.ops_given_up:
+            return None
+        case Doubtful():
             return None
         case Blocked():
             death = None if error.death is None else _death(case, error.death, False)
