@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import Outcome, Read
+from tffs_conformance.harness.ops.outcomes import Died, Hung, Outcome, Read
+from tffs_conformance.harness.targets.backing import Unable
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.engine.case import Case
-from tffs_conformance.suite.engine.ending import conclude
+from tffs_conformance.suite.engine.ending import conclude, performed
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
 
@@ -65,3 +66,26 @@ def test_what_was_not_cut_is_not_kept_twice(tmp_path: Path, texts: tuple[str, ..
     case.check.that("read.succeeds", False, "a", "b")
     assert conclude(case, None).cut is None
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("hangs_again", [True, False])
+def test_only_what_hangs_again_hangs_for_the_allocator(tmp_path: Path, hangs_again: bool) -> None:
+    case, tries = begun(tmp_path), 0
+
+    def body(one: Case) -> None:
+        nonlocal tries
+        tries += 1
+        if tries == 1 or (tries == 3 and hangs_again):
+            case.bench.loader.filling = False
+            raise Died(Hung("read", 1))
+        one.check.that("read.succeeds", True, "a", "a")
+
+    if hangs_again:
+        performed(case, body)
+        record = conclude(case, None)
+        assert (record.verdict, tries) == (Verdict.CONFORM, 3)
+        assert "MALLOC_PERTURB_" in str(record.reason)
+    else:
+        with pytest.raises(Unable, match=r"^read did not answer within 1 s once, and came back") as raised:
+            performed(case, body)
+        assert conclude(case, raised.value).checks == (CheckRecord("read.succeeds", Verdict.NOT_RUN),)

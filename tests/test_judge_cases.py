@@ -373,3 +373,17 @@ def test_a_wrong_judge_of_runs_is_found_out(name: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(reports, attribute, wrong)
     with pytest.raises(AssertionError):
         tried_on_runs()
+
+
+def test_nobody_knows_whether_an_op_hangs_that_is_not_called_again() -> None:
+    hung = Death("read", Fall.HUNG, "read did not answer within 2 s")
+    seen = Evidence(
+        clauses=("robustness.no-hang",),
+        ended=Ending.BLOCKED,
+        reason="blocked by read: it hung 2 times and is not called again",
+        answered=True,
+        block=Block("read", "it hung 2 times and is not called again", death=hung),
+    )
+    assert [(one.clause, one.verdict) for one in judge(seen, Claims()).checks] == [
+        ("robustness.no-hang", Verdict.NOT_RUN)
+    ]
