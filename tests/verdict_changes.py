@@ -69,7 +69,7 @@ class Reason(NamedTuple):
 
 def ended_early(case: Document) -> bool:
     """Whether something came before the end of a case: nothing in its way has a reason where nothing is wrong."""
-    died = {"robustness.no-crash", "robustness.no-hang", "robustness.no-exception"}
+    died = {*SURVIVED, "registration.blocks-are-freeable"}
     return (case["reason"] is not None and case["verdict"] not in PASSES) or any(
         check["clause"] in died and check["verdict"] == "violation" for check in case["checks"]
     )
@@ -83,6 +83,12 @@ def blocked(case: Document) -> bool:
 def answers(case: Document, clause: str, verdict: str) -> list[str]:
     """What the checks of a clause with this verdict got."""
     return [one["got"] for one in case["checks"] if (one["clause"], one["verdict"]) == (clause, verdict)]
+
+
+def only_large(report: Document) -> bool:
+    """Whether all violations of a report are in cases of the tier large."""
+    broken = [case["id"] for case in report["cases"] if case["verdict"] == "violation"]
+    return all(any(fnmatch.fnmatchcase(case, one) for one in LARGE) for case in broken)
 
 
 def is_law(clause: str) -> bool:
@@ -141,6 +147,28 @@ REASONS = (
         lambda it: it.gone <= {SILENT} and bool(it.case) and blocked(it.before),
     ),
     Reason(
+        "cause named",
+        "What the case prepared was wrong: the op to which that is due is named, before what was seen.",
+        lambda it: (
+            bool(it.case) and it.clause == f"{it.after.get('cause')}.succeeds" and it.come <= {"violation", "warning"}
+        ),
+    ),
+    Reason(
+        "core answers",
+        "Core translates names by itself where the plugin does not: the plugin is asked nothing.",
+        lambda it: it.case == "ownership/paths[translate_name]" and it.after["verdict"] == "absent",
+    ),
+    Reason(
+        "told as broken",
+        "What was dropped, or hidden as not run, is told: the class or the target has violations.",
+        lambda it: not it.case and it.gone == {"incomplete"} and it.come == {"not conformant"},
+    ),
+    Reason(
+        "lacking",
+        "What cannot be prepared for want of an op that the plugin leaves out is absent, and nothing that is not run.",
+        lambda it: not it.case and it.gone == {"incomplete"} and it.come == {"not claimed"},
+    ),
+    Reason(
         "two things wrong",
         "Two things are wrong, and the op answers OK: either error is right, and OK is not.",
         lambda it: (
@@ -155,7 +183,7 @@ REASONS = (
         lambda it: (
             fnmatch.fnmatchcase(it.case, "status/*")
             and it.gone <= {SILENT}
-            and it.come <= {"conform", "violation"}
+            and it.come <= {"conform", "violation", "warning"}
             and any(got.startswith("tree") for got in answers(it.after, it.clause, *it.come))
         ),
     ),
@@ -168,6 +196,16 @@ REASONS = (
         "incomplete",
         "A MUST clause was not run in a case: what is not known is not called conformant.",
         lambda it: not it.case and it.gone == {"conformant"} and it.come == {"incomplete"} and lacks_a_must(it),
+    ),
+    Reason(
+        "declared",
+        "More cases declare the clause by which the cases of this plugin were chosen.",
+        lambda it: it.gone == {NO_CASE} and bool(it.case),
+    ),
+    Reason(
+        "only in large",
+        "All that was broken shows in cases that are in the tier large now: a run of that tier tells it.",
+        lambda it: not it.case and it.gone == {"not conformant"} and only_large(it.before),
     ),
     Reason(
         "large",
