@@ -200,7 +200,7 @@ REASONS = (
     Reason(
         "declared",
         "More cases declare the clause by which the cases of this plugin were chosen.",
-        lambda it: it.gone == {NO_CASE} and bool(it.case),
+        lambda it: it.gone == {NO_CASE} and it.report.startswith("faults/"),
     ),
     Reason(
         "only in large",
