@@ -263,6 +263,11 @@ int ErrorReturnsZero(Filesystem filesystem, TF_TransactionToken* token, TF_Statu
   return 0;
 }
 
+int ForeignIsUnimplemented(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+  const int returned = End(filesystem, token, status);
+  return TF_GetCode(status) == TF_NOT_FOUND ? Answer(status, TF_UNIMPLEMENTED) : returned;
+}
+
 char* DecodesNothing(Filesystem, const TF_TransactionToken*) { return nullptr; }
 
 char* DecodesAlike(Filesystem, const TF_TransactionToken*) {
@@ -341,6 +346,9 @@ std::vector<Fault> TransactionFaults() {
       {"transactions.foreign-start-is-internal",
        "get_or_start_transaction_for_path answers INTERNAL to a path with a scheme", kElsewhere,
        With<&Ops::get_or_start_transaction_for_path, FailsForeign<GetOrStart>>},
+      {"transactions.foreign-token-is-unimplemented",
+       "end_transaction answers UNIMPLEMENTED to a token that nobody gave out", kForeign,
+       With<&Ops::end_transaction, ForeignIsUnimplemented>},
       {"transactions.error-returns-zero", "end_transaction gives 0 with an error",
        "an error gives -1", With<&Ops::end_transaction, ErrorReturnsZero>},
   };
