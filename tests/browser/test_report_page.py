@@ -30,7 +30,7 @@ def test_without_a_script_all_but_the_cases_can_be_read(opened: Opener, written:
     assert page.get_by_text("read(1) -> UNKNOWN").count()
     assert page.locator("form").is_hidden()
     assert page.get_by_text("The list of the cases needs a script").is_visible()
-    page.get_by_text("sync.durable").first.evaluate(
+    page.locator("[id='clause-sync.durable']").evaluate(
         "one => one.closest('details.class').querySelector('summary').click()"
     )
     assert page.locator("[id='clause-sync.durable'] summary").is_visible()
