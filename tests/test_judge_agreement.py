@@ -152,7 +152,7 @@ def held(then: Report, now: Report) -> Held:
 
 def of_the_run_alone(now: Report) -> bool:
     """Whether a report fails any gate, whatever its baseline has."""
-    ran = [case for case in now.cases if case.verdict is not Verdict.NOT_RUN]
+    ran = [case for case in now.cases if case.verdict is not Verdict.NOT_RUN or case.ended is Ending.DIED]
     compared = any(check.verdict in JUDGED for case in ran for check in case.checks)
     is_empty = not compared or (now.left_out is None and not now.executed.must)
     return bool(now.counts.error) or is_empty

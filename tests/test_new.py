@@ -206,5 +206,6 @@ def test_the_plugin_is_conformant(repository: Path, tmp_path: Path, tier: str) -
     report = load(tmp_path / "report.json")
     assert (report.verdict.value, report.suite.tier) == ("conformant", tier)
     assert (report.counts.violation, report.counts.warning, report.counts.error) == (0, 0, 0)
-    # What is not promised is absent in each of its cases.
-    assert {claim.state.value for claim in report.claims} == {"kept"}
+    # Whether a rename is atomic takes threads to find out.
+    unchecked = set() if tier == "full" else {"unchecked"}
+    assert {claim.state.value for claim in report.claims} == {"kept"} | unchecked

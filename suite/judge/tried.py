@@ -6,7 +6,7 @@ is known by what was tried, and not by what was broken.
 
 from collections.abc import Iterable
 
-from ...reports.model.records import REST, CaseRecord
+from ...reports.model.records import REST, CaseRecord, Ending
 from ...reports.model.verdicts import JUDGED, Verdict
 
 #: The verdicts of checks that looked at an answer of the plugin, also where it left nothing to compare.
@@ -37,6 +37,9 @@ def is_looked_at(case: CaseRecord, clause: str) -> bool:
 
 
 def anything(cases: Iterable[CaseRecord]) -> bool:
-    """Whether a case compared something with an answer, and was not cut short by what is missing here."""
-    ran = (case for case in cases if case.verdict is not Verdict.NOT_RUN)
+    """Whether a case compared something with an answer, and was not cut short by what is missing here.
+
+    One in which an op did not come back ran, also where that is waived.
+    """
+    ran = (case for case in cases if case.verdict is not Verdict.NOT_RUN or case.ended is Ending.DIED)
     return any(check.verdict in JUDGED for case in ran for check in case.checks)

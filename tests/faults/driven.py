@@ -49,8 +49,9 @@ def all_cases(tier: str) -> tuple[Listed, ...]:
 
 
 def of_clause(name: str) -> list[Listed]:
-    """The cases that declare this clause."""
-    return [case for case in all_cases("full") if name in case.clauses]
+    """The cases that declare this clause; those that take long come last."""
+    about = [case for case in all_cases("large") if name in case.clauses]
+    return sorted(about, key=lambda case: case.tier == "large")
 
 
 def of_op(op: str, tier: str) -> list[Listed]:
