@@ -108,21 +108,26 @@ def test_an_object_that_breaks_stays_readable_as_far_as_it_came(tmp_path: Path) 
             assert bytes_of(proxy) == [f"bytes={CAME}-{SIZE - 1}"]
 
 
-def held_wrongly(proxy: ProxyStub, store: S3Server) -> None:
-    """Dragonfly holds altered bytes under the tag that the object has."""
+def held_wrongly(proxy: ProxyStub, store: S3Server, rest: threading.Event | None = None) -> None:
+    """Dragonfly holds altered bytes under the tag that the object has; what follows the first MiB waits for `rest`."""
     tag = store.buckets[BUCKET]["tests/file"].etag.strip('"')
-    proxy.inject(
-        lambda asked, right: replace(right, body=ALTERED) if asked.headers["x-dragonfly-tag"] == tag else right
-    )
+
+    def altered(asked: Asked, right: Reply) -> Reply:
+        held = asked.headers["x-dragonfly-tag"] == tag
+        return replace(right, body=ALTERED, drip=rest, free=1 << 20) if held else right
+
+    proxy.inject(altered)
 
 
 def test_altered_bytes_that_were_read_end_in_data_loss(tmp_path: Path) -> None:
     with served(tmp_path, **GROWING, retry_deadline_s=10) as (store, proxy, fs):
         store.put("tests/file", CONTENT)
-        held_wrongly(proxy, store)
+        rest = threading.Event()
+        held_wrongly(proxy, store, rest)
         with opened(fs) as file:
-            # Nobody can know it yet.
+            # Nobody can know it before the last byte is there.
             assert file.read(0, 100).value.data == ALTERED[:100]
+            rest.set()
             assert file.read(SIZE - 1, 1).code is Code.DATA_LOSS
             for offset in (0, 1000, SIZE - 1):
                 assert file.read(offset, 1).code is Code.DATA_LOSS
