@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import Died, Hung, Outcome, Read
-from tffs_conformance.harness.targets.backing import Unable
+from tffs_conformance.harness.ops.outcomes import DiedError, Hung, Outcome, Read
+from tffs_conformance.harness.targets.backing import BackingUnableError
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -77,7 +77,7 @@ def test_only_what_hangs_again_hangs_for_the_allocator(tmp_path: Path, hangs_aga
         tries += 1
         if tries == 1 or (tries == 3 and hangs_again):
             case.bench.loader.filling = False
-            raise Died(Hung("read", 1))
+            raise DiedError(Hung("read", 1))
         one.check.that("read.succeeds", True, "a", "a")
 
     if hangs_again:
@@ -86,6 +86,6 @@ def test_only_what_hangs_again_hangs_for_the_allocator(tmp_path: Path, hangs_aga
         assert (record.verdict, tries) == (Verdict.CONFORM, 3)
         assert "MALLOC_PERTURB_" in str(record.reason)
     else:
-        with pytest.raises(Unable, match=r"^read did not answer within 1 s once, and came back") as raised:
+        with pytest.raises(BackingUnableError, match=r"^read did not answer within 1 s once, and came back") as raised:
             performed(case, body)
         assert conclude(case, raised.value).checks == (CheckRecord("read.succeeds", Verdict.NOT_RUN),)

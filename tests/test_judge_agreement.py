@@ -29,7 +29,7 @@ from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.judge import compare, course, exit_code, gate, merge, reports, targets, tried, waivers
 from tffs_conformance.suite.judge.course import Course
-from tffs_conformance.suite.judge.gate import Baseline, Held
+from tffs_conformance.suite.judge.gate import Baseline, GateResult
 
 #: What the reports are about: two classes, and a law that any call may break.
 CLAUSES: dict[str, ClauseFacts] = {
@@ -145,9 +145,9 @@ def selected(cases: Collection[CaseRecord], of: Collection[CaseRecord]) -> Repor
     return report(cases, left_out=way(cases, of).left_out({case.id for case in cases}))
 
 
-def held(then: Report, now: Report) -> Held:
+def held(then: Report, now: Report) -> GateResult:
     """A report that is held to another."""
-    return Held(Baseline("base.json", then), now)
+    return GateResult(Baseline("base.json", then), now)
 
 
 def of_the_run_alone(now: Report) -> bool:
@@ -398,7 +398,7 @@ def whatever_was_not_run(counts: Any, **more: Any) -> Any:
     return _JUDGE_CLASS(counts, **(more | {"not_run": ()}))
 
 
-class OfTheComparisonAlone(Held):
+class OfTheComparisonAlone(GateResult):
     """What compare said before it was the gate's code."""
 
     @property

@@ -12,7 +12,7 @@ from ..ops.codes import Code
 from ..ops.defaults import Defaults, answer, by_default
 from ..ops.filesystem import MemoryRegion, RandomAccessFile, WritableFile
 from ..ops.guard import Guard
-from ..ops.outcomes import Crashed, Died, Entries, Existence, Outcome, Source, Statistics, Undeleted
+from ..ops.outcomes import Crashed, DiedError, Entries, Existence, Outcome, Source, Statistics, Undeleted
 from ..ops.tables import asks_for_the_kind, available
 from .files import HostMemoryRegion, HostRandomAccessFile, HostWritableFile
 from .raw import RawFilesystem
@@ -76,7 +76,7 @@ class HostFilesystem(Defaults):
         if uri not in self.translated:
             name = self.raw.translate_name(uri).value
             if name is None:
-                raise Died(Crashed("translate_name", "it returned NULL, for which TensorFlow aborts"))
+                raise DiedError(Crashed("translate_name", "it returned NULL, for which TensorFlow aborts"))
             self.translated[uri] = name
         return self.translated[uri]
 

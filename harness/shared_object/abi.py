@@ -21,7 +21,7 @@ from pathlib import Path
 from ..native import RUNTIME_NAME
 from . import elf, releases
 from .demangle import demangled
-from .elf import NotElf, SharedObject
+from .elf import NotElfError, SharedObject
 from .releases import LIBRARIES, PYTHON_NAME, Exports
 from .runtimes import CXX_NAME
 
@@ -134,7 +134,7 @@ class _Library:
 
 
 def of(plugin: Path, content: bytes | None = None, table: Exports | None = None) -> Abi:
-    """Look at a plugin. Raises NotElf, and OSError where it cannot be read.
+    """Look at a plugin. Raises NotElfError, and OSError where it cannot be read.
 
     With `content` the plugin is another machine's, of whose libraries nothing is known.
     """
@@ -242,7 +242,7 @@ def _asked(plugin: _Library, *, here: bool) -> list[_Library]:
 def _read(path: Path) -> SharedObject | None:
     try:
         return elf.read(path.read_bytes())
-    except (NotElf, OSError):
+    except (NotElfError, OSError):
         return None
 
 

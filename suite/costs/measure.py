@@ -7,17 +7,17 @@ from dataclasses import replace as changed
 
 from msgspec.structs import replace
 
-from ...harness.hosting.loader import Blocked
-from ...harness.launchers.launcher import Lost
-from ...harness.ops.outcomes import Died
-from ...harness.targets.backing import Unable
-from ...reports.model.costs import Called, Cost, Costs, Held
+from ...harness.hosting.loader import BlockedError
+from ...harness.launchers.launcher import HostLostError
+from ...harness.ops.outcomes import DiedError
+from ...harness.targets.backing import BackingUnableError
+from ...reports.model.costs import Called, Cost, Costs, HeldMemory
 from ..engine.knowledge import NOTHING, Knowledge
 from ..engine.target import Target
 from ..engine.workbench import Workbench
 from .calls import CallCounter, called
 from .findings import findings
-from .ground import Ground, Unmeasured
+from .ground import Ground, UnmeasuredError
 from .memory import held
 from .reference import Reference, reference
 from .timing import Pace, cost, each_op
@@ -60,7 +60,7 @@ def measure(
 
 
 def _why(error: Exception) -> str:
-    if isinstance(error, Died | Blocked | Lost | Unable | Unmeasured):
+    if isinstance(error, DiedError | BlockedError | HostLostError | BackingUnableError | UnmeasuredError):
         return str(error)
     return f"{type(error).__name__}: {error}"
 
@@ -75,7 +75,7 @@ class _Measuring:
         self._pace = pace
         self._beside = Reference("not looked at")
         self._figures: list[tuple[Workload | None, Cost]] = []
-        self._memory: list[Held] = []
+        self._memory: list[HeldMemory] = []
 
     def on(self, bench: Workbench, target: Target, root: str, grounds: ExitStack) -> Costs:
         """All there is to measure. Raises what goes wrong."""

@@ -30,7 +30,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ValueFormat:
     """How values are shown: `told` says what a reader is told of a text, before it is cut at `most` characters.
 
     `kept` takes byte strings that are cut; then they are shown with their digest, which is what they are kept as.
@@ -96,12 +96,12 @@ class Form:
         return argument
 
 
-_PLAIN = Form()
+_PLAIN = ValueFormat()
 
 
 def show(value: object, told: Callable[[str], str] = str) -> str:
     """A value in few characters; `told` says what a reader is told of a text."""
-    return (_PLAIN if told is str else Form(told)).show(value)
+    return (_PLAIN if told is str else ValueFormat(told)).show(value)
 
 
 def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:

@@ -3,7 +3,7 @@
 from ...harness.hosting import remote_file
 from ...harness.shared_object import abi
 from ...harness.shared_object.abi import Abi
-from ...harness.shared_object.elf import NotElf
+from ...harness.shared_object.elf import NotElfError
 from ...reports.model.abi import spans
 from .case import Case
 
@@ -21,7 +21,7 @@ def abi_of(case: Case) -> Abi | None:
     target = case.bench.target
     try:
         return abi.of(target.plugin, content(case) if target.host_command else None)
-    except NotElf:
+    except NotElfError:
         return None
 
 

@@ -17,7 +17,7 @@ from ..engine.ending import conclude
 from . import reproducers
 from .draws import BY_THE_SEED
 from .machines import Attempt, Maker
-from .shrink import Enough, shrink, valid
+from .shrink import EnoughTriedError, shrink, valid
 from .tried import Tried
 from .walk import history
 
@@ -30,7 +30,7 @@ HURRY = 0.05
 LEAST_PATIENCE = 0.25
 
 
-class Diverged(Exception):
+class DivergedError(Exception):
     """The plugin and the model differ on a history. Hypothesis searches for this exception."""
 
 
@@ -48,7 +48,7 @@ class Search:
         self.found: Tried | None = None
 
     def attempt(self, steps: Sequence[Step]) -> None:
-        """Try a history. Raise Diverged where plugin and model differ on it."""
+        """Try a history. Raise DivergedError where plugin and model differ on it."""
         if self.found is None:
             tried = self._try(tuple(steps))
             if self.best is None or tried.interest > self.best.interest:
@@ -56,7 +56,7 @@ class Search:
             if tried.broken is not None:
                 self.found = tried
         if self.found is not None:
-            raise Diverged
+            raise DivergedError
 
     @property
     def told(self) -> str:
@@ -78,7 +78,7 @@ class Search:
                 return False
             if steps not in tries:
                 if len(tries) > most:
-                    raise Enough
+                    raise EnoughTriedError
                 tries[steps] = self._try(steps)
             return tries[steps].broken == found.broken
 
@@ -111,7 +111,7 @@ class Search:
 def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
     """Try the histories that failed before, then those that `generate` makes. The case takes the result."""
     search = Search(case)
-    with suppress(Diverged):
+    with suppress(DivergedError):
         for trace in reproducers.known(case):
             if search.decided(trace.steps):
                 search.attempt(trace.steps)

@@ -9,14 +9,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from .status import Status
+from .status import CampaignProgress
 
 #: Seconds from line to line in a log.
 EVERY = 30.0
 
 
 @contextmanager
-def shown(status: Status, every: float = EVERY) -> Iterator[tuple[Callable[[Status], None], Callable[[str], None]]]:
+def shown(
+    status: CampaignProgress, every: float = EVERY
+) -> Iterator[tuple[Callable[[CampaignProgress], None], Callable[[str], None]]]:
     """Two functions for as long as a campaign runs: one shows how far it is, the other says a sentence."""
     console = Console(file=sys.stderr, highlight=False)
     if not console.is_terminal:
@@ -32,7 +34,7 @@ def shown(status: Status, every: float = EVERY) -> Iterator[tuple[Callable[[Stat
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(status.plan.name, total=status.tasks, completed=status.ended, more="")
 
-        def show(now: Status) -> None:
+        def show(now: CampaignProgress) -> None:
             more = f"{now.rate:.1f}/min, {now.histories} histories, {now.findings} findings"
             bar.update(task, completed=now.ended, more=more)
 
@@ -47,7 +49,7 @@ class _Lines:
         self._next = time.monotonic()
         self._told = -1
 
-    def show(self, status: Status) -> None:
+    def show(self, status: CampaignProgress) -> None:
         """Say how far it is, if it is time."""
         if status.ended != self._told and (time.monotonic() >= self._next or status.ended == status.tasks):
             print(status.line(), file=sys.stderr, flush=True)

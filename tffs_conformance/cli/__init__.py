@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..harness.native import NativePartsMissing
+from ..harness.native import NativePartsMissingError
 from .abi import abi
 from .campaign import campaign
 from .config import config
@@ -29,7 +29,7 @@ class Commands(click.Group):
         """Run the command that was given."""
         try:
             return super().invoke(ctx)
-        except NativePartsMissing as missing:
+        except NativePartsMissingError as missing:
             raise click.ClickException(str(missing)) from None
 
 

@@ -7,11 +7,11 @@ from ..reports.forms.lines import Line, fitting, wrapped
 from ..reports.model.counts import number
 from ..reports.model.verdicts import Verdict
 from ..suite.judge.compare import Kind
-from ..suite.judge.gate import Held
+from ..suite.judge.gate import GateResult
 from .comparison_text import SHOWN, broken, no_longer_executed, told
 
 
-def lines(held: Held, *, width: int, verbosity: int = 0) -> Iterator[Line]:
+def lines(held: GateResult, *, width: int, verbosity: int = 0) -> Iterator[Line]:
     """The lines for one target, behind its summary."""
     columns = fitting(width)
     most = None if verbosity > 0 else SHOWN
@@ -36,7 +36,7 @@ def lines(held: Held, *, width: int, verbosity: int = 0) -> Iterator[Line]:
         yield from told(title, held.found.of(kind), columns, most)
 
 
-def _old(held: Held) -> str:
+def _old(held: GateResult) -> str:
     """How many clauses are broken as they were."""
     new = {(one.case, one.clause) for one in held.found.of(Kind.BROKEN)}
     old = {
