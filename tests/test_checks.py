@@ -109,6 +109,6 @@ def test_what_is_only_noted_is_no_breach() -> None:
 
 def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
     made = Checks("read/a", (MUST,), "mine:///case", Claims(), Redaction({}))
-    assert made.told("a/b of mine:///case/c") == "a/b of {case}/c"
-    assert Checks("read/a", (MUST,), "mine:///x", Claims(), Redaction({})).told("in /x/y") == "in {case}/y"
-    assert Checks("read/a", (MUST,), "mine://host/case", Claims(), Redaction({})).told("ab") == "ab"
+    assert made.presentable("a/b of mine:///case/c") == "a/b of {case}/c"
+    assert Checks("read/a", (MUST,), "mine:///x", Claims(), Redaction({})).presentable("in /x/y") == "in {case}/y"
+    assert Checks("read/a", (MUST,), "mine://host/case", Claims(), Redaction({})).presentable("ab") == "ab"

@@ -133,7 +133,7 @@ class _Library:
         return self.shared is not None and symbol in self.shared.exported
 
 
-def of(plugin: Path, content: bytes | None = None, table: Exports | None = None) -> Abi:
+def read(plugin: Path, content: bytes | None = None, table: Exports | None = None) -> Abi:
     """Look at a plugin. Raises NotElfError, and OSError where it cannot be read.
 
     With `content` the plugin is another machine's, of whose libraries nothing is known.
@@ -158,7 +158,7 @@ def of(plugin: Path, content: bytes | None = None, table: Exports | None = None)
         if not owner and not known and (unknown or _is_of_template(symbol)):
             untold += [symbol] * (not unknown)
             continue
-        having = dict(zip(LIBRARIES, table.of(symbol), strict=True))
+        having = dict(zip(LIBRARIES, table.exporters(symbol), strict=True))
         first = {one.name for one in asked[:place]}
         got = 0
         for name, scope in zip(LIBRARIES, table.scope, strict=True):
@@ -175,8 +175,8 @@ def of(plugin: Path, content: bytes | None = None, table: Exports | None = None)
         libraries=shared.libraries,
         glibc=shared.glibc,
         releases=table.releases,
-        missing=missing.of(table),
-        captured=captured.of(table),
+        missing=missing.found_in(table),
+        captured=captured.found_in(table),
         unknown=unknown,
         of_tensorflow=tuple(of_tensorflow),
         untold=tuple(untold),
@@ -216,7 +216,7 @@ class _Groups:
         if bits:
             self._symbols.setdefault((library, bits), []).append(symbol)
 
-    def of(self, table: Exports) -> tuple[Symbols, ...]:
+    def found_in(self, table: Exports) -> tuple[Symbols, ...]:
         return tuple(
             Symbols(library, tuple(symbols), table.named(bits)) for (library, bits), symbols in self._symbols.items()
         )

@@ -55,7 +55,7 @@ def measure(
             found = measuring.on(bench, target, target.root, grounds)
     except Exception as error:
         # Whatever a plugin does: what was measured until then is told, and the run goes on.
-        found = measuring.told(_why(error))
+        found = measuring.result(_why(error))
     return replace(found, seconds=round(time.monotonic() - began, 1))
 
 
@@ -91,7 +91,7 @@ class _Measuring:
         self._memory += held(ground, other, entries)
         if self._counter is not None:
             self._called += called(ground, self._counter)
-        return self.told(None)
+        return self.result(None)
 
     def _other(self, grounds: ExitStack) -> Ground | None:
         if self._beside.target is None:
@@ -106,7 +106,7 @@ class _Measuring:
         grounds.callback(ground.close)
         return ground
 
-    def told(self, failure: str | None) -> Costs:
+    def result(self, failure: str | None) -> Costs:
         """The figures so far, and what they say."""
         beside = self._beside
         return Costs(

@@ -102,10 +102,10 @@ class Checks:
         if isinstance(expected, dict) and isinstance(got, dict) and expected != got:
             here, there = differing(expected, got)
             return self.record(
-                name, False, f"{what} has {show(here, self.told)}", f"{what} has {show(there, self.told)}"
+                name, False, f"{what} has {show(here, self.presentable)}", f"{what} has {show(there, self.presentable)}"
             )
         return self.record(
-            name, expected == got, f"{what}={show(expected, self.told)}", f"{what}={show(got, self.told)}"
+            name, expected == got, f"{what}={show(expected, self.presentable)}", f"{what}={show(got, self.presentable)}"
         )
 
     def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
@@ -177,11 +177,13 @@ class Checks:
         """Make one statement, and give `holds` back. `declared` is for clauses that every case may check."""
         if not declared and not self.any_clause and name not in self._clauses:
             raise MisusedError(f"{self._id} checks {name} and does not declare it")
-        expected, got = (bounds.compared(self.told(text)) for text in (expected, got))
-        sharing.add(self.made, Statement(clause(name).id, holds, expected, got, reading, self.told(said) or None))
+        expected, got = (bounds.compared(self.presentable(text)) for text in (expected, got))
+        sharing.add(
+            self.made, Statement(clause(name).id, holds, expected, got, reading, self.presentable(said) or None)
+        )
         return holds
 
-    def told(self, text: str) -> str:
+    def presentable(self, text: str) -> str:
         """A text without what differs from run to run, so that a waiver fits again, and without secrets."""
         if not text:
             return text

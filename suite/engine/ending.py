@@ -62,7 +62,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     evidence = seen(case, error)
     judged = judge(evidence, case.bench.claims)
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
-    form, trace = ValueFormat(case.check.told), case.surroundings.trace
+    form, trace = ValueFormat(case.check.presentable), case.surroundings.trace
     unremarkable = judged.verdict in UNREMARKABLE
     ops = () if unremarkable else tuple(case.bench.redaction.text(form.line(call)) for call in trace)
     record = CaseRecord(
@@ -70,14 +70,14 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         clauses=case.clauses,
         verdict=judged.verdict,
         checks=judged.checks,
-        reason=case.check.told(judged.reason) if judged.reason else None,
+        reason=case.check.presentable(judged.reason) if judged.reason else None,
         stimulus=case.stimulus,
         ops=ops,
         ended=judged.ended,
         cause=evidence.flaw.op if evidence.flaw else None,
         executed=bool(trace),
         duration=_took(case),
-        output=case.check.told(case.surroundings.output),
+        output=case.check.presentable(case.surroundings.output),
         tier=case.tier,
     )
     short = bounds.fitted(record)
@@ -106,7 +106,7 @@ def not_started(case: Listed, reason: str) -> CaseRecord:
     )
 
 
-def performed(case: Case, body: Body) -> None:
+def run_case(case: Case, body: Body) -> None:
     """Run a case. One that hangs is tried again with an allocator that fills nothing, before that is told.
 
     Where it comes back then, it is tried once more as it was: only what hangs there again hangs for the allocator.
@@ -212,16 +212,16 @@ def _block(case: Case, error: BaseException | None) -> Block | None:
             return None
         case BlockedError():
             death = None if error.death is None else _death(case, error.death, False)
-            return Block(error.op, bounds.compared(case.check.told(error.why)), error.absent, death)
+            return Block(error.op, bounds.compared(case.check.presentable(error.why)), error.absent, death)
         case AbsentOpError() if error.op in case.bench.claims.ops_promised:
-            return Block(error.op, bounds.compared(case.check.told(str(error))))
+            return Block(error.op, bounds.compared(case.check.presentable(str(error))))
     return None
 
 
 def _death(case: Case, death: outcomes.Death, preparing: bool) -> Death:
     """A death in the judge's words. A walk that does not end is one of core, which only asked the op."""
     walk = isinstance(death, outcomes.Endless)
-    return Death(death.op, FALLS[type(death)], bounds.compared(case.check.told(str(death))), preparing or walk)
+    return Death(death.op, FALLS[type(death)], bounds.compared(case.check.presentable(str(death))), preparing or walk)
 
 
 def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) -> Block | None:
@@ -255,13 +255,13 @@ def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) 
         return None
     judged = {"create_dir"} if found.op == "create_dir" else WRITES
     about = judged & {clause(name).op for name in case.clauses}
-    return None if about else Block(found.op, bounds.compared(case.check.told(found.why)))
+    return None if about else Block(found.op, bounds.compared(case.check.presentable(found.why)))
 
 
 def _statements(case: Case) -> tuple[Statement, ...]:
     """What the case compared; what was broken of the laws, wherever it shows, and kept, where the case is about it."""
     made, trace = list(case.check.made), case.surroundings.trace
     for one in laws.rulings(trace, case.clauses, trace.preparing):
-        expected, got = (bounds.compared(case.check.told(text)) for text in (one.expected, one.got))
+        expected, got = (bounds.compared(case.check.presentable(text)) for text in (one.expected, one.got))
         sharing.add(made, Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared))
     return tuple(made)

@@ -20,7 +20,7 @@ def abi_of(case: Case) -> Abi | None:
     """What it asks of the dynamic loader; None where it is no shared object."""
     target = case.bench.target
     try:
-        return abi.of(target.plugin, content(case) if target.host_command else None)
+        return abi.read(target.plugin, content(case) if target.host_command else None)
     except NotElfError:
         return None
 

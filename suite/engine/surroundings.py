@@ -112,7 +112,7 @@ class Surroundings:
         return self.bench.scheme(self.loaded).present
 
     @property
-    def performed(self) -> frozenset[str]:
+    def available_ops(self) -> frozenset[str]:
         """The ops that can be performed, by the plugin or by core's default."""
         return frozenset(op for op in OPS if self.fs.available(op))
 

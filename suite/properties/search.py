@@ -59,7 +59,7 @@ class Search:
             raise DivergedError
 
     @property
-    def told(self) -> str:
+    def tried_in_words(self) -> str:
         """How much was tried, in words. The same version of Hypothesis makes the same histories of a seed."""
         seed = self._bench.target.seed
         return f"{self._number} histories were tried: seed {seed}, Hypothesis {hypothesis.__version__}"
@@ -122,11 +122,11 @@ def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
         return
     if search.found is not None:
         tried = search.smallest(search.found)
-        case.adopt(tried.record, reproducers.write(case, tried, search.told))
+        case.adopt(tried.record, reproducers.write(case, tried, search.tried_in_words))
         return
     reproducers.forget(case)
     if search.best is not None:
-        case.adopt(search.best.record, search.told)
+        case.adopt(search.best.record, search.tried_in_words)
 
 
 def machine(case: Case, kind: type[Maker]) -> None:
@@ -141,7 +141,7 @@ def machine(case: Case, kind: type[Maker]) -> None:
         hypothesis.seed(target.seed)(Made)
         run_state_machine_as_test(Made, settings=_settings(target.examples))
 
-    available, unsupported = case.surroundings.performed, case.bench.claims.unsupported
+    available, unsupported = case.surroundings.available_ops, case.bench.claims.unsupported
     # Histories have hosts of their own, and a plugin may be for one process at a time.
     case.surroundings.end_host()
     explore(case, generate)

@@ -90,7 +90,7 @@ def read(store: Store) -> CampaignProgress:
     return status
 
 
-def told(found: Found) -> str:
+def finding_line(found: Found) -> str:
     """A finding on one line."""
     where = f"{found.case}, seed {found.seed}" if found.seed else found.case
     return f"{found.target}: {found.clause} ({where}): expected {found.expected}, got {found.got}"

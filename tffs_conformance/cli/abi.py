@@ -30,7 +30,7 @@ def abi(plugin: str, every: bool) -> None:
     """
     path = plugin_path(plugin)
     try:
-        found = loader.of(path)
+        found = loader.read(path)
     except OSError as error:
         raise click.UsageError(f"{printable(plugin)} cannot be read: {error.strerror}") from error
     except NotElfError as error:

@@ -145,7 +145,7 @@ def _tell_findings(store: Store) -> int:
     count = 0
     for count, one in enumerate(store.findings(), start=1):
         if count <= TOLD:
-            click.echo(f"  {printable(status.told(one))}")
+            click.echo(f"  {printable(status.finding_line(one))}")
     if count > TOLD:
         click.echo(f"  and {count - TOLD} more findings")
     return count

@@ -75,7 +75,7 @@ def _content(host: Host, plugin: Path) -> bytes:
 def _told(plugin: Path, content: bytes | None) -> Abi | None:
     """What the file says; with `content` it is another machine's."""
     try:
-        return abi.of(plugin, content)
+        return abi.read(plugin, content)
     except NotElfError:
         return None
 
