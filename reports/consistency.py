@@ -22,7 +22,7 @@ def hold(report: Report, path: Path | None = None) -> None:
 
     What is counted must be what the cases have, and no verdict may be better than what is counted. How a verdict
     follows from the counts is the business of the version that wrote the report. Raises TruncatedReportError,
-    DuplicateCaseError, UnknownClauseError or AlteredReportError.
+    DuplicateCaseError, UndeclaredClauseError or AlteredReportError.
     """
     if report.end.cases != len(report.cases):
         raise TruncatedReportError(

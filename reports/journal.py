@@ -94,7 +94,7 @@ class Journal:
     def case(self, record: CaseRecord) -> None:
         """Write down a case that ended.
 
-        Raises DuplicateCaseError and UnknownClauseError, both defects of the suite, before anything is written.
+        Raises DuplicateCaseError and UndeclaredClauseError, both defects of the suite, before anything is written.
         """
         self._roll.enter(record)
         self._verdicts[record.id] = record.verdict
@@ -103,7 +103,7 @@ class Journal:
     def case_again(self, record: CaseRecord) -> None:
         """Write down a case that ended, and that may have ended before: what counts is the worst that was seen.
 
-        Raises UnknownClauseError.
+        Raises UndeclaredClauseError.
         """
         before = self._verdicts.get(record.id)
         if before is None:
@@ -148,7 +148,7 @@ def read(path: Path) -> Ended:
     """What a journal says. One without a footer, its last line torn perhaps, is of a run that was killed.
 
     Raises EmptyReportError, NotAReportError, TruncatedReportError (nothing can be known: the header is torn, or lines
-    are missing before the footer), DuplicateCaseError, UnknownClauseError, or OSError.
+    are missing before the footer), DuplicateCaseError, UndeclaredClauseError, or OSError.
     """
     objects = _objects(path)
     first = next(objects)

@@ -35,14 +35,14 @@ class Roll:
         return len(self._cases)
 
     def enter(self, case: CaseRecord) -> None:
-        """Take a case. Raises DuplicateCaseError and UnknownClauseError, both defects of the suite."""
+        """Take a case. Raises DuplicateCaseError and UndeclaredClauseError, both defects of the suite."""
         if case.id in self._cases:
             raise DuplicateCaseError(self._path, f"the case {case.id!r} stands in it twice")
         self.known(case)
         self._cases.add(case.id)
 
     def known(self, case: CaseRecord) -> None:
-        """Raise UnknownClauseError where a case names a clause that is none."""
+        """Raise UndeclaredClauseError where a case names a clause that is none."""
         for clause in (*case.clauses, *(check.clause for check in case.checks)):
             if clause not in self._clauses:
                 raise UndeclaredClauseError(self._path, f"the case {case.id!r} names the unknown clause {clause!r}")
@@ -64,7 +64,7 @@ class Tally:
         self.not_run: dict[str, dict[str, None]] = {name: {} for name in self.classes}
 
     def add(self, case: CaseRecord) -> None:
-        """Count one case. Raises DuplicateCaseError and UnknownClauseError."""
+        """Count one case. Raises DuplicateCaseError and UndeclaredClauseError."""
         self._roll.enter(case)
         self._executed_cases += case.executed
         for check in case.checks:
