@@ -22,6 +22,7 @@ SHOWN = (
     ("rename_file.only-beside", "scenarios/checkpoint", "rename_file.succeeds"),
     ("appendable.missing-is-error", "write/append-nothing-at-all[missing]", "new_appendable_file.succeeds"),
     ("read.one-call", "storage/one-read-of-2-gib", "read.ok-is-exactly-n"),
+    ("get_matching_paths.first-thousand", "listing/two-pages", "get_matching_paths.succeeds"),
     ("append.large-overtakes", "write/mixed-sizes[small-then-large]", "append.writes-exactly-n"),
     ("append.tries-again", "limits/room-again", "append.writes-exactly-n"),
     ("close.closes-twice", "write/another-between-close-and-cleanup", "close.then-cleanup"),
