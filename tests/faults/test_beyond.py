@@ -57,3 +57,9 @@ def test_wrong_bytes_are_no_overrun() -> None:
     records = judge("fakes/faulty", "read.garbage", cases).records
     broken = {check.clause for one in records for check in one.checks if check.verdict is Verdict.VIOLATION}
     assert broken == {"read.returns-the-bytes"}
+
+
+def test_what_an_open_that_fails_leaves_behind_is_not_laid_upon_delete_file() -> None:
+    cases = [one for one in all_cases("full") if one.id == "tree/delete-file"]
+    (record,) = judge("fakes/faulty", "changes-on-error:new_random_access_file", cases).records
+    assert record.verdict is Verdict.CONFORM, record.checks
