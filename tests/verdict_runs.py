@@ -34,6 +34,8 @@ TABLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("faul
 FEW_HISTORIES = ("--seed=1", "--examples=10")
 BACKING = "--backing=file://{path}"
 MISSED = "NOT CAUGHT"
+#: Seconds that a call may take in a case of the tier `large`.
+PATIENT = 60
 #: The ops that a fake replaces, where neither the name of the fault nor its clause says which.
 REPLACES = {
     "options.no-name": {"get_filesystem_configuration"},
@@ -91,8 +93,10 @@ def _faults() -> Iterator[Run]:
         patience = HANGING if "hang" in fault else BUSY
         scheme = [f"--scheme={OF_SEVERAL[fault]}"] if fault in OF_SEVERAL else []
         own = cases.get(name, set())
-        tier = ["--tier=large"] if any(case.id in own for case in all_cases("large") if case.tier == "large") else []
-        given = (*_fake(plugin, fault), *scheme, *tier, f"--call-timeout={patience}", BACKING)
+        is_large = any(case.id in own for case in all_cases("large") if case.tier == "large")
+        # The last of two options of one name counts.
+        large = ["--tier=large", f"--call-timeout={PATIENT}"] if is_large else []
+        given = (*_fake(plugin, fault), *scheme, f"--call-timeout={patience}", *large, BACKING)
         yield Run(f"faults/{name}", given, clauses, own)
 
 
