@@ -74,12 +74,12 @@ def test_every_clause_is_a_rule() -> None:
 
 
 def test_violations_stand_before_warnings_and_causes_before_their_consequences() -> None:
-    clauses = {name: clause("MUST", "read", "read", order=9 - k) for k, name in enumerate(("read.late", "read.cause"))}
+    clauses = {name: clause("MUST", "read", "read", order=k) for k, name in enumerate(("read.late", "read.cause"))}
     odd = case("read/odd", ("read.late", "warning"))
     run = run_of(
         build(
             replace(HEADER, clauses=clauses),
-            [odd, case("read/b", ("read.late", "violation"), ("read.cause", "violation"))],
+            [odd, case("read/b", ("read.cause", "violation"), ("read.late", "violation"))],
             duration=1,
             left_out=None,
         )
