@@ -26,7 +26,6 @@ from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
 
-
 #: Seconds, for calls that do not come back. All others have more: a busy machine may need as long to load a plugin.
 SHORT = 0.2
 
