@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -164,6 +165,24 @@ def test_a_worker_has_a_fork_server_as_long_as_it_asks(tmp_path: Path, monkeypat
         assert not Path(address).parent.exists()
         processes.add(process.pid)
     assert len(processes) == 2
+
+
+def test_a_fork_server_that_ends_as_it_is_asked_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = fork_server._of_this_worker
+    asked_of: list[str] = []
+
+    def ends() -> str:
+        asked_of.append(known())
+        if len(asked_of) == 1:
+            fork_server._own()[1].kill()
+            fork_server._own()[1].wait(LONG)
+        return asked_of[-1]
+
+    monkeypatch.setattr(fork_server, "_of_this_worker", ends)
+    assert fork_server.run(asked(tmp_path, "test_short.py"), LONG) == 0
+    assert len(set(asked_of)) == 2
+    # It was killed, and could not do that itself.
+    shutil.rmtree(Path(asked_of[0]).parent)
 
 
 def test_a_fork_server_is_its_owners_alone() -> None:
