@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
@@ -16,10 +17,13 @@ ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name our marks."""
+    """Name our marks, and say what holds of all tests."""
     # A shell that runs the tests in the background has SIGINT ignored, and what they start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # How long an example takes is up to the machine.
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
     config.addinivalue_line("markers", "long: begins before all others, for it takes long")
 
 

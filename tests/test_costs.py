@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -176,9 +175,13 @@ class Noisy:
 
 
 @pytest.mark.parametrize(("noise", "more"), [(0.0, False), (3.0, True)], ids=["quiet", "busy"])
-def test_an_exponent_that_is_not_sure_is_measured_for_longer(noise: float, more: bool) -> None:
+def test_an_exponent_that_is_not_sure_is_measured_for_longer(
+    noise: float, more: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # There is time enough: it ends because it was visited as often as may be.
+    monkeypatch.setattr(timing, "PATIENCE", 2)
     sides: Any = {size: [Noisy(size, noise)] for size in (16, 64, 256, 1024)}
-    timing._visit(sides, 0.3)
+    timing._visit(sides, 60)
     visits = len(sides[16][0].medians)
     assert (visits > timing.VISITS) == more
     assert visits <= timing.VISITS * timing.PATIENCE
@@ -285,8 +288,8 @@ def test_who_interrupts_the_measuring_keeps_the_report(tmp_path: Path) -> None:
         command(*arguments), cwd=tmp_path, env=environment(), text=True, stdout=subprocess.PIPE
     ) as running:
         assert running.stdout is not None
+        # It is said before the first op is measured.
         assert any("measuring what posix costs" in line for line in running.stdout)
-        time.sleep(0.5)
         running.send_signal(signal.SIGINT)
         rest = running.stdout.read()
     assert "the measuring was interrupted" in rest

@@ -1,11 +1,13 @@
 """The dragonfly plugin on Dragonfly itself: services in docker, the bytes' way by the clients' own metrics."""
 
+import contextlib
 import json
 import os
 import random
+import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, filesystem, read, write
 from tests.store import Store
-from tests.topology import ACCESS, SECRET, sent, traffic, until, whole
+from tests.topology import ACCESS, PATIENCE, SECRET, sent, traffic, until, whole
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.services import Running
@@ -174,18 +176,62 @@ def test_without_its_client_a_read_is_unavailable(running: Running, store: Store
     assert (code, content) == (Code.UNAVAILABLE, b""), message
 
 
+class Relay:
+    """Between the plugin and a client of Dragonfly: of each answer it passes so much on, and the rest once it may."""
+
+    def __init__(self, client: str, free: int) -> None:
+        self.held, self.rest = threading.Event(), threading.Event()
+        self._client, self._free = client.rpartition(":"), free
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self.rest.set()
+        self._listener.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                one, _ = self._listener.accept()
+                threading.Thread(target=self._pass, args=(one,), daemon=True).start()
+
+    def _pass(self, one: socket.socket) -> None:
+        host, _, port = self._client
+        with one, contextlib.suppress(OSError), socket.create_connection((host, int(port))) as other:
+            threading.Thread(target=_copy, args=(one, other, lambda _: None), daemon=True).start()
+            _copy(other, one, self._hold)
+
+    def _hold(self, passed: int) -> None:
+        if passed >= self._free:
+            self.held.set()
+            self.rest.wait(PATIENCE)
+
+
+def _copy(source: socket.socket, target: socket.socket, passed: Callable[[int], object]) -> None:
+    """What comes from one socket goes to the other, until either ends; so ends the other. Tells how much it was."""
+    count = 0
+    with contextlib.suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+            count += len(data)
+            passed(count)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_RDWR)
+
+
 def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
     running: Running, store: Store, tmp_path: Path
 ) -> None:
-    # So much that it is still on its way when the client is gone.
-    store.put("/tffs/tests/huge", b"0123456789abcdef" * (2 * SIZE))
-    given = config(running, "client-b", retry_deadline_s=0.5)
-    before = traffic(running, "client-b")
-    container = running.containers["client-b"]
+    # More than what is on its way between two processes may hold: most of it is still with the client.
+    store.put("/tffs/tests/huge", b"0123456789abcdef" * (4 << 20))
+    relay = Relay(running.address("client-b", 4001), SIZE)
+    given = config(running, "client-b", retry_deadline_s=0.5) | {"addr": relay.address}
 
     def kill() -> None:
-        until(lambda: traffic(running, "client-b") != before, "client-b fetches nothing")
-        container.kill()
+        assert relay.held.wait(PATIENCE)
+        running.containers["client-b"].kill()
+        relay.rest.set()
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -194,6 +240,7 @@ def test_a_client_that_dies_in_the_midst_never_leaves_half_a_file(
             code, message, got = read(fs, f"{ROOT}/huge", 1 << 28)
     finally:
         killer.join()
+        relay.close()
         start(running, "client-b")
     assert code in (Code.UNAVAILABLE, Code.DATA_LOSS), message
     assert got == b""
@@ -214,4 +261,5 @@ def test_a_store_that_stalls_is_a_time_out(running: Running, store: Store, tmp_p
         finally:
             running.containers["s3"].unpause()
         assert (code, content) == (Code.DEADLINE_EXCEEDED, b"")
-        assert read(fs, f"{ROOT}/stalled")[2] == b"content"
+        # A second is not always enough for a store that has to wake up first.
+        until(lambda: read(fs, f"{ROOT}/stalled")[2] == b"content", "the store does not come back")

@@ -263,7 +263,8 @@ def outcome(world: World, request: Request, answer: Answer) -> Code:
     server.inject(lambda _, right: answer.make(right), times, request.known, done=answer.done)
     begun = time.monotonic()
     code = request.op(world, world.patient if answer.once else world.hasty)
-    assert time.monotonic() - begun < LIMIT_S + 1
+    # A busy machine takes its time beside; without a limit of ours the plugin would try for half a minute.
+    assert time.monotonic() - begun < 4 * LIMIT_S
     assert (world.content("d2"), world.content("e/c")) == (NEIGHBOUR, NEIGHBOUR)
     assert any(request.known(asked) for asked in server.asked)
     return code

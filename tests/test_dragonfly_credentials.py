@@ -18,6 +18,8 @@ from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 CONTENT = b"content" * 1000
+#: Seconds; for what has to come.
+PATIENCE = 120
 #: What a machine may have set, and what must not reach a cloud.
 NOTHING = dict.fromkeys(
     ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE",
@@ -127,11 +129,11 @@ def test_the_order(machine: Machine) -> None:
 @pytest.mark.parametrize("set_up", SERVICES, ids=named)
 def test_no_op_fails_while_credentials_expire(machine: Machine, set_up: SetUp) -> None:
     # Half of the time that they are good for has to hold one request at least: they end at whole seconds.
-    machine.issuer.lifetime_s = 3
+    machine.issuer.lifetime_s = 5
     set_up(machine)
     with machine.plugin() as fs:
-        until = time.monotonic() + 6
-        while time.monotonic() < until:
+        until = time.monotonic() + PATIENCE
+        while len(machine.store.signers()) < 3 and time.monotonic() < until:
             assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
             assert write(fs, at("other"), CONTENT) == (Code.OK, "")
             assert fs.path_exists(at("missing")).code is Code.NOT_FOUND

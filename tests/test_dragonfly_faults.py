@@ -28,7 +28,7 @@ NEW = OLD[::-1]
 TAG = "X-Dragonfly-Error-Type"
 ALWAYS = 10**9
 #: Seconds of trying again: more than recovery ever takes, and enough to see that there is none.
-LONG, SHORT = 10, 0.3
+LONG, SHORT = 60, 0.3
 NOWHERE = "http://127.0.0.1:1"
 
 #: What a run printed: what was injected, code, bytes, message.

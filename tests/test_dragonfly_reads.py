@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, Servers, at, configuration, filesystem, read
 from tests.faulty_http import Asked, Reply, without_length
 from tests.proxy_stub import ProxyStub
-from tests.s3_server import BUCKET, S3Server
+from tests.s3_server import BUCKET, S3Server, error
 from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
@@ -57,7 +58,8 @@ def test_a_client_that_served_may_serve_again(servers: Servers, tmp_path: Path, 
     def passed_by(_: Asked, right: Reply) -> Reply:
         return replace(right, headers={n: v for n, v in right.headers.items() if n != "X-Dragonfly-Task-ID"})
 
-    config = configuration(servers.store.url, servers.proxy.url, retry_deadline_s=2)
+    deadline_s = 60 if code is Code.OK else 2
+    config = configuration(servers.store.url, servers.proxy.url, retry_deadline_s=deadline_s)
     with filesystem(tmp_path, config) as fs:
         assert read(fs, at("first"))[0] is Code.OK
         servers.proxy.inject(passed_by, times)
@@ -180,15 +182,19 @@ def test_a_connection_that_nobody_takes(servers: Servers, tmp_path: Path) -> Non
         with filesystem(tmp_path, config) as fs:
             begun = time.monotonic()
             assert fs.stat(at("file")).code is Code.DEADLINE_EXCEEDED
-        # The first try, and at least one more.
-        assert 1.9 < time.monotonic() - begun < 6
+            took = time.monotonic() - begun
+        # The first try, and at least one more; two that take as long as they may without a configuration take ten.
+        assert 1.9 < took < 10
 
 
-def test_an_op_on_many_paths_has_one_budget_of_time(tmp_path: Path) -> None:
-    nowhere = "http://127.0.0.1:1"
-    with filesystem(tmp_path, configuration(nowhere, nowhere, retry_deadline_s=1)) as fs:
-        begun = time.monotonic()
-        got = fs.paths_exist([at(f"file-{k}") for k in range(20)])
-        assert time.monotonic() - begun < 5
+def test_an_op_on_many_paths_has_one_budget_of_time(servers: Servers, tmp_path: Path) -> None:
+    servers.store.inject(lambda _, __: error(503, "SlowDown"), done=False)
+    names = [f"file-{k}.bin" for k in range(100)]
+    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url, retry_deadline_s=1)) as fs:
+        got = fs.paths_exist([at(name) for name in names])
     assert got.value.statuses is not None
     assert {status.code for status in got.value.statuses} == {Code.UNAVAILABLE}
+    # With a budget of its own each would be asked about again: the first wait is never longer than that.
+    tries = Counter(asked.target for asked in servers.store.asked)
+    assert len(tries) == len(names)
+    assert min(tries.values()) == 1 < max(tries.values())

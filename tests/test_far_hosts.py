@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("far hosts")
 IMAGE = "tffs-conformance/far"
 SSHD = Path("/usr/sbin/sshd")
 #: In seconds: for sshd to listen.
-PATIENCE = 30
+PATIENCE = 120
 #: So often the connection is cut, each time in the middle of another case.
 CUTS = 10
 CONFIGURATION = """

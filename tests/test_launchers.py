@@ -56,8 +56,10 @@ def launchers(request: pytest.FixtureRequest) -> object:
 
 @contextmanager
 def faulty(launcher: Launcher, timeout: float = 20) -> Iterator[tuple[Host, RawFilesystem]]:
-    loader = Loader(launcher, plugin_path("fakes/faulty"), timeout)
+    """A host with the fake in it, of which each call may take so many seconds; to load it may take longer."""
+    loader = Loader(launcher, plugin_path("fakes/faulty"), 20)
     loaded = loader.load()
+    loaded.host.timeout = timeout
     yield loaded.host, raw_filesystem(loaded)
     loaded.host.close()
     loader.close()
@@ -352,10 +354,11 @@ def test_nothing_is_left_of_a_host_whose_relay_is_gone(tmp_path: Path) -> None:
 
 def hosts_below(pid: int) -> list[int]:
     """All processes that a process started, and those that these started."""
-    found = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        found += [int(child), *hosts_below(int(child))]
-    return found
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # it has ended meanwhile
+    return [one for child in children for one in (int(child), *hosts_below(int(child)))]
 
 
 def test_who_waits_awake_gives_up_where_it_does_not_help_and_tries_again() -> None:

@@ -96,7 +96,8 @@ def test_times_are_measured(tmp_path: Path) -> None:
     ],
 )
 def test_a_dying_plugin_is_asked_the_next_question(tmp_path: Path, fault: str, unknown: str, known: str) -> None:
-    text = probed(tmp_path, "fakes/faulty", f"--env=TFFS_FAULT={fault}", "--call-timeout=1")
+    # What hangs costs that time, and nothing else may need it.
+    text = probed(tmp_path, "fakes/faulty", f"--env=TFFS_FAULT={fault}", "--call-timeout=3")
     found = tomllib.loads(text)
     assert unknown not in found["claims"] | found["limits"]
     assert f"\n# {unknown} =\n" in text

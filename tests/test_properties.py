@@ -14,7 +14,8 @@ import pytest
 from tests.records import record
 from tests.test_suite import command, environment, report, run
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import Outcome, Source
+from tffs_conformance.harness.ops.outcomes import Hung, Outcome, Source
+from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.model import Expectation, Step
 from tffs_conformance.suite.properties.search import Search
@@ -185,6 +186,29 @@ def test_a_hang_is_shrunk_and_reproduced(tmp_path: Path) -> None:
     program = built(tmp_path / TRACE.with_suffix(".cc"), tmp_path)
     again = subprocess.run([program], check=False, capture_output=True, text=True)
     assert (again.returncode, "create_dir: did not come back" in again.stdout) == (1, True)
+
+
+def test_what_only_is_slow_for_a_moment_is_not_shrunk_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that is busy at first any history is taken for one that hangs, as long as nobody is patient."""
+    steps = tuple(Step(op, ("a",)) for op in ("create_dir", "stat", "delete_dir", "path_exists"))
+    waits: list[float] = []
+
+    def bench(seconds: float) -> Any:
+        waits.append(seconds)
+        return SimpleNamespace(close=lambda: None)
+
+    def tried(some: tuple[Step, ...]) -> Tried:
+        hangs = steps[2] in some or len(waits) == 1
+        checks = [CheckRecord("robustness.no-hang", Verdict.VIOLATION)] if hangs else []
+        hung = [("delete_dir", (), Hung("delete_dir", 1))] if hangs else []
+        return Tried(some, record("c", Verdict.VIOLATION if hangs else Verdict.CONFORM, *checks), hung, {})
+
+    case: Any = SimpleNamespace(bench=SimpleNamespace(target=SimpleNamespace(timeout=10), with_timeout=bench))
+    search = Search(case)
+    monkeypatch.setattr(search, "_try", tried)
+    monkeypatch.setattr(search, "decided", lambda _: True)
+    assert search.smallest(tried(steps)).steps == (steps[2],)
+    assert waits == [0.5, 10, 2, 10]
 
 
 def test_what_is_known_to_fail_is_tried_first(crashed: Path, tmp_path: Path) -> None:

@@ -27,8 +27,9 @@ CLEANUP = "random_access_file.cleanup"
 
 @contextmanager
 def filesystem(plugin: str, fault: str = "", timeout: float = 20) -> Iterator[tuple[RawFilesystem, list[Call]]]:
-    loader = Loader(Local({"TFFS_FAULT": fault} if fault else {}), plugin_path(plugin), timeout)
+    loader = Loader(Local({"TFFS_FAULT": fault} if fault else {}), plugin_path(plugin), 20)
     loaded = loader.load()
+    loaded.host.timeout = timeout
     (entry,) = loaded.registration.registered.values()
     assert entry.filesystem is not None
     trace: list[Call] = []
@@ -191,7 +192,7 @@ def test_a_hang_names_its_op(file: str) -> None:
 
 
 def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
-    loader = Loader(Local({"TFFS_FAULT": "hang:read"}), plugin_path("fakes/faulty"), 2)
+    loader = Loader(Local({"TFFS_FAULT": "hang:read"}), plugin_path("fakes/faulty"), 20)
     endings: list[type[Exception]] = []
     # The first time it may be the allocator's fault.
     for _ in range(MAX_HANGS + 2):
@@ -200,6 +201,7 @@ def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
         assert entry.filesystem is not None
         raw = RawFilesystem(loaded.call, entry.filesystem, [])
         assert programs.repeat(raw, closers(raw, file), 2)[0].outcome.ok
+        loaded.host.timeout = 1
         try:
             programs.repeat(raw, openers(raw, file)[0], 2)
         except (DiedError, BlockedError) as error:

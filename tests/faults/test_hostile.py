@@ -28,7 +28,7 @@ SOME = ("crash:new_writable_file", "hang:get_matching_paths")
 def test_the_cases_of_an_op_name_it(op: str, kind: str, record: Record) -> None:
     cases = of_op(op, "must")
     assert cases
-    judged = judge("fakes/faulty", f"{kind}:{op}", cases, timeout=1)
+    judged = judge("fakes/faulty", f"{kind}:{op}", cases, timeout=1 if kind == "hang" else None)
     record("hostile plugins, on the cases of their op", fault=f"{kind}:{op}", cases=str(len(cases)),
            violations=str(judged.violations), seconds=f"{judged.seconds:.1f}")  # fmt: skip
     assert any(op in check.got for one in judged.records for check in one.checks if check.verdict is Verdict.VIOLATION)

@@ -41,6 +41,10 @@ class ForkServerGoneError(Exception):
     """The fork server cannot be reached, or ended before the run. The text is one sentence."""
 
 
+class _NotBegunError(ForkServerGoneError):
+    """It ended before it took the question."""
+
+
 class Asked(Struct, frozen=True):
     """A run of pytest in a folder; what it prints goes to the end of the file `printed`.
 
@@ -74,7 +78,17 @@ def run(asked: Asked, seconds: float | None = None) -> int:
 
     Raises TimeoutError after so many seconds, and ForkServerGoneError. A run that is not waited for any more is killed.
     """
-    address = os.environ.get(VARIABLE) or _of_this_worker()
+    if shared := os.environ.get(VARIABLE):
+        return _run(shared, asked, seconds)
+    try:
+        return _run(_of_this_worker(), asked, seconds)
+    except _NotBegunError:
+        # It was about to end, for nobody had asked for a while.
+        _own()[1].communicate()
+        return _run(_of_this_worker(), asked, seconds)
+
+
+def _run(address: str, asked: Asked, seconds: float | None) -> int:
     process = code = b""
     with socket.socket(socket.AF_UNIX) as server, server.makefile("rb") as answers:
         try:
@@ -86,14 +100,15 @@ def run(asked: Asked, seconds: float | None = None) -> int:
         except TimeoutError:
             raise
         except OSError as error:
-            raise ForkServerGoneError(f"the process that starts runs is gone: {error}") from error
+            gone = ForkServerGoneError if process else _NotBegunError
+            raise gone(f"the process that starts runs is gone: {error}") from error
         finally:
             if process and not code:
                 # It may have ended in this very moment.
                 with suppress(ProcessLookupError):
                     os.kill(int(process), signal.SIGKILL)
     if not code:
-        raise ForkServerGoneError("the process that starts runs is gone")
+        raise (ForkServerGoneError if process else _NotBegunError)("the process that starts runs is gone")
     return int(code)
 
 

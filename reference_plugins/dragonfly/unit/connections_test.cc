@@ -97,6 +97,20 @@ int Sockets() {
   return count;
 }
 
+// Whether all other threads of this process wait for something.
+bool OthersWait() {
+  const std::string own = std::to_string(gettid());
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    // What follows the name, which is in brackets.
+    const size_t state = line.rfind(") ") + 2;
+    if (entry.path().filename() != own && state < line.size() && line[state] != 'S') return false;
+  }
+  return true;
+}
+
 // Takes one request, and answers when it is told. While it waits, its client asks for no memory: a
 // child of fork could not have any under AddressSanitizer if another thread had just asked for
 // some.
@@ -127,7 +141,7 @@ class SlowServer {
     if (recv(accepted_, request.data(), request.size(), 0) <= 0) {
       throw std::runtime_error("there is no request");
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (!OthersWait()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   void Answer() {

@@ -126,7 +126,8 @@ TEST(OneThreadRenewsAndTheOthersGoOn) {
       }
     });
   }
-  for (int k = 0; k < 200; ++k) {
+  // So long that each thread had its turn, or could have had it.
+  for (int k = 0; k < 200 || (world.asked == 1 && k < 10000000); ++k) {
     world.now = world.now + 1;
     std::this_thread::yield();
   }

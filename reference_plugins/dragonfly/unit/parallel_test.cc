@@ -21,19 +21,25 @@ TEST(ForEachPerformsEachOnce) {
 }
 
 TEST(ForEachEndsWhenAllHaveEnded) {
+  constexpr int kCount = 10000;
   std::atomic<int> begun{0};
   std::atomic<int> ended{0};
+  std::atomic<bool> fails{false};
   const auto all = [&] {
-    ForEach(1000, 4, [&](size_t k) {
+    ForEach(kCount, 4, [&](size_t k) {
       ++begun;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (k == 2) fails = true;
+      // The others are not through before the third says so, whichever thread has a processor.
+      do {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      } while (!fails);
       ++ended;
       if (k == 2) throw Failure(TF_ABORTED, "the third");
     });
   };
   EXPECT_FAILS(all(), TF_ABORTED, "the third");
   EXPECT_EQUAL(begun.load(), ended.load());
-  EXPECT_EQUAL(begun.load() < 1000, true);  // no further ones are begun
+  EXPECT_EQUAL(begun.load() < kCount, true);  // no further ones are begun
 }
 
 TEST(AllThreadsOfAnOpHaveOneBudget) {

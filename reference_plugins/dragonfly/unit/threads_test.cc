@@ -130,6 +130,10 @@ TEST(ManyThreadsUseOneFilesystem) {
     EXPECT_EQUAL(std::string(TF_Message(status)), "");
     EXPECT_EQUAL(files + directories, uint64_t{0});
     ops.cleanup(&filesystem);
+    // The system takes its time to take away a thread that was waited for.
+    for (int k = 0; k < 10000 && entries("/proc/self/task") != threads_before; ++k) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     EXPECT_EQUAL(entries("/proc/self/task"), threads_before);
     EXPECT_EQUAL(entries("/proc/self/fd"), descriptors_before);
   }
