@@ -193,8 +193,9 @@ def test_what_is_kept_stays_as_it_was_written(tmp_path: Path) -> None:
         + "# more\n"
     )
     gone = "\n# Was it ever true?\n" + entry(**OTHER)
+    unknown = entry(clause="no.such")
     assert run(tmp_path, *PLUGIN, SELECTION).returncode == 1
-    (tmp_path / "waivers.toml").write_text("# Head.\n\n" + kept + gone)
+    (tmp_path / "waivers.toml").write_text("# Head.\n\n# Nor this.\n" + unknown + kept + gone)
     updated(tmp_path, "--owner=them", '--reason=a "quoted" reason', "--issue=https://example.org/1")
     text = (tmp_path / "waivers.toml").read_text()
     assert text.startswith("# Head.\n\n" + kept)
