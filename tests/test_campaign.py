@@ -138,9 +138,9 @@ def test_a_plugin_that_is_not_there_ends_it_with_pytests_own_words(tmp_path: Pat
     assert f"--plugin={tmp_path}/libgone.so: there is no such file" in printed
 
 
-def test_without_dask_a_sentence_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
-    (tmp_path / "distributed.py").write_text("raise ImportError\n")
+def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path) -> None:
+    for name in ("distributed", "rich"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError\n")
     (tmp_path / "plan.toml").write_text(PLAN)
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     printed = campaign(tmp_path, "plan.toml", code=5, PYTHONPATH=path)
