@@ -22,7 +22,7 @@ import psutil
 
 from tffs_conformance.campaign import driver, engine, status
 from tffs_conformance.campaign.driver import Driver
-from tffs_conformance.campaign.perform import Outcome
+from tffs_conformance.campaign.perform import TaskResult
 from tffs_conformance.campaign.plan import Plan, parsed
 from tffs_conformance.campaign.store import Ended, Store
 from tffs_conformance.campaign.tasks import Task, blocks
@@ -199,7 +199,7 @@ def memory(folder: Path, most: int) -> None:
 
     points = [1_000, 3_000, 10_000, 30_000, 100_000]
 
-    def show(now: status.Status) -> None:
+    def show(now: status.CampaignProgress) -> None:
         if points and now.ended >= points[0]:
             points.pop(0)
             gc.collect()
@@ -220,11 +220,11 @@ def memory(folder: Path, most: int) -> None:
     print(f"from {min(taken)} to {max(taken)} results: {taken[max(taken)] / taken[min(taken)]:.3f} times the memory")
 
 
-def made_up(plan: Plan, task: Task, url: str) -> Outcome:
+def made_up(plan: Plan, task: Task, url: str) -> TaskResult:
     """A task that gives a small result at once."""
     content = task.id.encode()
     entry = Ended(task.number, hashlib.sha256(content).hexdigest(), int(time.time()), 1, 5, 100)
-    return Outcome(task, ended=entry, new=Store(url).keep(task, content, entry, []))
+    return TaskResult(task, ended=entry, new=Store(url).keep(task, content, entry, []))
 
 
 def command(folder: Path, store: Path | str) -> list[str]:

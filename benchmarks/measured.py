@@ -35,7 +35,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Cost:
+class CommandCost:
     """What one command cost: seconds of the clock, seconds of processors, bytes of its largest process."""
 
     wall: float
@@ -43,7 +43,7 @@ class Cost:
     peak: int
 
 
-def cost(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,), **environment: str) -> Cost:
+def cost(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,), **environment: str) -> CommandCost:
     """Run a command to its end. Raises RuntimeError where its exit code is none of `codes`."""
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -54,7 +54,7 @@ def cost(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,), **en
     wall = time.perf_counter() - started
     if process.returncode not in codes:
         raise RuntimeError(f"exit code {process.returncode}: {' '.join(command)}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
+    return CommandCost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
 
 
 def seconds(work: Callable[[], object]) -> float:

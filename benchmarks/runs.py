@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from measured import Cost, Spread, cost, in_turn, ratio
+from measured import CommandCost, Spread, cost, in_turn, ratio
 
 #: So often a run is repeated where it is not one of a pair.
 TIMES = 3
@@ -45,7 +45,7 @@ def by_tier(python: str, folder: Path) -> Iterator[tuple[str, Spread | float]]:
         for workers in (0, 2):
             options = ["-n", str(workers)] if workers else []
             command = bare(python, "--plugin=posix", f"--tier={tier}", *options)
-            costs: list[Cost] = [cost(command, folder) for _ in range(TIMES)]
+            costs: list[CommandCost] = [cost(command, folder) for _ in range(TIMES)]
             name = f"{tier} tier on posix, {workers or 'no'} workers"
             yield f"{name}: seconds", Spread.of([one.wall for one in costs])
             yield f"{name}: processor seconds", Spread.of([one.cpu for one in costs])

@@ -14,12 +14,12 @@ RUNTIME_NAME = "libtensorflow_framework.so.2"
 STAND_IN = "stand-in"
 
 
-class NativePartsMissing(Exception):
+class NativePartsMissingError(Exception):
     """The host was not built: the package is used from a bare clone."""
 
 
 def native_directory() -> Path:
-    """The folder that holds `tffs-host`, the runtime and `plugins/`. Raises NativePartsMissing.
+    """The folder that holds `tffs-host`, the runtime and `plugins/`. Raises NativePartsMissingError.
 
     In a bare clone, from which Python runs modules such as `third_party.judge`, it is that of the installed package.
     """
@@ -30,14 +30,16 @@ def native_directory() -> Path:
         if (directory / "tffs-host").is_file():
             return directory
     looked = candidates[0]
-    raise NativePartsMissing(f"the native parts are not built (no tffs-host in {looked}): run 'pip install .' first")
+    raise NativePartsMissingError(
+        f"the native parts are not built (no tffs-host in {looked}): run 'pip install .' first"
+    )
 
 
 def portable_host() -> Path:
-    """The host as one file that other machines run. Raises NativePartsMissing."""
+    """The host as one file that other machines run. Raises NativePartsMissingError."""
     program = native_directory() / "portable" / "tffs-host"
     if not program.is_file():
-        raise NativePartsMissing(
+        raise NativePartsMissingError(
             f"the host for other machines is not built (no {program}): it takes the package ziglang when the native"
             " parts are built"
         )

@@ -61,7 +61,7 @@ def libraries(package: str, version: str, python: str) -> Iterator[tuple[str, Ab
             print(f"{package} {version}: {done.stderr.strip()}", file=sys.stderr)
         for path in sorted(Path(folder).rglob("*.so")):
             if ENTRY in elf.read(path.read_bytes()).exported:
-                yield path.name, abi.of(path)
+                yield path.name, abi.read(path)
 
 
 def short(symbol: str) -> str:

@@ -29,7 +29,7 @@ SOURCE = "pugixml"
 SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What was built must not be released."""
 
 
@@ -93,7 +93,7 @@ def differing(one: Path, other: Path) -> list[str]:
 
 
 def release(out: Path, times: int) -> None:
-    """Build, compare, and put what is fit for release into `out`. Raises `Refused` where it is not."""
+    """Build, compare, and put what is fit for release into `out`. Raises `RefusedError` where it is not."""
     # The time of the last commit stands in the archives, whenever they are made.
     epoch = subprocess.run(
         ["git", "log", "-1", "--format=%ct"], cwd=PROJECT, capture_output=True, text=True, check=True
@@ -116,7 +116,7 @@ def release(out: Path, times: int) -> None:
             (at / name).mkdir()
             wheels.append(built(sdist, at / name, defines))
         if len({digest(wheel) for wheel in wheels}) != 1:
-            raise Refused(f"built {times} times, the wheels differ in {differing(*wheels)}")
+            raise RefusedError(f"built {times} times, the wheels differ in {differing(*wheels)}")
         for debug in wheels[0].parents[1].glob("*/build/*/debug"):
             shutil.copytree(debug, out / "debug", dirs_exist_ok=True)
         wheel = Path(shutil.copy(wheels[0], out))
@@ -132,5 +132,5 @@ if __name__ == "__main__":
     given = parser.parse_args()
     try:
         release(given.directory.resolve(), 1 if given.once else 2)
-    except Refused as refused:
+    except RefusedError as refused:
         sys.exit(str(refused))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .errors import AlteredReport, TruncatedReport
+from .errors import AlteredReportError, TruncatedReportError
 from .model.claims import accounts
 from .model.counts import Counts
 from .model.header import digest
@@ -21,11 +21,11 @@ def hold(report: Report, path: Path | None = None) -> None:
     """Hold a report to its own cases and clauses; `path` is for the error.
 
     What is counted must be what the cases have, and no verdict may be better than what is counted. How a verdict
-    follows from the counts is the business of the version that wrote the report. Raises TruncatedReport,
-    DuplicateCase, UnknownClause or AlteredReport.
+    follows from the counts is the business of the version that wrote the report. Raises TruncatedReportError,
+    DuplicateCaseError, UndeclaredClauseError or AlteredReportError.
     """
     if report.end.cases != len(report.cases):
-        raise TruncatedReport(
+        raise TruncatedReportError(
             path, f"the end marker counts {report.end.cases} cases, the report has {len(report.cases)}"
         )
     tally = Tally(report.clauses, path)
@@ -33,31 +33,31 @@ def hold(report: Report, path: Path | None = None) -> None:
         tally.add(case)
         _hold_case(case, path)
     if report.suite.catalogue != digest(plain(report.clauses)):
-        raise AlteredReport(path, "the clauses are not those of the catalogue it names")
+        raise AlteredReportError(path, "the clauses are not those of the catalogue it names")
     if report.counts.by_verdict() != tally.counts or report.executed != tally.executed:
-        raise AlteredReport(path, "the counts are not those of its checks")
+        raise AlteredReportError(path, "the counts are not those of its checks")
     if {name: account.counts.by_verdict() for name, account in report.classes.items()} != tally.classes:
-        raise AlteredReport(path, "the counts of a class are not those of its checks")
+        raise AlteredReportError(path, "the counts of a class are not those of its checks")
     for name, clause in report.clauses.items():
         found = (tally.clauses[name], tally.verdict(name), tally.readings(name))
         if (clause.counts.by_verdict(), clause.verdict, clause.readings_seen) != found:
-            raise AlteredReport(path, f"what it says of the clause {name!r} is not what its checks say")
+            raise AlteredReportError(path, f"what it says of the clause {name!r} is not what its checks say")
     for claim, counted in zip(report.claims, accounts(report.claims, report.cases), strict=True):
         if claim.checks != counted.checks:
-            raise AlteredReport(path, f"what it says of the claim {claim.name!r} is not what its checks say")
+            raise AlteredReportError(path, f"what it says of the claim {claim.name!r} is not what its checks say")
     judged = {"the target": (report.verdict, report.counts)} | {
         f"the class {name!r}": (account.verdict, account.counts) for name, account in report.classes.items()
     }
     for what, (verdict, counts) in judged.items():
         if better := _better(verdict, counts, report.left_out):
-            raise AlteredReport(path, f"{what} is called {verdict}, and {better}")
+            raise AlteredReportError(path, f"{what} is called {verdict}, and {better}")
 
 
 def hold_earlier(then: Report, now: Report, path: Path | None = None) -> None:
     """Hold what an earlier version counted to what is counted now, as far as that stays: `now` is counted again.
 
     Checks that a case did not come to were not counted then, and some that prepared its stimulus were: they conformed.
-    Raises AlteredReport.
+    Raises AlteredReportError.
     """
     counted = [("", then.counts.by_verdict(), now.counts.by_verdict())]
     for name, one in then.classes.items():
@@ -70,15 +70,15 @@ def hold_earlier(then: Report, now: Report, path: Path | None = None) -> None:
         )
     for what, before, after in counted:
         if any(before[one] != after[one] for one in _SEEN) or before[Verdict.CONFORM] < after[Verdict.CONFORM]:
-            raise AlteredReport(path, f"what it counts{what} is not what its checks say")
+            raise AlteredReportError(path, f"what it counts{what} is not what its checks say")
 
 
 def _hold_case(case: CaseRecord, path: Path | None) -> None:
     """Each clause that a case declares has a check, and its verdict is the worst of them."""
     if missing := {*case.clauses} - {check.clause for check in case.checks}:
-        raise AlteredReport(path, f"the case {case.id!r} has no check of {min(missing)}")
+        raise AlteredReportError(path, f"the case {case.id!r} has no check of {min(missing)}")
     if case.checks and worst(check.verdict for check in case.checks) is not case.verdict:
-        raise AlteredReport(path, f"the verdict of the case {case.id!r} is not the worst of its checks")
+        raise AlteredReportError(path, f"the verdict of the case {case.id!r} is not the worst of its checks")
 
 
 def _better(verdict: TargetVerdict, counts: Counts, left_out: str | None) -> str | None:

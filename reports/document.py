@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from . import consistency
-from .errors import AlteredReport, EmptyReport, NotAReport, TruncatedReport, WrongSchema
+from .errors import AlteredReportError, EmptyReportError, NotAReportError, TruncatedReportError, WrongSchemaError
 from .escape import printable
 from .model.records import CaseRecord
 from .model.report import REPORT_NAME, SCHEMA, Report
@@ -62,7 +62,7 @@ def load(path: Path) -> Report:
     """
     source = path.read_bytes().decode("utf-8", errors="replace")
     if not source.strip():
-        raise EmptyReport(path, "the file is empty")
+        raise EmptyReportError(path, "the file is empty")
     if found := _by_case(source):
         report, digest, earlier = found
         return _held(report, digest, path, earlier=earlier)
@@ -70,8 +70,8 @@ def load(path: Path) -> Report:
         document = parse(source)
     except ValueError:
         if source.startswith(_OPENING) or _OPENING.startswith(source):
-            raise TruncatedReport(path, "the report breaks off: the run that wrote it was cut short") from None
-        raise NotAReport(path, "this is not a report: it is not JSON") from None
+            raise TruncatedReportError(path, "the report breaks off: the run that wrote it was cut short") from None
+        raise NotAReportError(path, "this is not a report: it is not JSON") from None
     return validate(document, path)
 
 
@@ -81,22 +81,24 @@ def validate(document: object, path: Path | None = None) -> Report:
     `path` is for the error. Raises a ReportError.
     """
     if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
-        raise NotAReport(path, "this is not a report: it names no schema")
+        raise NotAReportError(path, "this is not a report: it names no schema")
     named = document["schema"]
     digest = digest_of(document.get("cases", ()))
     document = upgraded(document)
     if document["schema"] != SCHEMA:
-        raise WrongSchema(path, f"the report follows {printable(named)}, this version reads {SCHEMA} and earlier ones")
+        raise WrongSchemaError(
+            path, f"the report follows {printable(named)}, this version reads {SCHEMA} and earlier ones"
+        )
     if "end" not in document:
-        raise TruncatedReport(path, "the report lacks its end marker")
+        raise TruncatedReportError(path, "the report lacks its end marker")
     try:
         report = typed(document, Report)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at ")
         place = place.strip("`") or "$"
-        raise WrongSchema(path, f"{printable(place)} is not as the schema says: {printable(what)}") from None
+        raise WrongSchemaError(path, f"{printable(place)} is not as the schema says: {printable(what)}") from None
     except ValueError as error:
-        raise WrongSchema(path, f"a name in it is not as the schema says: {printable(str(error))}") from None
+        raise WrongSchemaError(path, f"a name in it is not as the schema says: {printable(str(error))}") from None
     return _held(report, digest, path, earlier=named != SCHEMA)
 
 
@@ -138,7 +140,7 @@ def _held(report: Report, digest: str, path: Path | None, *, earlier: bool) -> R
     now = recounted(report, path) if earlier else report
     if report.end.sha256 != digest:
         consistency.hold(now, path)
-        raise AlteredReport(path, "the cases are not those the end marker was written for")
+        raise AlteredReportError(path, "the cases are not those the end marker was written for")
     if earlier:
         consistency.hold_earlier(report, now, path)
     consistency.hold(now, path)

@@ -10,33 +10,33 @@ class ReportError(Exception):
         super().__init__(f"{path}: {sentence}" if path else sentence)
 
 
-class EmptyReport(ReportError):
+class EmptyReportError(ReportError):
     """The file holds nothing."""
 
 
-class NotAReport(ReportError):
+class NotAReportError(ReportError):
     """The file is something else."""
 
 
-class TruncatedReport(ReportError):
+class TruncatedReportError(ReportError):
     """The file began as a report and lacks its end."""
 
 
-class WrongSchema(ReportError):
+class WrongSchemaError(ReportError):
     """The file is a report, but not as its schema says."""
 
 
-class AlteredReport(ReportError):
+class AlteredReportError(ReportError):
     """The report does not agree with its end marker or with itself: its cases, counts, verdicts or clauses changed."""
 
 
-class DuplicateCase(ReportError):
+class DuplicateCaseError(ReportError):
     """One case stands twice in one report."""
 
 
-class UnknownClause(ReportError):
+class UndeclaredClauseError(ReportError):
     """A case names a clause that the header lacks."""
 
 
-class PartsDisagree(ReportError):
+class PartsDisagreeError(ReportError):
     """Reports that are to be merged are not of one run: of another suite, another target, or other options."""

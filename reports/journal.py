@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .errors import DuplicateCase, EmptyReport, NotAReport, TruncatedReport
+from .errors import DuplicateCaseError, EmptyReportError, NotAReportError, TruncatedReportError
 from .escape import printable
 from .model.costs import Costs
 from .model.header import Header
@@ -94,7 +94,7 @@ class Journal:
     def case(self, record: CaseRecord) -> None:
         """Write down a case that ended.
 
-        Raises DuplicateCase and UnknownClause, both defects of the suite, before anything is written.
+        Raises DuplicateCaseError and UndeclaredClauseError, both defects of the suite, before anything is written.
         """
         self._roll.enter(record)
         self._verdicts[record.id] = record.verdict
@@ -103,7 +103,7 @@ class Journal:
     def case_again(self, record: CaseRecord) -> None:
         """Write down a case that ended, and that may have ended before: what counts is the worst that was seen.
 
-        Raises UnknownClause.
+        Raises UndeclaredClauseError.
         """
         before = self._verdicts.get(record.id)
         if before is None:
@@ -147,35 +147,37 @@ class Ended(Struct, frozen=True):
 def read(path: Path) -> Ended:
     """What a journal says. One without a footer, its last line torn perhaps, is of a run that was killed.
 
-    Raises EmptyReport, NotAReport, TruncatedReport (nothing can be known: the header is torn, or lines are missing
-    before the footer), DuplicateCase, UnknownClause, or OSError.
+    Raises EmptyReportError, NotAReportError, TruncatedReportError (nothing can be known: the header is torn, or lines
+    are missing before the footer), DuplicateCaseError, UndeclaredClauseError, or OSError.
     """
     objects = _objects(path)
     first = next(objects)
     if "journal" not in first:
-        raise NotAReport(path, "this is not a journal: its first line is no header")
+        raise NotAReportError(path, "this is not a journal: its first line is no header")
     if first["journal"] != FORMAT:
-        raise NotAReport(path, f"the journal follows {first['journal']!r}, this version reads {FORMAT!r}")
+        raise NotAReportError(path, f"the journal follows {first['journal']!r}, this version reads {FORMAT!r}")
     cases: dict[str, CaseRecord] = {}
     footer = None
     try:
         header = typed(first, HeaderLine).header
         for one in objects:
             if footer is not None:
-                raise NotAReport(path, "the journal goes on behind its footer")
+                raise NotAReportError(path, "the journal goes on behind its footer")
             if "footer" in one:
                 footer = typed(one, FooterLine).footer
                 continue
             line = typed(one, CaseLine)
             if line.case.id in cases and not line.again:
-                raise DuplicateCase(path, f"the case {line.case.id!r} stands in it twice")
+                raise DuplicateCaseError(path, f"the case {line.case.id!r} stands in it twice")
             cases[line.case.id] = line.case
     except ValueError as error:
-        raise NotAReport(path, f"a line of the journal does not say what it should: {printable(str(error))}") from error
+        raise NotAReportError(
+            path, f"a line of the journal does not say what it should: {printable(str(error))}"
+        ) from error
     if footer is None:
         footer = Footer(cases=len(cases), duration=None, left_out=KILLED, services=None)
     if footer.cases != len(cases):
-        raise TruncatedReport(path, f"the footer counts {footer.cases} cases, the journal has {len(cases)}")
+        raise TruncatedReportError(path, f"the footer counts {footer.cases} cases, the journal has {len(cases)}")
     return Ended(header, tuple(cases.values()), footer)
 
 
@@ -183,18 +185,18 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a journal, at least one; a torn last line is dropped."""
     with path.open("rb") as file:
         if not file.peek(1):
-            raise EmptyReport(path, "the file is empty")
+            raise EmptyReportError(path, "the file is empty")
         for number, line in enumerate(file, start=1):
             try:
                 value = parse(line.decode("utf-8", errors="replace"))
             except ValueError:
                 if line.endswith(b"\n"):
-                    raise NotAReport(path, f"line {number} of the journal is not JSON") from None
+                    raise NotAReportError(path, f"line {number} of the journal is not JSON") from None
                 if number == 1:
-                    raise TruncatedReport(
+                    raise TruncatedReportError(
                         path, "the header of the journal is torn: nothing is known of the run"
                     ) from None
                 return
             if not isinstance(value, dict):
-                raise NotAReport(path, f"line {number} of the journal is no object")
+                raise NotAReportError(path, f"line {number} of the journal is no object")
             yield value

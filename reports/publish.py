@@ -20,7 +20,7 @@ NOTES_NAME = "reproduce.md"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 
-class NotPublishable(Exception):
+class NotPublishableError(Exception):
     """What keeps a report from being published. The text is one sentence."""
 
 
@@ -30,17 +30,17 @@ def is_name(text: str) -> bool:
 
 
 def hold(report: Report) -> None:
-    """Raise NotPublishable for a report that says less than a whole run of `full` or `large` without errors."""
+    """Raise NotPublishableError for a report that says less than a whole run of `full` or `large` without errors."""
     if report.left_out is not None:
-        raise NotPublishable(f"the report is not of a whole run: {printable(report.left_out)}")
+        raise NotPublishableError(f"the report is not of a whole run: {printable(report.left_out)}")
     if report.suite.tier not in ("full", "large"):
-        raise NotPublishable(
+        raise NotPublishableError(
             f"the report is of the tier {report.suite.tier}, and only those of the tiers full and large are published"
         )
     if report.counts.error:
-        raise NotPublishable(f"the report has errors ({report.counts.error}): nobody knows what they hide")
+        raise NotPublishableError(f"the report has errors ({report.counts.error}): nobody knows what they hide")
     if report.verdict is TargetVerdict.INCOMPLETE:
-        raise NotPublishable(f"the report is incomplete: {printable(report.reason)}")
+        raise NotPublishableError(f"the report is incomplete: {printable(report.reason)}")
 
 
 def publish(
@@ -55,11 +55,12 @@ def publish(
     """Write a report, without the paths of `folders`, to its place below `into`; the paths that were written.
 
     `name` and `version` are folder names, see `is_name`. A report that is there is replaced. A draft of `reproduce.md`
-    is written where there is none; it says `command` or the command of the report. Raises NotPublishable or OSError.
+    is written where there is none; it says `command` or the command of the report. Raises NotPublishableError or
+    OSError.
     """
     for part in (name, version):
         if not is_name(part):
-            raise NotPublishable(
+            raise NotPublishableError(
                 f"{printable(part)!r} is no name of a folder: use letters, digits, '.', '_', '+' and '-'"
             )
     hold(report)

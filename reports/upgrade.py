@@ -109,7 +109,7 @@ def _ended(case: dict[str, Any]) -> Ending:
 def recounted(report: Report, path: Path | None = None) -> Report:
     """A report with everything counted again, from its cases; `path` is for the error.
 
-    Raises DuplicateCase and UnknownClause.
+    Raises DuplicateCaseError and UndeclaredClauseError.
     """
     tally = Tally(report.clauses, path)
     for case in report.cases:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
-from tffs_conformance.harness.services import Missing, Running
+from tffs_conformance.harness.services import Running, ServiceMissingError
 
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
 ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
@@ -67,7 +67,9 @@ def docker() -> Any:
         client = services.connect()
         for service in services.read(COMPOSE).services:
             if not client.images.list(service.image):
-                raise Missing(f"docker has no image {service.image}: {COMPOSE.parent / 'build_images.py'} builds it")
-    except Missing as missing:
+                raise ServiceMissingError(
+                    f"docker has no image {service.image}: {COMPOSE.parent / 'build_images.py'} builds it"
+                )
+    except ServiceMissingError as missing:
         pytest.skip(str(missing))
     return client

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
-from tffs_conformance.reports.model.costs import Called, Cost, Costs, Growth, Held, Point
+from tffs_conformance.reports.model.costs import Called, Cost, Costs, Growth, HeldMemory, Point
 from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.verdicts import JUDGED, Verdict, worst
@@ -91,7 +91,7 @@ COSTS = Costs(
              growth=Growth(exponent=2, low=1.9, high=2.1, reference=1)),
         Cost(op="copy_file", what="copy a file", grows="bytes of the file", left_out="there is no copy_file"),
     ),
-    memory=(Held(what="a file that is open", count=64, bytes=200, reference=100),),
+    memory=(HeldMemory(what="a file that is open", count=64, bytes=200, reference=100),),
     counted="requests",
     called=(Called(what="stat", calls={"HEAD": 1, "LIST": 0.33}), Called(what="nothing", calls={})),
 )  # fmt: skip

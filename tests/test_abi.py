@@ -52,7 +52,7 @@ USES = "void {0}(void); void use(void) {{ {0}(); }}"
 
 def seen(folder: Path, symbol: str, *links: str, table: Exports = TABLE) -> Abi:
     """What is told of a plugin that needs one function."""
-    return abi.of(library(folder, "plugin.so", USES.format(symbol), *links), table=table)
+    return abi.read(library(folder, "plugin.so", USES.format(symbol), *links), table=table)
 
 
 def fates(found: Sequence[Symbols]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -93,13 +93,13 @@ def test_what_tensorflows_libraries_name_is_named(folder: Path) -> None:
 def test_of_a_library_that_is_not_here_nobody_can_tell(folder: Path) -> None:
     code = "".join(USES.format(name).replace("use", f"use_{name}") for name in ("TF_Old", "only_here", "early"))
     plugin = library(folder, "plugin.so", code, TENSORFLOW, OTHER)
-    found = abi.of(plugin, table=APART)
+    found = abi.read(plugin, table=APART)
     assert found.unknown == ("libother.so",)
     assert fates(found.missing) == [("", ("TF_Old",), ("2.2",))]
     assert fates(found.captured) == [("libother.so", ("early",), ("2.1", "2.2"))]
     # Read from another machine, whose libraries are all not here.
     (folder / "libother.so").write_bytes(b"")
-    assert abi.of(Path("/elsewhere/plugin.so"), plugin.read_bytes(), APART) == found
+    assert abi.read(Path("/elsewhere/plugin.so"), plugin.read_bytes(), APART) == found
 
 
 def test_no_release_has_another_library_of_tensorflows(folder: Path) -> None:
@@ -121,7 +121,7 @@ def test_of_templates_nobody_can_tell(folder: Path) -> None:
 def test_what_the_libraries_of_c_have_is_not_looked_for(folder: Path) -> None:
     # Neither tables nor libraries are read: nothing is left to be explained.
     plugin = library(folder, "plugin.so", '#include <stdio.h>\nvoid use(void) { puts(""); }', "-Wl,-Bsymbolic")
-    assert abi.of(plugin, table=Exports(("2.1",))).loads == ("2.1",)
+    assert abi.read(plugin, table=Exports(("2.1",))).loads == ("2.1",)
 
 
 # What is captured -----------------------------------------------------------------------------------------------------
@@ -169,8 +169,8 @@ def test_its_own_symbols_are_captured_that_it_does_not_hide(
     folder: Path, definition: str, links: tuple[str, ...], captured: bool
 ) -> None:
     plugin = library(folder, "plugin.so", definition.format() + USES.format("copied"), *links)
-    assert fates(abi.of(plugin, table=TABLE).captured) == [("plugin.so", ("copied",), ("2.2",))] * captured
-    assert abi.of(plugin, table=APART).captured == ()
+    assert fates(abi.read(plugin, table=TABLE).captured) == [("plugin.so", ("copied",), ("2.2",))] * captured
+    assert abi.read(plugin, table=APART).captured == ()
 
 
 def test_who_is_meant_among_several_libraries_that_are_not_here_nobody_can_tell(folder: Path) -> None:
@@ -227,8 +227,8 @@ def test_names_of_cxx_are_told_as_people_write_them() -> None:
 def test_the_tables_have_every_release_and_what_every_plugin_needs() -> None:
     table = releases.whole()
     assert len(table.releases) >= 19
-    assert table.of("TF_NewStatus")[0] == table.everywhere
-    assert table.of("no such symbol") == (0, 0, 0)
+    assert table.exporters("TF_NewStatus")[0] == table.everywhere
+    assert table.exporters("no such symbol") == (0, 0, 0)
     assert all(0 < max(bits) <= table.everywhere for bits in table.symbols.values())
 
 
@@ -255,16 +255,16 @@ def test_the_clause_names_the_releases_of_the_table() -> None:
 
 def test_a_plugin_of_the_interface_needs_only_the_small_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "whole", None)
-    assert abi.of(plugin_path("posix")).loads
+    assert abi.read(plugin_path("posix")).loads
 
 
 def test_a_table_grows_by_a_release() -> None:
     grown = TABLE.extended("2.3", {CXX_NAME}, {RUNTIME_NAME: {"TF_NewStatus", "TF_New"}, CXX_NAME: {"TF_New"}})
     assert grown.releases == ("2.1", "2.2", "2.3")
     assert grown.scope == (2, 6, 0)
-    assert grown.of("TF_NewStatus") == (7, 0, 0)
-    assert grown.of("TF_New") == (4, 4, 0)
-    assert TABLE.of("TF_New") == (0, 0, 0)
+    assert grown.exporters("TF_NewStatus") == (7, 0, 0)
+    assert grown.exporters("TF_New") == (4, 4, 0)
+    assert TABLE.exporters("TF_New") == (0, 0, 0)
 
 
 def test_what_is_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,5 +279,5 @@ def test_what_is_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("name", ["posix", "memory"])
 def test_the_reference_plugins_load_in_every_release(name: str) -> None:
-    found = abi.of(plugin_path(name))
+    found = abi.read(plugin_path(name))
     assert found.loads == found.releases

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness.targets.backing import Backing, Unable
+from tffs_conformance.harness.targets.backing import Backing, BackingUnableError
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.contract.catalogue import clause
 
@@ -31,7 +31,7 @@ def test_other_stores_have_no_sparse_files() -> None:
     backing = Backing("memory://tffs")
     backing.write("name", b"content")
     assert backing.read("name") == b"content"
-    with pytest.raises(Unable, match="sparse"):
+    with pytest.raises(BackingUnableError, match="sparse"):
         backing.write_sparse("large", {5 << 30: b"end"})
 
 
@@ -50,7 +50,7 @@ def test_a_client_may_say_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> None
         raise KeyError("a%20b")
 
     monkeypatch.setattr(backing._filesystem, "pipe_file", refuse)
-    with pytest.raises(Unable, match="a%20b"):
+    with pytest.raises(BackingUnableError, match="a%20b"):
         backing.write("a%20b", b"content")
 
 
@@ -62,7 +62,7 @@ def test_an_object_marks_a_directory_where_directories_are_no_objects(tmp_path: 
     store = Backing("memory://tffs-marked")
     store.mark_directory("directory")
     assert store.read("directory/") == b""
-    with pytest.raises(Unable, match="directories of its own"):
+    with pytest.raises(BackingUnableError, match="directories of its own"):
         Backing(f"file://{tmp_path}").mark_directory("directory")
 
 
@@ -74,7 +74,7 @@ def test_a_directory_is_there_in_a_store_that_has_none(monkeypatch: pytest.Monke
 
 
 def test_a_url_that_nobody_understands() -> None:
-    with pytest.raises(Unable, match="no-such-protocol"):
+    with pytest.raises(BackingUnableError, match="no-such-protocol"):
         Backing("no-such-protocol://x")
 
 

@@ -14,8 +14,8 @@ from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import text
-from tffs_conformance.suite.engine.bounds import COMPARED, RECORD, Keeper, Trace, compared, fitted
-from tffs_conformance.suite.engine.callformat import Cut, Form, show
+from tffs_conformance.suite.engine.bounds import COMPARED, RECORD, CallLog, Keeper, compared, fitted
+from tffs_conformance.suite.engine.callformat import Cut, ValueFormat, show
 
 MEBI = 1 << 20
 NOTHING = Redaction({})
@@ -26,18 +26,18 @@ def read(data: bytes, message: str = "") -> Call:
 
 
 def test_results_are_cut_like_arguments() -> None:
-    (line,) = [Form().line(read(b"\xa5" * MEBI))]
+    (line,) = [ValueFormat().line(read(b"\xa5" * MEBI))]
     assert len(line) < 300
     assert "Read(returned=1048576, data=" in line
     assert "… (1048576 bytes)" in line
-    line = Form().line(("append", (1, b"x" * MEBI), Outcome("append", Code.OK, "m" * MEBI, None)))
+    line = ValueFormat().line(("append", (1, b"x" * MEBI), Outcome("append", Code.OK, "m" * MEBI, None)))
     assert len(line) < 700
     assert "(1048576 characters)" in line
 
 
 def test_a_million_entries_are_told_by_their_number() -> None:
     entries = Entries(10**6, tuple(f"file-{k}" for k in range(10**6)))
-    line = Form().line(("get_children", (1, b"/d"), Outcome("get_children", Code.OK, "", entries)))
+    line = ValueFormat().line(("get_children", (1, b"/d"), Outcome("get_children", Code.OK, "", entries)))
     assert len(line) < 500
     assert "and 999988 more" in line
 
@@ -49,13 +49,13 @@ def test_a_path_is_told_before_it_is_cut() -> None:
 
 
 def test_a_case_forgets_long_values_beyond_its_room() -> None:
-    trace = Trace()
+    trace = CallLog()
     for _ in range(12):
         trace.append(read(b"z" * MEBI))
     data: list[Any] = [outcome.value.data for _, _, outcome in trace]  # type: ignore[union-attr]
     assert [type(one) for one in data] == [bytes] * 8 + [Cut] * 4
     assert data[-1] == Cut(b"z" * 40, MEBI, hashlib.sha256(b"z" * MEBI).hexdigest())
-    assert f"(1048576 bytes, sha256 {data[-1].digest})" in Form().line(trace[-1])
+    assert f"(1048576 bytes, sha256 {data[-1].digest})" in ValueFormat().line(trace[-1])
     trace.append(("append", (1, b"y" * MEBI), Outcome("append", Code.OK, "", None)))
     assert isinstance(trace[-1][1][1], Cut)
     trace.append(read(b"", "m" * MEBI))
@@ -93,7 +93,9 @@ def test_what_was_compared_is_cut_in_the_same_place_whatever_else_a_case_says() 
 
 def test_calls_are_kept_whole(tmp_path: Path) -> None:
     data = b"\x00\xa5" * MEBI
-    name = Keeper(str(tmp_path), NOTHING).calls("read/a[X b]", [read(data, "m" * 2000), read(b"q" * 3000)], Form())
+    name = Keeper(str(tmp_path), NOTHING).calls(
+        "read/a[X b]", [read(data, "m" * 2000), read(b"q" * 3000)], ValueFormat()
+    )
     assert name == "read-a-x-b.calls.txt"
     lines = (tmp_path / name).read_text().splitlines()
     digest = hashlib.sha256(data).hexdigest()
@@ -107,10 +109,10 @@ def test_calls_are_kept_whole(tmp_path: Path) -> None:
 def test_what_is_kept_has_an_end(tmp_path: Path) -> None:
     keeper = Keeper(str(tmp_path), NOTHING, room=3 * MEBI)
     for number in range(10):
-        keeper.calls(f"case/{number}", [read(bytes([number]) * MEBI)] * 3, Form())
+        keeper.calls(f"case/{number}", [read(bytes([number]) * MEBI)] * 3, ValueFormat())
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) < 3.1 * MEBI
-    assert Keeper(str(tmp_path), NOTHING, room=0).calls("case/x", [], Form()) is None
+    assert Keeper(str(tmp_path), NOTHING, room=0).calls("case/x", [], ValueFormat()) is None
 
 
 def test_without_a_folder_nothing_is_kept() -> None:
-    assert Keeper(None, NOTHING).calls("case/x", [read(b"")], Form()) is None
+    assert Keeper(None, NOTHING).calls("case/x", [read(b"")], ValueFormat()) is None

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.harness.hosting.loader import Blocked
-from tffs_conformance.harness.ops.guard import Guard, Refused
+from tffs_conformance.harness.hosting.loader import BlockedError
+from tffs_conformance.harness.ops.guard import Guard, RefusedError
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.through.filesystem import TensorFlowFilesystem
 from tffs_conformance.harness.wire import Reply, Value, encode
 from tffs_conformance.suite.engine.by_tensorflow import is_killed_in, performs
-from tffs_conformance.suite.engine.case import NoStimulus
+from tffs_conformance.suite.engine.case import NoStimulusError
 
 GOOD, BAD = ["lines", True, "['a']", "['a']"], ["lines", False, "['a']", "[]"]
 UNKNOWN, NOT_FOUND, UNIMPLEMENTED = 2, 5, 12
@@ -70,7 +70,7 @@ def test_what_a_program_saw_is_checks() -> None:
 def test_what_goes_wrong_on_local_files_as_well_says_nothing() -> None:
     for control in (reply([BAD]), reply([], UNKNOWN, "AttributeError: snapshot")):
         wire = Wire(reply([GOOD, BAD]), control)
-        with pytest.raises(NoStimulus, match="TensorFlow does not do it on local files either: "):
+        with pytest.raises(NoStimulusError, match="TensorFlow does not do it on local files either: "):
             performs(case(wire), "clause", "files")
         assert wire.folders == [b"mine://r/case", b""]
 
@@ -98,18 +98,18 @@ def test_for_local_files_there_is_no_control() -> None:
     ],
 )
 def test_what_is_not_there_is_absent(answer: Reply, why: str) -> None:
-    with pytest.raises(NoStimulus, match=why):
+    with pytest.raises(NoStimulusError, match=why):
         performs(case(Wire(answer)), "clause", "files")
 
 
 def test_an_op_that_goes_wrong_everywhere_is_the_cause() -> None:
-    with pytest.raises(Blocked, match="stat"):
+    with pytest.raises(BlockedError, match="stat"):
         performs(case(Wire(reply([BAD])), fails_plainly={"stat": "INTERNAL"}), "clause", "files")
     performs(case(Wire(reply([GOOD])), fails_plainly={"stat": "INTERNAL"}), "clause", "files")
 
 
 def test_a_program_stays_in_its_folder() -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         case(Wire()).fs.perform("files", "mine://r/other")
 
 
@@ -117,7 +117,7 @@ def test_files_that_go_with_their_process_are_not_looked_for() -> None:
     one = case(Wire())
     elsewhere = SimpleNamespace(path_exists=lambda _: SimpleNamespace(ok=False))
     one.bench.alone = lambda _, use: use(elsewhere)
-    with pytest.raises(NoStimulus, match="gone with its process"):
+    with pytest.raises(NoStimulusError, match="gone with its process"):
         is_killed_in(one, "save_on_and_on", 0)
 
 

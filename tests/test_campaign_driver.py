@@ -18,14 +18,14 @@ from distributed import Client
 from tests.test_campaign_store import FOUND, ended, plan
 from tests.test_suite import environment
 from tffs_conformance.campaign import driver, engine, status
-from tffs_conformance.campaign.driver import Broken, Driver
-from tffs_conformance.campaign.perform import Outcome
+from tffs_conformance.campaign.driver import CampaignBrokenError, Driver
+from tffs_conformance.campaign.perform import TaskResult
 from tffs_conformance.campaign.plan import Plan
-from tffs_conformance.campaign.status import Status
+from tffs_conformance.campaign.status import CampaignProgress
 from tffs_conformance.campaign.store import Store
 from tffs_conformance.campaign.tasks import Task
 
-Perform = Callable[[Plan, Task, str], Outcome]
+Perform = Callable[[Plan, Task, str], TaskResult]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 WORK: list[Perform] = []
 
 
-def hooked(driver: int, asked: Plan, task: Task, url: str) -> Outcome:
+def hooked(driver: int, asked: Plan, task: Task, url: str) -> TaskResult:
     return WORK[driver](asked, task, url)
 
 
@@ -60,26 +60,26 @@ def campaign(client: Client, folder: Path, work: Perform, patience: float = 60, 
     return Driver(asked, store, client, status.read(store), patience, lambda _: None, print, perform)
 
 
-def works(asked: Plan, task: Task, url: str) -> Outcome:
+def works(asked: Plan, task: Task, url: str) -> TaskResult:
     entry = ended(task, at=int(time.time()))
-    return Outcome(task, ended=entry, new=Store(url).keep(task, b"journal", entry, []))
+    return TaskResult(task, ended=entry, new=Store(url).keep(task, b"journal", entry, []))
 
 
 def test_what_ended_is_not_run_again(client: Client, tmp_path: Path) -> None:
     ran: list[str] = []
     turns = itertools.count(1)
 
-    def dies(asked: Plan, task: Task, url: str) -> Outcome:
-        return works(asked, task, url) if next(turns) <= 10 else Outcome(task, usage="the plug was pulled")
+    def dies(asked: Plan, task: Task, url: str) -> TaskResult:
+        return works(asked, task, url) if next(turns) <= 10 else TaskResult(task, usage="the plug was pulled")
 
-    with pytest.raises(Broken, match="the plug was pulled"):
+    with pytest.raises(CampaignBrokenError, match="the plug was pulled"):
         campaign(client, tmp_path, dies).run()
     # What was at work when the plug was pulled comes to its end.
     while (before := status.read(Store(str(tmp_path / "store"))).ended) < 10:
         time.sleep(0.01)
     assert before == 10
 
-    def lives(asked: Plan, task: Task, url: str) -> Outcome:
+    def lives(asked: Plan, task: Task, url: str) -> TaskResult:
         ran.append(task.id)
         return works(asked, task, url)
 
@@ -93,9 +93,9 @@ def test_what_ended_is_not_run_again(client: Client, tmp_path: Path) -> None:
 def test_a_full_store_is_tried_again(client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     turns = itertools.count(1)
 
-    def full(asked: Plan, task: Task, url: str) -> Outcome:
+    def full(asked: Plan, task: Task, url: str) -> TaskResult:
         if 5 < next(turns) < 12:
-            return Outcome(task, store="the store cannot write x: No space left on device")
+            return TaskResult(task, store="the store cannot write x: No space left on device")
         return works(asked, task, url)
 
     done = campaign(client, tmp_path, full)
@@ -108,10 +108,10 @@ def test_a_full_store_is_tried_again(client: Client, tmp_path: Path, capsys: pyt
 
 
 def test_a_store_that_stays_full(client: Client, tmp_path: Path) -> None:
-    def full(asked: Plan, task: Task, url: str) -> Outcome:
-        return Outcome(task, store="no room")
+    def full(asked: Plan, task: Task, url: str) -> TaskResult:
+        return TaskResult(task, store="no room")
 
-    with pytest.raises(Broken, match="no room; make room, and the same command goes on") as broken:
+    with pytest.raises(CampaignBrokenError, match="no room; make room, and the same command goes on") as broken:
         campaign(client, tmp_path, full, patience=0.2).run()
     assert broken.value.code == 5
 
@@ -119,30 +119,30 @@ def test_a_store_that_stays_full(client: Client, tmp_path: Path) -> None:
 def test_a_task_that_fails_is_tried_three_times(client: Client, tmp_path: Path) -> None:
     tries: list[str] = []
 
-    def fails(asked: Plan, task: Task, url: str) -> Outcome:
+    def fails(asked: Plan, task: Task, url: str) -> TaskResult:
         if task.number != 7:
             return works(asked, task, url)
         tries.append(task.id)
-        return Outcome(task, failure="pytest failed")
+        return TaskResult(task, failure="pytest failed")
 
-    with pytest.raises(Broken, match="pytest failed; it was tried 3 times") as broken:
+    with pytest.raises(CampaignBrokenError, match="pytest failed; it was tried 3 times") as broken:
         campaign(client, tmp_path, fails).run()
     assert (tries, broken.value.code) == (["a/seed/0000007"] * 3, 3)
 
 
 def test_a_task_that_cannot_be_performed(client: Client, tmp_path: Path) -> None:
-    def raises(asked: Plan, task: Task, url: str) -> Outcome:
+    def raises(asked: Plan, task: Task, url: str) -> TaskResult:
         raise ValueError("a defect")
 
-    with pytest.raises(Broken, match="cannot be performed: ValueError: a defect"):
+    with pytest.raises(CampaignBrokenError, match="cannot be performed: ValueError: a defect"):
         campaign(client, tmp_path, raises).run()
 
 
 def test_it_stops_where_nothing_new_is_found(client: Client, tmp_path: Path) -> None:
-    def finds(asked: Plan, task: Task, url: str) -> Outcome:
+    def finds(asked: Plan, task: Task, url: str) -> TaskResult:
         entry = ended(task, at=task.number)
         found = [FOUND] if task.number == 3 else []
-        return Outcome(task, ended=entry, new=Store(url).keep(task, b"journal", entry, found))
+        return TaskResult(task, ended=entry, new=Store(url).keep(task, b"journal", entry, found))
 
     done = campaign(client, tmp_path, finds, asked=plan(seeds=500, stop={"quiet": 1000}))
     assert "without a new difference" in done.run()
@@ -160,7 +160,7 @@ def test_it_stops_when_its_hours_are_over(client: Client, tmp_path: Path) -> Non
 def test_few_tasks_are_on_their_way(client: Client, tmp_path: Path) -> None:
     seen = []
 
-    def looks(asked: Plan, task: Task, url: str) -> Outcome:
+    def looks(asked: Plan, task: Task, url: str) -> TaskResult:
         seen.append(len(watched._flying))
         return works(asked, task, url)
 
@@ -182,7 +182,7 @@ def remembered(folder: Path) -> float:
     points = [*early, *late]
     taken: list[int] = []
 
-    def show(now: Status) -> None:
+    def show(now: CampaignProgress) -> None:
         if points and now.ended >= points[0]:
             points.pop(0)
             gc.collect()

@@ -14,7 +14,7 @@ import pytest
 
 from tests.test_suite import environment, run, run_anew
 from tffs_conformance.campaign import fork_server
-from tffs_conformance.campaign.fork_server import Asked, Gone
+from tffs_conformance.campaign.fork_server import Asked, ForkServerGoneError
 
 #: A worker that asks for a run of the tests in its folder.
 WORKER = """
@@ -136,7 +136,7 @@ def test_a_fork_server_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert fork_server.run(asked(tmp_path, "test_short.py"), LONG) == 0
     assert not folder.exists()
     monkeypatch.setenv(fork_server.VARIABLE, str(folder))
-    with pytest.raises(Gone, match="the process that starts runs is gone"):
+    with pytest.raises(ForkServerGoneError, match="the process that starts runs is gone"):
         fork_server.run(asked(tmp_path, "test_short.py"), LONG)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tffs_conformance.campaign.plan import BadPlan, Plan, parsed, read
+from tffs_conformance.campaign.plan import BadPlanError, Plan, parsed, read
 from tffs_conformance.campaign.tasks import BLOCK, Block, Task, arguments, blocks, in_turn, total
 from tffs_conformance.cli import main
 
@@ -49,7 +49,7 @@ def test_a_plan_that_is_wrong_is_told_in_a_sentence(tmp_path: Path, text: str, w
 
 
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BadPlan, match="cannot be read: No such file"):
+    with pytest.raises(BadPlanError, match="cannot be read: No such file"):
         read(tmp_path / "gone.toml")
 
 

@@ -14,8 +14,8 @@ from tests.test_compare import broken
 from tffs_conformance.campaign import findings, status
 from tffs_conformance.campaign.findings import Found
 from tffs_conformance.campaign.perform import unpacked
-from tffs_conformance.campaign.plan import BadPlan, Plan, parsed
-from tffs_conformance.campaign.store import Ended, Store, StoreTrouble, digest
+from tffs_conformance.campaign.plan import BadPlanError, Plan, parsed
+from tffs_conformance.campaign.store import Ended, Store, StoreError, digest
 from tffs_conformance.campaign.tasks import Block, Task
 from tffs_conformance.suite.judge.reports import build
 
@@ -62,23 +62,23 @@ def test_a_store_belongs_to_one_plan(store: Store) -> None:
     began = store.claim(plan(), "1")
     assert store.claim(plan(stop={"hours": 3}), "1") == began
     assert store.plan() == (plan(), began)
-    with pytest.raises(BadPlan, match="has the results of another plan"):
+    with pytest.raises(BadPlanError, match="has the results of another plan"):
         store.claim(plan(seeds=3), "1")
-    with pytest.raises(BadPlan, match="has the results of the suite 1, and this is 2: choose another store"):
+    with pytest.raises(BadPlanError, match="has the results of the suite 1, and this is 2: choose another store"):
         store.claim(plan(), "2")
 
 
 def test_what_is_no_store(tmp_path: Path) -> None:
-    with pytest.raises(BadPlan, match=r"is no store of a campaign: it has no plan\.json"):
+    with pytest.raises(BadPlanError, match=r"is no store of a campaign: it has no plan\.json"):
         status.read(Store(str(tmp_path)))
-    with pytest.raises(BadPlan, match="--store=nosuch://x: Protocol not known"):
+    with pytest.raises(BadPlanError, match="--store=nosuch://x: Protocol not known"):
         Store("nosuch://x")
 
 
 def test_a_result_that_was_changed_is_not_read(store: Store) -> None:
     task = Task("a", "shard", 1)
     store.keep(task, b"changed", ended(task), [])
-    with pytest.raises(StoreTrouble, match="is missing or not what its name says"):
+    with pytest.raises(StoreError, match="is missing or not what its name says"):
         store.result(ended(task))
 
 
@@ -107,7 +107,7 @@ def test_a_full_store_keeps_nothing_of_a_task_by_halves(tmp_path: Path, monkeypa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(store._fs, "pipe_file", full)
-    with pytest.raises(StoreTrouble, match=r"cannot write results/.*: No space left on device"):
+    with pytest.raises(StoreError, match=r"cannot write results/.*: No space left on device"):
         store.keep(task, b"journal", ended(task), [FOUND])
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -124,7 +124,7 @@ def test_histories_without_a_new_difference(store: Store) -> None:
 
 
 def test_the_rate_is_that_of_late() -> None:
-    now = status.Status(plan(), 0, 2002)
+    now = status.CampaignProgress(plan(), 0, 2002)
     assert (now.rate, now.left) == (0.0, None)
     for second in range(0, 6000, 60):
         now.add(ended(Task("a", "seed", second + 1), at=second))

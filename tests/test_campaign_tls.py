@@ -17,8 +17,8 @@ from tests.certificates import Authority
 from tests.test_campaign import SMALL, campaign
 from tests.test_suite import run
 from tffs_conformance.harness import services
-from tffs_conformance.harness.native import NativePartsMissing, native_directory
-from tffs_conformance.harness.services import Missing
+from tffs_conformance.harness.native import NativePartsMissingError, native_directory
+from tffs_conformance.harness.services import ServiceMissingError
 from tffs_conformance.reports.document import load
 from tffs_conformance.suite.judge.compare import compare
 
@@ -54,7 +54,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     try:
         native, client = native_directory(), services.connect()
         tar = build_images.system(build_images.machine())
-    except (Missing, NativePartsMissing, build_images.Unable) as missing:
+    except (ServiceMissingError, NativePartsMissingError, build_images.UnableError) as missing:
         pytest.skip(f"not run: {missing}")
     authority = Authority(tmp_path_factory.mktemp("authority"), "authority")
     tag = f"test-{os.getpid()}"

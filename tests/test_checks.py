@@ -6,7 +6,7 @@ from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Outcome, Source
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.suite.contract.claims import Claims
-from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOp, Checks, Misused
+from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOpError, Checks, MisusedError
 from tffs_conformance.suite.judge.evidence import Statement
 
 MUST = "read.succeeds"
@@ -36,7 +36,7 @@ def test_a_statement_names_the_reading_that_is_followed() -> None:
 
 
 def test_a_clause_that_a_case_does_not_declare_is_a_defect_of_the_suite() -> None:
-    with pytest.raises(Misused, match="does not declare it"):
+    with pytest.raises(MisusedError, match="does not declare it"):
         checks("read.succeeds").that("read.ok-is-exactly-n", True, "a", "b")
 
 
@@ -76,7 +76,7 @@ def test_one_of_several_codes_is_right() -> None:
 
 def test_an_op_that_says_it_is_not_implemented_is_absent_and_that_is_recorded() -> None:
     made = checks(MUST)
-    with pytest.raises(AbsentOp, match=r"^stat answers UNIMPLEMENTED$") as absent:
+    with pytest.raises(AbsentOpError, match=r"^stat answers UNIMPLEMENTED$") as absent:
         made.status(MUST, outcome(Code.UNIMPLEMENTED, "not yet"), Code.OK)
     assert absent.value.op == "stat"
     (record,) = made.made
@@ -87,7 +87,7 @@ def test_an_op_that_says_it_is_not_implemented_is_absent_and_that_is_recorded() 
 @pytest.mark.parametrize(("source", "why"), [(Source.ABSENT, r"^no entry$"), (Source.DEFAULT, "^stat answers")])
 def test_what_the_plugin_does_not_say_itself_is_not_recorded(source: Source, why: str) -> None:
     made = checks(MUST)
-    with pytest.raises(AbsentOp, match=why):
+    with pytest.raises(AbsentOpError, match=why):
         made.status(MUST, outcome(Code.UNIMPLEMENTED, "no entry", source), Code.OK)
     assert made.made == []
 
@@ -109,6 +109,6 @@ def test_what_is_only_noted_is_no_breach() -> None:
 
 def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
     made = Checks("read/a", (MUST,), "mine:///case", Claims(), Redaction({}))
-    assert made.told("a/b of mine:///case/c") == "a/b of {case}/c"
-    assert Checks("read/a", (MUST,), "mine:///x", Claims(), Redaction({})).told("in /x/y") == "in {case}/y"
-    assert Checks("read/a", (MUST,), "mine://host/case", Claims(), Redaction({})).told("ab") == "ab"
+    assert made.presentable("a/b of mine:///case/c") == "a/b of {case}/c"
+    assert Checks("read/a", (MUST,), "mine:///x", Claims(), Redaction({})).presentable("in /x/y") == "in {case}/y"
+    assert Checks("read/a", (MUST,), "mine://host/case", Claims(), Redaction({})).presentable("ab") == "ab"

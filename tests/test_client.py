@@ -13,15 +13,15 @@ import pytest
 
 from tffs_conformance.harness.hosting import limits as host_limits
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, Blocked, Hangs, Loaded, Loader
-from tffs_conformance.harness.hosting.registration import DiedRegistering
+from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loaded, Loader
+from tffs_conformance.harness.hosting.registration import DiedRegisteringError
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.launchers.output import OUTPUT_KEPT, Output
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.guard import Guard
-from tffs_conformance.harness.ops.outcomes import Crashed, Died, Hung, Threw, Watch
+from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Hung, Threw, Watch
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -43,10 +43,10 @@ def root(tmp_path: Path) -> str:
     return f"faulty://{tmp_path}"
 
 
-def death_of(fault: str, root: str, timeout: float = 10) -> Died:
+def death_of(fault: str, root: str, timeout: float = 10) -> DiedError:
     hosts = loader(fault, timeout)
     loaded = hosts.load()
-    with pytest.raises(Died) as caught:
+    with pytest.raises(DiedError) as caught:
         filesystem(loaded, root).stat(root)
     assert not loaded.host.alive
     hosts.close()
@@ -82,9 +82,9 @@ def test_a_hang_is_paid_for_once(root: str) -> None:
     hosts = loader("hang:stat", timeout=0.2)
     # The first time it may be the allocator's fault.
     for _ in range(MAX_HANGS + 1):
-        with pytest.raises(Died):
+        with pytest.raises(DiedError):
             filesystem(hosts.load(), root).stat(root)
-    with pytest.raises(Blocked) as blocked:
+    with pytest.raises(BlockedError) as blocked:
         filesystem(hosts.load(), root).stat(root)
     assert blocked.value.op == "stat"
     hosts.close()
@@ -92,13 +92,13 @@ def test_a_hang_is_paid_for_once(root: str) -> None:
 
 def test_an_op_that_hangs_now_and_then_is_called_again() -> None:
     hangs = Hangs(MAX_HANGS)
-    hung = Died(Hung("stat", 1.0))
+    hung = DiedError(Hung("stat", 1.0))
     for _ in range(ALL_HANGS - 1):
         hangs.count(hung)
         hangs.endure("stat")
         hangs.came_back(["stat"])
     hangs.count(hung)
-    with pytest.raises(Blocked, match=f"hung {ALL_HANGS} times"):
+    with pytest.raises(BlockedError, match=f"hung {ALL_HANGS} times"):
         hangs.endure("stat")
 
 
@@ -171,7 +171,7 @@ def test_registration_as_core_does_it(fault: str, code: Code) -> None:
 def test_what_was_described_outlives_a_death() -> None:
     """Two schemes have one table: it is gone when the second is registered."""
     hosts = Loader(Local({"TFFS_FAULT": "shared-table"}), plugin_path("fakes/malformed"), 10)
-    with pytest.raises(DiedRegistering) as caught:
+    with pytest.raises(DiedRegisteringError) as caught:
         hosts.load()
     assert [entry.scheme for entry in caught.value.schemes] == ["malformed", "malformed2"]
     assert {entry.shared_blocks for entry in caught.value.schemes} == {1}
@@ -239,8 +239,8 @@ LIMITS: dict[str, Callable[[Host], AbstractContextManager[None]]] = {
 @pytest.mark.parametrize("limit", LIMITS)
 def test_a_limit_ends_with_its_block_however_that_ends(limit: str, tmp_path: Path) -> None:
     with opened("fakes/faulty", "stat.adds-to-status") as (host, raw):
-        with pytest.raises(Blocked), LIMITS[limit](host):
-            raise Blocked("stat", "nobody has seen it")
+        with pytest.raises(BlockedError), LIMITS[limit](host):
+            raise BlockedError("stat", "nobody has seen it")
         file = raw.open("new_writable_file", str(tmp_path / "file"))
         assert [one.code for one in (file, raw.append(file.value, b"longer"), raw.handle_op("flush", file.value))] == [
             Code.OK

@@ -112,7 +112,7 @@ def test_a_clause_that_is_no_more_is_not_fixed() -> None:
 
 def test_what_a_judge_of_today_knows_of_a_clause_is_not_what_the_run_knew() -> None:
     then, now = report(OK, clauses=NEWER), report(broken("read/b", about="read.new"), clauses=NEWER)
-    assert [change.before for change in compare(then, now, known=CLAUSES).of(Kind.BROKEN)] == [Before.NO_CLAUSE]
+    assert [change.before for change in compare(then, now, known=CLAUSES).of_kinds(Kind.BROKEN)] == [Before.NO_CLAUSE]
 
 
 def _some(one: CaseRecord | None) -> Iterable[CaseRecord]:
@@ -160,7 +160,7 @@ STRICTER = {**CLAUSES, "read.hint": clause("MUST", "read", "read")}
     ],
 )
 def test_what_is_broken_comes_with_what_was_known_before(then: Report, now: Report, before: Before) -> None:
-    changes = compare(then, now).of(Kind.BROKEN)
+    changes = compare(then, now).of_kinds(Kind.BROKEN)
     assert [change.before for change in changes] == [before]
     assert before.is_of_the_suite is (before in (Before.NO_CASE, Before.NO_CLAUSE, Before.OTHER_CLAUSE))
 

@@ -16,7 +16,7 @@ from tests.dragonfly_client import BUILT, MISSING
 from tests.test_far_hosts import Far, machine
 from tests.test_portable_host import image, judged
 from tests.topology import COMPOSE, traffic
-from tffs_conformance.harness.native import NativePartsMissing, portable_host
+from tffs_conformance.harness.native import NativePartsMissingError, portable_host
 from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -104,7 +104,7 @@ def test_services_of_a_run_are_there_for_a_container(
     """The container has the network of this machine, and the folder in which a run writes the configuration."""
     try:
         files = {"/tffs-host": portable_host(), "/bin/sh": Path("/bin/sh"), PLUGIN: plugin_path("dragonfly")}
-    except NativePartsMissing as missing:
+    except NativePartsMissingError as missing:
         pytest.skip(f"not run: {missing}")
     content = image(files | {path: Path(path) for path in map(_library, OPENED)})
     name, tag = "tffs-conformance/serving", f"test-{os.getpid()}"

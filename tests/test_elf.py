@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.test_header import HEADER
-from tffs_conformance.harness.shared_object.elf import NotElf, SharedObject, read
+from tffs_conformance.harness.shared_object.elf import NotElfError, SharedObject, read
 from tffs_conformance.harness.shared_object.releases import functions_of_c
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -56,7 +56,7 @@ def test_a_run_path() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", RIGHT[:4], RIGHT[:64], RIGHT[:2000], b"\x7fELF" + bytes(200)])
 def test_what_is_no_shared_object(content: bytes) -> None:
-    with pytest.raises(NotElf):
+    with pytest.raises(NotElfError):
         read(content)
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import Died, Hung, Outcome, Read
-from tffs_conformance.harness.targets.backing import Unable
+from tffs_conformance.harness.ops.outcomes import DiedError, Hung, Outcome, Read
+from tffs_conformance.harness.targets.backing import BackingUnableError
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.engine.case import Case
-from tffs_conformance.suite.engine.ending import conclude, performed
+from tffs_conformance.suite.engine.ending import conclude, run_case
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
 
@@ -77,15 +77,15 @@ def test_only_what_hangs_again_hangs_for_the_allocator(tmp_path: Path, hangs_aga
         tries += 1
         if tries == 1 or (tries == 3 and hangs_again):
             case.bench.loader.filling = False
-            raise Died(Hung("read", 1))
+            raise DiedError(Hung("read", 1))
         one.check.that("read.succeeds", True, "a", "a")
 
     if hangs_again:
-        performed(case, body)
+        run_case(case, body)
         record = conclude(case, None)
         assert (record.verdict, tries) == (Verdict.CONFORM, 3)
         assert "MALLOC_PERTURB_" in str(record.reason)
     else:
-        with pytest.raises(Unable, match=r"^read did not answer within 1 s once, and came back") as raised:
-            performed(case, body)
+        with pytest.raises(BackingUnableError, match=r"^read did not answer within 1 s once, and came back") as raised:
+            run_case(case, body)
         assert conclude(case, raised.value).checks == (CheckRecord("read.succeeds", Verdict.NOT_RUN),)

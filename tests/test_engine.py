@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness.hosting.loader import Blocked
+from tffs_conformance.harness.hosting.loader import BlockedError
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.suite.engine.case import Case
-from tffs_conformance.suite.engine.checks import Misused
+from tffs_conformance.suite.engine.checks import MisusedError
 from tffs_conformance.suite.engine.knowledge import NOTHING
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
@@ -23,7 +23,7 @@ def bench(tmp_path: Path) -> Iterator[Workbench]:
 
 @pytest.mark.parametrize("look", ["tables", "host", "registration", "announced"])
 def test_a_case_that_looks_behind_the_ops_has_to_be_marked(bench: Workbench, look: str) -> None:
-    with pytest.raises(Misused, match="over_tables"):
+    with pytest.raises(MisusedError, match="over_tables"):
         getattr(Case(bench, "read/unmarked", (), "").surroundings, look)
 
 
@@ -39,16 +39,16 @@ def test_a_set_up_within_a_set_up_ends_with_the_outer_one(bench: Workbench) -> N
 
 def test_where_a_step_ended_a_case_its_ending_knows_that_it_was_a_step(bench: Workbench) -> None:
     setup = Case(bench, "read/a", (), "").setup
-    with pytest.raises(Blocked), setup:
-        raise Blocked("stat", "it goes wrong")
+    with pytest.raises(BlockedError), setup:
+        raise BlockedError("stat", "it goes wrong")
     assert setup.active
 
 
 def test_a_set_up_step_that_failed_and_was_caught_does_not_outlast_the_set_up(bench: Workbench) -> None:
     setup = Case(bench, "read/a", (), "").setup
     with setup:
-        with pytest.raises(Blocked), setup:
-            raise Blocked("stat", "it goes wrong")
+        with pytest.raises(BlockedError), setup:
+            raise BlockedError("stat", "it goes wrong")
         assert setup.active
     assert not setup.active
 

@@ -14,8 +14,8 @@ import pytest
 
 from tests.test_portable_host import image, judged
 from tffs_conformance.harness import services
-from tffs_conformance.harness.native import NativePartsMissing, portable_host
-from tffs_conformance.harness.services import Missing
+from tffs_conformance.harness.native import NativePartsMissingError, portable_host
+from tffs_conformance.harness.services import ServiceMissingError
 from tffs_conformance.harness.targets.shipped import plugin_path
 
 pytestmark = pytest.mark.xdist_group("far hosts")
@@ -77,7 +77,7 @@ def machine(folder: Path, files: dict[str, Path], **more: Any) -> Iterator[Far]:
         pytest.skip("not run: there is no sshd; on Debian: apt-get install openssh-server")
     try:
         client, host = services.connect(), portable_host()
-    except (Missing, NativePartsMissing) as missing:
+    except (ServiceMissingError, NativePartsMissingError) as missing:
         pytest.skip(f"not run: {missing}")
     for name in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)

@@ -41,7 +41,7 @@ def test_two_runs_find_the_same(fault: str) -> None:
 
 def told(text: str) -> str:
     directory = "mine://bucket/tmp/tffs-0123456789ab/read-a-1234"
-    return Checks("read/a", (), directory, Claims(), Redaction({"T": "hunter22"})).told(text)
+    return Checks("read/a", (), directory, Claims(), Redaction({"T": "hunter22"})).presentable(text)
 
 
 @pytest.mark.parametrize(

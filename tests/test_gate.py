@@ -26,11 +26,11 @@ from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Endi
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.run import baselines as gate
-from tffs_conformance.run.run_options import BadUsage
+from tffs_conformance.run.run_options import BadUsageError
 from tffs_conformance.suite.contract.catalogue import for_report
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.judge.course import Course
-from tffs_conformance.suite.judge.gate import Baseline, Held
+from tffs_conformance.suite.judge.gate import Baseline, GateResult
 from tffs_conformance.suite.judge.reports import build
 
 PLUGIN = "--plugin=fakes/faulty"
@@ -248,7 +248,7 @@ PART = Course("full", frozenset("abc"), 1, collected=1, ended=1, selected=("-k x
 
 def judged(then: Report, now: Report, *kinds: Verdict, changed: bool = False) -> list[str]:
     """Why a run fails."""
-    return Held(Baseline("base.json", then), now, (Verdict.VIOLATION, *kinds), changed).reasons
+    return GateResult(Baseline("base.json", then), now, (Verdict.VIOLATION, *kinds), changed).reasons
 
 
 def test_a_clause_that_is_no_longer_executed_fails() -> None:
@@ -404,7 +404,7 @@ def test_a_smaller_tier_is_no_baseline(tmp_path: Path, known: Report) -> None:
 
 
 def used(directory: Path, known: Report, baseline: str) -> None:
-    """Take a baseline for a run like the known one. Raises BadUsage."""
+    """Take a baseline for a run like the known one. Raises BadUsageError."""
     (directory / "base.json").write_text(baseline)
     options: Any = SimpleNamespace(
         gate=True,
@@ -422,7 +422,7 @@ def used(directory: Path, known: Report, baseline: str) -> None:
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_no_baseline(tmp_path: Path, known: Report, wrong: str) -> None:
     text, words = WRONG[wrong]
-    with pytest.raises(BadUsage) as refused:
+    with pytest.raises(BadUsageError) as refused:
         used(tmp_path, known, text(known))
     assert words in str(refused.value)
     assert str(refused.value).isprintable()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tffs_conformance.harness.ops import paths
-from tffs_conformance.harness.ops.guard import Guard, Refused
+from tffs_conformance.harness.ops.guard import Guard, RefusedError
 from tffs_conformance.harness.ops.tables import CHANGING
 
 OWN = "mine://host/tmp/tffs-x/case"
@@ -20,7 +20,7 @@ ONE_PATH = sorted(CHANGING - {"rename_file", "copy_file"})
      "mine://host/tmp/tffs-x/case/a/../../..", "/tmp/tffs-x/case/a", "other://host/tmp/tffs-x/case/a"],
 )  # fmt: skip
 def test_refuses(op: str, uri: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         Guard(OWN).admit(op, [uri], [paths.translate(uri)])
 
 
@@ -33,14 +33,14 @@ def test_admits(op: str, uri: str) -> None:
 def test_both_paths_of_a_rename_count() -> None:
     outside = "mine://host/tmp/precious"
     for pair in ([OWN + "/a", outside], [outside, OWN + "/a"]):
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedError):
             Guard(OWN).admit("rename_file", pair, [paths.translate(uri) for uri in pair])
 
 
 def test_the_source_of_a_copy_is_only_read() -> None:
     pair = ["mine://host/tmp/other", OWN + "/a"]
     Guard(OWN).admit("copy_file", pair, [paths.translate(uri) for uri in pair])
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         Guard(OWN).admit("copy_file", pair[::-1], [paths.translate(uri) for uri in pair[::-1]])
 
 
@@ -50,7 +50,7 @@ def test_asking_is_free() -> None:
 
 @pytest.mark.parametrize("plain", ["/", "", "/tmp", "/tmp/tffs-x", "/tmp/tffs-x/case/../.."])
 def test_a_translation_that_leaves_is_refused(plain: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         Guard(OWN).admit("delete_recursively", [OWN + "/a"], [plain])
 
 
@@ -59,9 +59,9 @@ def test_the_root_is_made_with_its_parents_and_nothing_else() -> None:
     for uri in ("mine://host/tmp", "mine://host/tmp/tffs-x", OWN):
         guard.admit("create_dir", [uri], [paths.translate(uri)])
         if uri != OWN:
-            with pytest.raises(Refused):
+            with pytest.raises(RefusedError):
                 guard.admit("delete_recursively", [uri], [paths.translate(uri)])
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         guard.admit("create_dir", ["mine://host/"], ["/"])
 
 
@@ -75,6 +75,6 @@ def test_whatever_is_admitted_lies_inside(tail: str) -> None:
     uri = f"{OWN}/{tail}"
     try:
         Guard(OWN).admit("delete_recursively", [uri], [paths.translate(uri)])
-    except Refused:
+    except RefusedError:
         return
     assert (paths.translate(uri) + "/").startswith("/tmp/tffs-x/case/")

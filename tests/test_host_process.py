@@ -20,7 +20,7 @@ from tffs_conformance.harness.hosting.registration import again, register
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import Crashed, Died, Watch
+from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Watch
 from tffs_conformance.harness.over_tables import programs
 from tffs_conformance.harness.over_tables.programs import Program
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
@@ -63,7 +63,7 @@ def test_who_does_not_come_back_as_it_should_is_named(fault: str, how: str, way:
                 else:
                     programs.run(raw, [program, program])
 
-        with pytest.raises(Died) as died:
+        with pytest.raises(DiedError) as died:
             again_and_again()
     assert isinstance(died.value.death, Crashed)
     assert (died.value.death.op, died.value.death.how) == ("path_exists", how)
@@ -77,7 +77,7 @@ def test_an_op_that_ends_its_thread_without_a_word_is_lost(monkeypatch: pytest.M
         monkeypatch.setattr(raw, "call", lambda *_, **__: wire.Reply(lost, len(wire.values_of("done"))))
         program = Program(raw)
         program.stat("/tmp")
-        with pytest.raises(Died) as died:
+        with pytest.raises(DiedError) as died:
             programs.run(raw, [program])
     assert str(died.value) == "stat did not come back: it ended the thread that called it"
 
@@ -90,7 +90,7 @@ def test_a_message_is_cut() -> None:
 
 
 def test_results_that_no_frame_can_hold_are_told_by_their_size() -> None:
-    with loaded("translate_name.endless") as (_, raw), pytest.raises(Died) as died:
+    with loaded("translate_name.endless") as (_, raw), pytest.raises(DiedError) as died:
         raw.translate_name("/tmp")
     size = 5 + len("done") + 9 + 5 + 9 + 9 + 5 + (300 << 20)
     said = f"translate_name did not come back: it gave results of {size} bytes, and {256 << 20} are the most"
@@ -109,7 +109,7 @@ def test_who_reads_behind_what_is_appended_crashes(tmp_path: Path, before: int) 
     with loaded("append.reads-behind") as (_, raw):
         handle = raw.open("new_writable_file", str(tmp_path / "file")).value
         raw.append(handle, b"x" * before)
-        with pytest.raises(Died) as died:
+        with pytest.raises(DiedError) as died:
             raw.append(handle, b"y" * 5)
     assert isinstance(died.value.death, Crashed)
     assert died.value.death.op == "append"
@@ -122,7 +122,7 @@ def test_a_buffer_has_nothing_behind_it_after_a_larger_one(tmp_path: Path) -> No
     with loaded("read.scribbles-far-behind") as (_, raw):
         handle = raw.open("new_random_access_file", str(tmp_path / "file")).value
         raw.read(handle, 0, 1 << 20)
-        with pytest.raises(Died):
+        with pytest.raises(DiedError):
             raw.read(handle, 0, 5)
 
 
@@ -303,7 +303,7 @@ def test_what_hangs_because_memory_is_filled_is_loaded_without() -> None:
 
 def test_what_hangs_in_any_case_is_told() -> None:
     loader = Loader(Local({"TFFS_FAULT": "hang-in-init-plugin"}), plugin_path("fakes/malformed"), 1)
-    with pytest.raises(Died, match="TF_InitPlugin did not answer within 1 s"):
+    with pytest.raises(DiedError, match="TF_InitPlugin did not answer within 1 s"):
         loader.load()
     loader.close()
 

@@ -29,7 +29,7 @@ from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.judge import compare, course, exit_code, gate, merge, reports, targets, tried, waivers
 from tffs_conformance.suite.judge.course import Course
-from tffs_conformance.suite.judge.gate import Baseline, Held
+from tffs_conformance.suite.judge.gate import Baseline, GateResult
 
 #: What the reports are about: two classes, and a law that any call may break.
 CLAUSES: dict[str, ClauseFacts] = {
@@ -145,9 +145,9 @@ def selected(cases: Collection[CaseRecord], of: Collection[CaseRecord]) -> Repor
     return report(cases, left_out=way(cases, of).left_out({case.id for case in cases}))
 
 
-def held(then: Report, now: Report) -> Held:
+def held(then: Report, now: Report) -> GateResult:
     """A report that is held to another."""
-    return Held(Baseline("base.json", then), now)
+    return GateResult(Baseline("base.json", then), now)
 
 
 def of_the_run_alone(now: Report) -> bool:
@@ -283,7 +283,7 @@ def who_is_mended_passes(data: st.DataObject) -> None:
         found = held(report(cases), now)
         assert bool(found.reasons) == of_the_run_alone(now)
         unknown = {case.id for case in now.cases if any(check.verdict in UNKNOWN for check in case.checks)}
-        told = {(change.case, change.clause) for change in found.found.of(compare.Kind.FIXED)}
+        told = {(change.case, change.clause) for change in found.found.of_kinds(compare.Kind.FIXED)}
         assert told <= fixed
         assert not {name for name, _ in told} & unknown
 
@@ -398,7 +398,7 @@ def whatever_was_not_run(counts: Any, **more: Any) -> Any:
     return _JUDGE_CLASS(counts, **(more | {"not_run": ()}))
 
 
-class OfTheComparisonAlone(Held):
+class OfTheComparisonAlone(GateResult):
     """What compare said before it was the gate's code."""
 
     @property
@@ -426,7 +426,7 @@ MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
     (what_is_not_run_any_more_makes_nothing_better, reports, "judge_class", whatever_was_not_run),
     (who_is_mended_passes, compare, "tried", by_what_was_broken),
     (who_is_mended_passes, compare, "is_looked_at", lambda *_: True),
-    (the_gate_the_command_and_the_exit_code_agree, COMMAND, "Held", OfTheComparisonAlone),
+    (the_gate_the_command_and_the_exit_code_agree, COMMAND, "GateResult", OfTheComparisonAlone),
     (the_gate_the_command_and_the_exit_code_agree, exit_code, "stale", lambda _: [1]),
     (what_is_as_asked_is_said_by_the_report, course, "is_as_asked", lambda left_out: left_out is not None),
 )  # fmt: skip

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness.hosting.client import Host, HostFault
+from tffs_conformance.harness.hosting.client import Host, HostFaultError
 from tffs_conformance.harness.hosting.loader import SAME_FAILURES, Loaded, Loader
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers import command as command_launcher
 from tffs_conformance.harness.launchers import local as local_launcher
 from tffs_conformance.harness.launchers.command import Command
-from tffs_conformance.harness.launchers.launcher import ALLOCATOR, Launcher, LocalFacts, Lost
+from tffs_conformance.harness.launchers.launcher import ALLOCATOR, HostLostError, Launcher, LocalFacts
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
-from tffs_conformance.harness.ops.outcomes import Crashed, Died, Hung, Threw
+from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Hung, Threw
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.harness.wire import WIRE_VERSION, encode
@@ -82,13 +82,13 @@ def test_every_launcher_tells_how_a_host_ended(
     assert callable(launchers)
     kind, how = expected
     with faulty(launchers({"TFFS_FAULT": fault}), 0.5 if fault.startswith("hang") else 20) as (host, raw):
-        with pytest.raises(Died) as caught:
+        with pytest.raises(DiedError) as caught:
             raw.stat(str(tmp_path))
         assert isinstance(caught.value.death, kind)
         assert how == "" or (isinstance(caught.value.death, Crashed) and caught.value.death.how == how)
         assert ("backtrace" in caught.value.death.output) == (fault in ("crash:stat", "hang:stat"))
         assert not host.alive
-        with pytest.raises(HostFault):
+        with pytest.raises(HostFaultError):
             raw.stat(str(tmp_path))
 
 
@@ -220,7 +220,7 @@ def test_an_op_that_hangs_while_more_is_sent_than_a_pipe_holds_is_the_one_that_h
                 host.send("append", 0, LARGE)
 
         host.send("stat", raw.filesystem, os.fsencode(tmp_path))
-        with pytest.raises(Died) as caught:
+        with pytest.raises(DiedError) as caught:
             ask_more()
         assert isinstance(caught.value.death, Hung)
         assert caught.value.death.op == "stat"
@@ -232,7 +232,7 @@ def test_a_host_that_reads_nothing_hangs() -> None:
     launcher = Local(program=("/bin/sleep", "1000"))
     launcher._forks = False
     host = Host(launcher, 0.5)
-    with pytest.raises(Died) as caught:
+    with pytest.raises(DiedError) as caught:
         host.call("append", 0, LARGE)
     assert isinstance(caught.value.death, Hung)
     assert caught.value.death.op == "append"
@@ -244,7 +244,7 @@ def test_a_command_that_reads_nothing_is_no_death(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(command_launcher, "KILL_PATIENCE", 0.5)
     answers = f"import sys, time; sys.stdout.buffer.write({encode('done', (WIRE_VERSION,))!r}); sys.stdout.flush()"
     host = Host(Command([sys.executable, "-c", f"{answers}; time.sleep(1000)"]), 0.5)
-    with pytest.raises(Lost, match=r"the command took nothing of what it was sent for 0\.5 s"):
+    with pytest.raises(HostLostError, match=r"the command took nothing of what it was sent for 0\.5 s"):
         host.call("append", 0, LARGE)
     assert not host.alive
 
@@ -301,20 +301,22 @@ def test_one_connection_serves_many_hosts(tmp_path: Path) -> None:
 
 
 def test_a_command_that_cannot_be_started_is_no_death() -> None:
-    with pytest.raises(Lost, match="no-such-command"):
+    with pytest.raises(HostLostError, match="no-such-command"):
         Loader(Command(["/no-such-command"]), plugin_path("posix"), 20).load()
 
 
 def test_a_command_that_ends_says_why() -> None:
     launcher = Command([sys.executable, "-c", "import sys; sys.exit('no such container')"])
-    with pytest.raises(Lost, match=r"exit status 1: no such container"):
+    with pytest.raises(HostLostError, match=r"exit status 1: no such container"):
         Loader(launcher, plugin_path("posix"), 20).load()
 
 
 @pytest.mark.parametrize("version", [(), (WIRE_VERSION + 1,)])
 def test_a_host_of_another_version_is_refused_in_one_sentence(version: tuple[int, ...]) -> None:
     answers = f"import sys; sys.stdout.buffer.write({encode('done', version)!r}); sys.stdout.flush(); sys.stdin.read()"
-    with pytest.raises(Lost, match=r"the host is of another version: .*: put there what 'tffs-conformance host"):
+    with pytest.raises(
+        HostLostError, match=r"the host is of another version: .*: put there what 'tffs-conformance host"
+    ):
         Command([sys.executable, "-c", answers]).start()
 
 
@@ -326,11 +328,11 @@ def test_a_connection_that_is_lost_is_no_death_and_the_next_one_works(tmp_path: 
     raw = raw_filesystem(loaded)
     for pid in pids.read_text().split():
         os.kill(int(pid), signal.SIGKILL)
-    with pytest.raises(Lost, match="connection"):
+    with pytest.raises(HostLostError, match="connection"):
         raw.stat(str(tmp_path))
     assert not loaded.host.alive
     # That which was started ahead is lost, too: told when it is taken, or when used, if it has loaded the plugin.
-    with pytest.raises(Lost):
+    with pytest.raises(HostLostError):
         raw_filesystem(loader.load()).stat(str(tmp_path))
     loaded = loader.load()
     assert loaded.registration.registered

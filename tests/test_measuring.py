@@ -38,7 +38,7 @@ def test_by_how_much_figures_grew(tmp_path: Path) -> None:
 
 def test_a_node_that_reads_something_else_is_named(tmp_path: Path) -> None:
     got = measured(tmp_path, lambda: {"served": 0}, "fakes/faulty", TFFS_FAULT="read.garbage")
-    assert got.failure == "WrongBytes: the plugin on another node does not read what is in the file"
+    assert got.failure == "WrongBytesError: the plugin on another node does not read what is in the file"
 
 
 def test_services_that_are_gone_cost_no_report(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.test_compare import ERROR, NOT_RUN, OK, broken
 from tests.test_suite import run
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, write
-from tffs_conformance.reports.errors import PartsDisagree
+from tffs_conformance.reports.errors import PartsDisagreeError
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import Header, SuiteFacts, digest
@@ -185,7 +185,7 @@ OTHER_CLAUSES = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
     ],
 )
 def test_parts_of_several_runs_are_refused(other: dict[str, Any], words: str) -> None:
-    with pytest.raises(PartsDisagree) as refused:
+    with pytest.raises(PartsDisagreeError) as refused:
         merged(part(GOOD[0]), part(GOOD[1], **other))
     assert str(refused.value).startswith("1/report.json: its ")
     assert words in str(refused.value)

@@ -11,7 +11,7 @@ from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.suite.contract import matcher
 from tffs_conformance.suite.contract.model import Model, Step
 from tffs_conformance.suite.properties import strategies
-from tffs_conformance.suite.properties.shrink import Enough, shrink, valid, without
+from tffs_conformance.suite.properties.shrink import EnoughTriedError, shrink, valid, without
 
 FILE = (
     Step("new_writable_file", ("a",)),
@@ -167,7 +167,7 @@ def test_when_no_more_may_be_tried_the_best_so_far_is_kept() -> None:
         nonlocal tries
         tries += 1
         if tries > 4:
-            raise Enough
+            raise EnoughTriedError
         return valid(steps) and any(step.op == "copy_file" for step in steps)
 
     assert len(shrink(long_history(), shows)) <= len(long_history())

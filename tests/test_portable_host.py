@@ -17,10 +17,10 @@ import pytest
 from tffs_conformance.harness import services
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.command import Command
-from tffs_conformance.harness.native import NativePartsMissing, portable_host
-from tffs_conformance.harness.ops.outcomes import Died, Threw
+from tffs_conformance.harness.native import NativePartsMissingError, portable_host
+from tffs_conformance.harness.ops.outcomes import DiedError, Threw
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
-from tffs_conformance.harness.services import Missing
+from tffs_conformance.harness.services import ServiceMissingError
 from tffs_conformance.harness.targets.shipped import plugin_path
 
 #: One worker has the container.
@@ -35,7 +35,7 @@ OLDEST_GLIBC = (2, 28)
 def host() -> Path:
     try:
         return portable_host()
-    except NativePartsMissing as missing:
+    except NativePartsMissingError as missing:
         pytest.skip(str(missing))
 
 
@@ -70,7 +70,7 @@ def test_exceptions_of_another_cpp_library_keep_type_and_text(host: Path, tmp_pa
     loader = Loader(Command([str(host)], {"TFFS_FAULT": "throw:stat"}), plugin_path("fakes/faulty"), 20)
     loaded = loader.load()
     raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
-    with pytest.raises(Died) as caught:
+    with pytest.raises(DiedError) as caught:
         raw.stat(str(tmp_path))
     loader.close()
     death = caught.value.death
@@ -100,7 +100,7 @@ def test_exceptions_of_all_kinds(host: Path, tmp_path: Path, option: str, thrown
     """)
     subprocess.run(["c++", "-shared", "-fPIC", "-o", plugin, source, *option.split()], check=True)
     loader = Loader(Command([str(host)]), plugin, 20)
-    with pytest.raises(Died) as caught:
+    with pytest.raises(DiedError) as caught:
         loader.load()
     loader.close()
     death = caught.value.death
@@ -136,7 +136,7 @@ def test_the_suite_runs_under_valgrind(host: Path, valgrind: str, tmp_path: Path
 def container(host: Path) -> Iterator[str]:
     try:
         client = services.connect()
-    except Missing as missing:
+    except ServiceMissingError as missing:
         pytest.skip(str(missing))
     if shutil.which("docker") is None:
         pytest.skip("there is no docker command, only its daemon")
@@ -195,7 +195,7 @@ def test_a_crash_in_a_container_is_told_by_its_signal(container: str) -> None:
     loader = Loader(Command(command, {"TFFS_FAULT": "crash:stat"}), Path("/plugins/faulty.so"), 20)
     loaded = loader.load()
     raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
-    with pytest.raises(Died, match="signal SIGSEGV"):
+    with pytest.raises(DiedError, match="signal SIGSEGV"):
         raw.stat("/tmp")
     loader.close()
 

@@ -14,7 +14,7 @@ from tffs_conformance.harness.targets.profile import ProfileError
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import claims
 from tffs_conformance.suite.contract.catalogue import catalogue
-from tffs_conformance.suite.contract.claims import Claims, UnknownClaim
+from tffs_conformance.suite.contract.claims import Claims, UnknownClaimError
 from tffs_conformance.suite.judge import checks
 from tffs_conformance.suite.judge.evidence import Statement
 
@@ -294,5 +294,5 @@ def test_profiles_are_data_for_the_harness(tmp_path: Path) -> None:
     assert read.secrets == {"SECRET"}
     with pytest.raises(ProfileError, match="SECRET"):
         profile.read(str(tmp_path / "mine.toml"), {})
-    with pytest.raises(UnknownClaim, match="known are"):
+    with pytest.raises(UnknownClaimError, match="known are"):
         claims.stated({"append": "sometimes"})

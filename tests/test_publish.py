@@ -17,7 +17,7 @@ from tffs_conformance.reports.model.header import SuiteFacts, TargetFacts
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.publish import NOTES_NAME, NotPublishable, publish
+from tffs_conformance.reports.publish import NOTES_NAME, NotPublishableError, publish
 from tffs_conformance.reports.reproduce import UNCONFIRMED, draft
 from tffs_conformance.suite.judge.reports import build
 
@@ -66,7 +66,7 @@ def test_a_report_that_says_less_is_refused(report: Report, why: str, tmp_path: 
 
 def test_a_report_of_which_a_must_could_not_run_is_refused(tmp_path: Path) -> None:
     blocked = case("paths/a", ("stat.odd", "not run"), executed=False)
-    with pytest.raises(NotPublishable, match=r"incomplete: 1 MUST clause not run in a case: stat\.odd"):
+    with pytest.raises(NotPublishableError, match=r"incomplete: 1 MUST clause not run in a case: stat\.odd"):
         publish(made(blocked, tables={"stat": "plugin"}), tmp_path, "a", "1")
 
 
@@ -79,7 +79,7 @@ def test_an_altered_report_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["..", "../x", "a/b", "", ".hidden", "-x", "x\x1b", "x" * 101])
 def test_what_is_no_name_of_a_folder_is_refused(name: str, tmp_path: Path) -> None:
     for names in ((name, "1"), ("a", name)):
-        with pytest.raises(NotPublishable, match="no name of a folder"):
+        with pytest.raises(NotPublishableError, match="no name of a folder"):
             publish(made(), tmp_path / "into", *names)
     assert not (tmp_path / "into").exists()
 

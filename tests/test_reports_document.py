@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from tests.records import CLAUSES, GOOD, HEADER, case, record
 from tffs_conformance.reports.document import load, render, validate, write
 from tffs_conformance.reports.errors import (
-    AlteredReport,
-    DuplicateCase,
-    EmptyReport,
-    NotAReport,
+    AlteredReportError,
+    DuplicateCaseError,
+    EmptyReportError,
+    NotAReportError,
     ReportError,
-    TruncatedReport,
-    UnknownClause,
-    WrongSchema,
+    TruncatedReportError,
+    UndeclaredClauseError,
+    WrongSchemaError,
 )
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
@@ -103,9 +103,9 @@ def test_the_readings_seen_are_counted() -> None:
 
 
 def test_a_case_twice_and_a_clause_nobody_knows_are_refused() -> None:
-    with pytest.raises(DuplicateCase, match="read/a"):
+    with pytest.raises(DuplicateCaseError, match="read/a"):
         report(GOOD[0], GOOD[0])
-    with pytest.raises(UnknownClause, match=r"read\.magic"):
+    with pytest.raises(UndeclaredClauseError, match=r"read\.magic"):
         report(case("read/a", ("read.magic", "conform")))
 
 
@@ -135,7 +135,7 @@ def test_a_report_cut_anywhere_says_so(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     for length in range(len(text)):
         path.write_bytes(text[:length])
-        with pytest.raises(TruncatedReport if length else EmptyReport):
+        with pytest.raises(TruncatedReportError if length else EmptyReportError):
             load(path)
 
 
@@ -145,7 +145,7 @@ def test_a_report_cut_anywhere_says_so(tmp_path: Path) -> None:
 def test_something_else_is_not_a_report(tmp_path: Path, text: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(NotAReport, match="not a report"):
+    with pytest.raises(NotAReportError, match="not a report"):
         load(path)
 
 
@@ -166,44 +166,44 @@ def changed(change: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "value", "error"),
     [
-        ("schema", "tffs-conformance/report/4.0", WrongSchema),
-        ("schema", "tffs-conformance/report/3.1", WrongSchema),
-        ("schema", "tffs-conformance/report/2.4", WrongSchema),
-        ("cases.0.ended", "well", WrongSchema),
-        ("counts.does not apply", None, WrongSchema),
-        ("cases.0.ended", "died", AlteredReport),
-        ("schema", "another", WrongSchema),
-        ("verdict", "fine", WrongSchema),
-        ("surprise", 1, WrongSchema),
-        ("target", None, WrongSchema),
-        ("counts.not run", None, WrongSchema),
-        ("counts.conform", -1, WrongSchema),
-        ("suite.tier", "all", WrongSchema),
-        ("target.sha256", "0", WrongSchema),
-        ("target.tables.read", "maybe", WrongSchema),
-        ("cases.0.checks.0.verdict", "passed", WrongSchema),
-        ("cases.0.extra", "x", WrongSchema),
-        ("cases.0.\udcff", "x", WrongSchema),
-        ("cases.0.verdict", "\udcff", WrongSchema),
-        ("cases.0.output", None, WrongSchema),
-        ("clauses.stat\udcff", 1, WrongSchema),
-        ("suite.commit", "HEAD", WrongSchema),
-        ("suite.duration", "long", WrongSchema),
-        ("suite.catalogue", "0" * 64, AlteredReport),
-        ("counts.conform", 3, AlteredReport),
-        ("counts.violation", 1, AlteredReport),
-        ("executed.must", 2, AlteredReport),
-        ("executed.cases", 2, AlteredReport),
-        ("verdict", "conformant with waivers", AlteredReport),
-        ("left_out", "something", AlteredReport),
-        ("classes.read", None, AlteredReport),
-        ("classes.read.counts.conform", 2, AlteredReport),
-        ("classes.write.verdict", "conformant with waivers", AlteredReport),
-        ("end", None, TruncatedReport),
-        ("end.cases", 3, TruncatedReport),
-        ("cases.0", None, TruncatedReport),
-        ("cases.0.checks.0.got", "code=NOT_FOUND", AlteredReport),
-        ("cases.0.id", "read/a", DuplicateCase),
+        ("schema", "tffs-conformance/report/4.0", WrongSchemaError),
+        ("schema", "tffs-conformance/report/3.1", WrongSchemaError),
+        ("schema", "tffs-conformance/report/2.4", WrongSchemaError),
+        ("cases.0.ended", "well", WrongSchemaError),
+        ("counts.does not apply", None, WrongSchemaError),
+        ("cases.0.ended", "died", AlteredReportError),
+        ("schema", "another", WrongSchemaError),
+        ("verdict", "fine", WrongSchemaError),
+        ("surprise", 1, WrongSchemaError),
+        ("target", None, WrongSchemaError),
+        ("counts.not run", None, WrongSchemaError),
+        ("counts.conform", -1, WrongSchemaError),
+        ("suite.tier", "all", WrongSchemaError),
+        ("target.sha256", "0", WrongSchemaError),
+        ("target.tables.read", "maybe", WrongSchemaError),
+        ("cases.0.checks.0.verdict", "passed", WrongSchemaError),
+        ("cases.0.extra", "x", WrongSchemaError),
+        ("cases.0.\udcff", "x", WrongSchemaError),
+        ("cases.0.verdict", "\udcff", WrongSchemaError),
+        ("cases.0.output", None, WrongSchemaError),
+        ("clauses.stat\udcff", 1, WrongSchemaError),
+        ("suite.commit", "HEAD", WrongSchemaError),
+        ("suite.duration", "long", WrongSchemaError),
+        ("suite.catalogue", "0" * 64, AlteredReportError),
+        ("counts.conform", 3, AlteredReportError),
+        ("counts.violation", 1, AlteredReportError),
+        ("executed.must", 2, AlteredReportError),
+        ("executed.cases", 2, AlteredReportError),
+        ("verdict", "conformant with waivers", AlteredReportError),
+        ("left_out", "something", AlteredReportError),
+        ("classes.read", None, AlteredReportError),
+        ("classes.read.counts.conform", 2, AlteredReportError),
+        ("classes.write.verdict", "conformant with waivers", AlteredReportError),
+        ("end", None, TruncatedReportError),
+        ("end.cases", 3, TruncatedReportError),
+        ("cases.0", None, TruncatedReportError),
+        ("cases.0.checks.0.got", "code=NOT_FOUND", AlteredReportError),
+        ("cases.0.id", "read/a", DuplicateCaseError),
     ],
 )
 def test_a_damaged_report_is_named(tmp_path: Path, change: str, value: Any, error: type[ReportError]) -> None:
@@ -228,7 +228,7 @@ def test_a_damaged_report_is_named(tmp_path: Path, change: str, value: Any, erro
 def test_a_clause_that_says_what_no_check_says_is_named(clause: str, key: str, value: Any) -> None:
     found = document(*GOOD)
     found["clauses"][clause][key] = value
-    with pytest.raises(AlteredReport, match="clause"):
+    with pytest.raises(AlteredReportError, match="clause"):
         validate(found)
 
 
@@ -236,7 +236,7 @@ def test_a_clause_that_says_what_no_check_says_is_named(clause: str, key: str, v
 def test_what_is_said_of_a_dispute_is_said_whole(key: str) -> None:
     found = document(*GOOD)
     del found["clauses"]["stat.odd"][key]
-    with pytest.raises(WrongSchema, match="stand together"):
+    with pytest.raises(WrongSchemaError, match="stand together"):
         validate(found)
 
 
@@ -251,7 +251,7 @@ def forged(*cases: CaseRecord, change: dict[str, Any]) -> dict[str, Any]:
 def test_a_case_better_than_its_checks_is_named() -> None:
     broken = case("read/b", ("read.succeeds", "violation"))
     for other in {*Verdict} - {Verdict.VIOLATION}:
-        with pytest.raises(AlteredReport, match="the verdict of the case 'read/b' is not the worst of its checks"):
+        with pytest.raises(AlteredReportError, match="the verdict of the case 'read/b' is not the worst of its checks"):
             validate(forged(broken, change={"verdict": other.value}))
 
 
@@ -260,26 +260,28 @@ def test_a_case_without_a_check_of_a_clause_that_it_declares_is_named() -> None:
     whole = case("read/b", ("read.succeeds", "conform"), clauses=("read.succeeds", "read.hint"))
     checks = json.loads(render(report(whole)))["cases"][0]["checks"]
     assert checks[1:] == [{"clause": "read.hint", "verdict": "does not apply"}]
-    with pytest.raises(AlteredReport, match=r"the case 'read/b' has no check of read\.hint"):
+    with pytest.raises(AlteredReportError, match=r"the case 'read/b' has no check of read\.hint"):
         validate(forged(whole, change={"checks": checks[:1]}))
 
 
 def test_cases_that_are_other_than_what_is_counted_are_named() -> None:
-    with pytest.raises(AlteredReport, match="counts"):
+    with pytest.raises(AlteredReportError, match="counts"):
         validate(forged(*GOOD, change={"executed": True}))
-    with pytest.raises(UnknownClause, match=r"'read\.magic'"):
+    with pytest.raises(UndeclaredClauseError, match=r"'read\.magic'"):
         validate(forged(*GOOD, change={"clauses": ["read.magic"]}))
 
 
 def test_a_verdict_better_than_the_counts_is_named() -> None:
     found = document(case("read/b", ("read.succeeds", "violation")))
-    with pytest.raises(AlteredReport, match="the target is called conformant, and its checks have violations"):
+    with pytest.raises(AlteredReportError, match="the target is called conformant, and its checks have violations"):
         validate(found | {"verdict": "conformant"})
     failed = document(*GOOD, case("read/c", clauses=("read.succeeds",), verdict=Verdict.ERROR))
-    with pytest.raises(AlteredReport, match="the target is called conformant, and its checks have errors"):
+    with pytest.raises(AlteredReportError, match="the target is called conformant, and its checks have errors"):
         validate(failed | {"verdict": "conformant"})
     found["classes"]["read"]["verdict"] = "incomplete"
-    with pytest.raises(AlteredReport, match="the class 'read' is called incomplete, and its checks have violations"):
+    with pytest.raises(
+        AlteredReportError, match="the class 'read' is called incomplete, and its checks have violations"
+    ):
         validate(found)
 
 

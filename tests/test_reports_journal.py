@@ -8,12 +8,12 @@ import pytest
 from tests.records import GOOD, HEADER, case
 from tffs_conformance.reports.document import load, render, write
 from tffs_conformance.reports.errors import (
-    DuplicateCase,
-    EmptyReport,
-    NotAReport,
+    DuplicateCaseError,
+    EmptyReportError,
+    NotAReportError,
     ReportError,
-    TruncatedReport,
-    UnknownClause,
+    TruncatedReportError,
+    UndeclaredClauseError,
 )
 from tffs_conformance.reports.journal import FORMAT, JOURNAL_NAME, KILLED, Journal
 from tffs_conformance.reports.model.records import CaseRecord
@@ -93,7 +93,7 @@ def test_a_journal_cut_anywhere_gives_the_cases_before_the_cut(tmp_path: Path) -
     for length in range(1, len(whole)):
         path.write_bytes(whole[:length])
         if length < ends[0] - 1:
-            with pytest.raises(TruncatedReport, match="nothing is known of the run"):
+            with pytest.raises(TruncatedReportError, match="nothing is known of the run"):
                 recover(path)
             continue
         found = recover(path)
@@ -109,7 +109,7 @@ def test_the_header_alone_is_a_run_of_zero_cases(tmp_path: Path) -> None:
 
 def test_an_empty_file_is_no_journal(tmp_path: Path) -> None:
     (tmp_path / JOURNAL_NAME).write_bytes(b"")
-    with pytest.raises(EmptyReport):
+    with pytest.raises(EmptyReportError):
         recover(tmp_path / JOURNAL_NAME)
 
 
@@ -122,29 +122,29 @@ def test_a_footer_that_counts_other_cases_is_named(tmp_path: Path, missing: int)
     path = ended(tmp_path, *GOOD, HOSTILE)
     kept = [line for number, line in enumerate(lines(path)) if number != missing]
     path.write_text("\n".join(kept) + "\n")
-    with pytest.raises(TruncatedReport, match="the footer counts 3 cases, the journal has 2"):
+    with pytest.raises(TruncatedReportError, match="the footer counts 3 cases, the journal has 2"):
         recover(path)
 
 
 def test_a_footer_that_counts_fewer_is_named(tmp_path: Path) -> None:
     path = ended(tmp_path, *GOOD)
     path.write_text(path.read_text().replace('"footer": {"cases": 2', '"footer": {"cases": 1'))
-    with pytest.raises(TruncatedReport, match="the footer counts 1 cases, the journal has 2"):
+    with pytest.raises(TruncatedReportError, match="the footer counts 1 cases, the journal has 2"):
         recover(path)
 
 
 @pytest.mark.parametrize(
     ("number", "text", "error", "sentence"),
     [
-        (0, "hello", NotAReport, "line 1 of the journal is not JSON"),
-        (0, "{}", NotAReport, "its first line is no header"),
-        (0, '{"journal": "tffs-conformance/journal/1"}', NotAReport, "this version reads"),
-        (0, f'{{"journal": "{FORMAT}", "header": {{}}}}', NotAReport, "missing required field"),
-        (1, "{", NotAReport, "line 2 of the journal is not JSON"),
-        (1, "[]", NotAReport, "line 2 of the journal is no object"),
-        (1, '{"case": {"id": "a"}}', NotAReport, "missing required field"),
-        (1, '{"footer": {"cases": 1}}', NotAReport, "does not say what it should"),
-        (3, '{"footer": {"cases": 2}}', NotAReport, "missing required field `duration`"),
+        (0, "hello", NotAReportError, "line 1 of the journal is not JSON"),
+        (0, "{}", NotAReportError, "its first line is no header"),
+        (0, '{"journal": "tffs-conformance/journal/1"}', NotAReportError, "this version reads"),
+        (0, f'{{"journal": "{FORMAT}", "header": {{}}}}', NotAReportError, "missing required field"),
+        (1, "{", NotAReportError, "line 2 of the journal is not JSON"),
+        (1, "[]", NotAReportError, "line 2 of the journal is no object"),
+        (1, '{"case": {"id": "a"}}', NotAReportError, "missing required field"),
+        (1, '{"footer": {"cases": 1}}', NotAReportError, "does not say what it should"),
+        (3, '{"footer": {"cases": 2}}', NotAReportError, "missing required field `duration`"),
     ],
 )
 def test_a_damaged_line_is_named(
@@ -164,9 +164,9 @@ def test_a_case_twice_and_a_clause_nobody_knows_are_not_written(tmp_path: Path) 
     written = Journal.open(tmp_path, HEADER)
     written.case(GOOD[0])
     before = written.path.read_bytes()
-    with pytest.raises(DuplicateCase, match="'read/a' stands in it twice"):
+    with pytest.raises(DuplicateCaseError, match="'read/a' stands in it twice"):
         written.case(GOOD[0])
-    with pytest.raises(UnknownClause, match=r"unknown clause 'read\.magic'"):
+    with pytest.raises(UndeclaredClauseError, match=r"unknown clause 'read\.magic'"):
         written.case(case("read/b", ("read.magic", "conform")))
     assert written.path.read_bytes() == before
 
@@ -174,7 +174,7 @@ def test_a_case_twice_and_a_clause_nobody_knows_are_not_written(tmp_path: Path) 
 def test_a_case_that_a_journal_has_twice_is_named(tmp_path: Path) -> None:
     path = journal(tmp_path, *GOOD)
     path.write_text("\n".join([*lines(path), lines(path)[1]]) + "\n")
-    with pytest.raises(DuplicateCase, match="'read/a'"):
+    with pytest.raises(DuplicateCaseError, match="'read/a'"):
         recover(path)
 
 
@@ -246,7 +246,7 @@ def test_a_journal_of_another_version_is_no_journal(tmp_path: Path) -> None:
     for version in ("1", "3"):
         other = path.read_text().replace(FORMAT, FORMAT.replace("/2", f"/{version}"))
         (tmp_path / "other").write_text(other)
-        with pytest.raises(NotAReport, match=f"journal/{version}"):
+        with pytest.raises(NotAReportError, match=f"journal/{version}"):
             recover(tmp_path / "other")
 
 
@@ -263,7 +263,7 @@ def test_an_empty_line_is_no_line_of_a_journal(tmp_path: Path) -> None:
     path = ended(tmp_path, *GOOD)
     whole = lines(path)
     path.write_text("\n".join([whole[0], "", *whole[1:], ""]))
-    with pytest.raises(NotAReport, match="line 2 of the journal is not JSON"):
+    with pytest.raises(NotAReportError, match="line 2 of the journal is not JSON"):
         recover(path)
 
 
@@ -274,5 +274,5 @@ def test_a_journal_is_read_strictly(tmp_path: Path, place: str) -> None:
     target = {"header": read[0], "case": read[1], "footer": read[-1], "inside the footer": read[-1]["footer"]}[place]
     target["more"] = 1
     path.write_text("".join(f"{json.dumps(line)}\n" for line in read))
-    with pytest.raises(NotAReport, match="more"):
+    with pytest.raises(NotAReportError, match="more"):
         recover(path)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tests.records import COSTS, GOOD, HEADER, record
 from tffs_conformance.reports import json_schema
 from tffs_conformance.reports.document import render, validate
-from tffs_conformance.reports.errors import ReportError, WrongSchema
+from tffs_conformance.reports.errors import ReportError, WrongSchemaError
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import Header
 from tffs_conformance.reports.model.records import CheckRecord
@@ -138,5 +138,5 @@ def test_an_enumeration_takes_its_values_only(level: str) -> None:
     found = json.loads(full())
     found["clauses"]["read.hint"]["level"] = level
     assert not validator().is_valid(found)
-    with pytest.raises(WrongSchema, match="Invalid enum value"):
+    with pytest.raises(WrongSchemaError, match="Invalid enum value"):
         validate(found)

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, render, validate, write
-from tffs_conformance.reports.errors import AlteredReport, WrongSchema
+from tffs_conformance.reports.errors import AlteredReportError, WrongSchemaError
 from tffs_conformance.reports.model.header import digest
 from tffs_conformance.reports.model.report import SCHEMA
 
@@ -110,16 +110,16 @@ def test_it_is_shown() -> None:
 
 @pytest.mark.parametrize("change", [{"suite": 3}, {"clauses": []}, {"clauses": {"a": 1}}, {"suite": {}}, {"extra": 1}])
 def test_what_was_no_report_then_is_none_now(change: dict[str, Any]) -> None:
-    with pytest.raises(WrongSchema):
+    with pytest.raises(WrongSchemaError):
         validate(old() | change)
 
 
 def test_it_is_held_to_its_end_marker_and_to_itself() -> None:
     found = old()
     found["cases"][0]["stimulus"] += "."
-    with pytest.raises(AlteredReport, match="end marker"):
+    with pytest.raises(AlteredReportError, match="end marker"):
         validate(found)
-    with pytest.raises(AlteredReport, match="the target is called conformant"):
+    with pytest.raises(AlteredReportError, match="the target is called conformant"):
         validate(old() | {"verdict": "conformant"})
     for verdict, by in (("violation", 1), ("violation", -1), ("tolerated", 1), ("waived", -1), ("conform", -3)):
         found = old()
@@ -132,12 +132,12 @@ def test_it_is_held_to_its_end_marker_and_to_itself() -> None:
             if counts[verdict] + by < 0:
                 continue
             holder["counts"][verdict] += by
-            with pytest.raises(AlteredReport, match=f"{what} is not what its checks say"):
+            with pytest.raises(AlteredReportError, match=f"{what} is not what its checks say"):
                 validate(found)
             holder["counts"] = counts
     found = old()
     found["claims"][0]["checks"] = {"violation": 1}
-    with pytest.raises(AlteredReport, match="what it counts for the claim 'append' is not what its checks say"):
+    with pytest.raises(AlteredReportError, match="what it counts for the claim 'append' is not what its checks say"):
         validate(found)
 
 
@@ -156,5 +156,7 @@ def test_what_2_2_added_is_left_out_in_a_report_of_2_1() -> None:
 
 @pytest.mark.parametrize("name", ["tffs-conformance/report/2.4", "tffs-conformance/report/4.0", "another/report/1"])
 def test_a_newer_report_is_told_apart(name: str) -> None:
-    with pytest.raises(WrongSchema, match=f"the report follows {name}, this version reads {SCHEMA} and earlier ones"):
+    with pytest.raises(
+        WrongSchemaError, match=f"the report follows {name}, this version reads {SCHEMA} and earlier ones"
+    ):
         validate(old() | {"schema": name})

@@ -12,10 +12,10 @@ from tests.test_suite import report, run
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.launchers.choice import launcher
-from tffs_conformance.harness.launchers.launcher import Lost
+from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory, portable_host
 from tffs_conformance.harness.shared_object import releases, runtimes
-from tffs_conformance.harness.shared_object.runtimes import CXX_NAME, NoRuntime, Runtime, find
+from tffs_conformance.harness.shared_object.runtimes import CXX_NAME, NoRuntimeError, Runtime, find
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.run.plugin_facts import see
 
@@ -74,7 +74,7 @@ def test_a_folder_of_another_machine_is_taken_as_it_is() -> None:
     ],
 )
 def test_what_is_none_is_a_sentence(given: str, said: str) -> None:
-    with pytest.raises(NoRuntime, match=said):
+    with pytest.raises(NoRuntimeError, match=said):
         find(given)
 
 
@@ -92,7 +92,7 @@ def test_a_release_that_was_fetched_is_not_fetched_again(tmp_path: Path, monkeyp
 def test_what_pip_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    with pytest.raises(NoRuntime, match=r"pip does not fetch tensorflow==2\.0\.\*: .*No matching distribution"):
+    with pytest.raises(NoRuntimeError, match=r"pip does not fetch tensorflow==2\.0\.\*: .*No matching distribution"):
         find("tensorflow==2.0.*")
     assert list(runtimes.cache().iterdir()) == []
 
@@ -245,7 +245,7 @@ def test_a_library_that_cannot_be_opened_is_a_sentence(tmp_path: Path, behind: b
     broken = tmp_path / RUNTIME_NAME
     broken.write_text("no library")
     starts = launcher(command, {}, (str(broken),))
-    with pytest.raises(Lost, match=r"invalid ELF header|file too short"):
+    with pytest.raises(HostLostError, match=r"invalid ELF header|file too short"):
         Host(starts, 10).call("describe")
     starts.close()
 

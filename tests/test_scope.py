@@ -83,7 +83,7 @@ def test_a_plugin_loads_where_that_is_told(bit: int, tmp_path: Path) -> None:
         ]
     plugins = [plugin for plugin in plugins if plugin.exists()]
     (release,) = releases.of_c().named(bit)
-    assert asked([], plugins) == {str(plugin): release in abi.of(plugin).loads for plugin in plugins}
+    assert asked([], plugins) == {str(plugin): release in abi.read(plugin).loads for plugin in plugins}
 
 
 def test_what_is_told_to_be_captured_is(bit: int, tmp_path: Path) -> None:
@@ -98,6 +98,6 @@ def test_what_is_told_to_be_captured_is(bit: int, tmp_path: Path) -> None:
     (release,) = releases.of_c().named(bit)
     said = asked([], [*plugins.values()])
     for name, plugin in plugins.items():
-        told = {symbol for one in abi.of(plugin).captured if release in one.releases for symbol in one.symbols}
+        told = {symbol for one in abi.read(plugin).captured if release in one.releases for symbol in one.symbols}
         assert (said[str(plugin)] != "mine") == ("curl_version" in told), name
     assert said[str(plugins["hidden"])] == "mine"

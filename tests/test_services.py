@@ -17,7 +17,7 @@ from tests.dragonfly_client import BUILT, MISSING
 from tests.test_suite import command, environment, report, run
 from tests.topology import COMPOSE, PATIENCE, SECRET, until
 from tffs_conformance.harness import services
-from tffs_conformance.harness.services import Missing
+from tffs_conformance.harness.services import ServiceMissingError
 
 #: What a container of the tiny compose file is asked whether it is healthy.
 HEALTH = "http://127.0.0.1:7070/health"
@@ -332,7 +332,7 @@ def test_without_docker_nothing_is_run_and_the_reason_is_counted(
 def test_without_an_image_the_reason_says_how_to_make_it(own: Path) -> None:
     # Nothing listens there: no registry is asked.
     own.write_text(own.read_text().replace("versity/versitygw:v1.8.0", "127.0.0.1:9/none:1"))
-    with pytest.raises(Missing, match=r"127\.0\.0\.1:9/none:1 is not here.*build_images\.py"):
+    with pytest.raises(ServiceMissingError, match=r"127\.0\.0\.1:9/none:1 is not here.*build_images\.py"):
         services.up(services.read(own), own.parent.name, keep=False, fixed_ports=False, say=print)
 
 

@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from tests.tensorflow.targets import LASTING, LOADER, PYTHON, TARGETS, Absent, Target, environment, shipped, tensorflow
+from tests.tensorflow.targets import (
+    LASTING,
+    LOADER,
+    PYTHON,
+    TARGETS,
+    Target,
+    TargetAbsentError,
+    environment,
+    shipped,
+    tensorflow,
+)
 from tests.test_fakes import told
 from tests.test_header import HEADER
 from tests.test_suite import report
@@ -23,7 +33,7 @@ from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.guard import Guard
-from tffs_conformance.harness.ops.outcomes import Died
+from tffs_conformance.harness.ops.outcomes import DiedError
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 
@@ -78,7 +88,7 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
             for line in done.stdout.splitlines():
                 said |= json.loads(line)
             yield Filled(target, said)
-    except Absent as absent:
+    except TargetAbsentError as absent:
         pytest.skip(f"not run: {absent}")
 
 
@@ -332,7 +342,7 @@ def by_our_host(plugin: Path, fault: str) -> tuple[str, str]:
     host = Host(Local({"TFFS_FAULT": fault} if fault else {}), 30)
     try:
         registration = register(host, plugin)
-    except Died as died:
+    except DiedError as died:
         return "no answer", str(died.death)
     finally:
         host.close()

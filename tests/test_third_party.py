@@ -58,5 +58,5 @@ def test_a_clone_has_the_native_parts_of_the_installed_package(tmp_path: Path, m
     monkeypatch.setattr("sys.path", [str(tmp_path / "site-packages")])
     assert native.native_directory() == host.parent
     host.unlink()
-    with pytest.raises(native.NativePartsMissing, match="pip install"):
+    with pytest.raises(native.NativePartsMissingError, match="pip install"):
         native.native_directory()

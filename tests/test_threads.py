@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness.hosting.client import HostFault
-from tffs_conformance.harness.hosting.loader import MAX_HANGS, Blocked, Loader
+from tffs_conformance.harness.hosting.client import HostFaultError
+from tffs_conformance.harness.hosting.loader import MAX_HANGS, BlockedError, Loader
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.harness.ops.outcomes import Crashed, Death, Died, Hung, Read, Source, Threw
+from tffs_conformance.harness.ops.outcomes import Crashed, Death, DiedError, Hung, Read, Source, Threw
 from tffs_conformance.harness.over_tables import programs
 from tffs_conformance.harness.over_tables.programs import Program
 from tffs_conformance.harness.over_tables.raw import Call, RawFilesystem
@@ -73,7 +73,7 @@ def closers(raw: RawFilesystem, path: str) -> Program:
 
 def death_of(plugin: str, fault: str, path: str, timeout: float = 20) -> tuple[Death, list[Call]]:
     with filesystem(plugin, fault, timeout) as (raw, trace):
-        with pytest.raises(Died) as caught:
+        with pytest.raises(DiedError) as caught:
             programs.run(raw, openers(raw, path), 10)
         return caught.value.death, trace
 
@@ -170,7 +170,7 @@ def test_an_exception_is_that_of_its_op(file: str) -> None:
 
 def test_a_host_survives_an_exception(file: str) -> None:
     with filesystem("fakes/faulty", "throw:read") as (raw, _):
-        with pytest.raises(Died):
+        with pytest.raises(DiedError):
             programs.run(raw, openers(raw, file))
         assert raw.path_op("path_exists", file).ok
 
@@ -202,11 +202,11 @@ def test_an_op_that_hangs_in_programs_is_not_called_again(file: str) -> None:
         assert programs.repeat(raw, closers(raw, file), 2)[0].outcome.ok
         try:
             programs.repeat(raw, openers(raw, file)[0], 2)
-        except (Died, Blocked) as error:
+        except (DiedError, BlockedError) as error:
             endings.append(type(error))
         loaded.host.close()
     loader.close()
-    assert endings == [Died] * (MAX_HANGS + 1) + [Blocked]
+    assert endings == [DiedError] * (MAX_HANGS + 1) + [BlockedError]
 
 
 def test_a_repeated_program_tells_its_last_round(file: str) -> None:
@@ -222,14 +222,14 @@ def test_a_repeated_program_tells_its_last_round(file: str) -> None:
 def test_a_handle_of_a_repeated_program_means_nothing_outside(file: str) -> None:
     with filesystem("posix") as (raw, _):
         programs.repeat(raw, openers(raw, file)[0], 2)
-        with pytest.raises(HostFault):
+        with pytest.raises(HostFaultError):
             raw.read(-2, 0, 1)
 
 
 @pytest.mark.parametrize("fault", ["crash:read", "throw:read"])
 def test_a_repeated_program_that_does_not_come_back(file: str, fault: str) -> None:
     with filesystem("fakes/faulty", fault) as (raw, trace):
-        with pytest.raises(Died) as caught:
+        with pytest.raises(DiedError) as caught:
             programs.repeat(raw, openers(raw, file)[0], 10)
         assert isinstance(caught.value.death, Threw if fault.startswith("throw") else Crashed)
         if isinstance(caught.value.death, Threw) or "backtrace" in caught.value.death.output:

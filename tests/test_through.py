@@ -8,15 +8,15 @@ import pytest
 from tests.test_suite import run
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.launchers.choice import launcher
-from tffs_conformance.harness.launchers.launcher import Lost
+from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.ops.filesystem import Filesystem
-from tffs_conformance.harness.ops.guard import Guard, Refused
+from tffs_conformance.harness.ops.guard import Guard, RefusedError
 from tffs_conformance.harness.ops.outcomes import Source
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.through import interpreter
 from tffs_conformance.harness.through.filesystem import REACHED, TensorFlowFilesystem
-from tffs_conformance.harness.through.interpreter import NoInterpreter
+from tffs_conformance.harness.through.interpreter import NoInterpreterError
 from tffs_conformance.harness.wire import Reply, Value
 from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.contract.through import hidden
@@ -37,15 +37,15 @@ def broken(folder: Path) -> str:
 def test_an_interpreter_is_looked_at_without_an_import(tmp_path: Path) -> None:
     found = interpreter.find(broken(tmp_path))
     assert found.library == tmp_path / "tensorflow" / RUNTIME_NAME
-    with pytest.raises(NoInterpreter, match="is neither 'tensorflow' nor a Python that runs"):
+    with pytest.raises(NoInterpreterError, match="is neither 'tensorflow' nor a Python that runs"):
         interpreter.find(str(tmp_path / "nowhere"))
-    with pytest.raises(NoInterpreter, match="no TensorFlow is installed for /bin/true"):
+    with pytest.raises(NoInterpreterError, match="no TensorFlow is installed for /bin/true"):
         interpreter.find("/bin/true")
 
 
 def test_a_tensorflow_that_cannot_be_imported_is_no_fault_of_a_plugin(tmp_path: Path) -> None:
     starts = launcher((), {}, (), interpreter.find(broken(tmp_path)).host)
-    with pytest.raises(Lost, match="TensorFlow cannot be imported: ImportError: no such processor"):
+    with pytest.raises(HostLostError, match="TensorFlow cannot be imported: ImportError: no such processor"):
         Host(starts, 30).call("load", b"")
     starts.close()
 
@@ -87,7 +87,7 @@ def test_names_go_to_tensorflow_as_they_are() -> None:
     fs.stat("x://a//c/../d")
     fs.create_dir("x://a/b/./e")
     assert wire.asked == [("stat", (0, b"x://a//c/../d")), ("create_dir", (0, b"x://a/b/./e"))]
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         fs.delete_file("x://a/other")
     assert len(wire.asked) == 2
 

@@ -29,6 +29,7 @@ SILENT, NO_CASE = "silent", "no case"
 #: Of a case, in the place of a clause.
 VERDICT = "its verdict"
 PASSES = {"conform", "tolerated", "informational"}
+JUDGED = ("conform", "tolerated", "warning", "violation")
 UNSEEN = {"not run", "absent", "error"}
 
 
@@ -195,7 +196,36 @@ REASONS = (
     Reason(
         "incomplete",
         "A MUST clause was not run in a case: what is not known is not called conformant.",
-        lambda it: not it.case and it.gone == {"conformant"} and it.come == {"incomplete"} and lacks_a_must(it),
+        lambda it: (
+            not it.case and it.gone <= {"conformant", "not claimed"} and it.come == {"incomplete"} and lacks_a_must(it)
+        ),
+    ),
+    Reason(
+        "nothing kept",
+        "Nothing of the class was kept or broken, and a part was not run: that is not called conformant.",
+        lambda it: (
+            it.clause.startswith("class ")
+            and it.gone == {"conformant"}
+            and it.come == {"incomplete"}
+            and not any(it.after["classes"][it.clause.removeprefix("class ")]["counts"][word] for word in JUDGED)
+        ),
+    ),
+    Reason(
+        "taken back",
+        "A report of before schema 3 does not say which call kept a clause. In a case that ended early it may have been"
+        " one of the set-up, and the pass is taken back.",
+        lambda it: (
+            bool(it.case) and "ended" not in it.before and it.gone == {"conform"} and not it.come and blocked(it.before)
+        ),
+    ),
+    Reason(
+        "limits",
+        "Before schema 3 a report does not say what limits the profile claimed. Judged again, what was seen is noted.",
+        lambda it: (
+            "ended" not in it.before
+            and it.clause == "stat.mtime-granularity"
+            and (it.gone, it.come) == ({"conform"}, {"informational"})
+        ),
     ),
     Reason(
         "declared",

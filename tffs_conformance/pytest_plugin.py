@@ -71,13 +71,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if _is_asked_for(config.option) and not (config.option.help or config.option.markers):
         from .reports.forms.github import inert
         from .run.controller import Controller
-        from .run.run_options import BadUsage
+        from .run.run_options import BadUsageError
         from .run.session import Worker
 
         sent = getattr(config, "workerinput", None)
         try:
             run = Controller.begin(config) if sent is None else Worker(config, sent)
-        except BadUsage as error:
+        except BadUsageError as error:
             raise pytest.UsageError(inert(str(error))) from error
         config.pluginmanager.register(run, "tffs-run")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reference_plugins.dragonfly.services import build_images
-from reference_plugins.dragonfly.services.build_images import BASE, Image, Program, System, Unable
+from reference_plugins.dragonfly.services.build_images import BASE, Image, Program, System, UnableError
 from tffs_conformance.harness import services
 
 #: A program of many modules becomes one file. It never asks for the module that is left out.
@@ -70,7 +70,9 @@ def provide(compose: Iterable[Path]) -> None:
     names = dict.fromkeys(service.image for path in compose for service in services.read(path).services)
     missing = [name for name in names if not _docker("image", "inspect", name) and not _docker("pull", name)]
     if unknown := [name for name in missing if name not in known]:
-        raise Unable(f"{', '.join(unknown)} cannot be pulled, and third_party/images.py does not say how to build it")
+        raise UnableError(
+            f"{', '.join(unknown)} cannot be pulled, and third_party/images.py does not say how to build it"
+        )
     if missing:
         build_images.build([known[name] for name in missing])
 
@@ -86,11 +88,11 @@ def _docker(*arguments: str) -> bool:
     try:
         return subprocess.run(["docker", *arguments], capture_output=True, check=False).returncode == 0
     except FileNotFoundError as error:
-        raise Unable("docker is not installed (on Debian: apt-get install docker.io)") from error
+        raise UnableError("docker is not installed (on Debian: apt-get install docker.io)") from error
 
 
 if __name__ == "__main__":
     try:
         provide(Path(given) for given in sys.argv[1:])
-    except Unable as error:
+    except UnableError as error:
         sys.exit(f"third_party.images: {error}")

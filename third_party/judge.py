@@ -15,15 +15,15 @@ from pathlib import Path
 import click
 
 from reference_plugins.dragonfly.services import build_images
-from reference_plugins.dragonfly.services.build_images import Unable
+from reference_plugins.dragonfly.services.build_images import UnableError
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.services import ComposeError
 from tffs_conformance.harness.shared_object import runtimes, wheels
-from tffs_conformance.harness.shared_object.wheels import NoWheel
+from tffs_conformance.harness.shared_object.wheels import NoWheelError
 from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports import publish as reports
 from tffs_conformance.reports.document import load
-from tffs_conformance.reports.publish import NotPublishable
+from tffs_conformance.reports.publish import NotPublishableError
 
 from . import images
 
@@ -35,7 +35,7 @@ REPORTS = Path("tffs-report", "third_party")
 PUBLISHED = Path("reports", "published")
 
 
-class BadTarget(Exception):
+class BadTargetError(Exception):
     """A target's file is wrong; the text is one sentence."""
 
 
@@ -86,16 +86,16 @@ def read(name: str) -> Target:
         needs, options = (tuple(table.pop(key, ())) for key in ("needs", "options"))
         return Target(name, needs=needs, options=options, **table)
     except FileNotFoundError:
-        raise BadTarget(f"there is no target {name}; there are {', '.join(names())}") from None
+        raise BadTargetError(f"there is no target {name}; there are {', '.join(names())}") from None
     except (tomllib.TOMLDecodeError, TypeError) as error:
-        raise BadTarget(f"{path}: {error}") from error
+        raise BadTargetError(f"{path}: {error}") from error
 
 
 def services_of(name: str) -> Path:
     """The compose file of a target, which its profile names. Raises BadTarget."""
     found = profile.read(str(HERE / name / "profile.toml")).services
     if found is None:
-        raise BadTarget(f"the profile of {name} names no services")
+        raise BadTargetError(f"the profile of {name} names no services")
     return Path(found)
 
 
@@ -121,11 +121,11 @@ def main(name: str, more: tuple[str, ...]) -> None:
         target = read(name)
         lacking = [package for package in target.needs if importlib.util.find_spec(package) is None]
         if lacking:
-            raise BadTarget(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
+            raise BadTargetError(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
         fetch(target)
         images.provide([services_of(name)])
         places = {variable: str(images.folder(program)) for variable, program in target.programs.items()}
-    except (BadTarget, NoWheel, Unable, ComposeError) as error:
+    except (BadTargetError, NoWheelError, UnableError, ComposeError) as error:
         raise click.ClickException(str(error)) from error
     code = judge(target, places, more)
     publish(target, code, time.monotonic() - started)
@@ -133,7 +133,7 @@ def main(name: str, more: tuple[str, ...]) -> None:
 
 
 def fetch(target: Target) -> None:
-    """Put the library of the target's wheel in its place, if it is not there. Raises NoWheel."""
+    """Put the library of the target's wheel in its place, if it is not there. Raises NoWheelError."""
     place = CLONE / target.shared_object
     if place.is_file():
         return
@@ -144,7 +144,7 @@ def fetch(target: Target) -> None:
         wheels.unpack(wheel, [target.library], Path(folder))
         unpacked = Path(folder, target.library)
         if not unpacked.is_file():
-            raise NoWheel(f"{wheel.name} has no {target.library}")
+            raise NoWheelError(f"{wheel.name} has no {target.library}")
         unpacked.replace(place)
 
 
@@ -182,7 +182,7 @@ def publish(target: Target, code: int, seconds: float) -> None:
             folders=(CLONE, native_directory().parent, runtimes.cache(), build_images.CACHE),
             command=("python", "-m", "third_party.judge", target.name),
         )
-    except NotPublishable as error:
+    except NotPublishableError as error:
         click.echo(f"not published: {error}")
         return
     for path in written:

@@ -6,8 +6,8 @@ Launchers (harness/launchers/) start the host; what they start is a `Process`.
 import re
 
 from .. import wire
-from ..launchers.launcher import LAST_WORDS, Ended, Launcher, Lost, Process, Silent, how
-from ..ops.outcomes import Crashed, Died, Hung, Threw
+from ..launchers.launcher import LAST_WORDS, HostEndedError, HostLostError, HostSilentError, Launcher, Process, how
+from ..ops.outcomes import Crashed, DiedError, Hung, Threw
 
 #: What of the plugin runs during the commands that are not named after their op.
 OP_OF_COMMAND = {
@@ -41,15 +41,15 @@ _BROKEN = how(0, 71)
 _WHY_BROKEN = re.compile(r"^tffs-host: (.*)", re.MULTILINE)
 
 
-class HostFault(Exception):
+class HostFaultError(Exception):
     """The host did not understand the client: a defect of ours, never of the plugin."""
 
 
 class Host:
     """One host. `call` performs one command; a host that died is never used again.
 
-    `timeout` is the time in seconds that one call may take. All that starts or asks raises `Lost` where the host cannot
-    be reached.
+    `timeout` is the time in seconds that one call may take. All that starts or asks raises `HostLostError` where the
+    host cannot be reached.
     """
 
     def __init__(self, launcher: Launcher, timeout: float) -> None:
@@ -71,30 +71,30 @@ class Host:
     def send(self, command: str, *values: wire.Value) -> None:
         """Ask without waiting; the answer is fetched by `receive`, in the order of asking.
 
-        Raises `Died` and `Lost` as that does, where the host does not take what is asked.
+        Raises `DiedError` and `HostLostError` as that does, where the host does not take what is asked.
         """
         if not self.process.alive:
-            raise HostFault(f"{command} was asked of a host that is gone")
+            raise HostFaultError(f"{command} was asked of a host that is gone")
         self._unread.append(command)
         running = self._unread[0]
         try:
             self.process.send(wire.encode(command, values), self._patience(running))
-        except Silent:
+        except HostSilentError:
             raise self._hung(running) from None
 
     def receive(self) -> wire.Reply | None:
         """The values behind `done`, or None for `absent`.
 
-        Raises `Died` where the plugin did not come back, `Lost` where the host's environment is at fault.
+        Raises `DiedError` where the plugin did not come back, `HostLostError` where the host's environment is at fault.
         """
         command = self._unread.pop(0)
         try:
             reply = self.process.receive(self._patience(command))
-        except Ended:
+        except HostEndedError:
             # The wire may be closed by a plugin that closes descriptors while its process lives on.
             self.process.wait(LAST_WORDS)
             raise self._ended(command, self.process.end()) from None
-        except Silent:
+        except HostSilentError:
             raise self._hung(command) from None
         self._answered = True
         kind = reply.take_bytes()
@@ -104,14 +104,16 @@ class Host:
             return None
         self.close()
         if kind == b"threw":
-            raise Died(Threw(OP_OF_COMMAND.get(command, command), reply.take_text(), reply.take_text(), self.output))
+            raise DiedError(
+                Threw(OP_OF_COMMAND.get(command, command), reply.take_text(), reply.take_text(), self.output)
+            )
         if kind == b"large":
             size = wire.unsigned(reply.take_number())
             if command in ASKED_FOR:
-                raise HostFault(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
+                raise HostFaultError(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
             ending = f"it gave results of {size} bytes, and {wire.LARGEST_BODY} are the most"
-            raise Died(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
-        raise HostFault(f"{command}: {reply.take_text()}")
+            raise DiedError(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
+        raise HostFaultError(f"{command}: {reply.take_text()}")
 
     def call(self, command: str, *values: wire.Value) -> wire.Reply | None:
         """Ask and wait."""
@@ -133,7 +135,7 @@ class Host:
         try:
             self.process.send(wire.encode("quit"), self.timeout)
             left = self.process.wait(self.timeout)
-        except Silent:
+        except HostSilentError:
             left = False
         if not left:
             self.process.abort()
@@ -144,18 +146,18 @@ class Host:
         """Seconds that a command may take."""
         return self.timeout * LONGER.get(command, 1)
 
-    def _hung(self, command: str) -> Died:
+    def _hung(self, command: str) -> DiedError:
         """What a host that does not come back from a command makes of it."""
         self.process.abort()
         self.close()
-        return Died(Hung(self._op(command), self._patience(command), self.output))
+        return DiedError(Hung(self._op(command), self._patience(command), self.output))
 
-    def _ended(self, command: str, ending: str) -> Died | Lost:
+    def _ended(self, command: str, ending: str) -> DiedError | HostLostError:
         """What a host that ended during a command makes of it."""
         output = self.output
         why = _WHY_BROKEN.search(output)
         if not self._answered and ending == _BROKEN and why:
-            return Lost(why[1])
+            return HostLostError(why[1])
         op = OP_OF_COMMAND.get(command, command)
         words = _LAST_WORDS.findall(output)
         if words:
@@ -164,7 +166,7 @@ class Host:
             # In threads it is none of theirs where the process itself was told to end.
             if command in PROGRAMS or said in _ENDINGS:
                 op = OP_OF_COMMAND.get(where, where)
-        return Died(Crashed(op, ending, output))
+        return DiedError(Crashed(op, ending, output))
 
     def _op(self, command: str) -> str:
         """What of the plugin ran during a command that did not come back."""

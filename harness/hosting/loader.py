@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import PurePath
 
-from ..launchers.launcher import Launcher, Lost
+from ..launchers.launcher import HostLostError, Launcher
 from ..ops.codes import Code
-from ..ops.outcomes import Death, Died, Hung
+from ..ops.outcomes import Death, DiedError, Hung
 from ..wire import Reply, Value
 from .client import Host
-from .registration import Registration, Varies, complete, request
+from .registration import Registration, SchemesVaryError, complete, request
 
 #: After so many hangs of one op in a row, or so many in all, it is not called again: a hang costs a time-out.
 MAX_HANGS = 2
@@ -23,7 +23,7 @@ ALL_HANGS = 8
 SAME_FAILURES = 2
 
 
-class Blocked(Exception):
+class BlockedError(Exception):
     """An op was not called, because something that it needs does not work; `op` is what does not.
 
     `absent` says that the plugin does not provide `op`, which is no defect; `death` is what became of its call where it
@@ -41,7 +41,9 @@ class Blocked(Exception):
 class Loaded:
     """A host with the plugin in it, and what registration gave."""
 
-    def __init__(self, host: Host, registration: Registration, hangs: "Hangs", died: Callable[[Died], None]) -> None:
+    def __init__(
+        self, host: Host, registration: Registration, hangs: "Hangs", died: Callable[[DiedError], None]
+    ) -> None:
         self.host = host
         self.registration = registration
         self._hangs = hangs
@@ -50,7 +52,7 @@ class Loaded:
     def call(self, command: str, *values: Value, ops: Iterable[str] = ()) -> Reply | None:
         """One command, which performs `ops` where it is not named after its own.
 
-        Raises `Died` where the plugin does not come back, `Blocked` where an op hung too often.
+        Raises `DiedError` where the plugin does not come back, `BlockedError` where an op hung too often.
         """
         called = (*ops,) or (command,)
         if self._hangs:
@@ -58,7 +60,7 @@ class Loaded:
                 self._hangs.endure(op)
         try:
             reply = self.host.call(command, *values)
-        except Died as died:
+        except DiedError as died:
             self._died(died)
             raise
         if self._hangs:
@@ -96,7 +98,10 @@ class Loader:
         self._failures: list[Registration] = []
 
     def load(self) -> Loaded:
-        """A fresh host. Raises `Died` where the plugin does not survive that, `Blocked` where it hung too often."""
+        """A fresh host.
+
+        Raises `DiedError` where the plugin does not survive that, `BlockedError` where it hung too often.
+        """
         for op in ("dlopen", "TF_InitPlugin", "init", "plugin_memory_free"):
             self._hangs.endure(op)
         host, self._ahead = self._ahead or self._start(), None
@@ -108,12 +113,12 @@ class Loader:
         try:
             request(host, self._plugin, self._schemes)
             registration = complete(host, self._schemes)
-        except Varies:
+        except SchemesVaryError:
             # Another host is asked for one step after the other.
             host.process.end()
             self._schemes = None
             return self.load()
-        except Died as died:
+        except DiedError as died:
             if isinstance(died.death, Hung) and self.filling:
                 self._stop_filling()
                 return self.load()
@@ -121,7 +126,7 @@ class Loader:
             raise
         self._learn(registration)
         # Where the next host cannot be started, who asks for it is told.
-        with suppress(Lost):
+        with suppress(HostLostError):
             self._ahead = self._start()
         return Loaded(host, registration, self._hangs, self._died)
 
@@ -130,7 +135,7 @@ class Loader:
         """Whether anything hung so far."""
         return bool(self._hangs) or self._hung_filled
 
-    def _died(self, died: Died) -> None:
+    def _died(self, died: DiedError) -> None:
         """Take down what an op did. The first hang may be the allocator's, and the next one counts."""
         if isinstance(died.death, Hung) and self.filling:
             self._hung_filled = True
@@ -195,7 +200,7 @@ class Hangs:
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    def count(self, died: Died) -> None:
+    def count(self, died: DiedError) -> None:
         """Take down a hang; other deaths are none."""
         if isinstance(died.death, Hung):
             self._row[died.death.op] += 1
@@ -208,9 +213,9 @@ class Hangs:
             self._row.pop(op, None)
 
     def endure(self, op: str) -> None:
-        """Raise `Blocked` where the op hung too often."""
+        """Raise `BlockedError` where the op hung too often."""
         if self._in_a_row is None or op not in self._all:
             return
         if self._row[op] >= self._in_a_row or self._all[op] >= ALL_HANGS:
             why = f"it hung {self._all[op]} times and is not called again"
-            raise Blocked(op, why, death=self._last[op])
+            raise BlockedError(op, why, death=self._last[op])

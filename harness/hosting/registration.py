@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..ops.codes import Code
-from ..ops.outcomes import Death, Died
+from ..ops.outcomes import Death, DiedError
 from ..ops.tables import TABLES
 from ..wire import WIRE_VERSION, Reply, unsigned
-from .client import Host, HostFault
+from .client import Host, HostFaultError
 
 #: A plugin that announces more schemes than this has not written the number.
 MOST_SCHEMES = 1000
@@ -92,11 +92,11 @@ class Registration:
         return {entry.scheme: entry for entry in self.schemes if entry.scheme is not None and entry.code is Code.OK}
 
 
-class Varies(Exception):
+class SchemesVaryError(Exception):
     """The plugin does not announce as many schemes as it did before: the host was asked for the wrong steps."""
 
 
-class DiedRegistering(Died):
+class DiedRegisteringError(DiedError):
     """The plugin loaded and described its schemes, and did not survive their registration."""
 
     def __init__(self, death: Death, schemes: tuple[Scheme, ...]) -> None:
@@ -105,7 +105,7 @@ class DiedRegistering(Died):
 
 
 def register(host: Host, path: os.PathLike[str]) -> Registration:
-    """Load the plugin and register all its schemes. Raises `Died` where the plugin does not come back."""
+    """Load the plugin and register all its schemes. Raises `DiedError` where the plugin does not come back."""
     request(host, path)
     return complete(host)
 
@@ -129,8 +129,8 @@ def request(host: Host, path: os.PathLike[str], schemes: int | None = None) -> N
 def complete(host: Host, schemes: int | None = None) -> Registration:
     """What came of `request`, with the steps that were not asked for yet.
 
-    Raises `Died` where the plugin does not come back, `Varies` where it announces another number of schemes than what
-    was asked for.
+    Raises `DiedError` where the plugin does not come back, `SchemesVaryError` where it announces another number of
+    schemes than what was asked for.
     """
 
     def step(command: str, *values: int) -> Reply:
@@ -139,7 +139,7 @@ def complete(host: Host, schemes: int | None = None) -> Registration:
     reply = _done(host.receive())
     version = reply.take_number()
     if version != WIRE_VERSION:
-        raise HostFault(f"the host speaks version {version} of the wire, the client {WIRE_VERSION}")
+        raise HostFaultError(f"the host speaks version {version} of the wire, the client {WIRE_VERSION}")
     loaded, error = reply.take_number(), reply.take_text()
     if not loaded:
         missing = tuple(MissingSymbol(reply.take_text(), reply.take_text()) for _ in range(reply.take_number()))
@@ -150,7 +150,7 @@ def complete(host: Host, schemes: int | None = None) -> Registration:
 def again(host: Host) -> Registration:
     """Call TF_InitPlugin of a plugin that is registered once more, and register what it gives, as TensorFlow does.
 
-    Its schemes are taken, so each filesystem that it makes is cleaned up at once. Raises `Died`.
+    Its schemes are taken, so each filesystem that it makes is cleaned up at once. Raises `DiedError`.
     """
     return _registered_all(host, lambda command, *values: _done(host.call(command, *values)), None)
 
@@ -162,7 +162,7 @@ def _registered_all(host: Host, step: Callable[..., Reply], schemes: int | None)
     announced = unsigned(reply.take_number())
     allocate_set, free_set = bool(reply.take_number()), bool(reply.take_number())
     if schemes is not None and (code is not Code.OK or announced != schemes):
-        raise Varies(f"the plugin announced {schemes} schemes first, then {announced}")
+        raise SchemesVaryError(f"the plugin announced {schemes} schemes first, then {announced}")
     entries: list[Scheme] = []
     if code is Code.OK:
         # All are looked at before the first is registered: that frees its tables, which may be those of others, too.
@@ -173,8 +173,8 @@ def _registered_all(host: Host, step: Callable[..., Reply], schemes: int | None)
                 entries.append(_registered(host, step("register", entry.index), entry))
                 step("release", entry.index)
             step("release", -1)
-        except Died as died:
-            raise DiedRegistering(died.death, (*entries, *described[len(entries) :])) from died
+        except DiedError as died:
+            raise DiedRegisteringError(died.death, (*entries, *described[len(entries) :])) from died
     first = next((entry for entry in entries if entry.code is not Code.OK), None)
     return Registration(
         error=None,
@@ -216,5 +216,5 @@ def _table(ops: tuple[str, ...], facts: Reply) -> Table:
 
 def _done(reply: Reply | None) -> Reply:
     if reply is None:
-        raise HostFault("a registration step was answered as absent")
+        raise HostFaultError("a registration step was answered as absent")
     return reply

@@ -3,7 +3,7 @@
 import os
 from pathlib import PurePath
 
-from .client import Host, HostFault
+from .client import Host, HostFaultError
 
 #: Bytes that are asked for at a time.
 PIECE = 1 << 20
@@ -15,7 +15,7 @@ def read(host: Host, path: PurePath) -> bytes:
     while True:
         reply = host.call("file", os.fsencode(path), len(pieces) * PIECE, PIECE)
         if reply is None:
-            raise HostFault("the host does not read files")
+            raise HostFaultError("the host does not read files")
         if not reply.take_number():
             raise FileNotFoundError(path)
         piece = reply.take_bytes()

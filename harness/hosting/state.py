@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from .client import Host, HostFault
+from .client import Host, HostFaultError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class State:
     def _asked(cls, host: Host, *, before_load: bool) -> Self:
         reply = host.call("state", int(before_load))
         if reply is None:
-            raise HostFault("the host does not know its state")
+            raise HostFaultError("the host does not know its state")
         number, text = reply.take_number, reply.take_text
         return cls(
             descriptors=number(),

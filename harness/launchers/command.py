@@ -13,7 +13,17 @@ import weakref
 from collections.abc import Mapping, Sequence
 
 from ..wire import CHUNK, WIRE_VERSION, Frames, Reply, encode
-from .launcher import ALLOCATOR, FILLING, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
+from .launcher import (
+    ALLOCATOR,
+    FILLING,
+    LAST_WORDS,
+    WIRE_CLOSED,
+    HostEndedError,
+    HostLostError,
+    HostSilentError,
+    LocalFacts,
+    how,
+)
 from .output import Output
 
 #: Seconds in which a host that was killed is expected to be gone.
@@ -41,7 +51,7 @@ class Command:
         self._idle: list[_Connection] = []
 
     def start(self) -> "CommandProcess":
-        """A fresh host, in a connection that has none. Raises Lost."""
+        """A fresh host, in a connection that has none. Raises HostLostError."""
         connection = self._idle.pop() if self._idle else _Connection(self._command, self._environment)
         return CommandProcess(connection, self._idle)
 
@@ -83,10 +93,10 @@ class CommandProcess:
         return self._output.text
 
     def send(self, frame: bytes, timeout: float) -> None:
-        """Hand over a frame. Raises Silent, Lost."""
+        """Hand over a frame. Raises HostSilentError, HostLostError."""
         try:
             self._connection.send(frame, timeout)
-        except Silent:
+        except HostSilentError:
             # A relay keeps what a host does not read, and takes no more only where there is too much of that.
             if not self._unanswered:
                 self.alive = False
@@ -95,15 +105,15 @@ class CommandProcess:
         self._unanswered += 1
 
     def _obey(self, command: str, timeout: float) -> None:
-        """Ask something of the relay itself. Raises Lost."""
+        """Ask something of the relay itself. Raises HostLostError."""
         try:
             self._connection.send(encode(command), timeout)
-        except Silent:
+        except HostSilentError:
             self.alive = False
             raise self._connection.stuck(timeout) from None
 
     def receive(self, timeout: float) -> Reply:
-        """The next reply. Raises Ended, Silent, Lost."""
+        """The next reply. Raises HostEndedError, HostSilentError, HostLostError."""
         deadline = time.monotonic() + timeout
         while True:
             reply = self._received(deadline)
@@ -113,7 +123,7 @@ class CommandProcess:
             elif reply.is_a(b"ended"):
                 reply.take_bytes()
                 self._how = how(reply.take_number(), reply.take_number())
-                raise Ended
+                raise HostEndedError
             else:
                 self._unanswered -= 1
                 return reply
@@ -121,14 +131,14 @@ class CommandProcess:
     def _received(self, deadline: float) -> Reply:
         try:
             return self._connection.receive(deadline)
-        except Lost:
+        except HostLostError:
             self.alive = False
             self._connection.close()
             raise
 
     def abort(self) -> None:
         """SIGABRT, and some time for a backtrace."""
-        with contextlib.suppress(Lost):
+        with contextlib.suppress(HostLostError):
             self._obey("abort", LAST_WORDS)
             self.wait(LAST_WORDS)
 
@@ -138,9 +148,9 @@ class CommandProcess:
         while self._how is None:
             try:
                 self.receive(deadline - time.monotonic())
-            except Ended:
+            except HostEndedError:
                 break
-            except Silent:
+            except HostSilentError:
                 return False
         return True
 
@@ -148,7 +158,7 @@ class CommandProcess:
         """End the host and all it started. How it ended, where it was not killed here."""
         ended = self._how
         if ended is None:
-            with contextlib.suppress(Lost):
+            with contextlib.suppress(HostLostError):
                 self._obey("kill", KILL_PATIENCE)
                 self.wait(KILL_PATIENCE)
         if self.alive and self._how is not None:
@@ -177,7 +187,7 @@ class _Connection:
                 start_new_session=True,
             )
         except OSError as error:
-            raise Lost(f"{command[0]} cannot be started: {error.strerror}") from error
+            raise HostLostError(f"{command[0]} cannot be started: {error.strerror}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
@@ -196,24 +206,24 @@ class _Connection:
             told = [os.fsencode(text) for pair in environment.items() for text in pair]
             self.send(encode("relay", told), CONNECT_PATIENCE)
             answer = self.receive(time.monotonic() + CONNECT_PATIENCE)
-        except Silent:
+        except HostSilentError:
             self.close()
-            raise Lost(f"no host answered within {CONNECT_PATIENCE:g} s: {' '.join(command)}") from None
+            raise HostLostError(f"no host answered within {CONNECT_PATIENCE:g} s: {' '.join(command)}") from None
         if not _speaks_ours(answer):
             self.close()
-            raise Lost(f"the host is of another version: {' '.join(command)}: {EXPORT}")
+            raise HostLostError(f"the host is of another version: {' '.join(command)}: {EXPORT}")
 
     def send(self, frame: bytes, timeout: float) -> None:
         """Hand over a frame. Where the connection is lost, who waits for the reply finds out.
 
-        Raises Silent where nothing is taken for `timeout` seconds, and then nothing more can be sent: half a frame may
-        be under way. The relay ends as it finds the end of its standard input.
+        Raises HostSilentError where nothing is taken for `timeout` seconds, and then nothing more can be sent: half a
+        frame may be under way. The relay ends as it finds the end of its standard input.
         """
         with contextlib.suppress(BrokenPipeError, ValueError):
             rest = memoryview(frame)[self._stdin.write(frame) or 0 :]
             if rest and not self._send_rest(rest, timeout):
                 self._stdin.close()
-                raise Silent
+                raise HostSilentError
 
     def _send_rest(self, rest: memoryview, timeout: float) -> bool:
         """Hand over what a pipe does not hold; False where nothing more of it is taken."""
@@ -233,7 +243,7 @@ class _Connection:
         return True
 
     def receive(self, deadline: float) -> Reply:
-        """The next frame. Raises Silent after `deadline` (of the monotonic clock), Lost."""
+        """The next frame. Raises HostSilentError after `deadline` (of the monotonic clock), HostLostError."""
         reply = self._frames.take()
         while reply is None:
             ready = [descriptor for descriptor, _ in self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000)]
@@ -244,7 +254,7 @@ class _Connection:
                     raise self._lost()
                 reply = self._frames.take()
             elif time.monotonic() >= deadline:
-                raise Silent
+                raise HostSilentError
         return reply
 
     def _drain(self) -> bool:
@@ -258,7 +268,7 @@ class _Connection:
             self._poll.unregister(self._stderr)
         return False
 
-    def _lost(self) -> Lost:
+    def _lost(self) -> HostLostError:
         self._stdin.close()
         try:
             ended = f"it ended with exit status {self._process.wait(LAST_WORDS)}"
@@ -266,12 +276,16 @@ class _Connection:
             ended = "it closed its standard output"
         self._drain()
         said = self.output.text.strip()[-LAST_SAID:]
-        return Lost(f"the connection to the host was lost: {' '.join(self._command)}: {ended}{said and ': ' + said}")
+        return HostLostError(
+            f"the connection to the host was lost: {' '.join(self._command)}: {ended}{said and ': ' + said}"
+        )
 
-    def stuck(self, seconds: float) -> Lost:
+    def stuck(self, seconds: float) -> HostLostError:
         """End the command, which takes nothing."""
         self.close()
-        return Lost(f"the command took nothing of what it was sent for {seconds:g} s: {' '.join(self._command)}")
+        return HostLostError(
+            f"the command took nothing of what it was sent for {seconds:g} s: {' '.join(self._command)}"
+        )
 
     def close(self) -> None:
         """End the command: its relay ends with the wire."""

@@ -13,18 +13,18 @@ import struct
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 
-from .launcher import Lost
+from .launcher import HostLostError
 
 #: A ticket, which the client gives a host that it asks for, and the number of the process, or a negative errno.
 _TICKET, _ANSWER = struct.Struct("<i"), struct.Struct("<ii")
 
 
-class CannotFork(Exception):
+class ForkError(Exception):
     """The host does not fork, for a sanitizer is in it, or more than one thread."""
 
 
 class ForkServer:
-    """Forks hosts that have `environment`. Raises CannotFork, and OSError where `program` cannot be executed."""
+    """Forks hosts that have `environment`. Raises ForkError, and OSError where `program` cannot be executed."""
 
     def __init__(self, program: Sequence[str], environment: Mapping[str, str]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -52,25 +52,28 @@ class ForkServer:
         self._end.atexit = False
         if not self._socket.recv(_ANSWER.size):
             self.close()
-            raise CannotFork
+            raise ForkError
 
     def fork(self, request: int, reply: int, error: int) -> Callable[[], int]:
-        """Fork a host with these descriptors for its wire and its standard error; what tells its pid. Raises Lost."""
+        """Fork a host with these descriptors for its wire and its standard error; what tells its pid.
+
+        Raises HostLostError.
+        """
         ticket = next(self._tickets)
         try:
             socket.send_fds(self._socket, [_TICKET.pack(ticket)], [request, reply, error])
         except OSError as failure:
-            raise Lost(f"the process that forks hosts is gone: {failure}") from failure
+            raise HostLostError(f"the process that forks hosts is gone: {failure}") from failure
         return functools.partial(self._pid, ticket)
 
     def _pid(self, ticket: int) -> int:
-        """The process that was forked. Raises Lost where there is none."""
+        """The process that was forked. Raises HostLostError where there is none."""
         while ticket not in self._pids:
             if not self._take_answer():
-                raise Lost("the process that forks hosts is gone")
+                raise HostLostError("the process that forks hosts is gone")
         pid = self._pids[ticket]
         if pid < 0:
-            raise Lost(f"no host could be forked: {os.strerror(-pid)}")
+            raise HostLostError(f"no host could be forked: {os.strerror(-pid)}")
         return pid
 
     def _take_answer(self) -> bool:

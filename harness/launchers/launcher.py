@@ -25,15 +25,15 @@ LAST_WORDS = 1.0
 WIRE_CLOSED = "the wire to the host was closed"
 
 
-class Lost(Exception):
+class HostLostError(Exception):
     """A host cannot be started or reached any more. The environment is broken: it says nothing about the plugin."""
 
 
-class Ended(Exception):
+class HostEndedError(Exception):
     """No more replies will come: the process ended, or closed the wire."""
 
 
-class Silent(Exception):
+class HostSilentError(Exception):
     """No reply came in time, or nothing was taken of a request."""
 
 
@@ -63,11 +63,14 @@ class Process(Protocol):
     def send(self, frame: bytes, timeout: float) -> None:
         """Hand over a frame. Where the host is gone nothing happens: who waits for the reply finds out.
 
-        Raises Silent where the host takes nothing for `timeout` seconds, and Lost.
+        Raises HostSilentError where the host takes nothing for `timeout` seconds, and HostLostError.
         """
 
     def receive(self, timeout: float) -> Reply:
-        """The next reply, waited for at most `timeout` seconds. Raises Ended, Silent, Lost."""
+        """The next reply, waited for at most `timeout` seconds.
+
+        Raises HostEndedError, HostSilentError, HostLostError.
+        """
 
     def abort(self) -> None:
         """Make the host say where it is (SIGABRT), and wait some time for its end."""
@@ -76,14 +79,14 @@ class Process(Protocol):
         """Whether the host ended by itself in so many seconds."""
 
     def end(self) -> str:
-        """End the host and all it started. How it ended: `exit status N`, `signal SIGNAME`. Raises Lost."""
+        """End the host and all it started. How it ended: `exit status N`, `signal SIGNAME`. Raises HostLostError."""
 
 
 class Launcher(Protocol):
     """Starts hosts for one target, all with the same environment."""
 
     def start(self) -> Process:
-        """A fresh host. Raises Lost."""
+        """A fresh host. Raises HostLostError."""
 
     def without_filling(self) -> "Launcher":
         """The same for hosts whose allocator fills nothing, unless the user wants it to."""

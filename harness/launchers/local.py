@@ -14,8 +14,18 @@ from typing import Self
 
 from ..native import native_directory
 from ..wire import CHUNK, Frames, Reply
-from .fork_server import CannotFork, ForkServer
-from .launcher import ALLOCATOR, FILLING, LAST_WORDS, WIRE_CLOSED, Ended, LocalFacts, Lost, Silent, how
+from .fork_server import ForkError, ForkServer
+from .launcher import (
+    ALLOCATOR,
+    FILLING,
+    LAST_WORDS,
+    WIRE_CLOSED,
+    HostEndedError,
+    HostLostError,
+    HostSilentError,
+    LocalFacts,
+    how,
+)
 from .output import Output
 
 #: How often a client looks for a reply before it sleeps: some two hundred microseconds.
@@ -77,11 +87,11 @@ class Local:
         self._forks = True
 
     def start(self) -> "LocalProcess":
-        """A fresh host. Raises Lost."""
+        """A fresh host. Raises HostLostError."""
         try:
             return LocalProcess(self._begin)
         except OSError as error:
-            raise Lost(f"{self._program[0]} cannot be started: {error}") from error
+            raise HostLostError(f"{self._program[0]} cannot be started: {error}") from error
 
     def without_filling(self) -> Self:
         """The same for hosts whose allocator fills nothing."""
@@ -106,7 +116,7 @@ class Local:
         """Start a process on these descriptors; what gives its number."""
         try:
             return self._started(request, reply, error)
-        except Lost:
+        except HostLostError:
             # The server can be ended by whoever ends processes; one more is as good.
             self._end_server()
             return self._started(request, reply, error)
@@ -122,7 +132,7 @@ class Local:
         if self._server is None and self._forks:
             try:
                 self._server = ForkServer(self._program, self._environment)
-            except CannotFork:
+            except ForkError:
                 self._forks = False
         return self._server
 
@@ -197,7 +207,7 @@ class LocalProcess:
         return self._output.text
 
     def send(self, frame: bytes, timeout: float) -> None:
-        """Hand over a frame. Raises Silent."""
+        """Hand over a frame. Raises HostSilentError."""
         try:
             put = os.write(self._request, frame)
         except BlockingIOError:
@@ -233,10 +243,10 @@ class LocalProcess:
                 # Somebody that the plugin started may have the other end.
                 return
             elif time.monotonic() >= deadline:
-                raise Silent
+                raise HostSilentError
 
     def receive(self, timeout: float) -> Reply:
-        """The next reply. Raises Ended, Silent."""
+        """The next reply. Raises HostEndedError, HostSilentError."""
         frames = self._frames
         reply = frames.take()
         if reply is not None:
@@ -253,14 +263,14 @@ class LocalProcess:
                 self._drain()
             if ready and ready[0][0] == self._reply:
                 if not frames.read(self._reply):
-                    raise Ended
+                    raise HostEndedError
                 reply = frames.take()
                 if reply is not None:
                     return reply
             elif ready and ready[-1][0] == self._exit:
-                raise Ended
+                raise HostEndedError
             elif deadline and time.monotonic() >= deadline:
-                raise Silent
+                raise HostSilentError
             ready = []
 
     def abort(self) -> None:
@@ -379,5 +389,5 @@ def _end_all() -> None:
     _reap_all()
     for process in list(_living):
         # One whose start was interrupted was perhaps never forked.
-        with contextlib.suppress(Lost, OSError):
+        with contextlib.suppress(HostLostError, OSError):
             process.end()

@@ -10,7 +10,7 @@ from typing import TypeVar
 from . import glob, paths
 from .codes import Code
 from .filesystem import Filesystem
-from .outcomes import Died, Endless, Entries, Existence, Outcome, Source, Status, Undeleted
+from .outcomes import DiedError, Endless, Entries, Existence, Outcome, Source, Status, Undeleted
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ class Defaults(Filesystem):
                 child = paths.join(directory, name)
                 if self.is_directory(child).ok:
                     if name in NOT_DOWN:
-                        raise Died(Endless("get_children", op, f"gives {name!r}, which leads to where it was"))
+                        raise DiedError(Endless("get_children", op, f"gives {name!r}, which leads to where it was"))
                     found.append(child)
                     continue
                 deleted = self.delete_file(child)
@@ -159,7 +159,7 @@ class Defaults(Filesystem):
                         return passed_on(op, None, got)
                     if got.code is Code.OK and not got.value.data:
                         # Core asks again for ever.
-                        raise Died(Endless("read", op, "answers OK without a byte"))
+                        raise DiedError(Endless("read", op, "answers OK without a byte"))
                     appended = writer.append(got.value.data)
                     if not appended.ok:
                         return passed_on(op, None, appended)
@@ -170,7 +170,7 @@ class Defaults(Filesystem):
                         # Asked once, for a copy onto itself makes its source longer.
                         length = self._length(source) if length is None else length
                     if length is not None and 0 <= length < offset:
-                        raise Died(Endless("read", op, "answers OK behind the end of the file"))
+                        raise DiedError(Endless("read", op, "answers OK behind the end of the file"))
                 closed = writer.close()
                 return passed_on(op, None, closed)
 
@@ -208,8 +208,8 @@ class Defaults(Filesystem):
         return self.is_directory(uri).ok
 
 
-def _endless_listing(walk: str) -> Died:
-    return Died(Endless("get_children", walk, f"gives ever more entries, {MOST_ENTRIES} and no end"))
+def _endless_listing(walk: str) -> DiedError:
+    return DiedError(Endless("get_children", walk, f"gives ever more entries, {MOST_ENTRIES} and no end"))
 
 
 def by_default(outcome: Outcome[T]) -> Outcome[T]:

@@ -6,7 +6,7 @@ from . import paths
 from .tables import CHANGING
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An op was not sent to the plugin, because it could change what is not the case's. The text says which path."""
 
 
@@ -28,7 +28,7 @@ class Guard:
         self._making = making
 
     def admit(self, op: str, names: Sequence[str], translated: Sequence[str]) -> None:
-        """Raise `Refused` where `op` must not be sent with these URIs.
+        """Raise `RefusedError` where `op` must not be sent with these URIs.
 
         `translated` holds what translate_name made of each of `names`, in the same order.
         """
@@ -44,19 +44,19 @@ class Guard:
         uri = paths.parse(name)
         parts = paths.components(uri.path)
         if uri.prefix != self._prefix or ".." in parts:
-            raise Refused(f"{op} was not sent: {name!r} leaves the directory of the case")
+            raise RefusedError(f"{op} was not sent: {name!r} leaves the directory of the case")
         if parts[: len(self._components)] == self._components:
             return
         creates = op in ("create_dir", "recursively_create_dir")
         if self._making and creates and parts and parts == self._components[: len(parts)]:
             return
-        raise Refused(f"{op} was not sent: {name!r} leaves the directory of the case")
+        raise RefusedError(f"{op} was not sent: {name!r} leaves the directory of the case")
 
     def _admit_translation(self, op: str, name: str, plain: str) -> None:
         # A plugin may translate a URI into anything. The result must at least contain the name of the case's directory.
         parts = paths.components(paths.parse(plain).path if "://" in plain else plain)
         if ".." not in parts and (self._components[-1] in parts or (self._making and parts)):
             return
-        raise Refused(
+        raise RefusedError(
             f"{op} was not sent: translate_name made {plain!r} of {name!r}, which leaves the directory of the case"
         )

@@ -225,7 +225,7 @@ class Endless:
 Death = Crashed | Hung | Threw | Endless
 
 
-class Died(Exception):
+class DiedError(Exception):
     """An op did not return, or leads nowhere. But for `Endless`, the host process is gone with all its open files."""
 
     def __init__(self, death: Death) -> None:

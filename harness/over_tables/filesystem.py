@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from ..ops import paths
 from ..ops.defaults import Defaults, answer, by_default
 from ..ops.guard import Guard
-from ..ops.outcomes import Crashed, Died, Entries, Existence, Outcome, Statistics, Undeleted
+from ..ops.outcomes import Crashed, DiedError, Entries, Existence, Outcome, Statistics, Undeleted
 from ..ops.tables import asks_for_the_kind, available
 from .hosted import H, HostedOps, T
 from .raw import RawFilesystem
@@ -67,7 +67,7 @@ class HostFilesystem(HostedOps, Defaults):
         if uri not in self.translated:
             name = self.raw.translate_name(uri).value
             if name is None:
-                raise Died(Crashed("translate_name", "it returned NULL, for which TensorFlow aborts"))
+                raise DiedError(Crashed("translate_name", "it returned NULL, for which TensorFlow aborts"))
             self.translated[uri] = name
         return self.translated[uri]
 

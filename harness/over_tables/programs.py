@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .. import wire
-from ..hosting.client import HostFault
+from ..hosting.client import HostFaultError
 from ..ops.codes import Code
-from ..ops.outcomes import Crashed, Death, Died, Outcome, Source, Threw
+from ..ops.outcomes import Crashed, Death, DiedError, Outcome, Source, Threw
 from ..wire import Reply, Value
 from .raw import RawFilesystem
 
@@ -76,8 +76,8 @@ class Program(RawFilesystem):
 def run(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) -> list[list[Timed]]:
     """Perform each program `rounds` times in a thread of its own. All threads wait for each other before each round.
 
-    Return what each thread did, in order. Raise `Died` where the call of any thread did not return. An exception that
-    left an op counts as such, because a thread of TensorFlow would end there.
+    Return what each thread did, in order. Raise `DiedError` where the call of any thread did not return. An exception
+    that left an op counts as such, because a thread of TensorFlow would end there.
     """
     return _performed(raw, "threads", programs, rounds, rounds)
 
@@ -93,7 +93,7 @@ def repeat(raw: RawFilesystem, program: Program, rounds: int) -> list[Timed]:
 def measure(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) -> list[list[Spent]]:
     """As `run`, for who asks for times only: of the answers nothing is kept but the codes, so rounds may be many.
 
-    Raises `Died` as `run` does where a call did not return; an op that threw has no code.
+    Raises `DiedError` as `run` does where a call did not return; an op that threw has no code.
     """
     answer = _asked(raw, "measure", programs, rounds)
     number = answer.take_number
@@ -125,7 +125,7 @@ def _performed(
     deaths: list[Death] = []
     went = [list(_timed(raw, program.steps * told, answer, deaths)) for program in programs]
     if deaths:
-        raise Died(deaths[0])
+        raise DiedError(deaths[0])
     return went
 
 
@@ -137,13 +137,13 @@ def _asked(raw: RawFilesystem, command: str, programs: Sequence[Program], rounds
         values += [wire.values_of(step.op, step.arguments) for step in program.steps]
     try:
         answer = raw.call(command, *values, ops=[step.op for program in programs for step in program.steps])
-    except Died as died:
+    except DiedError as died:
         op = died.death.op
         found = (step.arguments for program in programs for step in program.steps if step.op == op)
         raw.lost(op, next(found, ()), died.death)
         raise
     if answer is None:
-        raise HostFault(f"the host has no {command}")
+        raise HostFaultError(f"the host has no {command}")
     return answer
 
 
@@ -168,5 +168,5 @@ def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deat
                 raw.lost(step.op, step.arguments, deaths[-1])
                 continue
             case _:
-                raise HostFault(f"{step.op}: {reply.take_text()}")
+                raise HostFaultError(f"{step.op}: {reply.take_text()}")
         yield Timed(start, end, outcome)

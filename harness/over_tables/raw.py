@@ -1,7 +1,7 @@
 """The ops of one registered filesystem as the tables give them: names already translated, no defaults.
 
 Each method performs one command of docs/wire.md and returns its `Outcome`. Where a table entry is NULL the outcome has
-the code UNIMPLEMENTED and the source ABSENT. `Died` is raised where the plugin does not come back.
+the code UNIMPLEMENTED and the source ABSENT. `DiedError` is raised where the plugin does not come back.
 """
 
 import os
@@ -13,7 +13,7 @@ from ..ops.codes import Code
 from ..ops.outcomes import (
     Configuration,
     Death,
-    Died,
+    DiedError,
     Entries,
     Existence,
     Keys,
@@ -67,7 +67,7 @@ class RawFilesystem:
         """One op; `take` reads what stands behind code, message and watch, `empty` is the value of an absent op."""
         try:
             reply = self.call(op, *arguments)
-        except Died as died:
+        except DiedError as died:
             self.lost(op, arguments, died.death)
             raise
         return self.answered(op, arguments, reply, take, empty)
@@ -117,7 +117,7 @@ class RawFilesystem:
         asked = (handle, 0, n)
         try:
             reply = self.call("read_large", *asked, *(value for place in places for value in place))
-        except Died as died:
+        except DiedError as died:
             self.lost("read", asked, died.death)
             raise
         return self.answered(

@@ -5,15 +5,15 @@
 """
 
 from .compose import Compose, ComposeError, Measure, read
-from .engine import Missing, ServicesError, ServicesRun, connect, remove, runs
+from .engine import ServiceMissingError, ServicesError, ServicesRun, connect, remove, runs
 from .topology import Running, attach, up
 
 __all__ = [
     "Compose",
     "ComposeError",
     "Measure",
-    "Missing",
     "Running",
+    "ServiceMissingError",
     "ServicesError",
     "ServicesRun",
     "attach",

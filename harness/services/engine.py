@@ -29,21 +29,21 @@ class ServicesError(Exception):
     """The services cannot be started, asked or removed. The text is one sentence."""
 
 
-class Missing(ServicesError):
+class ServiceMissingError(ServicesError):
     """This machine has no docker, no running docker daemon, or not the image."""
 
 
 def connect() -> Any:
-    """Connect to docker's daemon. Raise Missing where there is none, or where this user may not use it."""
+    """Connect to docker's daemon. Raise ServiceMissingError where there is none, or where this user may not use it."""
     try:
         client = docker.from_env(timeout=120)
         client.ping()
     except DockerException as error:
         if "Permission denied" in str(error):
-            raise Missing("this user may not talk to docker's daemon") from error
+            raise ServiceMissingError("this user may not talk to docker's daemon") from error
         if shutil.which("docker") is None and "DOCKER_HOST" not in os.environ:
-            raise Missing("docker is not installed (on Debian: apt-get install docker.io)") from error
-        raise Missing("docker's daemon does not answer: is it running?") from error
+            raise ServiceMissingError("docker is not installed (on Debian: apt-get install docker.io)") from error
+        raise ServiceMissingError("docker's daemon does not answer: is it running?") from error
     return client
 
 

@@ -11,14 +11,14 @@ from .engine import ServicesError
 _PERIOD = 0.1
 
 
-class Unwell(ServicesError):
+class UnhealthyError(ServicesError):
     """A service ended, or was not healthy in time. The text is one sentence with the end of its log."""
 
 
 def wait(
     services: Iterable[Service], containers: Mapping[str, Any], deadline: float, say: Callable[[str], None]
 ) -> None:
-    """Wait until each container is healthy, or running where its image has no health check. Raise Unwell.
+    """Wait until each container is healthy, or running where its image has no health check. Raise UnhealthyError.
 
     `deadline` is a time of `time.monotonic()` in seconds. `say` is called with one sentence for each healthy service.
     """
@@ -31,10 +31,10 @@ def wait(
                 del waiting[name]
                 say(f"{name} is {now} ({time.monotonic() - started:.1f} s)")
             elif now in ("exited", "dead", "unhealthy"):
-                raise Unwell(f"the service {name} is {now}: {last_words(containers[name])}")
+                raise UnhealthyError(f"the service {name} is {now}: {last_words(containers[name])}")
         if waiting and time.monotonic() > deadline:
             name = next(iter(waiting))
-            raise Unwell(f"the service {name} did not become healthy in time: {last_words(containers[name])}")
+            raise UnhealthyError(f"the service {name} did not become healthy in time: {last_words(containers[name])}")
         if waiting:
             time.sleep(_PERIOD)
 

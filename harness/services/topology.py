@@ -17,7 +17,7 @@ from docker.types import Mount
 from . import engine, health, interrupts
 from .calls import CallCounter
 from .compose import Compose, Service
-from .engine import Missing, ServicesError, ServicesRun
+from .engine import ServiceMissingError, ServicesError, ServicesRun
 
 #: Seconds in which all services must become healthy. It is long, because a busy machine is slow.
 PATIENCE = 180.0
@@ -188,7 +188,7 @@ def _have(client: Any, image: str, compose: Compose, say: Callable[[str], None])
             builder = compose.path.parent / "build_images.py"
             hint = f"; 'python3 {builder}' builds it from released sources" if builder.is_file() else ""
             reason = getattr(error, "explanation", None) or error
-            raise Missing(f"the image {image} is not here and cannot be pulled ({reason}){hint}") from error
+            raise ServiceMissingError(f"the image {image} is not here and cannot be pulled ({reason}){hint}") from error
 
 
 def _start(client: Any, compose: Compose, found: ServicesRun, fixed_ports: bool, say: Callable[[str], None]) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from ..native import RUNTIME_NAME
 from . import elf, releases
 from .demangle import demangled
-from .elf import NotElf, SharedObject
+from .elf import NotElfError, SharedObject
 from .releases import LIBRARIES, PYTHON_NAME, Exports
 from .runtimes import CXX_NAME
 
@@ -133,8 +133,8 @@ class _Library:
         return self.shared is not None and symbol in self.shared.exported
 
 
-def of(plugin: Path, content: bytes | None = None, table: Exports | None = None) -> Abi:
-    """Look at a plugin. Raises NotElf, and OSError where it cannot be read.
+def read(plugin: Path, content: bytes | None = None, table: Exports | None = None) -> Abi:
+    """Look at a plugin. Raises NotElfError, and OSError where it cannot be read.
 
     With `content` the plugin is another machine's, of whose libraries nothing is known.
     """
@@ -158,7 +158,7 @@ def of(plugin: Path, content: bytes | None = None, table: Exports | None = None)
         if not owner and not known and (unknown or _is_of_template(symbol)):
             untold += [symbol] * (not unknown)
             continue
-        having = dict(zip(LIBRARIES, table.of(symbol), strict=True))
+        having = dict(zip(LIBRARIES, table.exporters(symbol), strict=True))
         first = {one.name for one in asked[:place]}
         got = 0
         for name, scope in zip(LIBRARIES, table.scope, strict=True):
@@ -175,8 +175,8 @@ def of(plugin: Path, content: bytes | None = None, table: Exports | None = None)
         libraries=shared.libraries,
         glibc=shared.glibc,
         releases=table.releases,
-        missing=missing.of(table),
-        captured=captured.of(table),
+        missing=missing.found_in(table),
+        captured=captured.found_in(table),
         unknown=unknown,
         of_tensorflow=tuple(of_tensorflow),
         untold=tuple(untold),
@@ -216,7 +216,7 @@ class _Groups:
         if bits:
             self._symbols.setdefault((library, bits), []).append(symbol)
 
-    def of(self, table: Exports) -> tuple[Symbols, ...]:
+    def found_in(self, table: Exports) -> tuple[Symbols, ...]:
         return tuple(
             Symbols(library, tuple(symbols), table.named(bits)) for (library, bits), symbols in self._symbols.items()
         )
@@ -242,7 +242,7 @@ def _asked(plugin: _Library, *, here: bool) -> list[_Library]:
 def _read(path: Path) -> SharedObject | None:
     try:
         return elf.read(path.read_bytes())
-    except (NotElf, OSError):
+    except (NotElfError, OSError):
         return None
 
 

@@ -30,7 +30,7 @@ _LOCAL, _GLOBAL, _WEAK = 0, 1, 2
 _DEFAULT, _PROTECTED = 0, 3
 
 
-class NotElf(Exception):
+class NotElfError(Exception):
     """The file is no shared object that can be read; the text says why."""
 
 
@@ -59,18 +59,18 @@ class SharedObject:
 
 
 def read(content: bytes) -> SharedObject:
-    """Read a shared object. Raises NotElf."""
+    """Read a shared object. Raises NotElfError."""
     try:
         return _read(ELFFile(io.BytesIO(content)))
     except (ELFError, AssertionError, ValueError, OverflowError, MemoryError, struct.error) as error:
-        raise NotElf(str(error) or type(error).__name__) from error
+        raise NotElfError(str(error) or type(error).__name__) from error
 
 
 def _read(file: "ELFFile") -> SharedObject:
     dynamic = next((section for section in file.iter_sections() if isinstance(section, DynamicSection)), None)
     symbols = file.get_section_by_name(".dynsym")
     if dynamic is None or not isinstance(symbols, SymbolTableSection):
-        raise NotElf("it has no table of dynamic symbols")
+        raise NotElfError("it has no table of dynamic symbols")
     tags = [(tag.entry.d_tag, tag) for tag in dynamic.iter_tags()]
     flags = next((tag.entry.d_val for name, tag in tags if name == "DT_FLAGS"), 0)
     stack = next((one for one in file.iter_segments() if one.header.p_type == "PT_GNU_STACK"), None)
@@ -109,7 +109,7 @@ def _symbols(file: "ELFFile", section: SymbolTableSection) -> Iterator[tuple[str
     """Name, binding and visibility of each symbol, and whether it is undefined. pyelftools would take seconds."""
     strings = file.get_section(section["sh_link"])
     if file.elfclass != 64 or not file.little_endian or not isinstance(strings, StringTableSection):
-        raise NotElf("it is for another kind of machine")
+        raise NotElfError("it is for another kind of machine")
     texts = strings.data()
     for start, info, other, index, _, _ in _SYMBOL.iter_unpack(section.data()):
         yield texts[start : texts.index(b"\0", start)].decode(), info >> 4, other & 3, index == 0

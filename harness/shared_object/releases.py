@@ -46,7 +46,7 @@ class Exports:
     scope: tuple[int, ...] = (0,) * len(LIBRARIES)
     symbols: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
-    def of(self, symbol: str) -> tuple[int, ...]:
+    def exporters(self, symbol: str) -> tuple[int, ...]:
         """Where each of LIBRARIES exports a symbol."""
         return self.symbols.get(symbol, (0,) * len(LIBRARIES))
 

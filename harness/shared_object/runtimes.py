@@ -17,7 +17,7 @@ from packaging.version import Version
 
 from ..native import RUNTIME_NAME, STAND_IN
 from . import wheels
-from .wheels import NoWheel
+from .wheels import NoWheelError
 
 #: The library with TensorFlow's C++ symbols, for plugins that import such.
 CXX_NAME = "libtensorflow_cc.so.2"
@@ -27,7 +27,7 @@ PACKAGES = ("tensorflow", "tensorflow-cpu")
 _INSTALLED = re.compile(r"tensorflow(?:_(?:cpu|gpu|intel|rocm))?-([^-]+)\.dist-info")
 
 
-class NoRuntime(Exception):
+class NoRuntimeError(Exception):
     """There is no such runtime; the text is one sentence."""
 
 
@@ -53,7 +53,7 @@ class Runtime:
 
 
 def find(given: str, *, here: bool = True) -> Runtime:
-    """The runtime that a user means; a folder of another machine where not `here`. Raises NoRuntime."""
+    """The runtime that a user means; a folder of another machine where not `here`. Raises NoRuntimeError."""
     if given == STAND_IN:
         return Runtime()
     if not here:
@@ -84,7 +84,7 @@ def _beside() -> Path:
     for place in (spec and spec.submodule_search_locations) or ():
         if (Path(place) / RUNTIME_NAME).is_file():
             return Path(place)
-    raise NoRuntime(f"no TensorFlow is installed for {sys.executable}; 'tensorflow-cpu==2.21.*' would fetch one")
+    raise NoRuntimeError(f"no TensorFlow is installed for {sys.executable}; 'tensorflow-cpu==2.21.*' would fetch one")
 
 
 def _folder(given: Path) -> Path:
@@ -94,7 +94,7 @@ def _folder(given: Path) -> Path:
         for folder in sorted(given.glob(pattern)) if pattern else [given]:
             if (folder / RUNTIME_NAME).is_file():
                 return folder.resolve()
-    raise NoRuntime(f"no {RUNTIME_NAME} is in {given}, nor where an environment of Python has it")
+    raise NoRuntimeError(f"no {RUNTIME_NAME} is in {given}, nor where an environment of Python has it")
 
 
 # Releases -------------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _released(given: str) -> Path:
     except InvalidRequirement:
         wanted = None
     if wanted is None or wanted.name not in PACKAGES or wanted.url or wanted.marker or wanted.extras:
-        raise NoRuntime(
+        raise NoRuntimeError(
             f"{given!r} is no runtime, which is {STAND_IN}, tensorflow, a folder, or a release such as"
             " tensorflow-cpu==2.21.*"
         )
@@ -139,14 +139,14 @@ def _fetched(wanted: Requirement) -> Path:
         print(f"fetching {wanted} with pip, for good, into {cache()} …", file=sys.stderr, flush=True)
         try:
             wheel = wheels.download(str(wanted), Path(folder))
-        except NoWheel as error:
-            raise NoRuntime(str(error)) from error
+        except NoWheelError as error:
+            raise NoRuntimeError(str(error)) from error
         release = wheels.version(wheel)
         place = _place(wanted.name, release)
         unpacked = Path(folder, "unpacked")
         wheels.unpack(wheel, [f"tensorflow/{one}" for one in (RUNTIME_NAME, CXX_NAME)], unpacked)
         if not (unpacked / "tensorflow" / RUNTIME_NAME).is_file():
-            raise NoRuntime(f"{wheel.name} has no {RUNTIME_NAME}")
+            raise NoRuntimeError(f"{wheel.name} has no {RUNTIME_NAME}")
         # What tells its version, as beside an installed one.
         (unpacked / f"tensorflow-{release}.dist-info").touch()
         # Somebody else may have been faster.

@@ -10,18 +10,20 @@ from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
 
-class NoWheel(Exception):
+class NoWheelError(Exception):
     """There is no such wheel; the text is one sentence."""
 
 
 def download(requirement: str, folder: Path) -> Path:
-    """The wheel that pip chooses, put into an empty folder. Raises NoWheel."""
+    """The wheel that pip chooses, put into an empty folder. Raises NoWheelError."""
     command = (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", str(folder))
     done = subprocess.run([*command, requirement], stderr=subprocess.PIPE, text=True, check=False)
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode != 0 or not wheels:
         said = done.stderr.strip().splitlines()
-        raise NoWheel(f"pip does not fetch {requirement}: {said[-1] if said else f'exit status {done.returncode}'}")
+        raise NoWheelError(
+            f"pip does not fetch {requirement}: {said[-1] if said else f'exit status {done.returncode}'}"
+        )
     return wheels[0]
 
 

@@ -12,11 +12,11 @@ from typing import Any
 from ..ops import paths
 
 
-class Unable(Exception):
+class BackingUnableError(Exception):
     """The backing cannot do what was asked. The text says why, and becomes the reason of a case that is not run."""
 
 
-class Incapable(Unable):
+class BackingIncapableError(BackingUnableError):
     """This kind of storage never can, or the target has no backing: the case is absent, for nobody could run it."""
 
 
@@ -24,7 +24,8 @@ class Backing:
     """Files below `url`, which is the same directory as the target's root.
 
     Names are relative to it, such as `case-1/file`. `options` are fsspec's options for this kind of storage, such as
-    `{"endpoint_url": "http://127.0.0.1:9000"}`. Each method raises Unable where the storage cannot do what is asked.
+    `{"endpoint_url": "http://127.0.0.1:9000"}`. Each method raises BackingUnableError where the storage cannot do what
+    is asked.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
@@ -33,7 +34,7 @@ class Backing:
         try:
             filesystem, base = fsspec.core.url_to_fs(url, **(options or {}))
         except (ImportError, ValueError) as error:
-            raise Unable(f"the backing {url} cannot be used: {error}") from error
+            raise BackingUnableError(f"the backing {url} cannot be used: {error}") from error
         self._filesystem: Any = filesystem
         self._base: str = base
 
@@ -60,7 +61,7 @@ class Backing:
         Only `file://` has sparse files.
         """
         if not self.has_sparse_files:
-            raise Incapable("the backing has no sparse files")
+            raise BackingIncapableError("the backing has no sparse files")
         self.write(name, b"")
         with self._able("write such a file"), open(self._at(name), "wb") as file:
             for offset, piece in pieces.items():
@@ -71,10 +72,11 @@ class Backing:
     def out_of_reach(self, directory: str, name: str) -> Iterator[None]:
         """Inside the block a directory holds an empty one whose whole path is longer than the system takes.
 
-        It can be listed, and not be opened or deleted by its path. Raise Unable where the storage has no such limit.
+        It can be listed, and not be opened or deleted by its path. Raise BackingUnableError where the storage has no
+        such limit.
         """
         if "file" not in self._filesystem.protocol:
-            raise Incapable("the backing has no limit for the length of a path")
+            raise BackingIncapableError("the backing has no limit for the length of a path")
         with self._able("open such a directory"):
             at = os.open(self._at(directory), os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -109,10 +111,10 @@ class Backing:
     def mark_directory(self, name: str) -> None:
         """Create an empty object whose name is that of the directory and a slash, as consoles of object stores do.
 
-        Raise Unable where directories are no objects.
+        Raise BackingUnableError where directories are no objects.
         """
         if not self.marks_directories:
-            raise Incapable("the backing has directories of its own, and no objects that mark them")
+            raise BackingIncapableError("the backing has directories of its own, and no objects that mark them")
         with self._able("make such an object"):
             self._filesystem.pipe_file(self._at(name) + "/", b"")
 
@@ -134,11 +136,11 @@ class Backing:
         except Exception as error:
             said = getattr(error, "strerror", None) or error
             # No storage of this kind takes such a name.
-            kind = Incapable if getattr(error, "errno", None) == errno.ENAMETOOLONG else Unable
+            kind = BackingIncapableError if getattr(error, "errno", None) == errno.ENAMETOOLONG else BackingUnableError
             raise kind(f"the backing cannot {what}: {said}") from error
 
     def _at(self, name: str) -> str:
         inside = paths.components(name)
         if ".." in inside:
-            raise Unable(f"{name!r} leaves the directory of the backing")
+            raise BackingUnableError(f"{name!r} leaves the directory of the backing")
         return paths.join(self._base, *inside)

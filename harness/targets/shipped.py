@@ -26,7 +26,7 @@ class ShippedPlugin:
 
     @property
     def shared_object(self) -> Path:
-        """The shared object. It is not there where the plugin was not built. Raises NativePartsMissing."""
+        """The shared object. It is not there where the plugin was not built. Raises NativePartsMissingError."""
         relative = Path(self.name)
         return native_directory() / "plugins" / relative.parent / f"lib{relative.name}.so"
 
@@ -68,7 +68,7 @@ def compose_files() -> dict[str, Path]:
 
 
 def built() -> list[str]:
-    """The names of the plugins that were built here. Raises NativePartsMissing."""
+    """The names of the plugins that were built here. Raises NativePartsMissingError."""
     return sorted(name for name, plugin in shipped().items() if plugin.shared_object.is_file())
 
 

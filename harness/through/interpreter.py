@@ -18,7 +18,7 @@ print(*(spec.submodule_search_locations or ())) if spec else None
 """
 
 
-class NoInterpreter(Exception):
+class NoInterpreterError(Exception):
     """There is no such Python, or no TensorFlow in it; the text is one sentence."""
 
 
@@ -41,13 +41,13 @@ class Interpreter:
 
 
 def find(given: str) -> Interpreter:
-    """The Python that a user means: `tensorflow` for this one, or the path of another. Raises NoInterpreter."""
+    """The Python that a user means: `tensorflow` for this one, or the path of another. Raises NoInterpreterError."""
     python = sys.executable if given == HERE else given
     try:
         done = subprocess.run([python, "-c", _ASK], capture_output=True, text=True, check=False)
     except OSError as error:
-        raise NoInterpreter(f"{given!r} is neither {HERE!r} nor a Python that runs: {error.strerror}") from error
+        raise NoInterpreterError(f"{given!r} is neither {HERE!r} nor a Python that runs: {error.strerror}") from error
     folder = Path(done.stdout.strip())
     if done.returncode != 0 or not done.stdout.strip() or not (folder / RUNTIME_NAME).is_file():
-        raise NoInterpreter(f"no TensorFlow is installed for {python}")
+        raise NoInterpreterError(f"no TensorFlow is installed for {python}")
     return Interpreter(python, installed(folder))

@@ -72,7 +72,7 @@ NOTHING: "dict[str, list[Value]]" = {
 OF_HANDLES = ("random_access_file.cleanup", "writable_file.cleanup", "read", "append", "tell", "flush", "close")
 
 
-class Absent(Exception):
+class OpAbsentError(Exception):
     """TensorFlow's interface does not have the op, or cannot tell what it gave."""
 
 
@@ -118,7 +118,7 @@ _library.TF_StringStreamNext.restype = ctypes.c_bool
 _library.TF_GetCode.argtypes = _library.TF_Message.argtypes = _library.TF_DeleteStatus.argtypes = (ctypes.c_void_p,)
 
 
-class Status(Exception):
+class StatusError(Exception):
     """A status that is not OK; `values` are what the op gave besides, None for nothing."""
 
     def __init__(self, code: int, message: bytes, values: "list[Value] | None" = None) -> None:
@@ -137,7 +137,7 @@ def called(function: str, *arguments: object) -> Any:
     finally:
         _library.TF_DeleteStatus(status)
     if code != OK:
-        raise Status(code, message or b"")
+        raise StatusError(code, message or b"")
     return given
 
 
@@ -164,16 +164,16 @@ class _Host:
         try:
             performed = getattr(self, command.replace(".", "_"), None)
             if performed is None or command.startswith("_"):
-                raise Absent
+                raise OpAbsentError
             if command not in OF_HANDLES and not self._owns(arguments):
-                raise Absent
+                raise OpAbsentError
             return [b"done", OK, b"", 0, *performed(*arguments)]
-        except Absent:
+        except OpAbsentError:
             return [b"absent"]
         except UnicodeDecodeError:
             # The op has come back: what it gave is no text that Python takes.
             return [b"absent"]
-        except Status as status:
+        except StatusError as status:
             values = NOTHING.get(command, []) if status.values is None else status.values
             return [b"done", status.code, status.message, 0, *values]
         except tf.errors.OpError as error:
@@ -224,7 +224,7 @@ class _Host:
         seen: list[list[object]] = []
 
         def see(what: str, expected: object, got: object) -> None:
-            seen.append([what, expected == got, *told(expected, got)])
+            seen.append([what, expected == got, *shown(expected, got)])
 
         code, message, lacking = OK, "", 0
         with tempfile.TemporaryDirectory(prefix="tffs-") as local:
@@ -264,7 +264,7 @@ class _Host:
     def read(self, handle: int, offset: int, n: int) -> "list[Value]":
         if offset < 0 or n < 0:
             # Beyond what its arguments can say.
-            raise Absent
+            raise OpAbsentError
         stream = self._open[handle]
         try:
             stream.seek(offset)
@@ -274,7 +274,7 @@ class _Host:
             data = stream.read(n)
         if len(data) < n:
             # The stream does not hand on the status that tells the end of a file: nobody above sees another one.
-            raise Status(OUT_OF_RANGE, b"fewer bytes than asked for", [len(data), data])
+            raise StatusError(OUT_OF_RANGE, b"fewer bytes than asked for", [len(data), data])
         return [n, data]
 
     def append(self, handle: int, data: bytes) -> "list[Value]":
@@ -315,8 +315,8 @@ class _Host:
         left = (ctypes.c_int64(0), ctypes.c_int64(0))
         try:
             called("TF_DeleteRecursively", uri, *map(ctypes.byref, left))
-        except Status as status:
-            raise Status(status.code, status.message, [one.value for one in left]) from None
+        except StatusError as status:
+            raise StatusError(status.code, status.message, [one.value for one in left]) from None
         return [0, 0]
 
     def rename_file(self, _: int, source: bytes, target: bytes) -> "list[Value]":
@@ -338,15 +338,15 @@ class _Host:
 
     def is_directory(self, _: int, uri: bytes) -> "list[Value]":
         if not io.IsDirectory(uri):
-            raise Status(FAILED_PRECONDITION, b"TensorFlow answers False")
+            raise StatusError(FAILED_PRECONDITION, b"TensorFlow answers False")
         return [1]
 
     def get_file_size(self, _: int, uri: bytes) -> "list[Value]":
         # Nothing else that users call asks for the size. It reads so many bytes, too.
-        with contextlib.suppress(Status):
+        with contextlib.suppress(StatusError):
             length = self.stat(_, uri)[0]
             if isinstance(length, int) and length > MOST_READ:
-                raise Absent
+                raise OpAbsentError
         return [len(io.ReadFileToString(uri))]
 
     def get_children(self, _: int, uri: bytes) -> "list[Value]":
@@ -375,7 +375,7 @@ def _user_programs() -> Any:
     return module
 
 
-def told(expected: object, got: object) -> "tuple[str, str]":
+def shown(expected: object, got: object) -> "tuple[str, str]":
     """Two values in few characters; of lists the first entry in which they differ."""
     if isinstance(expected, list) and isinstance(got, list) and expected != got:
         pairs = zip([*expected, None], [*got, None], strict=False)

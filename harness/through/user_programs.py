@@ -25,7 +25,7 @@ RECORDS = [b"", b"short", b"x" * 300_000] + [bytes([k % 251]) * k for k in range
 SHARDS = 8
 
 
-class Lacking(Exception):
+class LackingError(Exception):
     """This TensorFlow, or this target, has not what the program is about; the text says what."""
 
 
@@ -258,7 +258,7 @@ def summaries(see: See, folder: str) -> None:
     try:
         loaders: Any = importlib.import_module("tensorboard.backend.event_processing.event_file_loader")
     except ImportError as missing:
-        raise Lacking(f"no TensorBoard is installed beside TensorFlow: {missing}") from missing
+        raise LackingError(f"no TensorBoard is installed beside TensorFlow: {missing}") from missing
     writer = tf.summary.create_file_writer(folder)
     writer.flush()
     (name,) = _names(folder)
@@ -280,7 +280,7 @@ def summaries(see: See, folder: str) -> None:
 def registered_again(see: See, folder: str, plugin: str) -> None:
     """The plugin is registered once more: that is refused, and the filesystem goes on."""
     if os.path.dirname(plugin) == os.path.dirname(tf.__file__):
-        raise Lacking("no plugin registers TensorFlow's own filesystems")
+        raise LackingError("no plugin registers TensorFlow's own filesystems")
     tf.io.write_file(f"{folder}/before", "kept")
     before = sorted(tf.io.gfile.get_registered_schemes())
     again = _failure(lambda: tf.experimental.register_filesystem_plugin(plugin))

@@ -35,7 +35,7 @@ def _problems(report: Report) -> Iterator[dict[str, Any]]:
                 yield {
                     "description": words.shortened(said, LONGEST),
                     "check_name": clause,
-                    "fingerprint": identities.of((case, check)),
+                    "fingerprint": identities.identity((case, check)),
                     "severity": severity,
                     "location": location,
                 }

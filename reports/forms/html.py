@@ -47,7 +47,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class TimeBar:
     """What takes time: seconds, and their share of the largest in percent."""
 
     name: str
@@ -129,17 +129,17 @@ def _groups(clauses: Mapping[str, ClauseAccount]) -> dict[str, dict[str, ClauseA
     return groups
 
 
-def _slowest(cases: Iterable[CaseRecord]) -> list[Cost]:
+def _slowest(cases: Iterable[CaseRecord]) -> list[TimeBar]:
     first = sorted(cases, key=lambda case: (-case.duration, case.id))[:SLOWEST_SHOWN]
     most = max((case.duration for case in first), default=0) or 1
-    return [Cost(case.id, case.duration, 100 * case.duration / most) for case in first]
+    return [TimeBar(case.id, case.duration, 100 * case.duration / most) for case in first]
 
 
-def _modules(cases: Iterable[CaseRecord]) -> list[Cost]:
+def _modules(cases: Iterable[CaseRecord]) -> list[TimeBar]:
     """What the cases of each theme take together: what stands before the slash of their ids."""
     durations: dict[str, list[float]] = {}
     for case in cases:
         durations.setdefault(case.id.partition("/")[0], []).append(case.duration)
     most = max(map(sum, durations.values()), default=0) or 1
-    costs = [Cost(name, sum(spent), 100 * sum(spent) / most, len(spent)) for name, spent in durations.items()]
+    costs = [TimeBar(name, sum(spent), 100 * sum(spent) / most, len(spent)) for name, spent in durations.items()]
     return sorted(costs, key=lambda cost: (-cost.seconds, cost.name))

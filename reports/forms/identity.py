@@ -18,7 +18,7 @@ class Identities:
         self._target = (report.target.name, report.target.scheme or "")
         self._given: Counter[tuple[str, str]] = Counter()
 
-    def of(self, made: Made) -> str:
+    def identity(self, made: Made) -> str:
         """The identity of a check, which is asked for once."""
         case, check = made
         number = self._given[check.clause, case.id]

@@ -92,7 +92,7 @@ def _results(report: Report, found: list[Finding]) -> Iterator[dict[str, Any]]:
         for made in finding.checks:
             yield _result(report, made) | {
                 "ruleIndex": places[finding.clause],
-                "partialFingerprints": {"primaryLocationLineHash": f"{identities.of(made)[:16]}:1"},
+                "partialFingerprints": {"primaryLocationLineHash": f"{identities.identity(made)[:16]}:1"},
                 "locations": [
                     {
                         # GitHub wants a file and a line: a plugin has no source here, so it is the plugin itself.

@@ -56,7 +56,7 @@ class Cost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     left_out: Annotated[str | None, Meta(description="Why sizes are missing, or all of them.")] = None
 
 
-class Held(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class HeldMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Memory that the process of the plugin holds."""
 
     what: Annotated[str, Meta(description="For what: each of something.")]
@@ -85,7 +85,7 @@ class Costs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     seconds: Annotated[float, Meta(ge=0, description="How long the measuring took.")] = 0
     findings: Annotated[tuple[str, ...], Meta(description="What a person may want to act on, in words.")] = ()
     figures: Annotated[tuple[Cost, ...], Meta(description="What was measured.")] = ()
-    memory: Annotated[tuple[Held, ...], Meta(description="What memory it takes.")] = ()
+    memory: Annotated[tuple[HeldMemory, ...], Meta(description="What memory it takes.")] = ()
     counted: Annotated[str | None, Meta(description="What `called` counts; null where nobody counts.")] = None
     called: Annotated[tuple[Called, ...], Meta(description="How often the storage was called.")] = ()
     failure: Annotated[str | None, Meta(description="What ended the measuring early; null where nothing did.")] = None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import fields
 
-from ..errors import DuplicateCase, UnknownClause
+from ..errors import DuplicateCaseError, UndeclaredClauseError
 from .header import ClauseFacts
 from .records import CaseRecord
 from .report import Executed
@@ -35,17 +35,17 @@ class Roll:
         return len(self._cases)
 
     def enter(self, case: CaseRecord) -> None:
-        """Take a case. Raises DuplicateCase and UnknownClause, both defects of the suite."""
+        """Take a case. Raises DuplicateCaseError and UndeclaredClauseError, both defects of the suite."""
         if case.id in self._cases:
-            raise DuplicateCase(self._path, f"the case {case.id!r} stands in it twice")
+            raise DuplicateCaseError(self._path, f"the case {case.id!r} stands in it twice")
         self.known(case)
         self._cases.add(case.id)
 
     def known(self, case: CaseRecord) -> None:
-        """Raise UnknownClause where a case names a clause that is none."""
+        """Raise UndeclaredClauseError where a case names a clause that is none."""
         for clause in (*case.clauses, *(check.clause for check in case.checks)):
             if clause not in self._clauses:
-                raise UnknownClause(self._path, f"the case {case.id!r} names the unknown clause {clause!r}")
+                raise UndeclaredClauseError(self._path, f"the case {case.id!r} names the unknown clause {clause!r}")
 
 
 class Tally:
@@ -64,7 +64,7 @@ class Tally:
         self.not_run: dict[str, dict[str, None]] = {name: {} for name in self.classes}
 
     def add(self, case: CaseRecord) -> None:
-        """Count one case. Raises DuplicateCase and UnknownClause."""
+        """Count one case. Raises DuplicateCaseError and UndeclaredClauseError."""
         self._roll.enter(case)
         self._executed_cases += case.executed
         for check in case.checks:

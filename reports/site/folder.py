@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from ..escape import printable
-from .releases import NoSite
+from .releases import NoSiteError
 
 #: Names the files of a site, one a line.
 MARKER = ".tffs-conformance-site"
@@ -14,13 +14,13 @@ MARKER = ".tffs-conformance-site"
 def claim(folder: Path) -> None:
     """Make the folder, and remove what an earlier site put there.
 
-    A folder that is not empty and not a site is refused, before anything is touched. Raises NoSite or OSError.
+    A folder that is not empty and not a site is refused, before anything is touched. Raises NoSiteError or OSError.
     """
     marker = folder / MARKER
     if folder.exists() and not folder.is_dir():
-        raise NoSite(f"{printable(str(folder))} is no folder")
+        raise NoSiteError(f"{printable(str(folder))} is no folder")
     if folder.is_dir() and any(folder.iterdir()) and not (marker.is_file() and not marker.is_symlink()):
-        raise NoSite(f"{printable(str(folder))} is not empty, and no site that 'tffs-conformance site' made")
+        raise NoSiteError(f"{printable(str(folder))} is not empty, and no site that 'tffs-conformance site' made")
     folder.mkdir(parents=True, exist_ok=True)
     if marker.exists():
         for name in marker.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -37,13 +37,13 @@ def _remove_if_empty(folder: Path, name: str) -> None:
 
 
 def write(folder: Path, pages: Iterable[tuple[str, bytes]]) -> int:
-    """Write files, by their paths in the folder; how many. Raises NoSite or OSError."""
+    """Write files, by their paths in the folder; how many. Raises NoSiteError or OSError."""
     count = 0
     # The marker comes first: a site that was interrupted is one still.
     with (folder / MARKER).open("w", encoding="utf-8") as marker:
         for name, content in pages:
             if not _inside(folder, name):
-                raise NoSite(f"{printable(name)} would not be in {printable(str(folder))}: a link leads elsewhere")
+                raise NoSiteError(f"{printable(name)} would not be in {printable(str(folder))}: a link leads elsewhere")
             marker.write(f"{name}\n")
             marker.flush()
             path = folder / name

@@ -28,7 +28,7 @@ _ENVIRONMENT = environment(__package__)
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CaseTimes:
     """What the cases of a run took, in seconds; `longest` is the id of the slowest case."""
 
     median: float
@@ -107,9 +107,9 @@ def _loads(report: Report) -> str | None:
     return spans(abi.loads, abi.releases) or "no release"
 
 
-def _cost(release: Release) -> Cost | None:
+def _cost(release: Release) -> CaseTimes | None:
     cases = release.report.cases
     if not cases:
         return None
     slowest = max(cases, key=lambda case: (case.duration, case.id))
-    return Cost(statistics.median(case.duration for case in cases), slowest.duration, slowest.id)
+    return CaseTimes(statistics.median(case.duration for case in cases), slowest.duration, slowest.id)

@@ -9,11 +9,11 @@ from packaging.version import InvalidVersion, Version
 from ..document import load
 from ..escape import printable
 from ..model.report import REPORT_NAME, Report
-from ..publish import NOTES_NAME, NotPublishable, hold, is_name
+from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
 from .notes import Notes, read_notes
 
 
-class NoSite(Exception):
+class NoSiteError(Exception):
     """What keeps a site from being made. The text is one sentence."""
 
 
@@ -34,13 +34,16 @@ class Release:
 
 
 def read(folder: Path) -> dict[str, list[Release]]:
-    """The releases of each plugin, the newest first, the plugins by name. Raises NoSite, ReportError or OSError."""
+    """The releases of each plugin, the newest first, the plugins by name.
+
+    Raises NoSiteError, ReportError or OSError.
+    """
     plugins: dict[str, list[Release]] = {}
     for path in sorted(folder.rglob(REPORT_NAME)):
         release = _release(path, path.relative_to(folder).parts[:-1])
         plugins.setdefault(release.plugin, []).append(release)
     if not plugins:
-        raise NoSite(f"{printable(str(folder))} has no published report: PLUGIN/VERSION/{REPORT_NAME} is expected")
+        raise NoSiteError(f"{printable(str(folder))} has no published report: PLUGIN/VERSION/{REPORT_NAME} is expected")
     for releases in plugins.values():
         releases.sort(key=_newness, reverse=True)
     return plugins
@@ -48,15 +51,15 @@ def read(folder: Path) -> dict[str, list[Release]]:
 
 def _release(path: Path, names: tuple[str, ...]) -> Release:
     if len(names) != 2 or not all(map(is_name, names)):
-        raise NoSite(f"{printable(str(path))} is not at PLUGIN/VERSION/{REPORT_NAME}")
+        raise NoSiteError(f"{printable(str(path))} is not at PLUGIN/VERSION/{REPORT_NAME}")
     report = load(path)
     try:
         hold(report)
-    except NotPublishable as error:
-        raise NoSite(f"{path}: {error}") from None
+    except NotPublishableError as error:
+        raise NoSiteError(f"{path}: {error}") from None
     for name in report.clauses:
         if not is_name(name):
-            raise NoSite(f"{path}: {printable(name)!r} is no id of a clause")
+            raise NoSiteError(f"{path}: {printable(name)!r} is no id of a clause")
     notes = path.with_name(NOTES_NAME)
     return Release(*names, report, read_notes(notes) if notes.is_file() else None, path)
 

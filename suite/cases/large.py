@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ...harness.targets.backing import Unable
+from ...harness.targets.backing import BackingUnableError
 from ..engine.case import Case
 
 #: Pieces of which so many make more than a number of 31 bits counts; in bytes.
@@ -30,7 +30,7 @@ def needs_room(case: Case) -> None:
     lines = dict(line.split(":") for line in facts.read_text().splitlines()) if facts.exists() else {}
     memory = int(lines.get("MemAvailable", "0").split()[0]) << 10
     if min(memory, shutil.disk_usage(tempfile.gettempdir()).free) <= NEEDED:
-        raise Unable(f"{NEEDED >> 30} GiB of memory and of room for temporary files are not there")
+        raise BackingUnableError(f"{NEEDED >> 30} GiB of memory and of room for temporary files are not there")
 
 
 def pace(case: Case, move: Callable[[], object]) -> float:

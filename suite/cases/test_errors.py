@@ -8,7 +8,7 @@ from ...harness.hosting import limits as host_limits
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome
-from ..engine.case import Case, NoStimulus
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, over_tables
 from .successes import SUCCESSES, prepared
 
@@ -31,7 +31,7 @@ def test_then_success(case: Case, op: str) -> None:
     prepared(case)
     failed = [name for name, fail in FAILURES.items() if not fail(case).ok]
     if not failed:
-        raise NoStimulus("nothing of what is tried here fails")
+        raise NoStimulusError("nothing of what is tried here fails")
     got = SUCCESSES[op](case)
     case.check.status(f"{op}.succeeds", got, Code.OK)
     said = f"code={got.code} after: {', '.join(failed)}"
@@ -77,7 +77,7 @@ def test_read(case: Case, n: int) -> None:
     uri = paths.parse(case.uri()).prefix + UNREADABLE
     got = case.fs.new_random_access_file(uri)
     if got.value is None:
-        raise NoStimulus(f"no read can be made to fail: the plugin does not open {UNREADABLE} ({got.code})")
+        raise NoStimulusError(f"no read can be made to fail: the plugin does not open {UNREADABLE} ({got.code})")
     with got.value as file:
         answer = file.read(0, n)
         again = file.read(0, n)

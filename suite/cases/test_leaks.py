@@ -10,7 +10,7 @@ from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Source
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
-from ...harness.targets.backing import Unable
+from ...harness.targets.backing import BackingUnableError
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
 
@@ -196,7 +196,7 @@ def judged(case: Case, op: str, steps: Steps) -> None:
             clause, not does_leak, none, more if does_leak else none, f"{found[what]} each time" if does_leak else ""
         )
     if not weighed:
-        raise Unable("the allocator does not tell how much is allocated")
+        raise BackingUnableError("the allocator does not tell how much is allocated")
 
 
 @full
@@ -266,7 +266,7 @@ def test_closed(case: Case) -> None:
         "close.gives-back-descriptors", held < FILES, none, none if held < FILES else f"{held} of {FILES} wait"
     )
     if not gone.heap:
-        raise Unable("the allocator does not tell how much is allocated")
+        raise BackingUnableError("the allocator does not tell how much is allocated")
     # The object itself waits for its cleanup, and is small.
     each = (closed.heap + closed.mapped - gone.heap - gone.mapped) // FILES
     small = each < HELD // 4

@@ -8,7 +8,7 @@ from ...harness.hosting import leaks
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Outcome, Watch
-from ..engine.case import Case, NoStimulus
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, full, large, many_calls, over_tables, smoke
 from .test_status import FORM, is_one_path
 
@@ -238,7 +238,7 @@ def test_error(case: Case) -> None:
     """A directory that is not there is listed: no entries come with the error."""
     got = case.fs.get_children(case.uri("missing"))
     if got.ok:
-        raise NoStimulus("get_children does not fail here")
+        raise NoStimulusError("get_children does not fail here")
     case.check.equal("get_children.return-on-error", "entries", (), got.value.names)
 
 
@@ -247,7 +247,7 @@ def frees(case: Case, clause: str, fails: Callable[[], Outcome[Entries]]) -> Non
     first = fails()
     case.check.implemented(first)
     if first.ok:
-        raise NoStimulus(f"{first.op} does not fail here")
+        raise NoStimulusError(f"{first.op} does not fail here")
 
     def repeat(rounds: int) -> None:
         for _ in range(rounds):

@@ -11,7 +11,7 @@ import pytest
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.outcomes import Outcome
-from ..engine.case import Case, NoStimulus
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, over_tables
 from ..judge.blame import SURVIVED
 
@@ -115,7 +115,7 @@ def test_handed_over(case: Case, op: str) -> None:
     first = HANDED_OVER[op](case)
     case.check.status(f"{op}.succeeds", first, Code.OK)
     if not first.value:
-        raise NoStimulus(f"{op} hands nothing over")
+        raise NoStimulusError(f"{op} hands nothing over")
     for _ in range(3):
         same = HANDED_OVER[op](case).value == first.value
         case.check.that(

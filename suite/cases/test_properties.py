@@ -6,7 +6,7 @@ of any that was run.
 
 from contextlib import suppress
 
-from ...harness.ops.outcomes import Died
+from ...harness.ops.outcomes import DiedError
 from ..engine.case import Case
 from ..engine.marks import clauses, full
 from .test_status import FORM, is_one_path
@@ -17,7 +17,7 @@ from .test_status import FORM, is_one_path
 
 def registered(case: Case) -> None:
     """End the case where there is no scheme to try histories on; one that does not survive loading is tried."""
-    with suppress(Died):
+    with suppress(DiedError):
         case.bench.scheme(case.surroundings.loaded)
 
 
@@ -58,12 +58,12 @@ def test_spellings(case: Case) -> None:
     registered(case)
     from ..properties import search, strategies
 
-    if case.surroundings.performed.isdisjoint(strategies.SPELT):
+    if case.surroundings.available_ops.isdisjoint(strategies.SPELT):
         case.missing("path_exists")
     uri = case.uri()
     if not is_one_path(case, f"{uri}/a/b", f"{uri}//x/.././/a/./b/"):
         return
-    search.given(case, strategies.spellings(case.surroundings.performed))
+    search.given(case, strategies.spellings(case.surroundings.available_ops))
 
 
 @full

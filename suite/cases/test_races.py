@@ -46,7 +46,7 @@ def actors(case: Case, count: int = THREADS) -> list[Actor]:
     return [Actor(case.tables, directory) for _ in range(count)]
 
 
-def performed(case: Case, some: list[Actor], rounds: int = 1) -> list[list[Event]]:
+def histories_of(case: Case, some: list[Actor], rounds: int = 1) -> list[list[Event]]:
     """Perform the programs. Return the events of all threads, round by round."""
     went = run_within(case.tables, [actor.program for actor in some], rounds, SECONDS)
     told = [actor.rounds(thread) for actor, thread in zip(some, went, strict=True)]
@@ -95,7 +95,7 @@ def test_one_winner(case: Case, op: str) -> None:
         for actor, names in zip(some, each, strict=True):
             actor.path_op(op, *(f"round{number}/{name}" for name in names))
         start = frozenset((f"round{number}/{name}", content) for name, content in before)
-        events = performed(case, some)
+        events = histories_of(case, some)
         wrong = wrong or fitting(events, start)
         # Codes that do not tell what is there fit every order, so one success has to be seen.
         answers = sorted(str(event.code) for event in events[0])
@@ -108,7 +108,7 @@ def test_one_winner(case: Case, op: str) -> None:
 
 def fits(case: Case, some: list[Actor], start: Files, rounds: int = ROUNDS) -> None:
     """Check that the events of every round fit some order."""
-    wrong = fitting(performed(case, some, rounds), start)
+    wrong = fitting(histories_of(case, some, rounds), start)
     got = "fits no order" if wrong else "fits an order"
     case.check.that("common.fits-an-order", not wrong, "fits an order", got, wrong)
 
@@ -207,7 +207,7 @@ def test_no_change_is_lost(case: Case, what: str) -> None:
                     case.setup.write(f"old{k}", b"content")
                     actor.path_op("rename_file", f"old{k}", name)
         # Each thread has a name of its own, so none has a reason to fail.
-        failed = [event for event in performed(case, some)[0] if event.code is not Code.OK]
+        failed = [event for event in histories_of(case, some)[0] if event.code is not Code.OK]
         for event in failed[:1]:
             # To write a file takes several ops, of which any may have failed.
             name = "common.no-change-is-lost" if what == "files" else f"{CREATING[what]}.succeeds"
@@ -243,7 +243,7 @@ def test_there_and_back(case: Case, op: str) -> None:
             actor.path_op(UNDONE[op][1], *(("other", "name") if op == "rename_file" else ("name",)))
     for _ in range(4):
         some[2].path_op("path_exists", "name")
-    rounds = performed(case, some, 5 * ROUNDS)
+    rounds = histories_of(case, some, 5 * ROUNDS)
     codes = {event.code for events in rounds for event in events if event.op == op}
     got = "code=OK" if Code.OK in codes else " ".join(sorted(map(str, codes)))
     if not case.check.that(f"{op}.succeeds", Code.OK in codes, "code=OK", got):

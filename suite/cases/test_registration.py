@@ -5,16 +5,16 @@ import re
 import pytest
 
 from ...harness.hosting import leaks
-from ...harness.hosting.client import HostFault
+from ...harness.hosting.client import HostFaultError
 from ...harness.hosting.registration import Registration, Scheme, again
 from ...harness.ops.codes import Code
 from ...harness.ops.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, TABLES, WRITABLE_FILE
 from ...harness.over_tables.raw import RawFilesystem
 from ...harness.shared_object.demangle import demangled
 from ...harness.shared_object.releases import functions_of_c
-from ...harness.targets.backing import Unable
+from ...harness.targets.backing import BackingUnableError
 from ...harness.wire import unsigned
-from ..engine.case import Case, NoStimulus
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, full, over_tables, smoke
 from ..engine.plugin_file import abi_of, advice
 from ..judge.blame import SURVIVED
@@ -45,7 +45,7 @@ def test_load(case: Case) -> None:
     if missing and not foreign:
         runtime = "this TensorFlow" if inside else "the stand-in for TensorFlow"
         remedy = advice(told) or "--env=LD_PRELOAD=… can bring them"
-        raise Unable(f"{runtime} lacks {', '.join(missing)}: {remedy}")
+        raise BackingUnableError(f"{runtime} lacks {', '.join(missing)}: {remedy}")
     no_init = registration.error is not None and "TF_InitPlugin" in registration.error
     got = (
         "loaded"
@@ -242,7 +242,7 @@ def test_blocks_of_size(case: Case, size: int) -> None:
     need(case)
     reply = case.surroundings.host.call("allocate", size, BLOCKS)
     if reply is None:
-        raise HostFault("the host does not allocate")
+        raise HostFaultError("the host does not allocate")
     addresses = [unsigned(reply.take_number()) for _ in range(BLOCKS)]
     spoilt, none = reply.take_number(), addresses.count(0)
     got = f"{none} are NULL" if none and size else f"{spoilt} overlap" if spoilt else "usable"
@@ -300,7 +300,7 @@ def test_other_schemes(case: Case) -> None:
     uri = case.setup.write("file", b"content")
     others = [entry for entry in need(case) if entry.scheme != case.bench.target.scheme]
     if not others:
-        raise NoStimulus("the plugin has only one scheme")
+        raise NoStimulusError("the plugin has only one scheme")
     for entry in others:
         if entry.filesystem is not None:
             RawFilesystem(case.surroundings.loaded.call, entry.filesystem, case.surroundings.trace).cleanup()

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from ...harness import wire
-from ...harness.hosting.client import HostFault
+from ...harness.hosting.client import HostFaultError
 from ...harness.hosting.state import State
 from ...harness.launchers.launcher import how
 from ...harness.ops.codes import Code
@@ -180,7 +180,7 @@ def test_fork(case: Case) -> None:
     seconds = max(1, int(case.surroundings.host.timeout / 2))
     reply = case.surroundings.host.call("forked", seconds, wire.values_of("path_exists", arguments))
     if reply is None:
-        raise HostFault("the host does not fork")
+        raise HostFaultError("the host does not fork")
     ended = how(reply.take_number(), reply.take_number())
     got = "in the child it came back" if ended == "exit status 0" else f"in the child: {ended}"
     case.check.that("robustness.survives-a-fork", ended == "exit status 0", "in the child it came back", got)

@@ -8,7 +8,7 @@ import pytest
 from ...harness.ops.codes import Code
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
-from ..engine.case import Case, NoStimulus
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, full, over_tables
 from ..engine.setup import Tree
 from .test_write import handed_over, writer
@@ -267,7 +267,7 @@ def test_others_made(case: Case, marked: bool) -> None:
     clause, around = "scenarios.what-others-made-is-there", case.surroundings
     case.uri()
     if marked and not around.backing.marks_directories:
-        raise NoStimulus("this storage has directories of its own, and no objects that mark them")
+        raise NoStimulusError("this storage has directories of its own, and no objects that mark them")
     for name in ("data", "data/train") if marked else ():
         around.backing.mark_directory(around.backing_name(name))
     others: Tree = {"data": None, "data/train": None, "data/train/part-0": b"first", "data/README": b"read me"}

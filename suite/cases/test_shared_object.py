@@ -1,7 +1,7 @@
 """The shared object, read before anybody loads it: what its dynamic loader would be told."""
 
 from ...harness.shared_object import releases
-from ...harness.shared_object.elf import NotElf, SharedObject, read
+from ...harness.shared_object.elf import NotElfError, SharedObject, read
 from ...reports.model.abi import spans
 from ..engine.case import Case
 from ..engine.marks import clauses, over_tables
@@ -14,7 +14,7 @@ def shared_object(case: Case) -> SharedObject:
     """What the plugin's file says of itself, read where the hosts run."""
     try:
         return read(content(case))
-    except NotElf as error:
+    except NotElfError as error:
         case.blocked("dlopen", f"{case.bench.target.plugin.name} is no shared object: {error}")
 
 

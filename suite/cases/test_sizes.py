@@ -8,7 +8,7 @@ from ...harness.ops.codes import Code
 from ...harness.over_tables import programs
 from ...harness.over_tables.files import handle_of
 from ...harness.over_tables.programs import Program
-from ..engine.case import Case, NoStimulus
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, large, over_tables
 from .large import BEYOND, COUNT, PIECE, needs_room, pace
 
@@ -140,7 +140,7 @@ def test_append(case: Case, size: int) -> None:
 def test_beyond_2_gib(case: Case) -> None:
     """Thirty-three pieces of 64 MiB and a mark are appended; positions, lengths and bytes behind 2^31 are looked at."""
     if case.bench.target.backing is not None and case.surroundings.backing.has_sparse_files:
-        raise NoStimulus("positions beyond 2 GiB are reached in sparse files of the backing: storage/large")
+        raise NoStimulusError("positions beyond 2 GiB are reached in sparse files of the backing: storage/large")
     needs_room(case)
     uri, mark = case.uri("file"), b"the end of a long file"
     case.surroundings.within_size(BEYOND + len(mark))

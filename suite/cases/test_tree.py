@@ -4,7 +4,7 @@ import pytest
 
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Source
-from ..engine.case import Case, NoStimulus
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, full, smoke
 from ..engine.setup import Tree
 
@@ -227,14 +227,14 @@ def test_delete_recursively_midway(case: Case) -> None:
         deep += "/" + "n" * 150
         uri = case.uri(deep)
         if not case.fs.create_dir(uri).ok:
-            raise NoStimulus(f"this plugin has no paths of {len(uri)} bytes")
+            raise NoStimulusError(f"this plugin has no paths of {len(uri)} bytes")
         case.setup.write(f"{deep}/file", b"goes")
         directories += 1
     with backing.out_of_reach(case.surroundings.backing_name(deep), "x" * 250):
         got = case.fs.delete_recursively(case.uri("d"))
         left = case.fs.path_exists(case.uri("d"))
     if not left.ok:
-        raise NoStimulus("this plugin deletes it all the same, and nothing else makes it fail")
+        raise NoStimulusError("this plugin deletes it all the same, and nothing else makes it fail")
     case.check.that("delete_recursively.says-why", not got.ok, "an error", f"code={got.code}", got.message)
     counters = (got.value.files, got.value.dirs)
     # Core's default takes for a file what nobody can look at.

@@ -47,7 +47,7 @@ class CatalogueError(Exception):
     """A file of the catalogue has an entry that is not valid. The text is one sentence that names it."""
 
 
-class UnknownClause(KeyError):
+class UnknownClauseError(KeyError):
     """There is no clause with this id. The text names similar ids."""
 
     def __str__(self) -> str:
@@ -146,13 +146,13 @@ def catalogue() -> Mapping[str, Clause]:
 
 
 def clause(name: str) -> Clause:
-    """The clause with this id. Raise UnknownClause."""
+    """The clause with this id. Raise UnknownClauseError."""
     try:
         return catalogue()[name]
     except KeyError:
         near = difflib.get_close_matches(name, catalogue(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise UnknownClause(f"there is no clause {name!r}{hint}") from None
+        raise UnknownClauseError(f"there is no clause {name!r}{hint}") from None
 
 
 def matching(pattern: str) -> list[Clause]:

@@ -19,7 +19,7 @@ MTIME = "stat.mtime-granularity"
 SECOND = 10**9
 
 
-class UnknownClaim(Exception):
+class UnknownClaimError(Exception):
     """A profile has an unknown claim or value. The text is one sentence that lists the known ones."""
 
 
@@ -66,17 +66,17 @@ def _meaning(table: Mapping[str, Any], entry: Mapping[str, Any]) -> Meaning:
 
 
 def stated(claims: Mapping[str, Value]) -> list[Meaning]:
-    """The meanings of these claims. Raise UnknownClaim."""
+    """The meanings of these claims. Raise UnknownClaimError."""
     found = []
     for name, value in claims.items():
         values = meanings().get(name)
         if values is None:
-            raise UnknownClaim(f"there is no claim {name!r}; known are {', '.join(meanings())}")
+            raise UnknownClaimError(f"there is no claim {name!r}; known are {', '.join(meanings())}")
         # In Python 1 equals True, but a profile must say true.
         meaning = next((m for known, m in values.items() if known == value and type(known) is type(value)), None)
         if meaning is None:
             known = ", ".join(str(known).lower() if isinstance(known, bool) else f'"{known}"' for known in values)
-            raise UnknownClaim(f"the claim {name} is {value!r}; known are {known}")
+            raise UnknownClaimError(f"the claim {name} is {value!r}; known are {known}")
         found.append(meaning)
     return found
 
@@ -101,7 +101,7 @@ class Claims:
 
     @classmethod
     def of(cls, claims: Mapping[str, Value], limits: Mapping[str, int]) -> "Claims":
-        """The claims and limits of a profile, checked. Raise UnknownClaim."""
+        """The claims and limits of a profile, checked. Raise UnknownClaimError."""
         all_of_them = stated(claims)
         decided = {
             clause: (readings, str(meaning)) for meaning in all_of_them for clause, readings in meaning.readings.items()

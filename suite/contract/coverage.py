@@ -49,7 +49,7 @@ def _sentence(number: int, row: list[str]) -> Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CoveredSentence:
     """A sentence, the cases of its clauses, and what is wrong with the row, in words."""
 
     sentence: Sentence
@@ -71,14 +71,14 @@ class Held:
 
 def coverage(
     table: Iterable[Sentence], clauses: Mapping[str, Clause], cases: Mapping[str, Iterable[str]]
-) -> list[Held]:
+) -> list[CoveredSentence]:
     """What holds each sentence; `cases` has the clauses that each case declares, by its id."""
     of_clause: dict[str, list[str]] = {}
     for case, declared in cases.items():
         for name in declared:
             of_clause.setdefault(name, []).append(case)
     return [
-        Held(
+        CoveredSentence(
             sentence,
             tuple(dict.fromkeys(case for name in sentence.clauses for case in of_clause.get(name, ()))),
             tuple(_wrong(sentence, clauses, of_clause)),

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ...harness.over_tables.programs import Program
 from ...reports.model.costs import Called
-from .ground import Ground, Unmeasured
+from .ground import Ground, UnmeasuredError
 from .workloads import KIB, READER, WRITER
 
 #: So often each is done: each time with names that nobody has asked for before.
@@ -85,7 +85,7 @@ def called(ground: Ground, counter: CallCounter) -> Iterator[Called]:
             before = counter()
             for program in programs:
                 ground.perform([program])
-        except Unmeasured:
+        except UnmeasuredError:
             continue
         grown = counter() - before
         yield Called(what=what, calls={kind: round(count / TIMES, 2) for kind, count in sorted(grown.items())})

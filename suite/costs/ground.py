@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...harness.hosting.loader import Blocked, Loaded
+from ...harness.hosting.loader import BlockedError, Loaded
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.guard import Guard
@@ -25,7 +25,7 @@ MAKERS = 8
 FILES, ENTRIES = "files", "entries"
 
 
-class Unmeasured(Exception):
+class UnmeasuredError(Exception):
     """Work could not be done; the text says why."""
 
 
@@ -53,7 +53,7 @@ class Ground:
         self.raw = self.fs.raw
         made = bench.make(self.fs, self.uri)
         if not made.ok and "create_dir" not in bench.claims.ops_given_up:
-            raise Blocked("create_dir", f"{made.code} {made.message}")
+            raise BlockedError("create_dir", f"{made.code} {made.message}")
         self._made: dict[str, bool] = {}
         self._entries: dict[str, int] = {}
         self._handles: dict[str, int] = {}
@@ -72,11 +72,13 @@ class Ground:
         return self.fs.translate(paths.join(self.uri, name))
 
     def perform(self, some: Sequence[Program], rounds: int = 1) -> list[list[Spent]]:
-        """Perform programs and hold their answers to be OK. Raises Unmeasured."""
+        """Perform programs and hold their answers to be OK. Raises UnmeasuredError."""
         went = programs.measure(self.raw, some, rounds)
         for one in (one for thread in went for one in thread):
             if one.code is not Code.OK:
-                raise Unmeasured(f"{one.op} answers {one.code}" if one.code is not None else f"there is no {one.op}")
+                raise UnmeasuredError(
+                    f"{one.op} answers {one.code}" if one.code is not None else f"there is no {one.op}"
+                )
         return went
 
     def try_all(self, program: Program) -> list[Spent]:
@@ -101,9 +103,9 @@ class Ground:
 
     @contextmanager
     def _in_time(self, kind: str, what: str) -> Iterator[None]:
-        """Make something on the time for making. Raises Unmeasured where there is none any more."""
+        """Make something on the time for making. Raises UnmeasuredError where there is none any more."""
         if self._making[kind] <= 0:
-            raise Unmeasured(f"{what} not made: the time was spent")
+            raise UnmeasuredError(f"{what} not made: the time was spent")
         began = time.monotonic()
         try:
             yield
@@ -120,7 +122,7 @@ class Ground:
             outcomes += [self.raw.handle_op("close", opened.value)] * self.has("close")
             outcomes.append(self.raw.handle_op("writable_file.cleanup", opened.value))
         if wrong := next((one for one in outcomes if not one.ok), None):
-            raise Unmeasured(f"{wrong.op} answers {wrong.code}")
+            raise UnmeasuredError(f"{wrong.op} answers {wrong.code}")
 
     def write(self, program: Program, path: str, size: int) -> None:
         """Add the ops that write a file of so many bytes."""
@@ -144,11 +146,11 @@ class Ground:
         return self.at(name)
 
     def entries(self, count: int) -> str:
-        """The path of a directory with so many files. Raises Unmeasured."""
+        """The path of a directory with so many files. Raises UnmeasuredError."""
         return self.fill(f"entries-{count}", count)
 
     def fill(self, name: str, count: int, makers: int = MAKERS) -> str:
-        """The path of the directory of this name, with so many files in it. Raises Unmeasured."""
+        """The path of the directory of this name, with so many files in it. Raises UnmeasuredError."""
         path = self.directory(name)
         step = MAKERS
         while (have := self._entries.get(name, 0)) < count:
@@ -189,7 +191,7 @@ class Ground:
             path = self.file(name, size)
             opened = self.raw.open("new_random_access_file", path)
             if not opened.value:
-                raise Unmeasured(f"new_random_access_file answers {opened.code}")
+                raise UnmeasuredError(f"new_random_access_file answers {opened.code}")
             self._handles[name] = opened.value
         return self._handles[name]
 
@@ -199,7 +201,7 @@ class Ground:
         if key not in self._handles:
             opened = self.raw.open("new_read_only_memory_region_from_file", self.file(name, size))
             if not opened.value:
-                raise Unmeasured(f"new_read_only_memory_region_from_file answers {opened.code}")
+                raise UnmeasuredError(f"new_read_only_memory_region_from_file answers {opened.code}")
             self._handles[key] = opened.value
         return self._handles[key]
 

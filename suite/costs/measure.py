@@ -7,17 +7,17 @@ from dataclasses import replace as changed
 
 from msgspec.structs import replace
 
-from ...harness.hosting.loader import Blocked
-from ...harness.launchers.launcher import Lost
-from ...harness.ops.outcomes import Died
-from ...harness.targets.backing import Unable
-from ...reports.model.costs import Called, Cost, Costs, Held
+from ...harness.hosting.loader import BlockedError
+from ...harness.launchers.launcher import HostLostError
+from ...harness.ops.outcomes import DiedError
+from ...harness.targets.backing import BackingUnableError
+from ...reports.model.costs import Called, Cost, Costs, HeldMemory
 from ..engine.knowledge import NOTHING, Knowledge
 from ..engine.target import Target
 from ..engine.workbench import Workbench
 from .calls import CallCounter, called
 from .findings import findings
-from .ground import Ground, Unmeasured
+from .ground import Ground, UnmeasuredError
 from .memory import held
 from .reference import Reference, reference
 from .timing import Pace, cost, each_op
@@ -55,12 +55,12 @@ def measure(
             found = measuring.on(bench, target, target.root, grounds)
     except Exception as error:
         # Whatever a plugin does: what was measured until then is told, and the run goes on.
-        found = measuring.told(_why(error))
+        found = measuring.result(_why(error))
     return replace(found, seconds=round(time.monotonic() - began, 1))
 
 
 def _why(error: Exception) -> str:
-    if isinstance(error, Died | Blocked | Lost | Unable | Unmeasured):
+    if isinstance(error, DiedError | BlockedError | HostLostError | BackingUnableError | UnmeasuredError):
         return str(error)
     return f"{type(error).__name__}: {error}"
 
@@ -75,7 +75,7 @@ class _Measuring:
         self._pace = pace
         self._beside = Reference("not looked at")
         self._figures: list[tuple[Workload | None, Cost]] = []
-        self._memory: list[Held] = []
+        self._memory: list[HeldMemory] = []
 
     def on(self, bench: Workbench, target: Target, root: str, grounds: ExitStack) -> Costs:
         """All there is to measure. Raises what goes wrong."""
@@ -91,7 +91,7 @@ class _Measuring:
         self._memory += held(ground, other, entries)
         if self._counter is not None:
             self._called += called(ground, self._counter)
-        return self.told(None)
+        return self.result(None)
 
     def _other(self, grounds: ExitStack) -> Ground | None:
         if self._beside.target is None:
@@ -106,7 +106,7 @@ class _Measuring:
         grounds.callback(ground.close)
         return ground
 
-    def told(self, failure: str | None) -> Costs:
+    def result(self, failure: str | None) -> Costs:
         """The figures so far, and what they say."""
         beside = self._beside
         return Costs(

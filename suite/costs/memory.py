@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from ...harness.hosting.state import State
-from ...reports.model.costs import Held
-from .ground import Ground, Unmeasured
+from ...reports.model.costs import HeldMemory
+from .ground import Ground, UnmeasuredError
 from .workloads import KIB, MIB, READER, REGION, WRITER
 
 #: So many files and regions are open at the same time; and the bytes of each file.
@@ -13,7 +13,7 @@ FILES, REGIONS, BYTES = 64, 16, MIB
 ENTRIES = 10_000
 
 
-def held(target: Ground, reference: Ground | None, count: int) -> Iterator[Held]:
+def held(target: Ground, reference: Ground | None, count: int) -> Iterator[HeldMemory]:
     """What each of some things takes. `count` is how many entries are made for one figure."""
     rows: tuple[tuple[str, int, Callable[[Ground], int]], ...] = (
         ("a file that is open for reading, after a read of 4 KiB", FILES, _reading),
@@ -28,22 +28,22 @@ def held(target: Ground, reference: Ground | None, count: int) -> Iterator[Held]
     for what, number, weigh in rows:
         try:
             each = weigh(target)
-        except Unmeasured:
+        except UnmeasuredError:
             continue
-        yield Held(what=what, count=number, bytes=each, reference=_of(reference, weigh))
+        yield HeldMemory(what=what, count=number, bytes=each, reference=_of(reference, weigh))
 
 
 def _of(reference: Ground | None, weigh: Callable[[Ground], int]) -> int | None:
     try:
         return None if reference is None else weigh(reference)
-    except Unmeasured:
+    except UnmeasuredError:
         return None
 
 
 def _weight(ground: Ground) -> State:
     state = State.of(ground.loaded.host)
     if not state.heap:
-        raise Unmeasured("the allocator does not tell how much is allocated")
+        raise UnmeasuredError("the allocator does not tell how much is allocated")
     return state
 
 
@@ -54,7 +54,7 @@ def _grown(before: State, after: State) -> int:
 
 def _needs(ground: Ground, *ops: str) -> None:
     if not ground.has(*ops):
-        raise Unmeasured("the plugin lacks an op")
+        raise UnmeasuredError("the plugin lacks an op")
 
 
 def _open(ground: Ground, op: str, cleanup: str, names: Iterator[str], use: Callable[[int], object]) -> int:
@@ -66,7 +66,7 @@ def _open(ground: Ground, op: str, cleanup: str, names: Iterator[str], use: Call
             weights.append(_weight(ground))
         opened = ground.raw.open(op, name)
         if not opened.value:
-            raise Unmeasured(f"{op} answers {opened.code}")
+            raise UnmeasuredError(f"{op} answers {opened.code}")
         handles.append(opened.value)
         use(opened.value)
     weights.append(_weight(ground))

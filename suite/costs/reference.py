@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...harness.native import NativePartsMissing
+from ...harness.native import NativePartsMissingError
 from ...harness.ops import paths
 from ...harness.targets.shipped import plugin_path
 from ..engine.target import Target
@@ -43,7 +43,7 @@ def reference(target: Target, root: str, *, hosts_differ: bool) -> Reference:
 def _beside(target: Target, storage: str, plugin: str, path: str, *, alike: bool) -> Reference:
     try:
         shared_object: Path = plugin_path(plugin)
-    except NativePartsMissing:
+    except NativePartsMissingError:
         return Reference(storage)
     if not shared_object.is_file():
         return Reference(storage)

@@ -11,7 +11,7 @@ from ...harness.ops.codes import Code
 from ...harness.over_tables.programs import Program, Spent
 from ...reports.model.costs import Cost, Growth, Point
 from .fitting import FEWEST_ROUNDS, growth
-from .ground import Ground, Unmeasured
+from .ground import Ground, UnmeasuredError
 from .workloads import DIRECTORY, SIZES, THREADS, Workload, tour
 
 #: A visit to one size lasts about so many seconds, and makes so many calls at most.
@@ -51,7 +51,7 @@ class Side:
     busy: int = 0
 
     def visit(self) -> float:
-        """Perform some rounds; how many seconds that took. Raises Unmeasured."""
+        """Perform some rounds; how many seconds that took. Raises UnmeasuredError."""
         began = time.monotonic()
         went = self.ground.perform(self.programs, self.rounds)
         took = time.monotonic() - began
@@ -115,13 +115,13 @@ def cost(workload: Workload, target: Ground, reference: Ground | None, pace: Pac
         try:
             sides[size] = [_side(workload, ground, size) for ground in grounds]
             once += sum(side.visit() for side in sides[size])
-        except Unmeasured as why:
+        except UnmeasuredError as why:
             sides.pop(size, None)
             left_out = str(why)
             break
     try:
         _visit(sides, pace.seconds)
-    except Unmeasured as why:
+    except UnmeasuredError as why:
         return replace(figure, left_out=str(why))
     return replace(_told(figure, workload, sides), left_out=left_out)
 
@@ -131,7 +131,7 @@ def _several(sizes: Sequence[int]) -> str:
 
 
 def _side(workload: Workload, ground: Ground, size: int) -> Side:
-    """One size on one ground, after its first visit. Raises Unmeasured."""
+    """One size on one ground, after its first visit. Raises UnmeasuredError."""
     if workload.grows == DIRECTORY:
         ground.entries(size)
     threads = size if workload.grows == THREADS else 1

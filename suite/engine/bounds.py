@@ -19,7 +19,7 @@ from ...reports.model.records import CaseRecord
 from ...reports.model.redaction import Redaction
 from ...reports.model.verdicts import Verdict
 from ...reports.plain import dumps, plain
-from .callformat import Cut, Form
+from .callformat import Cut, ValueFormat
 
 #: The length of the JSON of a record is at most this, unless it has very many checks of short texts.
 RECORD = 10_000
@@ -35,7 +35,7 @@ KEPT = 256 << 20
 _STEPS = ((4000, 200, 16_000), (1000, 60, 2_000), (400, 30, 500), (200, 12, 200), (80, 5, 100))
 
 
-class Trace(list[Call]):
+class CallLog(list[Call]):
     """The calls of a case. Long values beyond `REMEMBERED` bytes in all are replaced by what is left of them."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Keeper:
         self._redaction = redaction
         self._room = room
 
-    def calls(self, case: str, calls: Sequence[Call], form: Form) -> str | None:
+    def calls(self, case: str, calls: Sequence[Call], form: ValueFormat) -> str | None:
         """Keep the calls of a case; the name of their file, or None where nothing may be kept."""
         if self._folder is None or self._room <= 0:
             return None

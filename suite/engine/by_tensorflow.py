@@ -3,12 +3,12 @@
 import os
 import time
 
-from ...harness.hosting.loader import Blocked
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops.codes import Code
 from ...harness.ops.guard import Guard
 from ...harness.ops.outcomes import Outcome
 from ...harness.through.filesystem import Performed, TensorFlowFilesystem
-from .case import Case, NoStimulus
+from .case import Case, NoStimulusError
 
 #: Where TensorFlow keeps local files itself.
 LOCAL = (None, "", "file")
@@ -25,14 +25,14 @@ def performs(case: Case, name: str, program: str, *arguments: str, alone: bool =
     filesystem = _filesystem(case)
     outcome = filesystem.perform(program, case.uri(), *arguments)
     if outcome.value.lacking or outcome.code is Code.UNIMPLEMENTED:
-        raise NoStimulus(outcome.message)
+        raise NoStimulusError(outcome.message)
     if not _went_well(outcome):
         _not_a_consequence(case)
         control = Outcome("", Code.OK, "", Performed(lacking=False, seen=()))
         if alone and case.bench.target.scheme not in LOCAL:
             control = filesystem.perform(program, "", *arguments)
         if not _went_well(control):
-            raise NoStimulus(f"TensorFlow does not do it on local files either: {_why(control)}")
+            raise NoStimulusError(f"TensorFlow does not do it on local files either: {_why(control)}")
     for seen in outcome.value.seen:
         case.check.that(name, seen.holds, f"{seen.what}: {seen.expected}", f"{seen.what}: {seen.got}")
     if not outcome.ok:
@@ -46,16 +46,19 @@ def is_killed_in(case: Case, program: str, seconds: float) -> None:
     case.surroundings.end_host()
     case.bench.alone(Guard(folder), lambda other: found.append(other.path_exists(case.uri(STATE)).ok))
     if not all(found):
-        raise NoStimulus("its files are gone with its process")
+        raise NoStimulusError("its files are gone with its process")
     case.surroundings.loaded.host.send("perform", program.encode(), os.fsencode(folder))
     time.sleep(seconds)
     case.surroundings.end_host()
 
 
 def _filesystem(case: Case) -> TensorFlowFilesystem:
-    """The filesystem as TensorFlow's users reach it. Raises NoStimulus or AbsentOp where nobody writes through it."""
+    """The filesystem as TensorFlow's users reach it.
+
+    Raises NoStimulusError or AbsentOpError where nobody writes through it.
+    """
     if not case.bench.target.through:
-        raise NoStimulus("TensorFlow's own readers and writers come with --through=tensorflow only")
+        raise NoStimulusError("TensorFlow's own readers and writers come with --through=tensorflow only")
     filesystem = case.fs
     assert isinstance(filesystem, TensorFlowFilesystem)
     if not filesystem.available("new_writable_file"):
@@ -74,7 +77,7 @@ def _why(outcome: Outcome[Performed]) -> str:
 
 
 def _not_a_consequence(case: Case) -> None:
-    """Raise Blocked where an op goes wrong everywhere: the program may need it, and other cases are about it."""
+    """Raise BlockedError where an op goes wrong everywhere: the program may need it, and other cases are about it."""
     known = case.bench.knowledge.fails_plainly
     if known:
-        raise Blocked(*next(iter(known.items())))
+        raise BlockedError(*next(iter(known.items())))

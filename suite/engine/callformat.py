@@ -30,13 +30,13 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """How values are shown: `told` says what a reader is told of a text, before it is cut at `most` characters.
+class ValueFormat:
+    """How values are shown: `presentable` makes the text that a reader sees, before it is cut at `most` characters.
 
     `kept` takes byte strings that are cut; then they are shown with their digest, which is what they are kept as.
     """
 
-    told: Callable[[str], str] = str
+    presentable: Callable[[str], str] = str
     most: int = _SHOWN
     kept: Callable[[bytes], str] | None = None
 
@@ -48,7 +48,7 @@ class Form:
             case Cut(head, length, digest):
                 return f"{head!r}… ({length} bytes, sha256 {digest})"
             case str():
-                text = self.told(value)
+                text = self.presentable(value)
                 return repr(text) if len(text) <= 2 * self.most else f"{text[: self.most]!r}… ({len(text)} characters)"
             case dict():
                 return "{" + self._few([f"{self.show(key)}: {self.show(entry)}" for key, entry in value.items()]) + "}"
@@ -60,7 +60,7 @@ class Form:
         if is_dataclass(value):
             parts = (f"{field.name}={self.show(getattr(value, field.name))}" for field in fields(value))
             return f"{type(value).__name__}({', '.join(parts)})"
-        return self.show(repr(value)) if len(repr(value)) > self.most else self.told(repr(value))
+        return self.show(repr(value)) if len(repr(value)) > self.most else self.presentable(repr(value))
 
     def line(self, call: Call) -> str:
         """One call: op, arguments, and what came of it."""
@@ -84,7 +84,7 @@ class Form:
     def _said(self, text: str) -> str:
         """A text of the plugin's own, which is longer than a name."""
         most = 10 * self.most
-        text = self.told(text)
+        text = self.presentable(text)
         return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
     def _text(self, argument: object) -> object:
@@ -96,12 +96,12 @@ class Form:
         return argument
 
 
-_PLAIN = Form()
+_PLAIN = ValueFormat()
 
 
-def show(value: object, told: Callable[[str], str] = str) -> str:
-    """A value in few characters; `told` says what a reader is told of a text."""
-    return (_PLAIN if told is str else Form(told)).show(value)
+def show(value: object, presentable: Callable[[str], str] = str) -> str:
+    """A value in few characters; `presentable` makes of a text what a reader sees."""
+    return (_PLAIN if presentable is str else ValueFormat(presentable)).show(value)
 
 
 def differing(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from ...harness.hosting.loader import Blocked
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops.filesystem import Filesystem
 from ...harness.over_tables.raw import RawFilesystem
 from ...reports.model.records import CaseRecord
@@ -14,7 +14,7 @@ from .surroundings import Surroundings
 from .workbench import Workbench
 
 
-class NoStimulus(Exception):
+class NoStimulusError(Exception):
     """What a case is about cannot be brought about on this target. The text says why; the case is absent."""
 
 
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def fs(self) -> Filesystem:
-        """The filesystem under test. Raises AbsentOp where the op of the first clause cannot be performed."""
+        """The filesystem under test. Raises AbsentOpError where the op of the first clause cannot be performed."""
         return self.surroundings.fs
 
     @property
@@ -83,7 +83,7 @@ class Case:
 
     def blocked(self, op: str, why: str) -> NoReturn:
         """End the case: it cannot be run, because of `op`."""
-        raise Blocked(op, why)
+        raise BlockedError(op, why)
 
     # Trials: what a case tries many times over ------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from ...harness.hosting.loader import Blocked
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
@@ -31,11 +31,11 @@ _RANDOM = (
 MAY_BE_RIGHT = {("delete_dir", Code.FAILED_PRECONDITION)}
 
 
-class Doubtful(Blocked):
+class DoubtfulError(BlockedError):
     """A step answered what may be right, so that nobody knows which op is wrong."""
 
 
-class AbsentOp(Exception):
+class AbsentOpError(Exception):
     """The op a case is about is NULL and core has no default for it, or it answers UNIMPLEMENTED."""
 
     def __init__(self, op: str, why: str) -> None:
@@ -43,7 +43,7 @@ class AbsentOp(Exception):
         self.op = op
 
 
-class Misused(Exception):
+class MisusedError(Exception):
     """A case checks a clause that it does not declare: a defect of the suite."""
 
 
@@ -89,7 +89,7 @@ class Checks:
         return self.record(name, holds, expected, got, said)
 
     def status(self, name: str, outcome: Outcome[object], *codes: Code) -> bool:
-        """The code is one of these. Raises AbsentOp or Blocked where that is not for this case to say."""
+        """The code is one of these. Raises AbsentOpError or BlockedError where that is not for this case to say."""
         if outcome.code not in codes:
             self._not_a_consequence(outcome, clause(name).op)
         if Code.UNIMPLEMENTED not in codes:
@@ -102,10 +102,10 @@ class Checks:
         if isinstance(expected, dict) and isinstance(got, dict) and expected != got:
             here, there = differing(expected, got)
             return self.record(
-                name, False, f"{what} has {show(here, self.told)}", f"{what} has {show(there, self.told)}"
+                name, False, f"{what} has {show(here, self.presentable)}", f"{what} has {show(there, self.presentable)}"
             )
         return self.record(
-            name, expected == got, f"{what}={show(expected, self.told)}", f"{what}={show(got, self.told)}"
+            name, expected == got, f"{what}={show(expected, self.presentable)}", f"{what}={show(got, self.presentable)}"
         )
 
     def reading(self, name: str, readings: Mapping[str, bool], got: str, said: str = "") -> None:
@@ -118,10 +118,10 @@ class Checks:
         self.record(name, True, "anything", got, said)
 
     def implemented(self, outcome: Outcome[object]) -> None:
-        """Raise AbsentOp where an op answers UNIMPLEMENTED, unless it is known to work elsewhere."""
+        """Raise AbsentOpError where an op answers UNIMPLEMENTED, unless it is known to work elsewhere."""
         absent = outcome.source is Source.ABSENT
         if self.unimplemented(outcome) and (absent or outcome.op not in self.works):
-            raise AbsentOp(outcome.op, outcome.message if absent else f"{outcome.op} answers UNIMPLEMENTED")
+            raise AbsentOpError(outcome.op, outcome.message if absent else f"{outcome.op} answers UNIMPLEMENTED")
 
     def unimplemented(self, outcome: Outcome[object]) -> bool:
         """Whether the op answers UNIMPLEMENTED; where the plugin itself says so, that is recorded."""
@@ -143,21 +143,21 @@ class Checks:
     def failed(self, outcome: Outcome[object]) -> None:
         """Record that an op does not work, unless the cases about it say so.
 
-        Raises Blocked for a consequence, and Doubtful for an answer that may be right.
+        Raises BlockedError for a consequence, and Doubtful for an answer that may be right.
         """
         self._not_a_consequence(outcome)
         if (outcome.op, outcome.code) in MAY_BE_RIGHT:
-            raise Doubtful(outcome.op, f"{outcome.code} {outcome.message}")
+            raise DoubtfulError(outcome.op, f"{outcome.code} {outcome.message}")
         if self._is_news(outcome.op):
             succeeds = f"{outcome.op}.succeeds"
             self.record(succeeds, False, "code=OK", f"code={outcome.code}", outcome.message, declared=True)
 
     def _not_a_consequence(self, outcome: Outcome[object], of: str = "") -> None:
-        """Raise Blocked where an op that goes wrong everywhere was only asked by core, or for a clause of `of`."""
+        """Raise BlockedError where an op that goes wrong everywhere was only asked by core, or for a clause of `of`."""
         cause = outcome.passed_on or outcome.op
         only_asked = outcome.passed_on or of not in ("", cause)
         if not outcome.ok and only_asked and not self._is_news(cause):
-            raise Blocked(cause, self._fails_plainly[cause])
+            raise BlockedError(cause, self._fails_plainly[cause])
 
     def _is_news(self, op: str) -> bool:
         """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""
@@ -176,12 +176,14 @@ class Checks:
     ) -> bool:
         """Make one statement, and give `holds` back. `declared` is for clauses that every case may check."""
         if not declared and not self.any_clause and name not in self._clauses:
-            raise Misused(f"{self._id} checks {name} and does not declare it")
-        expected, got = (bounds.compared(self.told(text)) for text in (expected, got))
-        sharing.add(self.made, Statement(clause(name).id, holds, expected, got, reading, self.told(said) or None))
+            raise MisusedError(f"{self._id} checks {name} and does not declare it")
+        expected, got = (bounds.compared(self.presentable(text)) for text in (expected, got))
+        sharing.add(
+            self.made, Statement(clause(name).id, holds, expected, got, reading, self.presentable(said) or None)
+        )
         return holds
 
-    def told(self, text: str) -> str:
+    def presentable(self, text: str) -> str:
         """A text without what differs from run to run, so that a waiver fits again, and without secrets."""
         if not text:
             return text

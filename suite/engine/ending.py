@@ -6,12 +6,12 @@ from dataclasses import replace as changed
 
 from msgspec.structs import replace
 
-from ...harness.hosting.loader import Blocked
-from ...harness.launchers.launcher import Lost
+from ...harness.hosting.loader import BlockedError
+from ...harness.launchers.launcher import HostLostError
 from ...harness.ops import outcomes
-from ...harness.ops.guard import Refused
-from ...harness.ops.outcomes import Died, Outcome
-from ...harness.targets.backing import Incapable, Unable
+from ...harness.ops.guard import RefusedError
+from ...harness.ops.outcomes import DiedError, Outcome
+from ...harness.targets.backing import BackingIncapableError, BackingUnableError
 from ...reports.model.records import CaseRecord, CheckRecord, Ending
 from ...reports.model.verdicts import Verdict
 from ..contract import laws
@@ -20,12 +20,12 @@ from ..judge import blame
 from ..judge.cases import judge
 from ..judge.evidence import Block, Death, Evidence, Fall, Statement
 from . import bounds, sharing
-from .callformat import Form
-from .case import Body, Case, NoStimulus
-from .checks import AbsentOp, Doubtful
+from .callformat import ValueFormat
+from .case import Body, Case, NoStimulusError
+from .checks import AbsentOpError, DoubtfulError
 from .collect import Listed
-from .surroundings import Limited
-from .workbench import WrongBacking
+from .surroundings import BeyondLimitsError
+from .workbench import WrongBackingError
 
 #: The verdicts of cases with which nothing is wrong.
 UNREMARKABLE = (
@@ -57,12 +57,12 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     if case.adopted is not None and error is None:
         record, note = case.adopted
         return replace(record, id=case.id, reason=note or record.reason, duration=_took(case))
-    if isinstance(error, Died | Blocked) and error.death is not None:
+    if isinstance(error, DiedError | BlockedError) and error.death is not None:
         case.surroundings.died_with(error.death.output)
     evidence = seen(case, error)
     judged = judge(evidence, case.bench.claims)
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
-    form, trace = Form(case.check.told), case.surroundings.trace
+    form, trace = ValueFormat(case.check.presentable), case.surroundings.trace
     unremarkable = judged.verdict in UNREMARKABLE
     ops = () if unremarkable else tuple(case.bench.redaction.text(form.line(call)) for call in trace)
     record = CaseRecord(
@@ -70,14 +70,14 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         clauses=case.clauses,
         verdict=judged.verdict,
         checks=judged.checks,
-        reason=case.check.told(judged.reason) if judged.reason else None,
+        reason=case.check.presentable(judged.reason) if judged.reason else None,
         stimulus=case.stimulus,
         ops=ops,
         ended=judged.ended,
         cause=evidence.flaw.op if evidence.flaw else None,
         executed=bool(trace),
         duration=_took(case),
-        output=case.check.told(case.surroundings.output),
+        output=case.check.presentable(case.surroundings.output),
         tier=case.tier,
     )
     short = bounds.fitted(record)
@@ -106,17 +106,17 @@ def not_started(case: Listed, reason: str) -> CaseRecord:
     )
 
 
-def performed(case: Case, body: Body) -> None:
+def run_case(case: Case, body: Body) -> None:
     """Run a case. One that hangs is tried again with an allocator that fills nothing, before that is told.
 
     Where it comes back then, it is tried once more as it was: only what hangs there again hangs for the allocator.
     """
     if case.bench.target.through and case.over_tables:
-        raise NoStimulus("through TensorFlow nobody sees the tables and the process of a plugin")
+        raise NoStimulusError("through TensorFlow nobody sees the tables and the process of a plugin")
     loader, before = case.bench.loader, case.bench.loader.filling
     try:
         body(case)
-    except Died as died:
+    except DiedError as died:
         if loader.filling or not before:
             raise
         record, error = _tried(case.trial(case.bench, 1), body)
@@ -124,8 +124,8 @@ def performed(case: Case, body: Body) -> None:
             bench = case.bench.filling_again()
             _, hung = _tried(case.trial(bench, 2), body)
             bench.close()
-            if not isinstance(hung, Died):
-                raise Unable(f"{died} once, and came back when that was tried again") from died
+            if not isinstance(hung, DiedError):
+                raise BackingUnableError(f"{died} once, and came back when that was tried again") from died
         case.adopt(record, None if error else "without MALLOC_PERTURB_, with which it hangs")
 
 
@@ -144,7 +144,7 @@ def _tried(trial: Case, body: Body) -> tuple[CaseRecord, Exception | None]:
 def seen(case: Case, error: BaseException | None) -> Evidence:
     """What a case saw; `error` is what ended it early, or None."""
     trace = case.surroundings.trace
-    death = _death(case, error.death, case.setup.active) if isinstance(error, Died) else None
+    death = _death(case, error.death, case.setup.active) if isinstance(error, DiedError) else None
     evidence = Evidence(
         clauses=case.clauses,
         statements=_statements(case),
@@ -174,25 +174,25 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
     match error:
         case None:
             return Ending.WHOLE, None
-        case Died():
+        case DiedError():
             assert evidence.death is not None
             if blame.is_a_consequence(evidence, evidence.death):
                 return Ending.BLOCKED, f"blocked by {error.death.op}: {error.death}"
             return Ending.DIED, None
-        case Blocked() | AbsentOp() if error.op in claims.ops_given_up:
+        case BlockedError() | AbsentOpError() if error.op in claims.ops_given_up:
             return Ending.LACKING, f"the profile claims {claims.ops_given_up[error.op]}"
-        case AbsentOp() if error.op in claims.ops_promised:
+        case AbsentOpError() if error.op in claims.ops_promised:
             claimed = claims.ops_promised[error.op]
             return Ending.BLOCKED, f"blocked by {error.op}, which the profile claims: {claimed}"
-        case Blocked() if error.absent and error.op not in claims.ops_promised and not _is_open(case, error.op):
+        case BlockedError() if error.absent and error.op not in claims.ops_promised and not _is_open(case, error.op):
             return Ending.LACKING, str(error)
-        case Blocked():
+        case BlockedError():
             return Ending.BLOCKED, str(error)
-        case Limited() | NoStimulus() | AbsentOp() | Incapable():
+        case BeyondLimitsError() | NoStimulusError() | AbsentOpError() | BackingIncapableError():
             return Ending.LACKING, str(error)
-        case Refused() | Unable():
+        case RefusedError() | BackingUnableError():
             return Ending.UNABLE, str(error)
-        case WrongBacking():
+        case WrongBackingError():
             return Ending.BROKEN, str(error)
         case _:
             return Ending.BROKEN, f"{type(error).__name__}: {error}"
@@ -206,22 +206,22 @@ def _is_open(case: Case, op: str) -> bool:
 def _block(case: Case, error: BaseException | None) -> Block | None:
     """The step that did not work, in the judge's words."""
     match error:
-        case Blocked() | AbsentOp() if error.op in case.bench.claims.ops_given_up:
+        case BlockedError() | AbsentOpError() if error.op in case.bench.claims.ops_given_up:
             return None
-        case Doubtful():
+        case DoubtfulError():
             return None
-        case Blocked():
+        case BlockedError():
             death = None if error.death is None else _death(case, error.death, False)
-            return Block(error.op, bounds.compared(case.check.told(error.why)), error.absent, death)
-        case AbsentOp() if error.op in case.bench.claims.ops_promised:
-            return Block(error.op, bounds.compared(case.check.told(str(error))))
+            return Block(error.op, bounds.compared(case.check.presentable(error.why)), error.absent, death)
+        case AbsentOpError() if error.op in case.bench.claims.ops_promised:
+            return Block(error.op, bounds.compared(case.check.presentable(str(error))))
     return None
 
 
 def _death(case: Case, death: outcomes.Death, preparing: bool) -> Death:
     """A death in the judge's words. A walk that does not end is one of core, which only asked the op."""
     walk = isinstance(death, outcomes.Endless)
-    return Death(death.op, FALLS[type(death)], bounds.compared(case.check.told(str(death))), preparing or walk)
+    return Death(death.op, FALLS[type(death)], bounds.compared(case.check.presentable(str(death))), preparing or walk)
 
 
 def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) -> Block | None:
@@ -229,15 +229,25 @@ def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) 
 
     The preparation is done once more, in a directory and a host of its own, and witnesses look at it.
     """
-    wrong = isinstance(error, Blocked) or any(not said.holds for said in evidence.statements)
-    if not wrong or not case.setup.prepared or isinstance(error, Died):
+    wrong = isinstance(error, BlockedError) or any(not said.holds for said in evidence.statements)
+    if not wrong or not case.setup.prepared or isinstance(error, DiedError):
         return None
     # A plugin may be for one process at a time.
     case.surroundings.abandon()
     again = case.trial(case.bench, 0)
     try:
         found = again.setup.flaw_of(case.setup.prepared)
-    except (Died, Blocked, AbsentOp, Limited, NoStimulus, Refused, Unable, Lost, WrongBacking):
+    except (
+        DiedError,
+        BlockedError,
+        AbsentOpError,
+        BeyondLimitsError,
+        NoStimulusError,
+        RefusedError,
+        BackingUnableError,
+        HostLostError,
+        WrongBackingError,
+    ):
         return None
     finally:
         again.surroundings.clear()
@@ -245,13 +255,13 @@ def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) 
         return None
     judged = {"create_dir"} if found.op == "create_dir" else WRITES
     about = judged & {clause(name).op for name in case.clauses}
-    return None if about else Block(found.op, bounds.compared(case.check.told(found.why)))
+    return None if about else Block(found.op, bounds.compared(case.check.presentable(found.why)))
 
 
 def _statements(case: Case) -> tuple[Statement, ...]:
     """What the case compared; what was broken of the laws, wherever it shows, and kept, where the case is about it."""
     made, trace = list(case.check.made), case.surroundings.trace
     for one in laws.rulings(trace, case.clauses, trace.preparing):
-        expected, got = (bounds.compared(case.check.told(text)) for text in (one.expected, one.got))
+        expected, got = (bounds.compared(case.check.presentable(text)) for text in (one.expected, one.got))
         sharing.add(made, Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared))
     return tuple(made)

@@ -7,7 +7,7 @@ that fails for that reason from one that is news.
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...harness.hosting.loader import Blocked
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import Filesystem
@@ -15,7 +15,7 @@ from ...harness.ops.guard import Guard
 from ...harness.ops.outcomes import Outcome, Source
 from ...harness.ops.tables import DEFAULT_NEEDS, asks_for_the_kind
 from ...harness.over_tables.filesystem import HostFilesystem
-from ...harness.targets.backing import Unable
+from ...harness.targets.backing import BackingUnableError
 from . import witnesses
 from .knowledge import NOTHING, Knowledge
 from .target import Target
@@ -52,9 +52,9 @@ def _look(bench: Workbench) -> Knowledge:
         for walk in WALKS:
             look.take(walk)
         bench.knowledge = replace(bench.knowledge, wrong_backing=witnesses.wrong_backing(bench))
-    except Blocked as blocked:
+    except BlockedError as blocked:
         look.note(blocked)
-    except Unable:
+    except BackingUnableError:
         pass
     return replace(
         look.knowledge(), root_made=bench.root_made, hosts_differ=bench.hosts_differ, made_above=bench.made_above
@@ -70,7 +70,7 @@ def _unusable(bench: Workbench) -> str | None:
     for _ in range(2):
         try:
             bench.alone(Guard(bench.directory("plain")), lambda _: None)
-        except Blocked as blocked:
+        except BlockedError as blocked:
             if blocked.op == "host":
                 return None
             reasons.append(str(blocked))
@@ -92,10 +92,13 @@ class Look:
         self._proven: set[str] = set()
 
     def make_root(self) -> None:
-        """Make the root, through the backing where what the plugin has for it answers UNIMPLEMENTED. Raises Blocked."""
+        """Make the root, through the backing where what the plugin has for it answers UNIMPLEMENTED.
+
+        Raises BlockedError.
+        """
         try:
             self._bench.make_root()
-        except Blocked as blocked:
+        except BlockedError as blocked:
             if not blocked.absent or blocked.op in self._unimplemented:
                 raise
             self._unimplemented.add(blocked.op)
@@ -125,15 +128,15 @@ class Look:
 
         try:
             bench.alone(Guard(directory), go)
-        except Blocked as blocked:
+        except BlockedError as blocked:
             self.note(blocked)
-        except Unable:
+        except BackingUnableError:
             pass
         bench.remove(directory)
         # What follows may need to know it: defaults of core depend on the kind that is_directory tells.
         bench.knowledge = self.knowledge()
 
-    def note(self, blocked: Blocked) -> None:
+    def note(self, blocked: BlockedError) -> None:
         """Note the op behind which nothing more can be looked at."""
         if not blocked.absent:
             self._fails.setdefault(blocked.op, blocked.why)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ...harness.hosting.loader import Blocked
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
-from ...harness.ops.guard import Guard, Refused
-from ...harness.ops.outcomes import Died, Outcome
+from ...harness.ops.guard import Guard, RefusedError
+from ...harness.ops.outcomes import DiedError, Outcome
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
 from ..contract.claims import Value, meanings
@@ -27,7 +27,7 @@ TIMES, WRITES = 5, 500
 RENAMES, SECONDS = 100, 1.0
 
 
-class Unknown(Exception):
+class UnknownAnswerError(Exception):
     """A question could not be answered; the text says why."""
 
 
@@ -55,14 +55,14 @@ class Place:
     def done(self, outcome: Outcome[T]) -> T:
         """The value of a step that has to succeed."""
         if not outcome.ok:
-            raise Unknown(f"{outcome.op} answers {outcome.code}: {outcome.message}")
+            raise UnknownAnswerError(f"{outcome.op} answers {outcome.code}: {outcome.message}")
         return outcome.value
 
     def opened(self, outcome: Outcome[T | None]) -> T:
         """What was opened."""
         value = self.done(outcome)
         if value is None:
-            raise Unknown(f"{outcome.op} answers OK and opens nothing")
+            raise UnknownAnswerError(f"{outcome.op} answers OK and opens nothing")
         return value
 
     def write(self, name: str, content: bytes = b"content") -> str:
@@ -88,7 +88,7 @@ class Place:
     def chosen(self, outcome: Outcome[object], values: Mapping[Code, Value]) -> tuple[Value, str]:
         """The value that belongs to the code of an op."""
         if outcome.code not in values:
-            raise Unknown(f"{outcome.op} answers {outcome.code}: {outcome.message}")
+            raise UnknownAnswerError(f"{outcome.op} answers {outcome.code}: {outcome.message}")
         return values[outcome.code], f"{outcome.op} answered {outcome.code}"
 
 
@@ -134,7 +134,7 @@ def _visibility(place: Place) -> tuple[Value, str]:
             return "flush", "a reader saw the bytes when flush had come back, and not before"
         place.done(file.close())
     if place.content("file") != b"seen":
-        raise Unknown("the bytes are not even seen after close")
+        raise UnknownAnswerError("the bytes are not even seen after close")
     return "close", "a reader saw the bytes when close had come back, and not after flush"
 
 
@@ -153,7 +153,7 @@ def _atomic_rename(place: Place) -> tuple[Value, str]:
         reader.path_op("path_exists", target)
     went = programs.run_within(place.fs.raw, [writer, reader, reader], RENAMES, SECONDS)
     if any(not timed.outcome.ok for timed in went[0]):
-        raise Unknown("a file could not be renamed over another one")
+        raise UnknownAnswerError("a file could not be renamed over another one")
     if all(timed.outcome.ok for thread in went[1:] for timed in thread):
         return True, "something was at the target whenever two threads looked; that proves nothing"
     return False, "for a moment, nothing was at the target"
@@ -201,7 +201,7 @@ def _tell_on_appendable_file(place: Place) -> tuple[Value, str]:
     with place.opened(place.fs.new_appendable_file(place.write("file", b"0123456789"))) as file:
         position = place.done(file.tell())
     if position not in (0, 10):
-        raise Unknown(f"tell answers {position} for a file of 10 bytes")
+        raise UnknownAnswerError(f"tell answers {position} for a file of 10 bytes")
     return "file" if position else "handle", f"tell answered {position} for a file of 10 bytes"
 
 
@@ -244,7 +244,7 @@ def _longest(fits: Callable[[int], bool], most: int, what: str, least: int = 1) 
     if fits(most):
         return None, f"{what} of {most} bytes are accepted; longer ones were not tried"
     if not fits(least):
-        raise Unknown(f"{what} of {least} bytes are refused")
+        raise UnknownAnswerError(f"{what} of {least} bytes are refused")
     low, high = least, most
     while high - low > 1:
         middle = (low + high) // 2
@@ -290,9 +290,9 @@ def observations(bench: Workbench) -> Iterator[Observation]:
     for (section, key), question in QUESTIONS.items():
         try:
             value, how = _ask(bench, key, question)
-        except (Unknown, Blocked, Refused) as why:
+        except (UnknownAnswerError, BlockedError, RefusedError) as why:
             value, how = None, f"could not be found out: {why}"
-        except Died as died:
+        except DiedError as died:
             value, how = None, f"could not be found out: {died}"
         yield Observation(section, key, value, how)
 

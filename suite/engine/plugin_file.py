@@ -3,7 +3,7 @@
 from ...harness.hosting import remote_file
 from ...harness.shared_object import abi
 from ...harness.shared_object.abi import Abi
-from ...harness.shared_object.elf import NotElf
+from ...harness.shared_object.elf import NotElfError
 from ...reports.model.abi import spans
 from .case import Case
 
@@ -20,8 +20,8 @@ def abi_of(case: Case) -> Abi | None:
     """What it asks of the dynamic loader; None where it is no shared object."""
     target = case.bench.target
     try:
-        return abi.of(target.plugin, content(case) if target.host_command else None)
-    except NotElf:
+        return abi.read(target.plugin, content(case) if target.host_command else None)
+    except NotElfError:
         return None
 
 

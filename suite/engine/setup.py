@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from ...harness.hosting.loader import Blocked
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
 from .checks import Checks
@@ -52,20 +52,20 @@ class Setup:
     def require(self, outcome: Outcome[T]) -> T:
         """The value of a set-up step. Where it failed: news about that op, or a case that is blocked by it."""
         if outcome.source is Source.ABSENT:
-            raise Blocked(outcome.op, outcome.message, absent=True)
+            raise BlockedError(outcome.op, outcome.message, absent=True)
         if outcome.ok:
             self._check.succeeded(outcome.op)
             return outcome.value
         if self._check.unimplemented(outcome):
-            raise Blocked(outcome.op, "it answers UNIMPLEMENTED", absent=outcome.op not in self._check.works)
+            raise BlockedError(outcome.op, "it answers UNIMPLEMENTED", absent=outcome.op not in self._check.works)
         self._check.failed(outcome)
-        raise Blocked(outcome.op, f"{outcome.code} {outcome.message}")
+        raise BlockedError(outcome.op, f"{outcome.code} {outcome.message}")
 
     def opened(self, outcome: Outcome[T | None]) -> T:
         """What an op of the new_* family opened, as a set-up step."""
         value = self.require(outcome)
         if value is None:
-            raise Blocked(outcome.op, "it answered OK and opened nothing")
+            raise BlockedError(outcome.op, "it answered OK and opened nothing")
         return value
 
     def uri(self, *names: str) -> str:
@@ -124,7 +124,7 @@ class Setup:
         with self:
             token = self.require(self._surroundings.tables.start_transaction()).token
             if token == 0:
-                raise Blocked("start_transaction", "it answered OK and gave no token")
+                raise BlockedError("start_transaction", "it answered OK and gave no token")
             return token
 
     def content(self, uri: str, most: int = 1 << 20) -> bytes:
@@ -143,14 +143,14 @@ class Setup:
             waiting = [""]
             for directory in waiting:
                 if len(found) > MOST_ENTRIES:
-                    raise Blocked("get_children", f"it lists more than {MOST_ENTRIES} entries, and no end")
+                    raise BlockedError("get_children", f"it lists more than {MOST_ENTRIES} entries, and no end")
                 got = fs.get_children(self.uri(directory) if directory else self.uri())
                 if got.code is Code.NOT_FOUND and "create_dir" in self._surroundings.bench.claims.ops_given_up:
                     # Where there are no directories there is none without anything in it.
                     continue
                 for name in self.require(got).bare:
                     if name in ("", ".", "..") or "/" in name:
-                        raise Blocked("get_children", f"the entry {name!r} is no name")
+                        raise BlockedError("get_children", f"the entry {name!r} is no name")
                     path = f"{directory}/{name}" if directory else name
                     if self.require(fs.stat(self.uri(path))).is_directory:
                         found[path] = None
@@ -159,7 +159,7 @@ class Setup:
                         found[path] = self.content(self.uri(path))
         return found
 
-    def flaw_of(self, prepared: Sequence[Prepared]) -> Blocked | None:
+    def flaw_of(self, prepared: Sequence[Prepared]) -> BlockedError | None:
         """Prepare the same here, and ask witnesses; what is wrong with it, or None."""
         around = self._surroundings
         fs = around.fs

@@ -5,25 +5,25 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from ...harness.hosting.client import Host
-from ...harness.hosting.loader import Blocked, Loaded
-from ...harness.hosting.registration import DiedRegistering, Registration, Scheme
-from ...harness.launchers.launcher import Lost
+from ...harness.hosting.loader import BlockedError, Loaded
+from ...harness.hosting.registration import DiedRegisteringError, Registration, Scheme
+from ...harness.launchers.launcher import HostLostError
 from ...harness.ops import paths
-from ...harness.ops.guard import Guard, Refused
-from ...harness.ops.outcomes import Died
+from ...harness.ops.guard import Guard, RefusedError
+from ...harness.ops.outcomes import DiedError
 from ...harness.ops.tables import OPS
 from ...harness.over_tables.raw import RawFilesystem
-from ...harness.targets.backing import Backing, Unable
+from ...harness.targets.backing import Backing, BackingUnableError
 from ..contract.catalogue import clause
-from .bounds import Trace
-from .checks import AbsentOp, Misused
+from .bounds import CallLog
+from .checks import AbsentOpError, MisusedError
 from .workbench import HostedFilesystem, Workbench
 
 #: What the names are about that a filesystem may refuse: cases that check it give names beyond the limits, too.
 ILLEGAL = "paths.illegal-names"
 
 
-class Limited(Exception):
+class BeyondLimitsError(Exception):
     """A case needs more than the profile's limits allow."""
 
 
@@ -43,7 +43,7 @@ class Surroundings:
         self._loaded: Loaded | None = None
         self._filesystem: HostedFilesystem | None = None
         #: All calls so far, as they went.
-        self.trace = Trace()
+        self.trace = CallLog()
         self._spent = False
         self._output = ""
 
@@ -86,13 +86,13 @@ class Surroundings:
         self._is_over_tables()
         try:
             return self.loaded.registration.schemes
-        except DiedRegistering as died:
+        except DiedRegisteringError as died:
             self.trace.is_preparing = False
             return died.schemes
 
     @property
     def fs(self) -> HostedFilesystem:
-        """The filesystem under test. Raises AbsentOp where the op of the first clause cannot be performed."""
+        """The filesystem under test. Raises AbsentOpError where the op of the first clause cannot be performed."""
         if self._filesystem is None:
             self._filesystem = self.bench.filesystem(self.loaded, Guard(self.directory), self.trace)
             op = clause(self._clauses[0]).op if self._clauses else ""
@@ -112,13 +112,13 @@ class Surroundings:
         return self.bench.scheme(self.loaded).present
 
     @property
-    def performed(self) -> frozenset[str]:
+    def available_ops(self) -> frozenset[str]:
         """The ops that can be performed, by the plugin or by core's default."""
         return frozenset(op for op in OPS if self.fs.available(op))
 
     def missing(self, op: str) -> NoReturn:
         """End the case: it is about `op`, which can be performed neither by the plugin nor by core."""
-        raise AbsentOp(op, self.fs.absence(op))
+        raise AbsentOpError(op, self.fs.absence(op))
 
     def discard_filesystem(self) -> None:
         """What follows is the last use of this filesystem: the case's directory is removed through another one."""
@@ -179,7 +179,7 @@ class Surroundings:
                     self.bench.remove_with(self._filesystem, self.directory)
                 else:
                     self.bench.remove(self.directory)
-        except (Died, Blocked, Lost, Refused, Unable, OSError):
+        except (DiedError, BlockedError, HostLostError, RefusedError, BackingUnableError, OSError):
             self.bench.left_behind.append(self.directory)
         finally:
             self.bench.release(self._loaded)
@@ -200,8 +200,8 @@ class Surroundings:
 
     def _is_over_tables(self) -> None:
         if not self._over_tables:
-            raise Misused(f"{self._id} looks behind the ops and is not marked over_tables")
+            raise MisusedError(f"{self._id} looks behind the ops and is not marked over_tables")
 
     def _within(self, broken: str | None) -> None:
         if broken:
-            raise Limited(broken)
+            raise BeyondLimitsError(broken)

@@ -9,13 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 
-from ...harness.hosting.loader import Blocked
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.guard import Guard
 from ...harness.ops.outcomes import Outcome
-from ...harness.targets.backing import Backing, Unable
+from ...harness.targets.backing import Backing, BackingUnableError
 from .workbench import HostedFilesystem, Workbench
 
 #: It takes so many witnesses to prove an op wrong that answered OK.
@@ -93,28 +93,28 @@ def blamed(*said: Says) -> str | None:
     return next(op for *row, op in BLAMED if all(says in allowed for says, allowed in zip(said, row, strict=True)))
 
 
-def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name: str) -> Blocked | None:
+def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name: str) -> BlockedError | None:
     """What is wrong with what was prepared at `uri`, and the op to which that is due; None where nothing is.
 
     `name` is what the backing calls it. Of directories a backing says nothing: a store of objects may keep none.
     """
     if one.content is None:
         nobody = nobody_finds(fs, uri, is_file=False)
-        return Blocked("create_dir", f"{_ALL_OK}, and nobody finds the directory afterwards") if nobody else None
+        return BlockedError("create_dir", f"{_ALL_OK}, and nobody finds the directory afterwards") if nobody else None
     what = "an empty file" if one.content == b"" else "the file"
     if backing is not None:
         stored = backing.read(name)
         said = Says.GONE if stored is None else Says.AS_WRITTEN if stored == one.content else Says.OTHERWISE
         op = blamed(said, Says.NOTHING, Says.NOTHING, Says.NOTHING)
         found = f"does not have {what}" if stored is None else "holds other bytes"
-        return Blocked(op, f"{_ALL_OK}, and the backing {found} afterwards") if op else None
+        return BlockedError(op, f"{_ALL_OK}, and the backing {found} afterwards") if op else None
     if nobody_finds(fs, uri, is_file=True):
-        return Blocked("new_writable_file", f"{_ALL_OK}, and nobody finds {what} afterwards")
+        return BlockedError("new_writable_file", f"{_ALL_OK}, and nobody finds {what} afterwards")
     if len(one.content) > MOST_BYTES:
         return None
     sizes = tuple(_sizes(fs, uri))
     op = blamed(Says.NOTHING, *_compared(sizes, len(one.content)))
-    return Blocked(op, f"{_ALL_OK}, and the file has {sizes[0]} bytes of {len(one.content)}") if op else None
+    return BlockedError(op, f"{_ALL_OK}, and the file has {sizes[0]} bytes of {len(one.content)}") if op else None
 
 
 def _sizes(fs: Filesystem, uri: str) -> Iterator[int | None]:
@@ -172,13 +172,13 @@ def wrong_backing(bench: Workbench) -> str | None:
             return
         if put:
             # The plugin does not see it, and cannot remove it.
-            with suppress(Unable):
+            with suppress(BackingUnableError):
                 bench.backing.delete(f"{inside}/by-backing")
         if writes or nobody_finds(filesystem, by_backing, is_file=True):
             said.append(f"the backing {bench.target.backing} is not where {bench.target.root} is: "
                         "what one of the two writes, the other does not find")  # fmt: skip
 
-    with suppress(Blocked, Unable):
+    with suppress(BlockedError, BackingUnableError):
         bench.alone(Guard(directory), prove)
     bench.remove(directory)
     return said[0] if said else None
@@ -197,6 +197,6 @@ def _wrote(fs: Filesystem, uri: str) -> bool:
 def _put(backing: Backing, name: str) -> bool:
     try:
         backing.write(name, _PROBE)
-    except Unable:
+    except BackingUnableError:
         return False
     return True

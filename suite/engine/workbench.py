@@ -7,19 +7,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from ...harness.hosting.loader import MAX_HANGS, Blocked, Loaded, Loader
+from ...harness.hosting.loader import MAX_HANGS, BlockedError, Loaded, Loader
 from ...harness.hosting.registration import Scheme
 from ...harness.launchers.choice import launcher
-from ...harness.launchers.launcher import Lost
+from ...harness.launchers.launcher import HostLostError
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.defaults import answer
 from ...harness.ops.filesystem import Filesystem
-from ...harness.ops.guard import Guard, Refused
-from ...harness.ops.outcomes import Died, Outcome, Source
+from ...harness.ops.guard import Guard, RefusedError
+from ...harness.ops.outcomes import DiedError, Outcome, Source
 from ...harness.over_tables.filesystem import HostFilesystem
 from ...harness.over_tables.raw import Call, RawFilesystem
-from ...harness.targets.backing import Backing, Incapable, Unable
+from ...harness.targets.backing import Backing, BackingIncapableError, BackingUnableError
 from ...harness.through.filesystem import TensorFlowFilesystem
 from ..contract.claims import Claims
 from ..contract.through import hidden
@@ -28,7 +28,7 @@ from .knowledge import NOTHING, Knowledge
 from .target import Target
 
 
-class WrongBacking(Exception):
+class WrongBackingError(Exception):
     """The backing shows another storage than the plugin: a mistake of whoever named it."""
 
 
@@ -57,7 +57,7 @@ class Workbench:
         #: The directories above the root that were not there before it, from the nearest on.
         self.made_above = knowledge.made_above
         self._kept: tuple[str, Loaded] | None = None
-        self._no_root: Blocked | None = None
+        self._no_root: BlockedError | None = None
 
     def with_timeout(self, timeout: float) -> "Workbench":
         """The same target with this time-out in seconds, for histories that hang: as often as they are tried."""
@@ -86,7 +86,7 @@ class Workbench:
 
     def _host(self) -> Loaded:
         if self.target.missing:
-            raise Blocked("services", self.target.missing)
+            raise BlockedError("services", self.target.missing)
         return self.loader.load()
 
     def release(self, loaded: Loaded) -> None:
@@ -95,20 +95,20 @@ class Workbench:
             loaded.host.close()
 
     def scheme(self, loaded: Loaded) -> Scheme:
-        """The registered scheme that is judged. Raises Blocked where the plugin did not register it."""
+        """The registered scheme that is judged. Raises BlockedError where the plugin did not register it."""
         registration = loaded.registration
         if registration.failure is not None:
-            raise Blocked("dlopen", registration.failure)
+            raise BlockedError("dlopen", registration.failure)
         entry = registration.registered.get(self.target.scheme or "")
         if entry is None:
-            raise Blocked("registration", registration.message or "the plugin registered no scheme")
+            raise BlockedError("registration", registration.message or "the plugin registered no scheme")
         return entry
 
     def filesystem(self, loaded: Loaded, guard: Guard, trace: list[Call]) -> HostedFilesystem:
         """The target's filesystem in a host."""
         entry = self.scheme(loaded)
         if entry.filesystem is None:
-            raise Blocked("registration", entry.message)
+            raise BlockedError("registration", entry.message)
         nobody = ("through TensorFlow nobody reaches its",) if self.target.through else ()
         raw = RawFilesystem(loaded.call, entry.filesystem, trace, *nobody)
         return self._over(raw, entry.present, guard)
@@ -133,37 +133,40 @@ class Workbench:
 
     @functools.cached_property
     def backing(self) -> Backing:
-        """The other way to the storage. Raises Unable where none is known, Incapable where there is none."""
+        """The other way to the storage.
+
+        Raises BackingUnableError where none is known, Incapable where there is none.
+        """
         if self.target.unbacked:
-            raise Incapable("--backing=none: there is no other way to its storage")
+            raise BackingIncapableError("--backing=none: there is no other way to its storage")
         if self.target.backing is None and self.hosts_differ:
-            raise Incapable("its storage lives in its process: there is no other way to it")
+            raise BackingIncapableError("its storage lives in its process: there is no other way to it")
         if self.target.backing is None or self.target.root is None:
-            raise Unable(
+            raise BackingUnableError(
                 "no backing is known: --backing=URL names another way to the same storage, --backing=none says that "
                 "there is none"
             )
         if self.knowledge.wrong_backing is not None:
-            raise WrongBacking(self.knowledge.wrong_backing)
+            raise WrongBackingError(self.knowledge.wrong_backing)
         path = paths.parse(self.target.root).path
         return Backing(self.target.backing.replace("{path}", path), self.target.backing_options)
 
     def make_root(self) -> None:
-        """Create the root through the plugin, once. Raises Blocked."""
+        """Create the root through the plugin, once. Raises BlockedError."""
         if self.root_made or self.target.root is None or "create_dir" in self.claims.ops_given_up:
             return
         if self._no_root is not None and not self._no_root.absent:
             raise self._no_root
         root = self.target.root
-        with suppress(Blocked, Unable):
+        with suppress(BlockedError, BackingUnableError):
             self.alone(Guard(root), lambda fs: self._look_above(fs, root))
         try:
             self.alone(Guard(root, making=True), lambda fs: self._make_root(fs, root))
-        except Blocked as blocked:
+        except BlockedError as blocked:
             # What is wrong with the op is the affair of its own cases. All others need a root, however it is made.
             try:
                 self.alone(Guard(root, making=True), lambda fs: _made_by_steps(fs, root))
-            except Blocked as stepwise:
+            except BlockedError as stepwise:
                 self._no_root = stepwise if blocked.absent else blocked
                 raise self._no_root from None
         self.root_made = True
@@ -187,12 +190,12 @@ class Workbench:
         got = filesystem.recursively_create_dir(root)
         if not got.ok:
             op = got.passed_on or got.op
-            raise Blocked(op, f"the root {root} cannot be made: {got.code} {got.message}", absent=_is_absent(got))
+            raise BlockedError(op, f"the root {root} cannot be made: {got.code} {got.message}", absent=_is_absent(got))
 
     def seeds(self, filesystem: Filesystem, op: str) -> bool:
         """Whether it takes the backing to prepare what a plugin without this op is then asked about.
 
-        Raises Unable where it does and there is none. An op that goes wrong everywhere is as good as none.
+        Raises BackingUnableError where it does and there is none. An op that goes wrong everywhere is as good as none.
         """
         # What the profile gives up is absent, and needs nobody else to do it.
         if op in self.claims.ops_given_up:
@@ -201,8 +204,10 @@ class Workbench:
             return op in self.knowledge.fails_plainly and self.target.backing is not None
         try:
             return self.backing is not None
-        except Incapable as lacking:
-            raise Unable(f"{op} is not there, and nothing else prepares what is asked for: {lacking}") from lacking
+        except BackingIncapableError as lacking:
+            raise BackingUnableError(
+                f"{op} is not there, and nothing else prepares what is asked for: {lacking}"
+            ) from lacking
 
     def make(self, filesystem: HostedFilesystem, directory: str) -> Outcome[None]:
         """Create a directory right below the root, which was made before.
@@ -231,11 +236,11 @@ class Workbench:
         try:
             # With pytest-xdist the root was made elsewhere, so it is looked for.
             self.alone(Guard(root), lambda fs: self._remove_if_there(fs, root))
-        except (Blocked, Unable):
+        except (BlockedError, BackingUnableError):
             if self.root_made:
                 self.left_behind.append(root)
         for directory in self.made_above:
-            with suppress(Blocked):
+            with suppress(BlockedError):
                 self.alone(Guard(directory), functools.partial(_remove_if_empty, directory=directory))
 
     def _remove_if_there(self, filesystem: Filesystem, root: str) -> None:
@@ -249,7 +254,7 @@ class Workbench:
             return  # it went with its host
         try:
             self.alone(Guard(directory), lambda fs: self.remove_with(fs, directory))
-        except (Blocked, Unable):
+        except (BlockedError, BackingUnableError):
             self.left_behind.append(directory)
 
     def remove_with(self, filesystem: Filesystem, directory: str) -> None:
@@ -282,12 +287,12 @@ class Workbench:
                 use(self.filesystem(loaded, guard, trace if trace is not None else []))
             finally:
                 loaded.host.close()
-        except Died as died:
-            raise Blocked(died.death.op, str(died), death=died.death) from died
-        except Refused as refused:
-            raise Blocked("guard", str(refused)) from refused
-        except Lost as lost:
-            raise Blocked("host", str(lost)) from lost
+        except DiedError as died:
+            raise BlockedError(died.death.op, str(died), death=died.death) from died
+        except RefusedError as refused:
+            raise BlockedError("guard", str(refused)) from refused
+        except HostLostError as lost:
+            raise BlockedError("host", str(lost)) from lost
 
 
 def _removed(filesystem: Filesystem, directory: str) -> bool:
@@ -320,7 +325,7 @@ def _remove_if_empty(filesystem: Filesystem, directory: str) -> None:
 
 
 def _made_by_steps(filesystem: Filesystem, root: str) -> None:
-    """Create one directory after the other, from the top on; those that are there say so. Raises Blocked."""
+    """Create one directory after the other, from the top on; those that are there say so. Raises BlockedError."""
     above = [root]
     while (parent := paths.dirname(above[-1])) != above[-1] and paths.parse(parent).path.strip("/"):
         above.append(parent)
@@ -329,5 +334,5 @@ def _made_by_steps(filesystem: Filesystem, root: str) -> None:
     reached = filesystem.create_dir(paths.join(root, "reached"))
     if not reached.ok:
         why = f"the root {root} cannot be made: {reached.code} {reached.message}"
-        raise Blocked("create_dir", why, absent=_is_absent(reached))
+        raise BlockedError("create_dir", why, absent=_is_absent(reached))
     filesystem.delete_dir(paths.join(root, "reached"))

@@ -8,7 +8,7 @@ from ...reports.model.report import Report
 from ...reports.model.verdicts import JUDGED, Verdict, worst
 from ...reports.plain import plain
 from ..contract.catalogue import CONTRACT_VERSION, catalogue, for_report
-from ..contract.claims import Claims, UnknownClaim
+from ..contract.claims import Claims, UnknownClaimError
 from . import checks
 from .cases import completed, told_apart
 from .evidence import Statement
@@ -70,7 +70,7 @@ def _claims(report: Report) -> Claims:
     for claim in report.claims:
         try:
             Claims.of({claim.name: claim.value}, {})
-        except UnknownClaim:
+        except UnknownClaimError:
             continue
         found[claim.name] = claim.value
     return Claims.of(found, report.target.limits)

@@ -92,14 +92,14 @@ class Comparison(Struct, frozen=True, kw_only=True):
         Meta(description="Those of level MUST that are not run in a case in which they were neither that nor broken."),
     ]
 
-    def of(self, *kinds: Kind) -> list[Change]:
+    def of_kinds(self, *kinds: Kind) -> list[Change]:
         """The changes of these kinds."""
         return [change for change in self.changes if change.kind in kinds]
 
     @property
     def is_worse(self) -> bool:
         """Whether something is broken, or not looked at any more that would have to be."""
-        return bool(self.of(Kind.BROKEN) or self.clauses_no_longer_executed or self.clauses_newly_not_run)
+        return bool(self.of_kinds(Kind.BROKEN) or self.clauses_no_longer_executed or self.clauses_newly_not_run)
 
 
 class Spot(Struct, frozen=True):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from ...reports.model.report import Report
 from ...reports.model.verdicts import TargetVerdict, Verdict
 from .course import Course
-from .gate import Held
+from .gate import GateResult
 from .tried import anything
 from .waivers import stale
 
@@ -17,7 +17,7 @@ def exit_code(
     reports: Mapping[str, Report],
     course: Course,
     fail_on: Collection[str],
-    gate: Mapping[str, Held],
+    gate: Mapping[str, GateResult],
     failed: bool,
 ) -> int:
     """What the reports, by the name of their target, come to.

@@ -25,7 +25,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Held:
+class GateResult:
     """The report of a run held to its baseline. `kinds` are the verdicts of checks that fail it if new."""
 
     baseline: Baseline

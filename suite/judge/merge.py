@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...reports.errors import PartsDisagree
+from ...reports.errors import PartsDisagreeError
 from ...reports.escape import printable
 from ...reports.model.claims import StatedClaim
 from ...reports.model.header import Header, SuiteFacts
@@ -55,7 +55,7 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
     """The report of the parts, each with its path, of which there is at least one.
 
     Where several have a case, what counts is the worst that was seen, and whatever was wrong in any. Raises
-    PartsDisagree.
+    PartsDisagreeError.
     """
     cases: dict[str, tuple[CaseRecord, Path]] = {}
     repeated: dict[str, None] = {}
@@ -112,12 +112,12 @@ def _is_worse(one: CaseRecord, other: CaseRecord) -> bool:
 
 
 def _agree(first: tuple[Path, Report], other: tuple[Path, Report]) -> None:
-    """Raise PartsDisagree where two parts are not of one run."""
+    """Raise PartsDisagreeError where two parts are not of one run."""
     theirs, ours = _said(first[1]), _said(other[1])
     for what in theirs | ours:
         if theirs.get(what) != ours.get(what):
             one, two = (printable(said.get(what, "none")) for said in (ours, theirs))
-            raise PartsDisagree(other[0], f"its {what} is {one}, and that of {first[0]} is {two}")
+            raise PartsDisagreeError(other[0], f"its {what} is {one}, and that of {first[0]} is {two}")
 
 
 def _said(report: Report) -> dict[str, str]:

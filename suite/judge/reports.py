@@ -36,7 +36,7 @@ def build(
 
     `duration` is in seconds, None where nobody knows; `left_out` says why something was left out, None for a whole
     run; `services` is what was measured of them, `costs` what the plugin costs. Raises
-    DuplicateCase, and UnknownClause where a case names a clause that the header lacks.
+    DuplicateCaseError, and UnknownClauseError where a case names a clause that the header lacks.
     """
     ordered = tuple(sorted(cases, key=lambda case: case.id))
     tally = Tally(header.clauses)

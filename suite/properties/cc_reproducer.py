@@ -64,7 +64,7 @@ def _lines(calls: Sequence[Call], names: Mapping[str, str], redaction: Redaction
     handles: dict[object, str] = {}
     for number, (op, arguments, came) in enumerate(calls):
         outcome = came if isinstance(came, Outcome) else None
-        recorded = _text(redaction.text(told(outcome, names)))
+        recorded = _text(redaction.text(answer_text(outcome, names)))
         if op == "translate_name" or (op in _MAKES and _name(arguments[1], names) == 'Name("")'):
             # The program translates names itself where it uses them, and makes the directory after it loaded the
             # plugin.
@@ -121,7 +121,7 @@ def _call(
     )
 
 
-def told(outcome: Outcome[object] | None, names: Mapping[str, str]) -> str:
+def answer_text(outcome: Outcome[object] | None, names: Mapping[str, str]) -> str:
     """An answer as text, in the form in which the program prints it."""
     if outcome is None:
         return "it does not come back"

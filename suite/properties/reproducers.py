@@ -9,7 +9,7 @@ from ..contract.model import Step
 from ..engine import callformat
 from ..engine.case import Case
 from . import cc_reproducer
-from .traces import NotATrace, Trace
+from .traces import NotATraceError, Trace
 from .tried import Tried
 
 
@@ -24,7 +24,7 @@ def known(case: Case) -> list[Trace]:
         return []
     try:
         return [Trace.read(path)]
-    except NotATrace:
+    except NotATraceError:
         # An earlier run of the suite wrote this file, so it may be replaced.
         return []
 

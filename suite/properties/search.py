@@ -17,7 +17,7 @@ from ..engine.ending import conclude
 from . import reproducers
 from .draws import BY_THE_SEED
 from .machines import Attempt, Maker
-from .shrink import Enough, shrink, valid
+from .shrink import EnoughTriedError, shrink, valid
 from .tried import Tried
 from .walk import history
 
@@ -30,7 +30,7 @@ HURRY = 0.05
 LEAST_PATIENCE = 0.25
 
 
-class Diverged(Exception):
+class DivergedError(Exception):
     """The plugin and the model differ on a history. Hypothesis searches for this exception."""
 
 
@@ -48,7 +48,7 @@ class Search:
         self.found: Tried | None = None
 
     def attempt(self, steps: Sequence[Step]) -> None:
-        """Try a history. Raise Diverged where plugin and model differ on it."""
+        """Try a history. Raise DivergedError where plugin and model differ on it."""
         if self.found is None:
             tried = self._try(tuple(steps))
             if self.best is None or tried.interest > self.best.interest:
@@ -56,10 +56,10 @@ class Search:
             if tried.broken is not None:
                 self.found = tried
         if self.found is not None:
-            raise Diverged
+            raise DivergedError
 
     @property
-    def told(self) -> str:
+    def tried_in_words(self) -> str:
         """How much was tried, in words. The same version of Hypothesis makes the same histories of a seed."""
         seed = self._bench.target.seed
         return f"{self._number} histories were tried: seed {seed}, Hypothesis {hypothesis.__version__}"
@@ -78,7 +78,7 @@ class Search:
                 return False
             if steps not in tries:
                 if len(tries) > most:
-                    raise Enough
+                    raise EnoughTriedError
                 tries[steps] = self._try(steps)
             return tries[steps].broken == found.broken
 
@@ -111,7 +111,7 @@ class Search:
 def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
     """Try the histories that failed before, then those that `generate` makes. The case takes the result."""
     search = Search(case)
-    with suppress(Diverged):
+    with suppress(DivergedError):
         for trace in reproducers.known(case):
             if search.decided(trace.steps):
                 search.attempt(trace.steps)
@@ -122,11 +122,11 @@ def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
         return
     if search.found is not None:
         tried = search.smallest(search.found)
-        case.adopt(tried.record, reproducers.write(case, tried, search.told))
+        case.adopt(tried.record, reproducers.write(case, tried, search.tried_in_words))
         return
     reproducers.forget(case)
     if search.best is not None:
-        case.adopt(search.best.record, search.told)
+        case.adopt(search.best.record, search.tried_in_words)
 
 
 def machine(case: Case, kind: type[Maker]) -> None:
@@ -141,7 +141,7 @@ def machine(case: Case, kind: type[Maker]) -> None:
         hypothesis.seed(target.seed)(Made)
         run_state_machine_as_test(Made, settings=_settings(target.examples))
 
-    available, unsupported = case.surroundings.performed, case.bench.claims.unsupported
+    available, unsupported = case.surroundings.available_ops, case.bench.claims.unsupported
     # Histories have hosts of their own, and a plugin may be for one process at a time.
     case.surroundings.end_host()
     explore(case, generate)

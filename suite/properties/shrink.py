@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..contract.model import Model, Step
 
 Steps = tuple[Step, ...]
-#: Whether a history still breaks the clause, and the contract decides its steps. Raises `Enough` when
+#: Whether a history still breaks the clause, and the contract decides its steps. Raises `EnoughTriedError` when
 #: enough was tried.
 Shows = Callable[[Steps], bool]
 
@@ -17,7 +17,7 @@ Shows = Callable[[Steps], bool]
 PLAINER = {"recursively_create_dir": "create_dir", "new_appendable_file": "new_writable_file"}
 
 
-class Enough(Exception):
+class EnoughTriedError(Exception):
     """As many histories were tried as may be."""
 
 
@@ -31,11 +31,11 @@ def shrink(steps: Steps, shows: Shows) -> Steps:
                 smallest = _as_long_as(smallest, smaller, shows)
             if smallest == before:
                 return smallest
-    except _Better as better:
+    except _BetterError as better:
         return better.steps
 
 
-class _Better(Exception):
+class _BetterError(Exception):
     """Enough was tried. `steps` is the smallest history so far."""
 
     def __init__(self, steps: Steps) -> None:
@@ -51,8 +51,8 @@ def _as_long_as(steps: Steps, smaller: Callable[[Steps], Iterator[Steps]], shows
         for candidate in smaller(steps):
             try:
                 going = shows(candidate)
-            except Enough:
-                raise _Better(steps) from None
+            except EnoughTriedError:
+                raise _BetterError(steps) from None
             if going:
                 steps = candidate
                 break

@@ -11,7 +11,7 @@ from ..contract.model import Step
 SCHEMA = "tffs-conformance/trace/1"
 
 
-class NotATrace(Exception):
+class NotATraceError(Exception):
     """A file cannot be read or holds no trace. The text is one sentence."""
 
 
@@ -44,17 +44,19 @@ class Trace:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a trace. Raise NotATrace."""
+        """Read a trace. Raise NotATraceError."""
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
             if document["schema"] != SCHEMA:
-                raise NotATrace(f"{path}: its schema is {document['schema']!r}, and {SCHEMA!r} is what can be read")
+                raise NotATraceError(
+                    f"{path}: its schema is {document['schema']!r}, and {SCHEMA!r} is what can be read"
+                )
             texts = {key: str(document[key]) for key in ("case", "plugin", "clause", "expected", "got")}
             return cls(**texts, steps=tuple(map(_taken, document["steps"])), calls=tuple(document["calls"]))
         except OSError as error:
-            raise NotATrace(f"{path} cannot be read: {error.strerror}") from error
+            raise NotATraceError(f"{path} cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise NotATrace(f"{path} is no trace: {type(error).__name__} {error}") from error
+            raise NotATraceError(f"{path} is no trace: {type(error).__name__} {error}") from error
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.case import Case
 from tffs_conformance.suite.engine.collect import Listed
-from tffs_conformance.suite.engine.ending import conclude, performed
+from tffs_conformance.suite.engine.ending import conclude, run_case
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
@@ -93,7 +93,7 @@ def run(bench: Workbench, listed: Listed) -> CaseRecord:
     case = Case(bench, listed.id, listed.clauses, listed.doc, over_tables=listed.over_tables, tier=listed.tier)
     error: BaseException | None = None
     try:
-        performed(case, lambda one: listed.body(case=one))
+        run_case(case, lambda one: listed.body(case=one))
     except Exception as raised:
         error = raised
     record = conclude(case, error)

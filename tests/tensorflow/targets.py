@@ -28,7 +28,7 @@ print(json.dumps([spec.submodule_search_locations[0], importlib.metadata.version
 """
 
 
-class Absent(Exception):
+class TargetAbsentError(Exception):
     """A target is not there; the text says what is missing."""
 
 
@@ -110,7 +110,7 @@ def _dragonfly() -> Iterator[Target]:
         compose = services.read(compose_files()["dragonfly"])
         running = services.up(compose, "dragonfly", keep=False, fixed_ports=False, say=print)
     except services.Missing as missing:
-        raise Absent(str(missing)) from None
+        raise TargetAbsentError(str(missing)) from None
     try:
         folder = f"{running.root}/tensorflow-{secrets.token_hex(4)}"
         yield Target("dragonfly", plugin, folder, running.environment)
@@ -131,10 +131,10 @@ LASTING = [name for name in TARGETS if name != "memory"]
 
 
 def shipped(name: str) -> Path:
-    """The shared object of a plugin that ships with the package. Raises Absent."""
+    """The shared object of a plugin that ships with the package. Raises OpAbsentError."""
     path = plugin_path(name)
     if not path.is_file():
-        raise Absent(f"the plugin {name} is not built")
+        raise TargetAbsentError(f"the plugin {name} is not built")
     return path
 
 
@@ -142,4 +142,4 @@ def _module(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise Absent(f"there is no {error.name}") from None
+        raise TargetAbsentError(f"there is no {error.name}") from None

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import engine
-from .perform import Outcome, perform
+from .perform import TaskResult, perform
 from .plan import Plan
-from .status import Status
+from .status import CampaignProgress
 from .store import Store
 from .tasks import Block, Task, blocks, in_turn
 
@@ -36,7 +36,7 @@ TICK = 0.5
 RECOUNT = 5.0
 
 
-class Broken(Exception):
+class CampaignBrokenError(Exception):
     """The campaign cannot go on. What ended is in the store. `code` is the exit code; the text is one sentence."""
 
     def __init__(self, code: int, sentence: str) -> None:
@@ -55,13 +55,13 @@ class Driver:
     plan: Plan
     store: Store
     client: "Client"
-    status: Status
+    status: CampaignProgress
     patience: float
-    show: Callable[[Status], None]
+    show: Callable[[CampaignProgress], None]
     say: Callable[[str], None]
-    perform: Callable[[Plan, Task, str], Outcome] = perform
-    _ready: "queue.SimpleQueue[Future[Outcome]]" = field(default_factory=queue.SimpleQueue)
-    _flying: "dict[Future[Outcome], Task]" = field(default_factory=dict)
+    perform: Callable[[Plan, Task, str], TaskResult] = perform
+    _ready: "queue.SimpleQueue[Future[TaskResult]]" = field(default_factory=queue.SimpleQueue)
+    _flying: "dict[Future[TaskResult], Task]" = field(default_factory=dict)
     _later: list[tuple[float, int, Task]] = field(default_factory=list)
     _failed: Counter[str] = field(default_factory=Counter)
     _died: Counter[str] = field(default_factory=Counter)
@@ -73,7 +73,7 @@ class Driver:
     _counted: float = -RECOUNT
 
     def run(self) -> str:
-        """Perform what is left; why that was the end, in a few words. Raises Broken and StoreTrouble."""
+        """Perform what is left; why that was the end, in a few words. Raises CampaignBrokenError and StoreError."""
         left = self._left()
         more = True
         try:
@@ -161,13 +161,15 @@ class Driver:
             self._done(outcome)
 
     def _look_around(self) -> None:
-        """See that there is a scheduler. Raises Broken where there was none for too long."""
+        """See that there is a scheduler. Raises CampaignBrokenError where there was none for too long."""
         if self.client.status == "running" and self._workers:
             self._alone = None
             return
         self._alone = self._alone or time.monotonic()
         if self.client.status == "closed" or time.monotonic() - self._alone > self.patience:
-            raise Broken(SURROUNDINGS, "the scheduler is gone, or has no workers; the same command goes on from here")
+            raise CampaignBrokenError(
+                SURROUNDINGS, "the scheduler is gone, or has no workers; the same command goes on from here"
+            )
 
     def _count_workers(self) -> None:
         """Count the tasks that workers perform at a time: none where the scheduler does not answer."""
@@ -180,15 +182,15 @@ class Driver:
 
     # What came of a task ---------------------------------------------------------------------------------------------
 
-    def _done(self, outcome: Outcome) -> None:
+    def _done(self, outcome: TaskResult) -> None:
         if outcome.usage is not None:
-            raise Broken(USAGE, outcome.usage)
+            raise CampaignBrokenError(USAGE, outcome.usage)
         if outcome.store is not None:
             self._no_room(outcome.task, outcome.store)
         elif outcome.failure is not None:
             self._failed[outcome.task.id] += 1
             if self._failed[outcome.task.id] >= TRIES:
-                raise Broken(FAILED, f"{outcome.failure}; it was tried {TRIES} times")
+                raise CampaignBrokenError(FAILED, f"{outcome.failure}; it was tried {TRIES} times")
             self._again(outcome.task, FIRST_PAUSE)
         elif outcome.ended is not None:
             if self._trouble is not None:
@@ -204,7 +206,7 @@ class Driver:
             self._trouble = time.monotonic()
             self.say(f"{sentence}; it is tried again")
         if time.monotonic() - self._trouble > self.patience:
-            raise Broken(SURROUNDINGS, f"{sentence}; make room, and the same command goes on from here")
+            raise CampaignBrokenError(SURROUNDINGS, f"{sentence}; make room, and the same command goes on from here")
         self._again(task, self._pause)
         self._pause = min(LONGEST_PAUSE, 2 * self._pause)
 
@@ -212,5 +214,5 @@ class Driver:
         """Dask gave a task up: workers died under it, or it cannot be performed there."""
         self._died[task.id] += 1
         if type(error).__name__ != "KilledWorker" or self._died[task.id] >= DEATHS:
-            raise Broken(FAILED, f"{task.id} cannot be performed: {type(error).__name__}: {error}")
+            raise CampaignBrokenError(FAILED, f"{task.id} cannot be performed: {type(error).__name__}: {error}")
         self._again(task, FIRST_PAUSE)

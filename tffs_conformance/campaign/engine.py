@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-class NoEngine(Exception):
+class NoEngineError(Exception):
     """Dask is missing, or its scheduler cannot be reached. The text is one sentence."""
 
 
 @contextmanager
 def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
-    """A client of the scheduler at an address, or of a cluster of so many workers on this machine. Raises NoEngine."""
+    """A client of the scheduler at an address, or of a cluster of so many workers on this machine.
+
+    Raises NoEngineError.
+    """
     # Slow to import, and an extra.
     try:
         import dask  # noqa: PLC0415
@@ -28,7 +31,7 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
         from distributed import scheduler as dask_scheduler  # noqa: PLC0415
         from distributed import worker as dask_worker  # noqa: PLC0415
     except ImportError:
-        raise NoEngine(
+        raise NoEngineError(
             "a campaign needs Dask, which is not installed: pip install 'tffs-conformance[campaign]'"
         ) from None
     if scheduler is not None:
@@ -37,7 +40,7 @@ def connected(scheduler: str | None, workers: int) -> "Iterator[Client]":
             asyncio.run(_knock(scheduler))
             client = Client(scheduler, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
-            raise NoEngine(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
+            raise NoEngineError(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
         with client:
             yield client
         return
@@ -79,14 +82,14 @@ def forget() -> None:
 
 
 async def _knock(scheduler: str) -> None:
-    """Connect once, as a client does. Raises NoEngine, and what Dask raises where that is not possible."""
+    """Connect once, as a client does. Raises NoEngineError, and what Dask raises where that is not possible."""
     from distributed import Security  # noqa: PLC0415
     from distributed.comm.core import connect  # noqa: PLC0415
 
     try:
         given = Security().get_connection_args("client")
     except OSError as error:
-        raise NoEngine(f"the certificates that Dask's settings name cannot be read: {error}") from None
+        raise NoEngineError(f"the certificates that Dask's settings name cannot be read: {error}") from None
     if scheduler.startswith("tls://") and given["ssl_context"] is None:
-        raise NoEngine(f"--scheduler={scheduler}: Dask's settings name no certificates: set distributed.comm.tls")
+        raise NoEngineError(f"--scheduler={scheduler}: Dask's settings name no certificates: set distributed.comm.tls")
     await (await connect(scheduler, **given)).close()

@@ -37,7 +37,7 @@ IDLE = 20.0
 _OWN = threading.Lock()
 
 
-class Gone(Exception):
+class ForkServerGoneError(Exception):
     """The fork server cannot be reached, or ended before the run. The text is one sentence."""
 
 
@@ -70,9 +70,9 @@ def shared() -> Iterator[None]:
 
 
 def run(asked: Asked, seconds: float | None = None) -> int:
-    """Run pytest; its exit code, as `subprocess` has them. Raises TimeoutError after so many seconds, and Gone.
+    """Run pytest; its exit code, as `subprocess` has them.
 
-    A run that is not waited for any more is killed.
+    Raises TimeoutError after so many seconds, and ForkServerGoneError. A run that is not waited for any more is killed.
     """
     address = os.environ.get(VARIABLE) or _of_this_worker()
     process = code = b""
@@ -86,14 +86,14 @@ def run(asked: Asked, seconds: float | None = None) -> int:
         except TimeoutError:
             raise
         except OSError as error:
-            raise Gone(f"the process that starts runs is gone: {error}") from error
+            raise ForkServerGoneError(f"the process that starts runs is gone: {error}") from error
         finally:
             if process and not code:
                 # It may have ended in this very moment.
                 with suppress(ProcessLookupError):
                     os.kill(int(process), signal.SIGKILL)
     if not code:
-        raise Gone("the process that starts runs is gone")
+        raise ForkServerGoneError("the process that starts runs is gone")
     return int(code)
 
 

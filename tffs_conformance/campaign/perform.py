@@ -17,9 +17,9 @@ from ..reports.journal import JOURNAL_NAME
 from ..run.options import TRACES
 from ..suite.judge.reports import recover
 from . import empty_shards, findings, fork_server
-from .fork_server import Asked, Gone
+from .fork_server import Asked, ForkServerGoneError
 from .plan import Plan
-from .store import Ended, Store, StoreTrouble, digest
+from .store import Ended, Store, StoreError, digest
 from .tasks import Task, arguments
 
 #: The exit codes of pytest with which a run came to its end.
@@ -31,7 +31,7 @@ _NOTHING = 5
 _TOLD = 600
 
 
-class Outcome(Struct, frozen=True):
+class TaskResult(Struct, frozen=True):
     """What came of a task: `ended`, or one sentence that says what went wrong, and whose fault that is."""
 
     task: Task
@@ -42,7 +42,7 @@ class Outcome(Struct, frozen=True):
     failure: str | None = None
 
 
-def perform(plan: Plan, task: Task, url: str) -> Outcome:
+def perform(plan: Plan, task: Task, url: str) -> TaskResult:
     """Perform a task, and keep what came of it in the store at `url`. Raises nothing that a task can cause."""
     target = next(one for one in plan.judged if one.name == task.target)
     with tempfile.TemporaryDirectory(prefix="tffs-campaign-") as name:
@@ -52,19 +52,19 @@ def perform(plan: Plan, task: Task, url: str) -> Outcome:
         try:
             code, printed = _pytest([*arguments(plan, target, task), f"--report-dir={reports}"], folder, plan.minutes)
         except TimeoutError:
-            return Outcome(task, failure=f"{task.id} took longer than {plan.minutes:g} minutes, and was ended")
-        except Gone as gone:
-            return Outcome(task, failure=f"{task.id}: {gone}")
+            return TaskResult(task, failure=f"{task.id} took longer than {plan.minutes:g} minutes, and was ended")
+        except ForkServerGoneError as gone:
+            return TaskResult(task, failure=f"{task.id}: {gone}")
         # A plan may have more shards than cases; all of its seeds have the same ones.
         is_empty = code == _NOTHING and task.kind == "shard"
         if code in (_USAGE, _NOTHING) and not is_empty:
-            return Outcome(task, usage=f"{task.id}: {_last(printed)}")
+            return TaskResult(task, usage=f"{task.id}: {_last(printed)}")
         try:
             report = None if is_empty else recover(reports / JOURNAL_NAME)
         except (ReportError, OSError) as error:
-            return Outcome(task, failure=f"{task.id} gave no journal ({error}): {_last(printed)}")
+            return TaskResult(task, failure=f"{task.id} gave no journal ({error}): {_last(printed)}")
         if report is not None and (code not in _DONE or report.suite.duration is None):
-            return Outcome(task, failure=f"{task.id} ended with exit code {code}: {_last(printed)}")
+            return TaskResult(task, failure=f"{task.id} ended with exit code {code}: {_last(printed)}")
         result = packed(reports, folder)
         ended = Ended(
             number=task.number,
@@ -77,9 +77,9 @@ def perform(plan: Plan, task: Task, url: str) -> Outcome:
         found = list(findings.found(report, task.target, task.id, ended.ended, reports / TRACES)) if report else []
     try:
         new = Store(url).keep(task, result, ended, found)
-    except StoreTrouble as trouble:
-        return Outcome(task, store=str(trouble))
-    return Outcome(task, ended=ended, new=new)
+    except StoreError as trouble:
+        return TaskResult(task, store=str(trouble))
+    return TaskResult(task, ended=ended, new=new)
 
 
 def packed(reports: Path, folder: Path) -> bytes:
@@ -117,7 +117,7 @@ def unpacked(result: bytes, folder: Path) -> Path:
 
 
 def _pytest(given: list[str], folder: Path, minutes: float) -> tuple[int, str]:
-    """Run pytest; its exit code, and what it printed. Raises TimeoutError and Gone."""
+    """Run pytest; its exit code, and what it printed. Raises TimeoutError and ForkServerGoneError."""
     printed = folder / "printed"
     options = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--color=no", "-o", "addopts="]
     options += ["-p", empty_shards.__name__]

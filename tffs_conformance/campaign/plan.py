@@ -24,7 +24,7 @@ _OWN = ("--plugin", "--tier", "--shard", "--seed", "--examples", "--report-dir",
         "--env", "--scheme", "--root", "--backing", "-n")  # fmt: skip
 
 
-class BadPlan(Exception):
+class BadPlanError(Exception):
     """A plan cannot be read or makes no sense. The text is one sentence."""
 
 
@@ -87,40 +87,40 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def read(path: Path) -> Plan:
-    """The plan that a file has. Raises BadPlan."""
+    """The plan that a file has. Raises BadPlanError."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadPlan(f"{path} is no TOML: {error}") from None
+        raise BadPlanError(f"{path} is no TOML: {error}") from None
     except OSError as error:
-        raise BadPlan(f"{path} cannot be read: {error.strerror}") from None
+        raise BadPlanError(f"{path} cannot be read: {error.strerror}") from None
     plan = parsed(tables, str(path))
     folder = path.absolute().parent
     return replace(plan, targets=tuple(_placed(target, folder) for target in plan.targets))
 
 
 def parsed(tables: Mapping[str, Any], where: str) -> Plan:
-    """The plan that plain values stand for. Raises BadPlan, whose sentence begins with `where`."""
+    """The plan that plain values stand for. Raises BadPlanError, whose sentence begins with `where`."""
     try:
         plan = msgspec.convert(tables, Plan)
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at ")
         place = place.strip("`").removeprefix("$").lstrip(".") or "the plan"
-        raise BadPlan(f"{where}: {printable(place)}: {printable(what)}") from None
+        raise BadPlanError(f"{where}: {printable(place)}: {printable(what)}") from None
     for target in plan.targets:
         if (target.plugin is None) == (target.profile is None):
-            raise BadPlan(f"{where}: the target {target.name!r} needs either `plugin` or `profile`")
+            raise BadPlanError(f"{where}: the target {target.name!r} needs either `plugin` or `profile`")
     for one in (*plan.targets, *plan.conditions):
         for option in one.options:
             if option.partition("=")[0] in _OWN or not option.startswith("-"):
-                raise BadPlan(
+                raise BadPlanError(
                     f"{where}: {one.name!r} has the option {printable(option)!r}, which a campaign gives itself"
                 )
     names = [target.name for target in plan.judged]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise BadPlan(f"{where}: the target {twice!r} is named twice")
+        raise BadPlanError(f"{where}: the target {twice!r} is named twice")
     if not plan.shards and not plan.histories.seeds:
-        raise BadPlan(f"{where}: with `shards = 0` and no `seeds` in [histories] there is nothing to do")
+        raise BadPlanError(f"{where}: with `shards = 0` and no `seeds` in [histories] there is nothing to do")
     return plan
 
 

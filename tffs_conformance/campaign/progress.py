@@ -5,14 +5,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .status import Status
+from .status import CampaignProgress
 
 #: Seconds from line to line in a log.
 EVERY = 30.0
 
 
 @contextmanager
-def shown(status: Status, every: float = EVERY) -> Iterator[tuple[Callable[[Status], None], Callable[[str], None]]]:
+def shown(
+    status: CampaignProgress, every: float = EVERY
+) -> Iterator[tuple[Callable[[CampaignProgress], None], Callable[[str], None]]]:
     """Two functions for as long as a campaign runs: one shows how far it is, the other says a sentence."""
     # An extra, as Dask is.
     from rich.console import Console  # noqa: PLC0415
@@ -33,7 +35,7 @@ def shown(status: Status, every: float = EVERY) -> Iterator[tuple[Callable[[Stat
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(status.plan.name, total=status.tasks, completed=status.ended, more="")
 
-        def show(now: Status) -> None:
+        def show(now: CampaignProgress) -> None:
             more = f"{now.rate:.1f}/min, {now.histories} histories, {now.findings} findings"
             bar.update(task, completed=now.ended, more=more)
 
@@ -48,7 +50,7 @@ class _Lines:
         self._next = time.monotonic()
         self._told = -1
 
-    def show(self, status: Status) -> None:
+    def show(self, status: CampaignProgress) -> None:
         """Say how far it is, if it is time."""
         if status.ended != self._told and (time.monotonic() >= self._next or status.ended == status.tasks):
             print(status.line(), file=sys.stderr, flush=True)

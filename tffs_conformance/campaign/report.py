@@ -30,7 +30,7 @@ AT_A_TIME = 24
 def reports(store: Store, plan: Plan, out: Path) -> Iterator[tuple[str, Report]]:
     """Write a report of each target that has a result into a folder below `out`; the target and its report.
 
-    Raises StoreTrouble, ReportError (results that are not of one suite), OSError.
+    Raises StoreError, ReportError (results that are not of one suite), OSError.
     """
     for target in plan.judged:
         report = _merged(store, _ended(store, plan, target.name), out / target.name)

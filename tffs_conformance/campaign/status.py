@@ -14,7 +14,7 @@ MINUTES = 10
 
 
 @dataclass
-class Status:
+class CampaignProgress:
     """Counts of a campaign. `quiet` counts the histories since the last new difference, `last` is when a task ended.
 
     Times are in seconds since the epoch. It takes the same memory however many tasks there are.
@@ -76,13 +76,13 @@ class Status:
         return ", ".join(parts)
 
 
-def read(store: Store) -> Status:
-    """How far the campaign of a store is. Raises BadPlan where it has none, and StoreTrouble."""
+def read(store: Store) -> CampaignProgress:
+    """How far the campaign of a store is. Raises BadPlanError where it has none, and StoreError."""
     plan, began = store.plan()
     found = newest = 0
     for one in store.findings():
         found, newest = found + 1, max(newest, one.ended)
-    status = Status(plan, began, total(plan), newest=newest)
+    status = CampaignProgress(plan, began, total(plan), newest=newest)
     for block in blocks(plan):
         for entry in store.ended(block).values():
             status.add(entry)
@@ -90,7 +90,7 @@ def read(store: Store) -> Status:
     return status
 
 
-def told(found: Found) -> str:
+def finding_line(found: Found) -> str:
     """A finding on one line."""
     where = f"{found.case}, seed {found.seed}" if found.seed else found.case
     return f"{found.target}: {found.clause} ({where}): expected {found.expected}, got {found.got}"

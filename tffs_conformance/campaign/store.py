@@ -17,13 +17,13 @@ from msgspec import Struct
 
 from ..reports import plain
 from .findings import Found
-from .plan import BadPlan, Plan
+from .plan import BadPlanError, Plan
 from .tasks import Block, Task
 
 PLAN = "plan.json"
 
 
-class StoreTrouble(Exception):
+class StoreError(Exception):
     """The store cannot be read or written: it is full, or out of reach. The text is one sentence."""
 
 
@@ -54,14 +54,14 @@ class Ended(Struct, frozen=True):
 
 
 class Store:
-    """A store at a URL of fsspec, or in a directory. Every method raises StoreTrouble where it cannot do its work."""
+    """A store at a URL of fsspec, or in a directory. Every method raises StoreError where it cannot do its work."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         try:
             self._fs, self._root = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
-            raise BadPlan(f"--store={url}: {error}") from None
+            raise BadPlanError(f"--store={url}: {error}") from None
         self._is_local = "file" in self._fs.protocol
 
     # The plan --------------------------------------------------------------------------------------------------------
@@ -69,25 +69,27 @@ class Store:
     def claim(self, plan: Plan, suite: str) -> int:
         """Take the store for this plan and suite, or go on with it; when it began, in seconds since the epoch.
 
-        Raises BadPlan where the store belongs to others: what two suites found makes no report.
+        Raises BadPlanError where the store belongs to others: what two suites found makes no report.
         """
         kept = self._json(PLAN)
         if kept is None:
             kept = {"identity": plan.identity, "suite": suite, "began": int(time.time()), "plan": plain.plain(plan)}
             self._write(PLAN, json.dumps(kept, indent=1).encode())
         if kept["identity"] != plan.identity:
-            raise BadPlan(f"{self.url} has the results of another plan: choose another store, or take its own plan")
+            raise BadPlanError(
+                f"{self.url} has the results of another plan: choose another store, or take its own plan"
+            )
         if kept["suite"] != suite:
-            raise BadPlan(
+            raise BadPlanError(
                 f"{self.url} has the results of the suite {kept['suite']}, and this is {suite}: choose another store"
             )
         return int(kept["began"])
 
     def plan(self) -> tuple[Plan, int]:
-        """The plan that the store belongs to, and when it began. Raises BadPlan where there is none."""
+        """The plan that the store belongs to, and when it began. Raises BadPlanError where there is none."""
         kept = self._json(PLAN)
         if kept is None:
-            raise BadPlan(f"{self.url} is no store of a campaign: it has no {PLAN}")
+            raise BadPlanError(f"{self.url} is no store of a campaign: it has no {PLAN}")
         return plain.typed(kept["plan"], Plan), int(kept["began"])
 
     # Results ---------------------------------------------------------------------------------------------------------
@@ -113,7 +115,7 @@ class Store:
         """What a task gave."""
         content = self._read(f"results/{ended.digest}")
         if content is None or digest(content) != ended.digest:
-            raise StoreTrouble(f"{self.url}: results/{ended.digest} is missing or not what its name says")
+            raise StoreError(f"{self.url}: results/{ended.digest} is missing or not what its name says")
         return content
 
     def findings(self) -> Iterator[Found]:
@@ -172,8 +174,8 @@ class Store:
         except OSError as error:
             raise self._trouble("write", name, error) from error
 
-    def _trouble(self, what: str, name: str, error: OSError) -> StoreTrouble:
-        return StoreTrouble(f"the store {self.url} cannot {what} {name}: {error.strerror or error}")
+    def _trouble(self, what: str, name: str, error: OSError) -> StoreError:
+        return StoreError(f"the store {self.url} cannot {what} {name}: {error.strerror or error}")
 
 
 def digest(content: bytes) -> str:

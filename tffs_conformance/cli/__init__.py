@@ -1,35 +1,56 @@
 """The command line beside pytest: one module a command."""
 
+import importlib
 from typing import Any
 
 import click
 
 from .. import __version__
-from ..harness.native import NativePartsMissing
-from .abi import abi
-from .campaign import campaign
-from .config import config
-from .doctor import doctor
-from .explain import explain
-from .host import host
-from .list import list_
-from .new import new
-from .probe import probe
-from .publish import publish
-from .report import report
-from .services import services
-from .site import site
-from .waivers import update_waivers, waive
+from ..harness.native import NativePartsMissingError
+
+#: The commands, each in the module of its name or in the one that follows; a module is imported for its own command
+#: alone, because the libraries of some take longer to import than most commands to run.
+COMMANDS = {
+    "new": "",
+    "list": "",
+    "explain": "",
+    "abi": "",
+    "report": "",
+    "config": "",
+    "doctor": "",
+    "host": "",
+    "probe": "",
+    "publish": "",
+    "site": "",
+    "services": "",
+    "campaign": "",
+    "waive": "waivers",
+    "update-waivers": "waivers",
+}
 
 
 class Commands(click.Group):
     """The commands; in a bare clone some of them lack what they need, and say so in a sentence."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order of the alphabet."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{COMMANDS[cmd_name] or cmd_name}", __name__)
+        found: click.Command = next(
+            one for one in vars(module).values() if isinstance(one, click.Command) and one.name == cmd_name
+        )
+        return found
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was given."""
         try:
             return super().invoke(ctx)
-        except NativePartsMissing as missing:
+        except NativePartsMissingError as missing:
             raise click.ClickException(str(missing)) from None
 
 
@@ -46,23 +67,3 @@ def main() -> None:
 
     These commands say what it checks and read what it wrote.
     """
-
-
-for command in (
-    new,
-    list_,
-    explain,
-    abi,
-    report,
-    config,
-    doctor,
-    host,
-    probe,
-    publish,
-    site,
-    services,
-    campaign,
-    waive,
-    update_waivers,
-):
-    main.add_command(command)

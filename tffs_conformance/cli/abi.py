@@ -8,7 +8,7 @@ import click
 from ..harness.shared_object import abi as loader
 from ..harness.shared_object.abi import Abi, Symbols
 from ..harness.shared_object.demangle import demangled
-from ..harness.shared_object.elf import NotElf
+from ..harness.shared_object.elf import NotElfError
 from ..harness.targets.shipped import plugin_path
 from ..reports.escape import printable
 from ..reports.model.abi import REMEDY, spans
@@ -30,10 +30,10 @@ def abi(plugin: str, every: bool) -> None:
     """
     path = plugin_path(plugin)
     try:
-        found = loader.of(path)
+        found = loader.read(path)
     except OSError as error:
         raise click.UsageError(f"{printable(plugin)} cannot be read: {error.strerror}") from error
-    except NotElf as error:
+    except NotElfError as error:
         raise click.UsageError(f"{printable(plugin)} is no shared object: {printable(str(error))}") from error
     most = None if every else FEW
     click.echo(f"{path.name} names {', '.join(map(printable, found.libraries)) or 'no library'}")

@@ -7,10 +7,10 @@ import click
 
 from .. import __version__
 from ..campaign import engine, plan, report, status
-from ..campaign.driver import SURROUNDINGS, USAGE, Broken, Driver
-from ..campaign.plan import BadPlan, Plan
+from ..campaign.driver import SURROUNDINGS, USAGE, CampaignBrokenError, Driver
+from ..campaign.plan import BadPlanError, Plan
 from ..campaign.progress import shown
-from ..campaign.store import Store, StoreTrouble
+from ..campaign.store import Store, StoreError
 from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.model.report import REPORT_NAME
@@ -83,11 +83,11 @@ def run(file: Path, scheduler: str | None, url: str, workers: int, patience: flo
             driver = Driver(asked, store, client, begun, patience, show, say)
             why = driver.run()
             show(begun)
-    except BadPlan as error:
+    except BadPlanError as error:
         raise ended(USAGE, str(error)) from None
-    except Broken as broken:
+    except CampaignBrokenError as broken:
         raise ended(broken.code, printable(str(broken))) from None
-    except (StoreTrouble, engine.NoEngine) as error:
+    except (StoreError, engine.NoEngineError) as error:
         raise ended(SURROUNDINGS, str(error)) from None
     except KeyboardInterrupt:
         raise ended(2, "interrupted; the same command goes on from here") from None
@@ -104,9 +104,9 @@ def status_(url: str) -> None:
         now = status.read(store)
         click.echo(f"{now.plan.name}: {now.line()}")
         _tell_findings(store)
-    except BadPlan as error:
+    except BadPlanError as error:
         raise ended(USAGE, str(error)) from None
-    except StoreTrouble as error:
+    except StoreError as error:
         raise ended(SURROUNDINGS, str(error)) from None
 
 
@@ -118,9 +118,9 @@ def report_(url: str, out: Path | None) -> None:
     try:
         store = Store(_anywhere(url))
         asked, _ = store.plan()
-    except BadPlan as error:
+    except BadPlanError as error:
         raise ended(USAGE, str(error)) from None
-    except StoreTrouble as error:
+    except StoreError as error:
         raise ended(SURROUNDINGS, str(error)) from None
     raise SystemExit(_finish(store, asked, out or Path("tffs-report") / asked.name))
 
@@ -136,7 +136,7 @@ def _finish(store: Store, asked: Plan, out: Path) -> int:
         for name in absent:
             click.echo(f"{name}: no case of it was run")
         found = _tell_findings(store)
-    except (StoreTrouble, ReportError, OSError) as error:
+    except (StoreError, ReportError, OSError) as error:
         raise ended(SURROUNDINGS, str(error)) from None
     return 0 if report.is_good(verdicts.values()) and not absent and not found else 1
 
@@ -145,7 +145,7 @@ def _tell_findings(store: Store) -> int:
     count = 0
     for count, one in enumerate(store.findings(), start=1):
         if count <= TOLD:
-            click.echo(f"  {printable(status.told(one))}")
+            click.echo(f"  {printable(status.finding_line(one))}")
     if count > TOLD:
         click.echo(f"  and {count - TOLD} more findings")
     return count

@@ -9,16 +9,16 @@ import click
 import pytest
 
 from .. import __version__
-from ..harness.hosting.loader import Blocked, Loader
+from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.launchers.local import Local
-from ..harness.native import NativePartsMissing, native_directory
-from ..harness.ops.outcomes import Died
+from ..harness.native import NativePartsMissingError, native_directory
+from ..harness.ops.outcomes import DiedError
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
 from ..suite.contract.catalogue import Level, catalogue
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Requirement:
     """One thing: whether it is there, and what follows."""
 
     name: str
@@ -27,10 +27,10 @@ class Finding:
     detail: str
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[Requirement]:
     """Look at everything."""
     linux = platform.system() == "Linux"
-    yield Finding("Linux", linux, True, platform.platform() if linux else "the host runs on Linux only")
+    yield Requirement("Linux", linux, True, platform.platform() if linux else "the host runs on Linux only")
     yield _host()
     for tool, use, package in (
         ("c++", "builds plugins and the suite's native parts", "g++"),
@@ -39,21 +39,21 @@ def findings() -> Iterator[Finding]:
         ("docker", "runs the services of the dragonfly plugin", "docker.io"),
     ):
         path = shutil.which(tool)
-        yield Finding(tool, path is not None, False, path or f"{use}; on Debian: apt-get install {package}")
+        yield Requirement(tool, path is not None, False, path or f"{use}; on Debian: apt-get install {package}")
     for plugin in shipped().values():
         if plugin.debian_packages:
             library = _library(plugin)
-            yield Finding(plugin.name, bool(library), False, library or f"the plugin is not built; {plugin.advice}")
+            yield Requirement(plugin.name, bool(library), False, library or f"the plugin is not built; {plugin.advice}")
 
 
 def _library(plugin: ShippedPlugin) -> str | None:
     try:
         return str(plugin.shared_object) if plugin.shared_object.is_file() else None
-    except NativePartsMissing:
+    except NativePartsMissingError:
         return None
 
 
-def _host() -> Finding:
+def _host() -> Requirement:
     try:
         directory = native_directory()
         loader = Loader(Local(), plugin_path("posix"), 10)
@@ -61,11 +61,11 @@ def _host() -> Finding:
             loader.load().host.close()
         finally:
             loader.close()
-    except NativePartsMissing as error:
-        return Finding("host", False, True, str(error))
-    except (Died, Blocked, OSError) as error:
-        return Finding("host", False, True, f"it does not start: {error}")
-    return Finding("host", True, True, f"{directory / 'tffs-host'} loads posix")
+    except NativePartsMissingError as error:
+        return Requirement("host", False, True, str(error))
+    except (DiedError, BlockedError, OSError) as error:
+        return Requirement("host", False, True, f"it does not start: {error}")
+    return Requirement("host", True, True, f"{directory / 'tffs-host'} loads posix")
 
 
 @click.command()

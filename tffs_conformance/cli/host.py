@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ..harness.native import NativePartsMissing, portable_host
+from ..harness.native import NativePartsMissingError, portable_host
 
 
 @click.command()
@@ -24,7 +24,7 @@ def host(folder: Path) -> None:
     """
     try:
         program = portable_host()
-    except NativePartsMissing as error:
+    except NativePartsMissingError as error:
         raise click.ClickException(str(error)) from None
     folder.mkdir(parents=True, exist_ok=True)
     click.echo(shutil.copy2(program, folder))

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from ..harness.native import NativePartsMissing, native_directory
+from ..harness.native import NativePartsMissingError, native_directory
 from ..harness.shared_object import runtimes
 from ..harness.targets.shipped import shipped
 from ..reports.escape import printable
 from ..reports.model.report import Report
-from ..reports.publish import NotPublishable
+from ..reports.publish import NotPublishableError
 from ..reports.publish import publish as put
 from .report.reading import load
 
@@ -50,7 +50,7 @@ def publish(path: Path, name: str | None, version: str | None, into: Path) -> No
             folders=own_folders(),
         ):
             click.echo(f"written: {written}")
-    except (NotPublishable, OSError) as error:
+    except (NotPublishableError, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -58,7 +58,7 @@ def own_folders() -> list[Path]:
     """The folders of this machine that a report may name."""
     folders = [Path.cwd(), runtimes.cache()]
     # From a bare clone reports can be published, too.
-    with contextlib.suppress(NativePartsMissing):
+    with contextlib.suppress(NativePartsMissingError):
         folders.append(native_directory().parent)
     return folders
 

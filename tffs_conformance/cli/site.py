@@ -7,7 +7,7 @@ import click
 from ..reports.errors import ReportError
 from ..reports.site import folder
 from ..reports.site.pages import pages
-from ..reports.site.releases import NoSite, read
+from ..reports.site.releases import NoSiteError, read
 from .publish import PUBLISHED
 
 
@@ -39,6 +39,6 @@ def site(out: Path, published: Path, source: str | None) -> None:
         plugins = read(published)
         folder.claim(out)
         count = folder.write(out, pages(plugins, source))
-    except (NoSite, ReportError, OSError) as error:
+    except (NoSiteError, ReportError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"written: {out / 'index.html'} and {count - 1} more files")

@@ -13,25 +13,25 @@ from ..reports.model.verdicts import Verdict
 from ..suite.contract.catalogue import CONTRACT_VERSION
 from ..suite.engine.marks import TIERS
 from ..suite.judge.again import again
-from ..suite.judge.gate import Baseline, Held
-from .run_options import CHANGED, BadUsage, RunOptions
+from ..suite.judge.gate import Baseline, GateResult
+from .run_options import CHANGED, BadUsageError, RunOptions
 from .targets import PreparedTarget
 
 
 def read(options: RunOptions) -> list[Baseline]:
-    """The baselines of a run, usable as far as can be seen without its targets. Raises BadUsage."""
+    """The baselines of a run, usable as far as can be seen without its targets. Raises BadUsageError."""
     found = []
     for given in options.baselines:
         try:
             report = document.load(Path(given))
         except OSError as error:
-            raise BadUsage(f"--baseline={given}: {error.strerror}") from error
+            raise BadUsageError(f"--baseline={given}: {error.strerror}") from error
         except ReportError as error:
-            raise BadUsage(f"--baseline: {error}") from error
+            raise BadUsageError(f"--baseline: {error}") from error
         # What it saw is held to the rules that this run is held to.
         judged = again(report)
         if wrong := _partial(judged) or _of_another_suite(report) or _otherwise_made(report, options):
-            raise BadUsage(f"--baseline={given} cannot be used: {wrong}")
+            raise BadUsageError(f"--baseline={given} cannot be used: {wrong}")
         found.append(Baseline(given, judged, known=report.clauses))
     return found
 
@@ -39,19 +39,24 @@ def read(options: RunOptions) -> list[Baseline]:
 def paired(
     baselines: Sequence[Baseline], prepared: Sequence[PreparedTarget], options: RunOptions
 ) -> dict[str, Baseline]:
-    """The baseline of each target by its name; none without --gate. Raises BadUsage where one is of something else."""
+    """The baseline of each target by its name; none without --gate.
+
+    Raises BadUsageError where one is of something else.
+    """
     if not options.gate:
         return {}
     if len(baselines) != len(prepared):
-        raise BadUsage(f"--baseline was given {len(baselines)} times for {len(prepared)} targets: they pair up")
+        raise BadUsageError(f"--baseline was given {len(baselines)} times for {len(prepared)} targets: they pair up")
     several = len(prepared) > 1
     folders = [options.reports, *(options.report_directory(one.target.name, several) for one in prepared)]
     written = [path for folder in folders if (path := folder / REPORT_NAME).exists()]
     for baseline, one in zip(baselines, prepared, strict=True):
         if wrong := _of_another_target(baseline.report, one):
-            raise BadUsage(f"--baseline={baseline.given} cannot be used: {wrong}")
+            raise BadUsageError(f"--baseline={baseline.given} cannot be used: {wrong}")
         if any(path.samefile(baseline.given) for path in written):
-            raise BadUsage(f"--baseline={baseline.given} is what this run writes: keep the baseline somewhere else")
+            raise BadUsageError(
+                f"--baseline={baseline.given} is what this run writes: keep the baseline somewhere else"
+            )
     return {one.target.name: baseline for baseline, one in zip(baselines, prepared, strict=True)}
 
 
@@ -124,11 +129,11 @@ def held(
     reports: Mapping[str, Report],
     baselines: Mapping[str, Baseline],
     options: RunOptions,
-) -> dict[str, Held]:
+) -> dict[str, GateResult]:
     """Each report held to the baseline of its target, where there is one."""
     kinds = [Verdict.VIOLATION, *map(Verdict, options.fail_on)]
     return {
-        name: Held(baselines[name], report, kinds, CHANGED in options.failing)
+        name: GateResult(baselines[name], report, kinds, CHANGED in options.failing)
         for name, report in reports.items()
         if name in baselines
     }

@@ -16,7 +16,7 @@ from ..reports.patterns import fits
 from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
 from ..suite.engine.collect import Listed
-from .run_options import BadUsage, RunOptions
+from .run_options import BadUsageError, RunOptions
 
 #: What the node ids of our cases begin with.
 NODES = "tffs/"
@@ -161,7 +161,7 @@ class Wanted:
         return frozenset(case.id.partition("[")[0] for case in self.in_tier() if self.has(case))
 
     def hold(self) -> None:
-        """Raise BadUsage where a pattern fits nothing, with names that are near to it."""
+        """Raise BadUsageError where a pattern fits nothing, with names that are near to it."""
         if not (self.clauses or self.cases):
             return
         cases = self.in_tier()
@@ -171,9 +171,9 @@ class Wanted:
         ):
             for pattern in patterns:
                 if not any(_is_of(name, (pattern,)) for name in fitting):
-                    raise BadUsage(f"{option}={pattern}: {self._why(pattern, known)}")
+                    raise BadUsageError(f"{option}={pattern}: {self._why(pattern, known)}")
         if not any(map(self.has, cases)):
-            raise BadUsage("--clause and --case: no case fits both")
+            raise BadUsageError("--clause and --case: no case fits both")
 
     def _why(self, pattern: str, known: list[str]) -> str:
         if any(_is_of(name, (pattern,)) for name in known):

@@ -35,10 +35,10 @@ def lines(then: Report, now: Report, found: Comparison, *, width: int, verbosity
         yield from wrapped(f"{when:<6}", what, columns)
     for one in found.differences:
         yield from wrapped("differs  ", f"{one.what}: {one.then} → {one.now}", columns)
-    yield from broken(now, found.of(Kind.BROKEN), columns, most)
+    yield from broken(now, found.of_kinds(Kind.BROKEN), columns, most)
     yield from no_longer_executed(found, columns, most)
     for kind, title in _TOLD:
-        yield from told(title, found.of(kind), columns, most, detailed=kind is Kind.CHANGED)
+        yield from change_lines(title, found.of_kinds(kind), columns, most, detailed=kind is Kind.CHANGED)
     for title, names in (
         ("cases that are new", found.cases_added),
         ("cases that are gone", found.cases_removed),
@@ -55,7 +55,7 @@ def lines(then: Report, now: Report, found: Comparison, *, width: int, verbosity
 
 def in_short(found: Comparison) -> str:
     """What is worse, and what is fixed, in a few words."""
-    counted = [(_clauses(found.of(Kind.BROKEN)), "newly broken"), (_clauses(found.of(Kind.FIXED)), "fixed")]
+    counted = [(_clauses(found.of_kinds(Kind.BROKEN)), "newly broken"), (_clauses(found.of_kinds(Kind.FIXED)), "fixed")]
     said = [f"{number(len(names), 'clause')} {what}" for names, what in counted if names]
     if gone := found.clauses_no_longer_executed:
         said.append(f"{number(len(gone), 'clause')} no longer executed")
@@ -117,7 +117,7 @@ def no_longer_executed(found: Comparison, columns: int, most: int | None = SHOWN
             yield from wrapped(f"  … and {len(rest)} more: ", few(rest), columns)
 
 
-def told(
+def change_lines(
     title: str, changes: Collection[Change], columns: int, most: int | None = SHOWN, *, detailed: bool = False
 ) -> Iterator[Line]:
     """Changes of one kind by clause; `detailed` with what they got then and get now."""

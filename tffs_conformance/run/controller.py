@@ -25,7 +25,7 @@ from ..suite.engine.knowledge import NOTHING, Knowledge
 from ..suite.engine.workbench import Workbench
 from ..suite.judge.course import Course
 from ..suite.judge.exit_code import exit_code
-from ..suite.judge.gate import Baseline, Held
+from ..suite.judge.gate import Baseline, GateResult
 from ..suite.judge.reports import finish
 from . import baselines, collection, gate_text, github, services, targets
 from .interrupts import Interrupts
@@ -33,7 +33,7 @@ from .journals import open_journals
 from .outcome import WarningsAside
 from .remarks import remarks
 from .report_folders import ReportFolders
-from .run_options import BadUsage, RunOptions
+from .run_options import BadUsageError, RunOptions
 from .selection import stops
 from .session import Session
 from .spared_import import spare_hypothesis
@@ -53,7 +53,7 @@ class Controller(Session):
         baselines: Mapping[str, Baseline],
         interrupts: Interrupts,
         reports: dict[str, Report],
-        held: dict[str, Held],
+        held: dict[str, GateResult],
     ) -> None:
         super().__init__(config, options, [one.target for one in prepared], waivers, interrupts)
         self._prepared = prepared
@@ -73,9 +73,9 @@ class Controller(Session):
 
     @classmethod
     def begin(cls, config: pytest.Config) -> Self:
-        """Read what the user gave, start services, and look at the plugins. Raises BadUsage."""
+        """Read what the user gave, start services, and look at the plugins. Raises BadUsageError."""
         reports: dict[str, Report] = {}
-        held: dict[str, Held] = {}
+        held: dict[str, GateResult] = {}
         github.attend(config, reports, held)
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
@@ -108,11 +108,11 @@ class Controller(Session):
         return self._knowledge[target]
 
     def aim(self) -> None:
-        """Look at the targets, and collect no more than what can be run of them. Raises BadUsage."""
+        """Look at the targets, and collect no more than what can be run of them. Raises BadUsageError."""
         super().aim()
         for name in self.targets:
             if wrong := self.knowledge(name).wrong_backing:
-                raise BadUsage(wrong)
+                raise BadUsageError(wrong)
         if not self.usable:
             # What is left is done before workers have started.
             self.config.option.dist = "no"

@@ -7,11 +7,11 @@ from ..reports.forms.lines import Line, fitting, wrapped
 from ..reports.model.counts import number
 from ..reports.model.verdicts import Verdict
 from ..suite.judge.compare import Kind
-from ..suite.judge.gate import Held
-from .comparison_text import SHOWN, broken, no_longer_executed, told
+from ..suite.judge.gate import GateResult
+from .comparison_text import SHOWN, broken, change_lines, no_longer_executed
 
 
-def lines(held: Held, *, width: int, verbosity: int = 0) -> Iterator[Line]:
+def lines(held: GateResult, *, width: int, verbosity: int = 0) -> Iterator[Line]:
     """The lines for one target, behind its summary."""
     columns = fitting(width)
     most = None if verbosity > 0 else SHOWN
@@ -26,19 +26,19 @@ def lines(held: Held, *, width: int, verbosity: int = 0) -> Iterator[Line]:
     yield from broken(held.report, [one for one in held.new if one.kind is Kind.BROKEN], columns, most)
     yield from no_longer_executed(held.found, columns, most)
     others = [one for one in held.new if one.kind is not Kind.BROKEN and not one.is_broken_otherwise]
-    yield from told("new, and --fail-on names it", others, columns, most)
+    yield from change_lines("new, and --fail-on names it", others, columns, most)
     changed = [one for one in held.found.changes if one.is_broken_otherwise]
-    yield from told("broken before, and now in another way", changed, columns, most, detailed=True)
+    yield from change_lines("broken before, and now in another way", changed, columns, most, detailed=True)
     for kind, title in (
         (Kind.UNSEEN, "broken before, and not checked now: nobody knows"),
         (Kind.FIXED, "fixed"),
     ):
-        yield from told(title, held.found.of(kind), columns, most)
+        yield from change_lines(title, held.found.of_kinds(kind), columns, most)
 
 
-def _old(held: Held) -> str:
+def _old(held: GateResult) -> str:
     """How many clauses are broken as they were."""
-    new = {(one.case, one.clause) for one in held.found.of(Kind.BROKEN)}
+    new = {(one.case, one.clause) for one in held.found.of_kinds(Kind.BROKEN)}
     old = {
         check.clause
         for case in held.report.cases

@@ -14,7 +14,7 @@ import pytest
 
 from ..reports.forms import github, markdown
 from ..reports.model.report import Report
-from ..suite.judge.gate import Held
+from ..suite.judge.gate import GateResult
 
 #: Bytes that the summary of one step may have. GitHub refuses all of a larger one.
 LIMIT = 1 << 20
@@ -22,7 +22,7 @@ LIMIT = 1 << 20
 _LEAST = 2000
 
 
-def attend(config: pytest.Config, reports: Mapping[str, Report], held: Mapping[str, Held]) -> None:
+def attend(config: pytest.Config, reports: Mapping[str, Report], held: Mapping[str, GateResult]) -> None:
     """Where this is a job of GitHub's, say at the end of the run what `reports` and gates hold by then, by target."""
     if is_there():
         stack = ExitStack()
@@ -50,7 +50,7 @@ def no_commands() -> Iterator[None]:
         _print(github.go_on(token))
 
 
-def say(reports: Mapping[str, Report], held: Mapping[str, Held]) -> None:
+def say(reports: Mapping[str, Report], held: Mapping[str, GateResult]) -> None:
     """Print the annotations, and append to the summary of the step."""
     gates = {name: github.Gated({change.clause for change in one.new}, one.reasons) for name, one in held.items()}
     for line in github.annotations(reports.values(), gates):

@@ -11,7 +11,7 @@ from ..reports.model.report import REPORT_NAME
 from ..reports.model.waivers import Waiver
 from ..suite.contract import catalogue, claims
 from .commit import commit
-from .run_options import BadUsage, RunOptions
+from .run_options import BadUsageError, RunOptions
 from .targets import PreparedTarget
 
 
@@ -21,7 +21,7 @@ def open_journals(
     waivers: Mapping[str, Sequence[Waiver]],
     selection: tuple[str, ...],
 ) -> dict[str, Journal]:
-    """The journal of each target by its name. Raises BadUsage where one cannot be written."""
+    """The journal of each target by its name. Raises BadUsageError where one cannot be written."""
     clauses, digest = catalogue.for_report(), catalogue.current_digest()
     journals = {}
     if len(found) > 1:
@@ -56,5 +56,5 @@ def open_journals(
         try:
             journals[target.name] = Journal.open(directory, header, target.redaction)
         except OSError as error:
-            raise BadUsage(f"--report-dir: the report cannot be written: {error}") from error
+            raise BadUsageError(f"--report-dir: the report cannot be written: {error}") from error
     return journals

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from ..harness.hosting.loader import Blocked
+from ..harness.hosting.loader import BlockedError
 from ..harness.ops import paths
 from ..harness.ops.guard import Guard
 from ..harness.services import Measure, Running
@@ -20,7 +20,7 @@ _PIECE = 1 << 20
 _QUIET, _PATIENCE = 1.0, 15.0
 
 
-class WrongBytes(Exception):
+class WrongBytesError(Exception):
     """What was read is not what was written."""
 
 
@@ -37,7 +37,7 @@ def measure(target: Target, running: Running, what: Measure) -> Figures:
         before = running.figures()
         for who, node in nodes.items():
             if _read(node, name, what.size) != content:
-                raise WrongBytes(f"{who} does not read what is in the file")
+                raise WrongBytesError(f"{who} does not read what is in the file")
         after = _settled(running)
         bench.backing.delete(name)
     except Exception as error:
@@ -61,7 +61,7 @@ def _read(target: Target, name: str, size: int) -> bytes:
         filesystem: Any = bench.filesystem(bench.load("services"), Guard(target.root), [])
         opened = filesystem.new_random_access_file(paths.join(target.root, name))
         if opened.value is None:
-            raise Blocked(opened.op, f"{opened.code} {opened.message}")
+            raise BlockedError(opened.op, f"{opened.code} {opened.message}")
         got = b"".join(opened.value.read(offset, _PIECE).value.data for offset in range(0, size + 1, _PIECE))
         opened.value.cleanup()
         return got

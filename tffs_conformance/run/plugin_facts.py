@@ -9,15 +9,15 @@ from typing import Literal
 
 from ..harness.hosting import remote_file
 from ..harness.hosting.client import Host
-from ..harness.hosting.loader import Blocked, Loader
+from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.hosting.registration import Registration
 from ..harness.launchers.choice import launcher
-from ..harness.ops.outcomes import Died
+from ..harness.ops.outcomes import DiedError
 from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
 from ..harness.shared_object import abi
 from ..harness.shared_object.abi import Abi, Symbols
 from ..harness.shared_object.demangle import demangled
-from ..harness.shared_object.elf import NotElf
+from ..harness.shared_object.elf import NotElfError
 from ..harness.shared_object.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
 from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, REMEDY, AbiFacts, AbiSymbols
@@ -47,7 +47,7 @@ def see(
     runtime: Runtime,
     through: Sequence[str] = (),
 ) -> PluginSeen:
-    """Look at a plugin where its hosts run. Raises FileNotFoundError where it is not there, Lost.
+    """Look at a plugin where its hosts run. Raises FileNotFoundError where it is not there, HostLostError.
 
     One that lacks symbols is tried with all libraries of the runtime.
     """
@@ -75,15 +75,15 @@ def _content(host: Host, plugin: Path) -> bytes:
 def _told(plugin: Path, content: bytes | None) -> Abi | None:
     """What the file says; with `content` it is another machine's."""
     try:
-        return abi.of(plugin, content)
-    except NotElf:
+        return abi.read(plugin, content)
+    except NotElfError:
         return None
 
 
 def _registration(loader: Loader) -> Registration | None:
     try:
         loaded = loader.load()
-    except (Died, Blocked):
+    except (DiedError, BlockedError):
         return None
     loaded.host.close()
     return loaded.registration

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from .run_options import BadUsage
+from .run_options import BadUsageError
 
 
 class ReportFolders:
@@ -23,11 +23,11 @@ class ReportFolders:
                 descriptor = self._descriptors[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
                 _lock(descriptor, folder)
                 if not os.access(folder, os.W_OK):
-                    raise BadUsage(f"--report-dir: the report cannot be written: {folder} is not writable")
+                    raise BadUsageError(f"--report-dir: the report cannot be written: {folder} is not writable")
         except OSError as error:
             self.release()
-            raise BadUsage(f"--report-dir: the report cannot be written: {error}") from error
-        except BadUsage:
+            raise BadUsageError(f"--report-dir: the report cannot be written: {error}") from error
+        except BadUsageError:
             self.release()
             raise
 
@@ -45,6 +45,8 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise BadUsage(f"--report-dir: another run writes into {folder}, give this one a folder of its own") from None
+        raise BadUsageError(
+            f"--report-dir: another run writes into {folder}, give this one a folder of its own"
+        ) from None
     except OSError:
         return  # this file system knows no locks

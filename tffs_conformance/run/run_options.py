@@ -12,12 +12,12 @@ from typing import Any, Self
 
 import pytest
 
-from ..harness.native import STAND_IN, NativePartsMissing, native_directory
+from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..reports.forms import FORMS, Form
 from ..reports.model.header import Tier
 from ..suite.engine.marks import TIERS
 from ..suite.engine.target import EXAMPLES
-from ..suite.properties.traces import NotATrace, Trace
+from ..suite.properties.traces import NotATraceError, Trace
 from .options import Option, option
 
 #: The verdicts that --fail-on takes, as a user spells them.
@@ -32,7 +32,7 @@ EXIT_CODES = (
 )
 
 
-class BadUsage(Exception):
+class BadUsageError(Exception):
     """What a user gave is wrong; the text is one sentence that says how."""
 
 
@@ -49,13 +49,13 @@ def _seed(text: str) -> int:
 
 def _timeout(seconds: float) -> float:
     if not 0 < seconds < math.inf:
-        raise BadUsage("--call-timeout must be a number of seconds, more than 0")
+        raise BadUsageError("--call-timeout must be a number of seconds, more than 0")
     return seconds
 
 
 def _examples(number: int) -> int:
     if number <= 0:
-        raise BadUsage("--examples must be more than 0")
+        raise BadUsageError("--examples must be more than 0")
     return number
 
 
@@ -64,9 +64,9 @@ def _host_command(given: str) -> tuple[str, ...]:
     try:
         return tuple(word.replace("{host}", str(native_directory() / "tffs-host")) for word in shlex.split(given))
     except ValueError as error:
-        raise BadUsage(f"--host-command={given}: {error}") from error
-    except NativePartsMissing as error:
-        raise BadUsage(str(error)) from error
+        raise BadUsageError(f"--host-command={given}: {error}") from error
+    except NativePartsMissingError as error:
+        raise BadUsageError(str(error)) from error
 
 
 def _environment(entries: Sequence[str]) -> dict[str, str]:
@@ -74,9 +74,9 @@ def _environment(entries: Sequence[str]) -> dict[str, str]:
     for entry in entries:
         name, equals, value = entry.partition("=")
         if not name:
-            raise BadUsage(f"--env={entry}: NAME=VALUE is expected")
+            raise BadUsageError(f"--env={entry}: NAME=VALUE is expected")
         if not equals and name not in os.environ:
-            raise BadUsage(f"--env={name}: it is not set here, so it has to be --env={name}=VALUE")
+            raise BadUsageError(f"--env={name}: it is not set here, so it has to be --env={name}=VALUE")
         environment[name] = value if equals else os.environ[name]
     return environment
 
@@ -84,14 +84,14 @@ def _environment(entries: Sequence[str]) -> dict[str, str]:
 def _case_of(replay: str) -> str:
     try:
         return Trace.read(Path(replay)).case
-    except NotATrace as error:
-        raise BadUsage(f"--replay: {error}") from error
+    except NotATraceError as error:
+        raise BadUsageError(f"--replay: {error}") from error
 
 
 def _shard(text: str) -> tuple[int, int]:
     number, slash, shards = text.partition("/")
     if not (slash and number.isdecimal() and shards.isdecimal() and 1 <= int(number) <= int(shards)):
-        raise BadUsage(f"--shard={text}: I/N is expected, such as 1/3, with I from 1 to N")
+        raise BadUsageError(f"--shard={text}: I/N is expected, such as 1/3, with I from 1 to N")
     return int(number), int(shards)
 
 
@@ -99,7 +99,7 @@ def _fail_on(text: str) -> tuple[str, ...]:
     kinds = tuple(kind for kind in text.split(",") if kind)
     for kind in kinds:
         if kind not in (*FAILABLE, CHANGED):
-            raise BadUsage(f"--fail-on={kind}: choose from {', '.join((*FAILABLE, CHANGED))}")
+            raise BadUsageError(f"--fail-on={kind}: choose from {', '.join((*FAILABLE, CHANGED))}")
     return kinds
 
 
@@ -244,11 +244,11 @@ class RunOptions:
 
     @classmethod
     def of(cls, parsed: Any) -> Self:
-        """Read and check what pytest parsed. Raises BadUsage."""
+        """Read and check what pytest parsed. Raises BadUsageError."""
         given = {name: one.parsed(parsed) for name, one in declared()}
         for name, one in declared():
             if one.speaks and (given[name] == "" or (isinstance(given[name], tuple) and "" in given[name])):
-                raise BadUsage(f"--{one.name}= has no value")
+                raise BadUsageError(f"--{one.name}= has no value")
         values = {name: one.read(given[name]) if one.read else given[name] for name, one in declared()}
         _hold_gate(values["gate"], values["baselines"], values["failing"])
         if values["replay"]:
@@ -300,8 +300,8 @@ def _of_form(form: Form) -> Option:
 def _hold_gate(gate: bool, baselines: Sequence[str], failing: Sequence[str]) -> None:
     """Hold the options about an earlier report to each other."""
     if gate and not baselines:
-        raise BadUsage("--gate=no-new needs --baseline=REPORT.JSON, the report of an earlier run")
+        raise BadUsageError("--gate=no-new needs --baseline=REPORT.JSON, the report of an earlier run")
     if baselines and not gate:
-        raise BadUsage("--baseline is for --gate=no-new, which was not given")
+        raise BadUsageError("--baseline is for --gate=no-new, which was not given")
     if CHANGED in failing and not gate:
-        raise BadUsage(f"--fail-on={CHANGED} is for --gate=no-new, which was not given")
+        raise BadUsageError(f"--fail-on={CHANGED} is for --gate=no-new, which was not given")

@@ -10,7 +10,7 @@ import pytest
 
 from ..harness.targets.profile import Profile
 from ..harness.targets.shipped import compose_files
-from .run_options import BadUsage, RunOptions
+from .run_options import BadUsageError, RunOptions
 
 if TYPE_CHECKING:
     from ..harness.services import Running
@@ -47,21 +47,21 @@ class Given:
 def given(
     config: pytest.Config, options: RunOptions, plugins: Sequence[str], profiles: Sequence[Profile]
 ) -> list[Given]:
-    """What each plugin gets; the services are up then, and are removed when pytest ends. Raises BadUsage."""
+    """What each plugin gets; the services are up then, and are removed when pytest ends. Raises BadUsageError."""
     if not options.services:
         return [Given()] * len(plugins)
     composed = [
         (profiles[k].services if profiles else None) or compose_files().get(plugin) for k, plugin in enumerate(plugins)
     ]
     if not any(composed):
-        raise BadUsage(f"--services: {', '.join(plugins)} needs none, or a profile has to name them")
+        raise BadUsageError(f"--services: {', '.join(plugins)} needs none, or a profile has to name them")
     started = {path: _start(config, options, path) for path in dict.fromkeys(composed) if path is not None}
     return [started[path] if path else Given() for path in composed]
 
 
 def _start(config: pytest.Config, options: RunOptions, path: Path) -> Given:
     from ..harness import services
-    from ..harness.services import ComposeError, Missing, ServicesError
+    from ..harness.services import ComposeError, ServiceMissingError, ServicesError
 
     name = next((plugin for plugin, compose in compose_files().items() if compose == path), path.parent.name)
     try:
@@ -69,10 +69,10 @@ def _start(config: pytest.Config, options: RunOptions, path: Path) -> Given:
         # What a person's own compose file does not hand over under x-tffs, the profile knows by its fixed port.
         fixed = not compose.supply.environment and "{" not in (compose.supply.root or "")
         running = services.up(compose, name, keep=False, fixed_ports=fixed, say=_say, logs=options.reports / LOGS)
-    except Missing as missing:
+    except ServiceMissingError as missing:
         return Given(missing=str(missing))
     except (ComposeError, ServicesError) as error:
-        raise BadUsage(f"--services: {error}") from error
+        raise BadUsageError(f"--services: {error}") from error
     config.add_cleanup(running.stop)
     config.stash.setdefault(_RUNNING, []).append(running)
     return Given(

@@ -19,7 +19,7 @@ from ..reports.model.verdicts import Verdict
 from ..reports.model.waivers import Waiver
 from ..suite.engine import collect
 from ..suite.engine.case import Case
-from ..suite.engine.ending import conclude, performed
+from ..suite.engine.ending import conclude, run_case
 from ..suite.engine.knowledge import Knowledge
 from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
@@ -160,7 +160,7 @@ class Session(ABC):
         if case is None:
             return None
         given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-        performed(case, lambda one: pyfuncitem.obj(**(given | {"case": one})))
+        run_case(case, lambda one: pyfuncitem.obj(**(given | {"case": one})))
         return True
 
     @pytest.hookimpl(wrapper=True)

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..harness.launchers.launcher import Lost
-from ..harness.native import STAND_IN, NativePartsMissing, native_directory
+from ..harness.launchers.launcher import HostLostError
+from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
-from ..harness.shared_object.runtimes import NoRuntime, Runtime, find
+from ..harness.shared_object.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets import profile
 from ..harness.targets.profile import Profile, ProfileError
 from ..harness.targets.shipped import built, plugin_path, shipped
 from ..harness.through import interpreter
-from ..harness.through.interpreter import Interpreter, NoInterpreter
+from ..harness.through.interpreter import Interpreter, NoInterpreterError
 from ..reports.model.header import TargetFacts
 from ..reports.model.redaction import Redaction, looks_secret
-from ..suite.contract.claims import UnknownClaim, stated
+from ..suite.contract.claims import UnknownClaimError, stated
 from ..suite.engine.target import Target
 from .options import TRACES
 from .plugin_facts import PluginSeen, facts, see
-from .run_options import BadUsage, RunOptions
+from .run_options import BadUsageError, RunOptions
 from .services import Given
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[Given]]
 
 
 def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
-    """The targets of a run. Raises BadUsage for what can be seen to be wrong before any op."""
+    """The targets of a run. Raises BadUsageError for what can be seen to be wrong before any op."""
     profiles = [_profile(given) for given in options.profiles]
     plugins = options.plugins or tuple(_plugin_of(one) for one in profiles if one.plugin or not options.through)
     through = _through(options)
@@ -65,15 +65,15 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     )
     for name, values in paired:
         if values and len(values) != len(plugins):
-            raise BadUsage(f"{name} was given {len(values)} times, --plugin {len(plugins)} times: they pair up")
+            raise BadUsageError(f"{name} was given {len(values)} times, --plugin {len(plugins)} times: they pair up")
     try:
         native_directory()
-    except NativePartsMissing as error:
-        raise BadUsage(str(error)) from error
+    except NativePartsMissingError as error:
+        raise BadUsageError(str(error)) from error
     try:
         runtime = through.runtime if through else find(options.runtime, here=not options.host_command)
-    except NoRuntime as error:
-        raise BadUsage(f"--runtime: {error}") from error
+    except NoRuntimeError as error:
+        raise BadUsageError(f"--runtime: {error}") from error
     supplied = given(plugins, profiles)
     found: list[PreparedTarget] = []
     for k, plugin in enumerate(plugins):
@@ -81,7 +81,9 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
         found += _prepared(options, runtime, through, plugin, claimed, supplied[k], k)
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
-        raise BadUsage(f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own")
+        raise BadUsageError(
+            f"a target is named twice among {', '.join(names)}: give each plugin a file name of its own"
+        )
     return [
         replace(one, target=replace(one.target, traces=str(options.report_directory(name, len(found) > 1) / TRACES)))
         for one, name in zip(found, names, strict=True)
@@ -92,8 +94,8 @@ def _profile(given: str) -> Profile:
     try:
         read = profile.read(given)
         stated(read.claims)
-    except (ProfileError, UnknownClaim) as error:
-        raise BadUsage(f"--plugin-profile={given}: {error}") from error
+    except (ProfileError, UnknownClaimError) as error:
+        raise BadUsageError(f"--plugin-profile={given}: {error}") from error
     return read
 
 
@@ -106,7 +108,7 @@ def _supplied(services: Given, root: str | None) -> Profile:
 
 def _plugin_of(one: Profile) -> str:
     if one.plugin is None:
-        raise BadUsage(f"--plugin-profile={one.name} names no plugin: add --plugin, or [plugin] path")
+        raise BadUsageError(f"--plugin-profile={one.name} names no plugin: add --plugin, or [plugin] path")
     return one.plugin
 
 
@@ -120,11 +122,13 @@ def _through(options: RunOptions) -> Interpreter | None:
         return None
     for name, value in (("--host-command", options.host_command), ("--runtime", options.runtime != STAND_IN)):
         if value:
-            raise BadUsage(f"--through and {name} exclude each other: the ops go through the TensorFlow of that Python")
+            raise BadUsageError(
+                f"--through and {name} exclude each other: the ops go through the TensorFlow of that Python"
+            )
     try:
         return interpreter.find(options.through)
-    except NoInterpreter as error:
-        raise BadUsage(f"--through: {error}") from error
+    except NoInterpreterError as error:
+        raise BadUsageError(f"--through: {error}") from error
 
 
 def _prepared(
@@ -149,7 +153,7 @@ def _prepared(
         given, scheme, root, options.host_command, environment, options.timeout, runtime, through
     )
     if scheme == EVERY and root is not None:
-        raise BadUsage(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
+        raise BadUsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
     name = "tensorflow" if through and plugin == through.library else plugin.stem.removeprefix("lib")
     known_backing = shipped()[given].backing if given in shipped() else None
@@ -195,25 +199,25 @@ def _registered(
 ) -> tuple[Path, PluginSeen, list[str], str | None]:
     """The plugin, what was seen of it, its schemes, and the one to judge: `scheme`, or that of `root`, where known.
 
-    Raises BadUsage where the plugin has other schemes. One that it announces and does not register is no usage error:
-    the cases will tell why.
+    Raises BadUsageError where the plugin has other schemes. One that it announces and does not register is no usage
+    error: the cases will tell why.
     """
     option = "--host-command" if host_command else "--through" if through else "--runtime" if runtime.libraries else ""
     plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
     try:
         seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else ())
-    except Lost as lost:
-        raise BadUsage(f"{option}: {lost}" if option else str(lost)) from lost
+    except HostLostError as lost:
+        raise BadUsageError(f"{option}: {lost}" if option else str(lost)) from lost
     except FileNotFoundError:
-        raise BadUsage(f"--plugin={given}: there is no such file where the host runs") from None
+        raise BadUsageError(f"--plugin={given}: there is no such file where the host runs") from None
     known = list(seen.registration.registered) if seen.registration else []
     announced = {entry.scheme for entry in seen.registration.schemes} if seen.registration else set()
     if scheme is None and root is not None and paths.parse(root).scheme in announced:
         scheme = paths.parse(root).scheme
     if scheme is None and len(known) > 1:
-        raise BadUsage(f"--plugin={given} has several schemes, choose one with --scheme: {_named(known)}")
+        raise BadUsageError(f"--plugin={given} has several schemes, choose one with --scheme: {_named(known)}")
     if scheme not in (None, EVERY) and known and scheme not in announced:
-        raise BadUsage(f"--scheme={scheme}: {given} has {_named(known)}")
+        raise BadUsageError(f"--scheme={scheme}: {given} has {_named(known)}")
     return plugin, seen, known, scheme
 
 
@@ -225,20 +229,20 @@ def _named(schemes: Sequence[str]) -> str:
 def _found(given: str) -> Path:
     plugin = plugin_path(given)
     if plugin.is_dir():
-        raise BadUsage(f"--plugin={given} is a directory, a shared object is expected")
+        raise BadUsageError(f"--plugin={given} is a directory, a shared object is expected")
     if not plugin.is_file():
         if given in shipped():
             advice = shipped()[given].advice
-            raise BadUsage(f"--plugin={given}: it was not built, for want of libraries; {advice}")
+            raise BadUsageError(f"--plugin={given}: it was not built, for want of libraries; {advice}")
         names = ", ".join(built())
-        raise BadUsage(f"--plugin={given}: there is no such file, nor a plugin of that name ({names})")
+        raise BadUsageError(f"--plugin={given}: there is no such file, nor a plugin of that name ({names})")
     return plugin
 
 
 def only_target(
     given: str, scheme: str | None, root: str | None, environment: dict[str, str], timeout: float
 ) -> Target:
-    """One scheme of one plugin, without a profile. Raises BadUsage."""
+    """One scheme of one plugin, without a profile. Raises BadUsageError."""
     plugin, _, known, scheme = _registered(given, scheme, root, (), environment, timeout, Runtime())
     one = scheme if scheme is not None else known[0] if known else None
     name = plugin.stem.removeprefix("lib")
@@ -274,6 +278,6 @@ def _root(given: str, scheme: str | None, root: str | None) -> str | None:
     if scheme is None:
         return None  # the plugin does not get as far
     if root is not None and paths.parse(root).scheme != scheme:
-        raise BadUsage(f"--root={root} is not a URI of the scheme {_named([scheme])}, which {given} has")
+        raise BadUsageError(f"--root={root} is not a URI of the scheme {_named([scheme])}, which {given} has")
     base = root if root is not None else f"{scheme}:///tmp" if scheme else "/tmp"
     return paths.join(base, f"tffs-{secrets.token_hex(6)}")

@@ -10,7 +10,7 @@ from ..suite.contract.catalogue import catalogue
 from ..suite.engine import collect
 from ..suite.engine.marks import UNDEFINED
 from ..suite.judge.waivers import counted, hold_to
-from .run_options import BadUsage
+from .run_options import BadUsageError
 
 
 def fitting(waivers: list[Waiver]) -> list[Waiver]:
@@ -24,9 +24,9 @@ def fitting(waivers: list[Waiver]) -> list[Waiver]:
 
 
 def waivers(given: Sequence[str], targets: Sequence[str]) -> dict[str, list[Waiver]]:
-    """The waivers of each target by its name; `given` is one file for all or one for each. Raises BadUsage."""
+    """The waivers of each target by its name; `given` is one file for all or one for each. Raises BadUsageError."""
     if len(given) > 1 and len(given) != len(targets):
-        raise BadUsage(f"--waivers was given {len(given)} times for {len(targets)} targets: they pair up")
+        raise BadUsageError(f"--waivers was given {len(given)} times for {len(targets)} targets: they pair up")
     by_file = {}
     for name in dict.fromkeys(given):
         path = Path(name)
@@ -34,7 +34,7 @@ def waivers(given: Sequence[str], targets: Sequence[str]) -> dict[str, list[Waiv
             by_file[name] = fitting(read(path, date.today()))
             hold_to(path, by_file[name], catalogue())
         except OSError as error:
-            raise BadUsage(f"--waivers={name}: {error.strerror}") from error
+            raise BadUsageError(f"--waivers={name}: {error.strerror}") from error
         except WaiverError as error:
-            raise BadUsage(f"--waivers: {error}") from error
+            raise BadUsageError(f"--waivers: {error}") from error
     return {name: by_file[given[k if len(given) > 1 else 0]] if given else [] for k, name in enumerate(targets)}

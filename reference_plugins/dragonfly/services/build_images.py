@@ -59,7 +59,7 @@ PACKAGES = {
 }
 
 
-class Unable(Exception):
+class UnableError(Exception):
     """Something is missing or failed; the text is one sentence for a person."""
 
 
@@ -211,7 +211,7 @@ def main() -> int:
             system(machine())
         else:
             build(IMAGES)
-    except Unable as error:
+    except UnableError as error:
         print(f"build_images: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -265,7 +265,7 @@ def _tools_are_there(programs: Sequence[Program]) -> None:
     advice = [f"on Debian: apt-get install {packages} libclang-dev"] if packages else []
     advice += [f"install the toolchain that has {tool}" for tool in toolchains]
     what = ", ".join(program.name for program in programs)
-    raise Unable(f"{', '.join(absent)} missing to build {what} ({'; '.join(advice)})")
+    raise UnableError(f"{', '.join(absent)} missing to build {what} ({'; '.join(advice)})")
 
 
 def _path() -> str:
@@ -285,7 +285,7 @@ def _make(program: Program) -> None:
         if partial.is_file():
             partial.replace(program.binary)
     if not program.binary.is_file():
-        raise Unable(f"{command[0]} made no {program.binary}")
+        raise UnableError(f"{command[0]} made no {program.binary}")
     # Gigabytes that would serve only another build of the same version.
     shutil.rmtree(program.root / "target", ignore_errors=True)
 
@@ -300,9 +300,9 @@ def system(wanted: System) -> Path:
     if wanted.tar.is_file():
         return wanted.tar
     if os.geteuid() != 0:
-        raise Unable("a Debian has to be made by root: call this script once with sudo, or pull the images")
+        raise UnableError("a Debian has to be made by root: call this script once with sudo, or pull the images")
     if shutil.which("debootstrap", path=_path()) is None:
-        raise Unable("debootstrap missing to make a Debian (on Debian: apt-get install debootstrap)")
+        raise UnableError("debootstrap missing to make a Debian (on Debian: apt-get install debootstrap)")
     below = system(wanted.above) if wanted.above else None
     wanted.tar.parent.mkdir(parents=True, exist_ok=True)
     log = wanted.tar.with_suffix(".log")
@@ -392,9 +392,9 @@ def _docker(*arguments: str, sentence: str = "") -> None:
     try:
         done = subprocess.run(["docker", *arguments], capture_output=True, text=True, env=environment, check=False)
     except FileNotFoundError as error:
-        raise Unable("docker is not installed (on Debian: apt-get install docker.io)") from error
+        raise UnableError("docker is not installed (on Debian: apt-get install docker.io)") from error
     if done.returncode != 0:
-        raise Unable(sentence or f"docker {arguments[0]} failed: {done.stderr.strip()[-400:]}")
+        raise UnableError(sentence or f"docker {arguments[0]} failed: {done.stderr.strip()[-400:]}")
 
 
 def _run(command: list[str], environment: Mapping[str, str], folder: Path, log: Path) -> None:
@@ -416,7 +416,7 @@ def _run(command: list[str], environment: Mapping[str, str], folder: Path, log: 
             process.terminate()
             process.wait()
     if process.returncode != 0:
-        raise Unable(f"{command[0]} failed, {log} tells why; its last line: {_last_line(log)}")
+        raise UnableError(f"{command[0]} failed, {log} tells why; its last line: {_last_line(log)}")
 
 
 def _last_line(log: Path) -> str:

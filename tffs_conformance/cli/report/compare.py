@@ -8,7 +8,7 @@ from ...reports import plain
 from ...reports.escape import printable
 from ...run.comparison_text import lines
 from ...suite.judge.compare import compare as compared
-from ...suite.judge.gate import Baseline, Held
+from ...suite.judge.gate import Baseline, GateResult
 from .reading import read
 from .show import show_lines
 
@@ -34,7 +34,7 @@ def compare(old: Path, new: Path, verbosity: int, as_json: bool, fail_on_broken:
         click.echo(plain.text(found))
     else:
         show_lines(lines(then, now, found, width=100, verbosity=verbosity))
-    held = Held(Baseline(str(old), then), now)
+    held = GateResult(Baseline(str(old), then), now)
     if fail_on_broken and held.reasons:
         click.echo(printable(f"FAILED: {'; '.join(held.reasons)}"), err=True)
         raise SystemExit(1)

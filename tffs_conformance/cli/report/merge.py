@@ -15,7 +15,7 @@ from ...run.options import TRACES
 from ...run.parts import SUITE
 from ...suite.judge.merge import Merged
 from ...suite.judge.merge import merge as merged
-from .reading import Unreadable, read
+from .reading import UnreadableError, read
 
 
 @click.command()
@@ -45,7 +45,7 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
         _copy_traces(found, parts, out / TRACES)
         write(found.report, out)
     except (ReportError, OSError) as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableError(str(error)) from None
     report = found.report
     if found.repeated:
         click.echo(f"in several parts: {number(len(found.repeated), 'case')}: {printable(few(found.repeated))}")

@@ -10,7 +10,7 @@ from ...reports.model.report import Report
 from ...suite.judge.reports import recover
 
 
-class Unreadable(click.ClickException):
+class UnreadableError(click.ClickException):
     """A report that cannot be read, told by its exit code from what is found in one that can."""
 
     exit_code = 2
@@ -37,8 +37,8 @@ def load_or_recover(path: Path) -> Report:
 
 
 def read(path: Path) -> Report:
-    """The same, and nothing is written. Raises Unreadable."""
+    """The same, and nothing is written. Raises UnreadableError."""
     try:
         return recover(path) if path.suffix == ".jsonl" else document.load(path)
     except (ReportError, OSError) as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableError(str(error)) from None
