@@ -16,7 +16,6 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.suite.judge.reports import build
 
-TAGS = {"testsuites", "testsuite", "testcase", "properties", "property", "failure", "error", "skipped", "system-out"}
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
 ODD = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
 
