@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.records import GOOD, HEADER, case, record
+from tests.records import GOOD, HEADER, case, record, report_of
 from tffs_conformance.cli import main
 from tffs_conformance.cli.names import fitting
 from tffs_conformance.reports.document import load, write
@@ -18,7 +18,6 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue, causes_first, clause
 from tffs_conformance.suite.contract.coverage import Sentence
 from tffs_conformance.suite.engine import collect
-from tffs_conformance.suite.judge.reports import build
 
 
 def said(*arguments: str, code: int = 0) -> str:
@@ -99,7 +98,7 @@ def test_programs_get_json() -> None:
 
 @pytest.mark.parametrize("verdict", Verdict)
 def test_uncovered_is_what_no_executed_check_is_about(tmp_path: Path, verdict: Verdict) -> None:
-    path = write(build(HEADER, [case("read/a", ("read.succeeds", verdict))], duration=1, left_out=None), tmp_path)
+    path = write(report_of(case("read/a", ("read.succeeds", verdict))), tmp_path)
     clauses, cases = listed(f"--uncovered={path}")
     executed = verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR, Verdict.DOES_NOT_APPLY)
     assert clauses == [name for name in catalogue() if not executed or name != "read.succeeds"]
@@ -187,7 +186,7 @@ BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOW
 
 def test_a_report_is_shown_again_with_more_on_request(tmp_path: Path) -> None:
     broken = record("read/b", Verdict.VIOLATION, BROKEN, ops=("read() -> UNKNOWN",))
-    path = str(write(build(HEADER, [*GOOD, broken], duration=1, left_out=None), tmp_path))
+    path = str(write(report_of(*GOOD, broken), tmp_path))
     output = said("report", "show", path)
     assert "VIOLATION read.succeeds" in output
     assert "read() -> UNKNOWN" not in output

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
+from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, record, report_of
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
@@ -18,18 +18,13 @@ from tffs_conformance.reports.model.report import REPORT_NAME, Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.judge.compare import Before, Kind, compare
-from tffs_conformance.suite.judge.reports import build
 
 
 def report(
     *cases: CaseRecord, clauses: Mapping[str, ClauseFacts] = CLAUSES, left_out: str | None = None, tier: str = "full"
 ) -> Report:
     suite = replace(HEADER.suite, catalogue=digest(plain(clauses)), tier=tier)
-    return build(replace(HEADER, clauses=clauses, suite=suite), cases, duration=1, left_out=left_out)
-
-
-def broken(name: str, got: str = "code=UNKNOWN", about: str = "read.succeeds") -> CaseRecord:
-    return record(name, Verdict.VIOLATION, CheckRecord(about, Verdict.VIOLATION, "code=OK", got))
+    return report_of(*cases, clauses=clauses, suite=suite, left_out=left_out)
 
 
 OK = case("read/b", ("read.succeeds", "conform"))

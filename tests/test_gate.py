@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from tests.faults import driven
-from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
-from tests.test_compare import ABSENT, NEWER, NOT_RUN, OK, WARNED, broken
+from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, record
+from tests.test_compare import ABSENT, NEWER, NOT_RUN, OK, WARNED
 from tests.test_compare import report as made
 from tests.test_suite import report, run, run_beside
 from tffs_conformance.cli import main

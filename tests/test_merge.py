@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, GOOD, HEADER, case, clause
-from tests.test_compare import ERROR, NOT_RUN, OK, broken
+from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, report_of
+from tests.test_compare import ERROR, NOT_RUN, OK
 from tests.test_suite import run
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, write
@@ -42,7 +42,7 @@ WAIVER = Waiver(
 
 def part(*cases: CaseRecord, left_out: str | None = "a shard", selection: str = "--shard", **header: Any) -> Report:
     suite = replace(header.pop("suite", HEADER.suite), selection=(selection,) if left_out else ())
-    return build(replace(HEADER, **header, suite=suite), cases, duration=1.5, left_out=left_out)
+    return report_of(*cases, suite=suite, duration=1.5, left_out=left_out, **header)
 
 
 def left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
@@ -142,7 +142,7 @@ def test_the_root_is_where_all_worked(roots: tuple[str | None, str | None], comm
 
 
 def test_a_killed_part_has_no_duration() -> None:
-    killed = build(HEADER, GOOD[:1], duration=None, left_out="killed")
+    killed = report_of(*GOOD[:1], duration=None, left_out="killed")
     assert merged(part(GOOD[1]), killed).report.suite.duration is None
 
 

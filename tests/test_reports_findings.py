@@ -1,14 +1,11 @@
 """The cause is told before what follows from it, and once."""
 
-from msgspec.structs import replace
-
-from tests.records import CLAUSES, HEADER, clause, record
+from tests.records import CLAUSES, clause, record, report_of
 from tffs_conformance.reports.model.findings import by_clause, findings
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import catalogue
-from tffs_conformance.suite.judge.reports import build
 
 
 def broken(name: str, *clauses: str, **more: object) -> CaseRecord:
@@ -18,7 +15,7 @@ def broken(name: str, *clauses: str, **more: object) -> CaseRecord:
 
 def report(*cases: CaseRecord) -> Report:
     ordered = {"b.late": clause("MUST", "read", "read", order=7), "a.early": clause("MUST", "read", "read", order=3)}
-    return build(replace(HEADER, clauses=CLAUSES | ordered), cases, duration=None, left_out=None)
+    return report_of(*cases, clauses=CLAUSES | ordered, duration=None)
 
 
 def test_causes_come_first_and_then_the_order_of_the_catalogue() -> None:
@@ -103,7 +100,7 @@ SPOILS = {"late.succeeds": clause("MUST", "read", "read", order=9)}
 
 def spoilt(*cases: CaseRecord) -> list[tuple[str, list[str]]]:
     ordered = CLAUSES | SPOILS | {"a.early": clause("MUST", "read", "read", order=3)}
-    found = findings(build(replace(HEADER, clauses=ordered), cases, duration=None, left_out=None))
+    found = findings(report_of(*cases, clauses=ordered, duration=None))
     return [(one.clause, one.beside) for one in found]
 
 

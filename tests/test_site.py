@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, GOOD, HEADER, case, record
+from tests.records import CLAUSES, GOOD, HEADER, case, record, report_of
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.header import ClauseFacts, digest
@@ -20,7 +20,6 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.publish import NOTES_NAME
 from tffs_conformance.reports.site.folder import MARKER
-from tffs_conformance.suite.judge.reports import build
 
 CLONE = Path(__file__).parent.parent
 HOSTILE = "</script></style><img src=x onerror=alert(1)>\"'`{{ 7919*7907 }}\x1b[31m\u202e\u2028\x00\udcff&amp;"
@@ -44,9 +43,7 @@ def put(
     target = replace(HEADER.target, name=says, plugin=says, scheme=says, runtime=says)
     place = folder / name / version
     place.mkdir(parents=True)
-    report = build(
-        replace(HEADER, suite=suite, target=target, clauses=clauses), cases or GOOD, duration=61, left_out=None
-    )
+    report = report_of(*cases or GOOD, suite=suite, target=target, clauses=clauses, duration=61)
     if notes is not None:
         (place / NOTES_NAME).write_text(notes, encoding="utf-8", errors="surrogateescape")
     return write(replace(report, **more), place)
@@ -406,7 +403,7 @@ def test_nothing_is_written_through_a_link(published: Path) -> None:
 
 
 def test_what_is_not_published_whole_is_refused(published: Path) -> None:
-    part = build(HEADER, GOOD, duration=1, left_out="--clause=x")
+    part = report_of(*GOOD, left_out="--clause=x")
     write(part, published / "other" / "2")
     assert re.search(r"other.2.report\.json: the report is not of a whole run: --clause=x", refused(published))
     assert not (published.parent / "site").exists()

@@ -120,7 +120,7 @@ def _parsed(path: Path) -> tuple[TOMLDocument, AoT]:
         raise WaiverError(f"{path} is no TOML: {error}") from None
     tables = document.get("waiver", tomlkit.aot())
     if not isinstance(tables, AoT):
-        raise WaiverError(f"{path}: each entry begins with [[waiver]] on a line of its own, else none can be changed")
+        raise WaiverError(f"{path}: entries begin with [[waiver]] on a line of their own, else none can be changed")
     return document, tables
 
 
