@@ -56,6 +56,13 @@ def verdicts(document: dict[str, Any]) -> dict[tuple[str, str], list[str]]:
 of_both = pytest.mark.xdist_group("profiles")
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_histories_ask_a_store_without_directories_only_what_its_profile_promises(tmp_path: Path, seed: int) -> None:
+    arguments = ("--plugin-profile=object-store", "--case=properties/*", f"--seed={seed}")
+    _, document = judged(tmp_path, STORE, ALONE, *arguments)
+    assert {case["verdict"] for case in document["cases"]} == {"conform"}
+
+
 @pytest.mark.long
 @of_both
 def test_a_store_is_conformant_as_a_store_and_not_as_a_disk(both: dict[str, dict[str, Any]]) -> None:

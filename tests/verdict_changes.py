@@ -224,7 +224,8 @@ REASONS = (
         lambda it: (
             "ended" not in it.before
             and it.clause == "stat.mtime-granularity"
-            and (it.gone, it.come) == ({"conform"}, {"informational"})
+            and it.gone == {"conform"}
+            and it.come == {"informational"}
         ),
     ),
     Reason(

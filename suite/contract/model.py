@@ -19,6 +19,10 @@ from .statuses import ONE_PATH, TWO_PATHS
 
 OPENS = ("new_random_access_file", "new_writable_file", "new_appendable_file", "new_read_only_memory_region_from_file")
 WRITES = ("new_writable_file", "new_appendable_file")
+#: The ops after which the first path is gone.
+LEAVES = ("delete_file", "delete_dir", "delete_recursively", "rename_file")
+#: Not promised where nobody asks whether a parent is there.
+IMPLIED = "create_dir.missing-parent-is-not-found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ class Model:
         self.tree: dict[str, bytes | None] = {}
         self.opened: dict[int, _Opened] = {}
         self._steps = 0
+        #: Directories that came with one below them.
+        self._implied: set[str] = set()
 
     def situation(self, path: str) -> str:
         """The situation of a path now: a row of the tables in `statuses.py`."""
@@ -161,8 +167,18 @@ class Model:
             return None
         values = tuple(self._values(step)) if Code.OK in codes else ()
         if codes == _OK:
+            if step.op in LEAVES and self._empties_implied(step.paths[0]):
+                return None
             self._change(step)
         return Expectation(cell.clause, codes, values)
+
+    def _empties_implied(self, path: str) -> bool:
+        """Whether nothing but this path is in a directory of which only what it holds says that it is there.
+
+        Where directories are a way to look at names, such a one may be gone with its last entry, or stay.
+        """
+        above, _, name = path.rpartition("/")
+        return above in self._implied and IMPLIED in self._unsupported and self.children(above) == [name]
 
     def _answers(self, pattern: str) -> frozenset[Code]:
         """What matching a pattern may answer.
@@ -238,12 +254,16 @@ class Model:
                 self.tree[path] = None
             case "recursively_create_dir":
                 names = path.split("/") if path else []
-                self.tree.update({"/".join(names[: k + 1]): None for k in range(len(names))})
+                made = {"/".join(names[: k + 1]): None for k in range(len(names))}
+                self._implied |= made.keys() - self.tree.keys() - {path}
+                self.tree.update(made)
             case "delete_file" | "delete_dir":
                 del self.tree[path]
+                self._implied.discard(path)
             case "delete_recursively":
                 for known in [known for known in self.tree if f"{known}/".startswith(f"{path}/")]:
                     del self.tree[known]
+                    self._implied.discard(known)
             case "rename_file":
                 self.tree[step.paths[1]] = self.tree.pop(path)
             case "copy_file":

@@ -156,6 +156,7 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
         @_settings(target.examples)
         @hypothesis.given(histories)
         def search(steps: list[Step]) -> None:
+            hypothesis.assume(valid(steps, case.bench.claims.unsupported))
             attempt(steps)
 
         search()
