@@ -11,6 +11,7 @@ from tomlkit.exceptions import ParseError
 from tomlkit.items import AoT, Comment, Item, Key
 from tomlkit.toml_document import TOMLDocument
 
+from ..reports.document import write_whole
 from ..reports.model.records import CaseRecord
 from ..reports.model.report import Report
 from ..reports.model.verdicts import Verdict
@@ -143,14 +144,9 @@ def _comment(body: list[tuple[Key | None, Item]], end: int) -> slice:
 
 
 def _write(path: Path, document: TOMLDocument, added: Sequence[Mapping[str, object]]) -> None:
-    """Write a file, with these entries at its end, whole or not at all."""
-    draft = path.with_name(f"{path.name}.tmp")
+    """Write a file, with these entries at its end."""
     text = tomlkit.dumps(document)
-    try:
-        draft.write_text("".join([text, *map(written, added)])[not text :], encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, [(text + "".join(map(written, added)))[not text :]])
 
 
 def _lines(added: Sequence[Mapping[str, object]]) -> list[str]:
