@@ -237,7 +237,7 @@ def test_a_host_exits(tmp_path: Path) -> None:
 FEW = """
 import resource, sys
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.launchers.launcher import Lost
+from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -245,7 +245,7 @@ from tffs_conformance.harness.targets.shipped import plugin_path
 resource.setrlimit(resource.{limit}, ({value}, {value}))
 try:
     register(Host(Local(), 20), plugin_path("posix"))
-except Lost as lost:
+except HostLostError as lost:
     print(lost)
 """
 
