@@ -15,6 +15,7 @@ import forms
 import merging
 import ops
 import runs
+import shares
 from measured import Spread
 
 
@@ -37,6 +38,7 @@ def figures(folder: Path, quick: bool, against: str | None) -> Iterator[tuple[st
     python = sys.executable
     yield runs.against_empty_tests(python, folder)
     if not quick:
+        yield from shares.figures(python, folder)
         yield from runs.by_tier(python, folder)
         yield runs.to_the_first_failure(python, folder)
         yield runs.of_a_hang(python, folder)

@@ -68,10 +68,10 @@ def test_every_clause_is_a_rule() -> None:
 
 
 def test_violations_stand_before_warnings_and_causes_before_their_consequences() -> None:
-    clauses = {name: clause("MUST", "read", "read", order=9 - k) for k, name in enumerate(("read.late", "read.cause"))}
+    clauses = {name: clause("MUST", "read", "read", order=k) for k, name in enumerate(("read.late", "read.cause"))}
     odd = case("read/odd", ("read.late", "warning"))
     run = run_of(
-        report_of(odd, case("read/b", ("read.late", "violation"), ("read.cause", "violation")), clauses=clauses)
+        report_of(odd, case("read/b", ("read.cause", "violation"), ("read.late", "violation")), clauses=clauses)
     )
     found = [(result["ruleId"], result["level"]) for result in run["results"]]
     assert found == [("read.cause", "error"), ("read.late", "error"), ("read.late", "warning")]

@@ -1,8 +1,13 @@
 """The cause is told before what follows from it, and once."""
 
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.records import CLAUSES, clause, record, report_of
 from tffs_conformance.reports.model.findings import by_clause, findings
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import catalogue
@@ -28,9 +33,9 @@ def test_what_is_broken_only_beside_its_cause_is_told_with_it() -> None:
     assert [(one.clause, one.beside) for one in found] == [("stat.odd", []), ("a.early", ["b.late"])]
 
 
-def test_what_is_broken_in_just_the_same_cases_is_told_with_its_cause() -> None:
+def test_what_a_case_found_first_is_told_with_what_it_found_after_that() -> None:
     found = findings(report(broken("1", "b.late", "a.early")))
-    assert [(one.clause, one.beside) for one in found] == [("a.early", ["b.late"])]
+    assert [(one.clause, one.beside) for one in found] == [("b.late", ["a.early"])]
 
 
 def test_of_clauses_in_one_place_the_one_that_shows_more_often_is_first() -> None:
@@ -39,7 +44,7 @@ def test_of_clauses_in_one_place_the_one_that_shows_more_often_is_first() -> Non
 
 
 def test_what_is_broken_alone_as_well_is_a_finding_of_its_own() -> None:
-    found = findings(report(broken("1", "b.late", "a.early"), broken("2", "b.late")))
+    found = findings(report(broken("1", "a.early", "b.late"), broken("2", "b.late")))
     assert [(one.clause, one.beside) for one in found] == [("a.early", []), ("b.late", [])]
 
 
@@ -74,9 +79,9 @@ def test_checks_that_stand_for_several_count_as_such() -> None:
 
 
 def test_other_verdicts_are_grouped_by_clause_alone() -> None:
-    warned = record("1", Verdict.WARNING, *(CheckRecord(n, Verdict.WARNING, "x", "y") for n in ("b.late", "a.early")))
-    assert [one.clause for one in by_clause(report(warned), Verdict.WARNING)] == ["a.early", "b.late"]
-    assert findings(report(warned)) == []
+    warned = [record(n, Verdict.WARNING, CheckRecord(n, Verdict.WARNING, "x", "y")) for n in ("b.late", "a.early")]
+    assert [one.clause for one in by_clause(report(*warned), Verdict.WARNING)] == ["a.early", "b.late"]
+    assert findings(report(*warned)) == []
     assert by_clause(report(broken("1", "a.early")), Verdict.WARNING) == []
 
 
@@ -113,8 +118,155 @@ def test_what_spoilt_the_set_up_is_told_before_what_was_seen_then() -> None:
 def test_what_is_broken_mostly_without_a_spoilt_set_up_is_a_finding_of_its_own() -> None:
     cause = broken("1", "late.succeeds", cause="late")
     alone = [broken(name, "a.early") for name in "23"]
-    assert spoilt(cause, *alone, broken("4", "a.early", cause="late")) == [("late.succeeds", []), ("a.early", [])]
+    assert spoilt(cause, *alone, broken("4", "a.early", cause="late")) == [("a.early", []), ("late.succeeds", [])]
     assert spoilt(cause, *(broken(name, "a.early", cause="another") for name in "23")) == [
         ("late.succeeds", []),
         ("a.early", []),
     ]
+
+
+#: A clause of each of three ops and of none, in the order of the catalogue.
+PLAIN = {
+    "met.succeeds": clause("MUST", "read", "met", order=1),
+    "rename.keeps": clause("MUST", "rename-copy", "rename", order=2),
+    "rename.code": clause("MUST", "rename-copy", "rename", order=2),
+    "list.names": clause("MUST", "listing", "list", order=3),
+    "all.tidy": clause("MUST", "robustness", None, order=4),
+    "load.works": clause("MUST", "registration", None, order=5),
+}
+TREE = ("tree has {'a': b''}", "tree has {}")
+CODE = ("code=OK", "code=NOT_FOUND")
+
+
+def seen(name: str, *checks: tuple[str, tuple[str, str]], about: tuple[str, ...] | None = None, calls: int = 3,
+         **more: object) -> CaseRecord:  # fmt: skip
+    """A case with these checks, as a clause and what was expected and seen; it is about all of them, or `about`."""
+    made = [CheckRecord(one, Verdict.VIOLATION, *values) for one, values in checks]
+    declared = about if about is not None else tuple(one for one, _ in checks)
+    return record(name, Verdict.VIOLATION, *made, clauses=declared, ops=("call",) * calls, **more)
+
+
+def told(*cases: CaseRecord) -> list[tuple[str, list[str]]]:
+    found = findings(report_of(*cases, clauses=CLAUSES | PLAIN, duration=None))
+    return [(one.clause, one.beside) for one in found]
+
+
+def test_an_op_that_met_what_another_one_left_behind_is_told_after_it() -> None:
+    lost = seen("1", ("rename.keeps", TREE), calls=30)
+    met = seen("2", ("met.succeeds", CODE), about=("rename.keeps",), calls=9)
+    assert told(met, lost) == [("rename.keeps", []), ("met.succeeds", [])]
+
+
+def test_an_op_that_met_what_its_case_found_is_no_finding_of_its_own() -> None:
+    assert told(seen("1", ("rename.keeps", TREE), ("met.succeeds", CODE), about=("rename.keeps",))) == [
+        ("rename.keeps", ["met.succeeds"])
+    ]
+
+
+def test_what_is_broken_after_something_else_in_each_of_its_cases_is_told_after_it() -> None:
+    both = seen("1", ("list.names", ("names=1", "names=2")), ("met.succeeds", CODE))
+    alone = seen("2", ("list.names", ("names=1", "names=2")), calls=40)
+    assert told(both, alone) == [("list.names", ["met.succeeds"])]
+
+
+def test_the_answer_of_an_op_is_told_before_what_others_find_and_before_what_many_do() -> None:
+    cases = [
+        seen("1", ("rename.keeps", TREE)),
+        seen("2", ("all.tidy", ("as it was", "more"))),
+        seen("3", ("list.names", ("names=1", "names=2")), calls=9),
+    ]
+    assert [clause for clause, _ in told(*cases)] == ["list.names", "rename.keeps", "all.tidy"]
+
+
+def test_of_causes_the_one_with_the_smaller_input_is_first() -> None:
+    cases = [seen("1", ("rename.code", CODE), calls=12), seen("2", ("list.names", CODE), calls=4)]
+    assert [clause for clause, _ in told(*cases)] == ["list.names", "rename.code"]
+    cases.append(seen("3", ("rename.code", CODE), calls=2))
+    assert [clause for clause, _ in told(*cases)] == ["rename.code", "list.names"]
+
+
+def test_what_shows_before_an_op_is_called_is_first() -> None:
+    assert told(seen("1", ("met.succeeds", CODE)), seen("2", ("load.works", ("a", "b")), executed=False)) == [
+        ("load.works", []),
+        ("met.succeeds", []),
+    ]
+
+
+def test_what_a_case_died_of_is_a_cause_though_no_case_is_about_it() -> None:
+    met = seen("1", ("met.succeeds", CODE), about=("rename.keeps",))
+    died = seen("2", ("all.tidy", ("comes back", "SIGSEGV")), about=("rename.keeps",), ended=Ending.DIED)
+    assert told(met, died) == [("all.tidy", []), ("met.succeeds", [])]
+
+
+def test_what_is_lost_or_leaked_stands_under_no_return_code() -> None:
+    lost = seen("1", ("rename.code", CODE), ("rename.keeps", TREE))
+    assert told(lost) == [("rename.code", []), ("rename.keeps", [])]
+    leaked = seen("1", ("met.succeeds", CODE), ("all.tidy", ("as it was", "1 more process")))
+    assert told(leaked) == [("met.succeeds", []), ("all.tidy", [])]
+
+
+def test_more_of_the_answer_of_an_op_stands_under_its_return_code() -> None:
+    assert told(seen("1", ("rename.code", CODE), ("rename.keeps", ("returned=0", "returned=1")))) == [
+        ("rename.code", ["rename.keeps"])
+    ]
+
+
+def test_another_op_with_a_case_of_its_own_is_told_for_itself() -> None:
+    wrong = ("list.names", ("names=1", "names=2"))
+    other = ("rename.keeps", ("returned=0", "returned=1"))
+    cases = [seen("1", wrong, calls=1), seen("2", other, wrong)]
+    assert told(*cases) == [("list.names", []), ("rename.keeps", [])]
+
+
+def test_what_is_lost_or_leaked_in_cases_in_which_another_op_goes_wrong_is_told_for_itself() -> None:
+    read = ("list.names", ("names=1", "names=2"))
+    cases = [seen("1", read, ("rename.keeps", TREE)), seen("2", read, ("all.tidy", ("as it was", "1 more thread")))]
+    assert told(*cases) == [("list.names", []), ("rename.keeps", []), ("all.tidy", [])]
+
+
+def test_a_return_code_after_something_else_is_told_with_it() -> None:
+    assert told(seen("1", ("list.names", ("names=1", "names=2")), ("rename.code", CODE))) == [
+        ("list.names", ["rename.code"])
+    ]
+
+
+def test_one_wrong_value_is_told_once_whoever_shows_it() -> None:
+    cases = [seen("1", ("list.names", TREE), calls=1), seen("2", ("rename.keeps", TREE), ("list.names", TREE))]
+    assert told(*cases) == [("list.names", ["rename.keeps"])]
+    elsewhere = seen("3", ("rename.keeps", TREE))
+    assert told(*cases, elsewhere) == [("list.names", []), ("rename.keeps", [])]
+
+
+def test_of_sizes_the_smallest_is_shown() -> None:
+    sizes = [seen(f"sizes[{size}]", ("list.names", CODE)) for size in ("1048575", "4097", "65536")]
+    (found,) = findings(report_of(*sizes, clauses=CLAUSES | PLAIN, duration=None))
+    assert list(found.cases) == ["sizes[4097]", "sizes[65536]", "sizes[1048575]"]
+
+
+CHECKS = st.tuples(st.sampled_from(sorted(PLAIN)), st.sampled_from((TREE, CODE, ("x", "y"), ("x", "z"))))
+CASES = st.builds(
+    lambda checks, about, calls, cause: (checks, {"about": about, "calls": calls, "cause": cause}),
+    st.lists(CHECKS, min_size=1, max_size=4, unique_by=lambda one: one[0]),
+    st.lists(st.sampled_from(sorted(PLAIN)), min_size=1, max_size=3, unique=True).map(tuple),
+    st.integers(0, 9),
+    st.sampled_from((None, "met", "rename")),
+)
+
+
+@given(st.lists(CASES, max_size=6))
+def test_each_broken_clause_is_told_once_and_what_is_stored_under_no_code_of_another_value(
+    drawn: list[tuple[list[tuple[str, tuple[str, str]]], dict[str, object]]],
+) -> None:
+    cases = [seen(str(number), *checks, **more) for number, (checks, more) in enumerate(drawn)]  # type: ignore[arg-type]
+    found = told(*cases)
+    assert Counter(one for clause, beside in found for one in (clause, *beside)) == Counter(
+        {check.clause: 1 for case in cases for check in case.checks if check.verdict is Verdict.VIOLATION}
+    )
+    shown: dict[str, set[str]] = {}
+    for case in cases:
+        for check in case.checks:
+            shown.setdefault(check.clause, set()).add(check.expected)
+    spoilt_by = {f"{case.cause}.succeeds" for case in cases if case.cause}
+    for clause_, beside in found:
+        if shown[clause_] == {CODE[0]} and clause_ not in spoilt_by:
+            assert all(shown[one] != {TREE[0]} for one in beside)

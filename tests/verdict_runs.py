@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.faults.driven import BUSY, HANGING, OF_SEVERAL
+from tests.faults.driven import BUSY, HANGING, OF_SEVERAL, all_cases
 from tests.faults.test_beyond import SHOWN
 from tests.test_choices import FEW, FULL, HALVES, RUNS
 from tffs_conformance.harness.ops.tables import OPS
@@ -34,6 +34,14 @@ TABLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("faul
 FEW_HISTORIES = ("--seed=1", "--examples=10")
 BACKING = "--backing=file://{path}"
 MISSED = "NOT CAUGHT"
+#: Seconds that a call may take in a case of the tier `large`.
+PATIENT = 60
+#: The ops that a fake replaces, where neither the name of the fault nor its clause says which.
+REPLACES = {
+    "options.no-name": {"get_filesystem_configuration"},
+    "scenario.no-empty-directories": {"get_children"},
+    "scenario.short-size-is-mapped": {"stat", "read", "length"},
+}
 
 
 @dataclass(frozen=True)
@@ -84,8 +92,12 @@ def _faults() -> Iterator[Run]:
         plugin, fault = _split(name)
         patience = HANGING if "hang" in fault else BUSY
         scheme = [f"--scheme={OF_SEVERAL[fault]}"] if fault in OF_SEVERAL else []
-        given = (*_fake(plugin, fault), *scheme, f"--call-timeout={patience}", BACKING)
-        yield Run(f"faults/{name}", given, clauses, cases.get(name, set()))
+        own = cases.get(name, set())
+        is_large = any(case.id in own for case in all_cases("large") if case.tier == "large")
+        # The last of two options of one name counts.
+        large = ["--tier=large", f"--call-timeout={PATIENT}"] if is_large else []
+        given = (*_fake(plugin, fault), *scheme, f"--call-timeout={patience}", *large, BACKING)
+        yield Run(f"faults/{name}", given, clauses, own)
 
 
 def _by_fault(table: dict[str, str]) -> dict[str, set[str]]:
@@ -127,14 +139,15 @@ def perform(run: Run, python: str, folder: Path) -> bool:
 
 
 def _selected(run: Run, folder: Path) -> list[str]:
-    """The cases for a fault, by what this version says of posix: of its clauses, its own, and the smoke tier."""
+    """The cases for a fault: its own, and by what this version says of posix, of its clauses, and the smoke tier."""
     if not run.clauses or run.name.startswith("through/"):
         return []
-    return [
+    of_posix = {
         case["id"]
         for case in report(folder, "posix")["cases"]
-        if run.clauses & set(case["clauses"]) or case["id"] in run.cases or case.get("tier") == "smoke"
-    ]
+        if run.clauses & set(case["clauses"]) or case.get("tier") == "smoke"
+    }
+    return sorted(of_posix | run.cases)
 
 
 def report(folder: Path, name: str) -> dict[str, Any]:
@@ -164,11 +177,18 @@ def caught(run: Run, folder: Path) -> Iterator[Caught]:
     shown = (folder / run.name / "output.txt").read_text(errors="replace")
     told = re.search(r"^(?:VIOLATION|WARNING) (\S+)", shown, re.MULTILINE)
     first = told[1] if told else "nothing"
-    # The op whose fault it is; a clause of all ops names it.
-    ops: set[str | None] = {op for op in OPS if re.search(rf"[ :]{re.escape(op)}(\.|$)", run.name)}
-    cause = first in run.clauses or (told and ops and read["clauses"][first]["op"] in ops | {None})
+    cause = first in run.clauses or (told is not None and read["clauses"][first]["op"] in liars(run, read))
     for clause in sorted(run.clauses):
         yield Caught(run.name, clause, ", ".join(sorted(found.get(clause, {MISSED}))), first, "yes" if cause else "no")
+
+
+def liars(run: Run, read: dict[str, Any]) -> set[str | None]:
+    """The ops whose fault it is: those of its name, which a clause of all ops names as well, else of its clauses."""
+    named = {op for op in OPS if re.search(rf"[ :]{re.escape(op)}(\.|$)", run.name)}
+    if named:
+        return {*named, None}
+    _, fault = _split(run.name)
+    return REPLACES.get(fault, set()) | {read["clauses"][name]["op"] for name in run.clauses} - {None}
 
 
 def main() -> None:

@@ -79,7 +79,9 @@ TF_Filesystem_Option* Copies(const std::vector<Setting>& settings) {
 TF_Code Put(const TF_Filesystem_Option& option) {
   Setting* setting = Now().Find(option.name);
   if (setting == nullptr) return TF_NOT_FOUND;
-  if (option.value->type_tag != setting->type) return TF_INVALID_ARGUMENT;
+  if (option.value->type_tag != setting->type || option.value->num_values != 1) {
+    return TF_INVALID_ARGUMENT;
+  }
   const TF_Filesystem_Option_Value_Union& value = *option.value->values;
   if (setting->type == TF_Filesystem_Option_Type_Int) setting->number = value.int_val;
   if (setting->type == TF_Filesystem_Option_Type_Real) setting->real = value.real_val;

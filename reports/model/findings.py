@@ -1,16 +1,23 @@
 """Findings: the broken clauses of a report in the order in which a person should look at them.
 
-One cause shows in many checks. A clause that is broken only in cases in which a clause that others depend on is broken
-as well is told with that one, and is no finding of its own. So is one that is broken only where what was prepared was
-wrong already, with the op to which that is due.
+One cause shows in many checks. What is more likely a cause is told first (`CAUSES_FIRST`), and what only follows from
+it is told with it, and is no finding of its own (`TOLD_WITH`). Each is a table of rules, read in order.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from .records import CaseRecord, CheckRecord
+from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
+
+#: How a check begins that compares what other ops find in the storage afterwards: a tree, or what a file holds.
+_STORED = re.compile(r"\w+ has \{|content=")
+#: How one begins that compares a return code.
+_CODE = "code="
+#: A number in the id of a case.
+_NUMBER = re.compile(r"([0-9]+)")
 
 #: A check, and the case that made it.
 Made = tuple[CaseRecord, CheckRecord]
@@ -18,10 +25,14 @@ Made = tuple[CaseRecord, CheckRecord]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A clause, its checks with the verdict asked for, the plainest first, and the clauses that are told with it."""
+    """A clause, its checks with the verdict asked for, the plainest first, and the clauses that are told with it.
+
+    `op` is the op that the clause is about; None where it is about the plugin, or about many ops.
+    """
 
     clause: str
     checks: tuple[Made, ...]
+    op: str | None = None
     beside: list[str] = field(default_factory=list)
 
     @property
@@ -33,6 +44,71 @@ class Finding:
     def times(self) -> int:
         """How many checks there are, those included that stand for several."""
         return sum(check.times for _, check in self.checks)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing else was wrong before it in one of its cases."""
+        return any(_first_wrong(case, check.verdict) == self.clause for case, check in self.checks)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether one of its cases is about it, or died of it; others met it on their way."""
+        return any(self.clause in case.clauses or case.ended is Ending.DIED for case, _ in self.checks)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether all of its checks compare what other ops find in the storage."""
+        return all(_STORED.match(check.expected) for _, check in self.checks)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether all of its checks compare return codes."""
+        return all(check.expected.startswith(_CODE) for _, check in self.checks)
+
+    @property
+    def calls(self) -> int:
+        """How many calls its smallest case makes."""
+        return min(len(case.ops) for case, _ in self.checks)
+
+    def is_apart(self, other: "Finding") -> bool:
+        """Whether it is of another op, or of what is stored."""
+        return self.op != other.op or self.is_stored
+
+    def is_spoilt_by(self, other: "Finding") -> bool:
+        """Whether what was prepared was wrong in all of its cases, due to the op of the other."""
+        return all(_is_spoilt(case, other) for case, _ in self.checks)
+
+    def is_covered_by(self, other: "Finding") -> bool:
+        """Whether it shows only where the other does, or where that one's op spoilt what was prepared."""
+        return all(name in other.cases or _is_spoilt(case, other) for name, case in self.cases.items())
+
+    def shows_what(self, other: "Finding") -> bool:
+        """Whether in each of its cases both show the same wrong value."""
+        shown = {(case.id, check.got) for case, check in other.checks}
+        return {case.id for case, check in self.checks if (case.id, check.got) in shown} == set(self.cases)
+
+
+#: Of two findings the one is told first that keeps the first rule that only one of them keeps. Where they agree in all
+#: the smaller input decides, then the order of the catalogue.
+CAUSES_FIRST: tuple[tuple[str, Callable[[Finding], bool]], ...] = (
+    ("it shows before an op is called", lambda it: not all(case.executed for case in it.cases.values())),
+    ("nothing was wrong before it", lambda it: it.is_first),
+    ("a case is about it", lambda it: it.is_asked),
+    ("an op itself answers it", lambda it: it.op is not None and not it.is_stored),
+)
+
+#: Whether a finding is told with one that is told before it: the first rule that fits says so. What is lost, leaked or
+#: changed stands under no return code: who mends that may not have mended it.
+TOLD_WITH: tuple[tuple[str, Callable[[Finding, Finding], bool], bool], ...] = (
+    ("it shows elsewhere as well", lambda it, cause: not it.is_covered_by(cause), False),
+    ("that op spoilt what was prepared", lambda it, cause: it.is_spoilt_by(cause), True),
+    ("it shows the same wrong value", lambda it, cause: it.shows_what(cause), True),
+    ("more than a return code", lambda it, cause: cause.is_code and not it.is_code and it.is_apart(cause), False),
+    ("the same op", lambda it, cause: it.op is not None and it.op == cause.op, True),
+    ("met on the way", lambda it, _: not it.is_asked, True),
+    ("a return code, after something else", lambda it, _: it.is_code and not it.is_first, True),
+    ("a cause of its own", lambda it, cause: True, False),
+)
 
 
 def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Finding]:
@@ -53,8 +129,18 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
 
 
 def _is_told_with(finding: Finding, cause: Finding) -> bool:
-    """Whether a finding shows only where another one does, or where that one's op spoilt what was prepared."""
-    return all(name in cause.cases or f"{case.cause}.succeeds" == cause.clause for name, case in finding.cases.items())
+    return next(told for _, fits, told in TOLD_WITH if fits(finding, cause))
+
+
+def _is_spoilt(case: CaseRecord, cause: Finding) -> bool:
+    return f"{case.cause}.succeeds" == cause.clause
+
+
+def _first_wrong(case: CaseRecord, verdict: Verdict) -> str:
+    """What a case found broken first; where what it prepared was wrong, `succeeds` of the op to which that is due."""
+    if case.cause is not None:
+        return f"{case.cause}.succeeds"
+    return next(check.clause for check in case.checks if check.verdict is verdict)
 
 
 def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
@@ -65,33 +151,40 @@ def by_clause(report: Report, verdict: Verdict) -> list[Finding]:
 
 
 def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
-    """These checks of a report by clause.
-
-    Causes come first: what spoilt the set-up of other cases, then in the order of the clauses; of those in one place of
-    it, first what shows in more cases.
-    """
+    """These checks of a report by clause, causes first."""
     made: dict[str, list[Made]] = {}
     for case, check in checks:
         made.setdefault(check.clause, []).append((case, check))
     places = {name: place for place, name in enumerate(report.clauses)}
-    spoilt = {f"{case.cause}.succeeds" for those in made.values() for case, _ in those if case.cause is not None}
-    found = [Finding(name, tuple(_plainest_first(report, name, those))) for name, those in made.items()]
 
-    def place(one: Finding) -> tuple[bool, int, int, int]:
-        order = report.clauses[one.clause].order
-        return one.clause not in spoilt, order, -len(one.cases), places[one.clause]
+    def place(one: Finding) -> tuple[object, ...]:
+        rules = [not keeps(one) for _, keeps in CAUSES_FIRST]
+        return *rules, one.calls, report.clauses[one.clause].order, -len(one.cases), places[one.clause]
 
+    found = (
+        Finding(name, tuple(_plainest_first(report, name, those)), report.clauses[name].op)
+        for name, those in made.items()
+    )
     return sorted(found, key=place)
 
 
 def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[Made]:
-    """First the way through an op once, and cases that are about the clause or its op; then cases about few clauses."""
+    """First the way through an op once, and cases that are about the clause or its op; then cases about few clauses.
+
+    Of cases that differ in a number alone the one with the smallest.
+    """
     op = report.clauses[clause].op
 
-    def place(one: Made) -> tuple[bool, bool, bool, int, int, str]:
+    def place(one: Made) -> tuple[object, ...]:
         case, _ = one
         about_op = any(report.clauses[name].op == op for name in case.clauses)
         smoke = case.tier == "smoke"
-        return not smoke, clause not in case.clauses, not about_op, len(case.clauses), len(case.ops), case.id
+        return not smoke, clause not in case.clauses, not about_op, len(case.clauses), len(case.ops), _natural(case.id)
 
     return sorted(made, key=place)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts numbers in names by what they are: 4097 before 1048575."""
+    parts = _NUMBER.split(name)
+    return [(int(part), "") if place % 2 else (-1, part) for place, part in enumerate(parts)]

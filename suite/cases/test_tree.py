@@ -98,17 +98,19 @@ def test_create_recursively_through_a_file(case: Case) -> None:
 @smoke
 @clauses("delete_file.deletes", "delete_file.succeeds", "new_random_access_file.missing-is-not-found")
 def test_delete_file(case: Case) -> None:
-    """A file is deleted, looked for, and written again."""
+    """A file is deleted, written again, deleted again, and looked for."""
     uri = case.setup.write("file", b"gone")
     case.setup.write("other", b"stays")
     case.setup.require(case.fs.delete_file(uri))
     case.check.equal("delete_file.deletes", "tree", {"other": b"stays"}, case.setup.tree())
-    case.check.status(
-        "new_random_access_file.missing-is-not-found", case.fs.new_random_access_file(uri), Code.NOT_FOUND
-    )
     case.check.status("delete_file.deletes", case.fs.delete_file(uri), Code.NOT_FOUND)
     case.setup.write("file", b"new")
     case.check.equal("delete_file.deletes", "tree", {"file": b"new", "other": b"stays"}, case.setup.tree())
+    case.setup.require(case.fs.delete_file(uri))
+    # The last call: what an open that fails leaves behind is not laid upon delete_file.
+    case.check.status(
+        "new_random_access_file.missing-is-not-found", case.fs.new_random_access_file(uri), Code.NOT_FOUND
+    )
 
 
 #: What keeps a directory from being empty.

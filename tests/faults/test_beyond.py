@@ -22,6 +22,7 @@ SHOWN = (
     ("rename_file.only-beside", "scenarios/checkpoint", "rename_file.succeeds"),
     ("appendable.missing-is-error", "write/append-nothing-at-all[missing]", "new_appendable_file.succeeds"),
     ("read.one-call", "storage/one-read-of-2-gib", "read.ok-is-exactly-n"),
+    ("get_matching_paths.first-thousand", "listing/two-pages", "get_matching_paths.succeeds"),
     ("append.large-overtakes", "write/mixed-sizes[small-then-large]", "append.writes-exactly-n"),
     ("append.tries-again", "limits/room-again", "append.writes-exactly-n"),
     ("close.closes-twice", "write/another-between-close-and-cleanup", "close.then-cleanup"),
@@ -56,3 +57,9 @@ def test_wrong_bytes_are_no_overrun() -> None:
     records = judge("fakes/faulty", "read.garbage", cases).records
     broken = {check.clause for one in records for check in one.checks if check.verdict is Verdict.VIOLATION}
     assert broken == {"read.returns-the-bytes"}
+
+
+def test_what_an_open_that_fails_leaves_behind_is_not_laid_upon_delete_file() -> None:
+    cases = [one for one in all_cases("full") if one.id == "tree/delete-file"]
+    (record,) = judge("fakes/faulty", "changes-on-error:new_random_access_file", cases).records
+    assert record.verdict is Verdict.CONFORM, record.checks

@@ -206,7 +206,8 @@ class RunOptions:
     )
     host_scope: str = option(
         "host-scope",
-        "how long one process of the plugin lives (default: case; wider for plugins that are slow to start)",
+        "how long one process of the plugin lives (default: case); wider is faster, and what a case leaves in the"
+        " process meets the next",
         default="case", choices=("case", "module", "session"), shapes=True, of_target=True, again=True,
     )
     timeout: float = option(
