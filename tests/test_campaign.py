@@ -8,13 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import output_of
 from tests.test_suite import environment, run
 from tffs_conformance.campaign import status
 from tffs_conformance.campaign.store import Store
 from tffs_conformance.campaign.tasks import Block
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load
 from tffs_conformance.suite.judge.compare import compare
 
@@ -49,9 +48,7 @@ def campaign(folder: Path, *arguments: str, code: int, **variables: str) -> str:
 
 
 def asked(*arguments: str, code: int) -> str:
-    done = CliRunner().invoke(main, ["campaign", *arguments])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("campaign", *arguments, code=code)
 
 
 def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:

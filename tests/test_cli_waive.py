@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import output_of
 from tests.records import GOOD, broken, report_of
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.records import CaseRecord
 
@@ -18,9 +17,7 @@ ODD = 'a "quoted" \\ \x1b\udcff'
 def waive(directory: Path, *cases: CaseRecord, more: tuple[str, ...] = (), code: int = 0) -> str:
     path = write(report_of(*cases), directory)
     arguments = [str(path), "--owner=team", "--reason=known", f"-o{directory / 'waivers.toml'}", *more]
-    done = CliRunner().invoke(main, ["waive", *arguments])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("waive", *arguments, code=code)
 
 
 def entries(directory: Path) -> list[dict[str, Any]]:

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
+from tests.commands import output_of
 from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, report_of
 from tests.test_compare import ERROR, NOT_RUN, OK
 from tests.test_suite import run
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.errors import PartsDisagreeError
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
@@ -195,9 +194,7 @@ def test_parts_of_several_runs_are_refused(other: dict[str, Any], words: str) ->
 
 
 def merging(directory: Path, *parts: Path, code: int = 0) -> str:
-    done: Result = CliRunner().invoke(main, ["report", "merge", str(directory / "out"), *map(str, parts)])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("report", "merge", directory / "out", *parts, code=code)
 
 
 def test_reports_and_journals_of_another_suite_are_merged(tmp_path: Path) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from click.testing import CliRunner
 from msgspec.structs import replace
 
+from tests.commands import output_of
 from tests.records import CLAUSES, GOOD, HEADER, case, record, report_of
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.header import ClauseFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
@@ -71,15 +70,13 @@ def published(tmp_path: Path) -> Path:
 
 def made(published: Path, *arguments: str, out: str = "site", code: int = 0) -> Path:
     folder = published.parent / out
-    done = CliRunner().invoke(main, ["site", str(folder), f"--published={published}", *arguments])
-    assert done.exit_code == code, done.output
+    output_of("site", folder, f"--published={published}", *arguments, code=code)
     return folder
 
 
 def refused(published: Path, *arguments: str, out: str = "site", code: int = 1) -> str:
-    done = CliRunner().invoke(main, ["site", str(published.parent / out), f"--published={published}", *arguments])
-    assert done.exit_code == code, done.output
-    *_, sentence = done.output.splitlines()
+    done = output_of("site", published.parent / out, f"--published={published}", *arguments, code=code)
+    *_, sentence = done.splitlines()
     assert sentence.startswith("Error: ")
     return sentence
 
@@ -154,8 +151,7 @@ def test_a_broken_link_would_be_found(published: Path) -> None:
 
 
 def test_all_that_is_published_can_be_made_a_site(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["site", str(tmp_path / "site"), f"--published={CLONE / 'reports' / 'published'}"])
-    assert done.exit_code == 0, done.output
+    output_of("site", tmp_path / "site", f"--published={CLONE / 'reports' / 'published'}")
     assert broken_links(tmp_path / "site") == []
 
 

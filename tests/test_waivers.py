@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import output_of
 from tests.test_suite import environment, report, run
-from tffs_conformance.cli import main
 
 CLAUSE = "create_dir.missing-parent-is-not-found"
 #: A plugin that breaks this clause, and nothing that these selections look at.
@@ -75,9 +74,7 @@ def waive(directory: Path, *arguments: str, code: int = 0) -> str:
     """What `tffs-conformance waive` says of the report of the last run."""
     report_path = str(directory / "tffs-report" / "report.json")
     given = ["waive", report_path, "-o", str(directory / "waivers.toml"), "--owner=them", "--reason=known", *arguments]
-    done = CliRunner().invoke(main, given)
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of(*given, code=code)
 
 
 def test_a_report_is_waived_and_the_next_run_fits(tmp_path: Path) -> None:
