@@ -183,10 +183,11 @@ def test_an_unknown_entry_goes_when_the_file_is_updated(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_stays_as_it_was_written(tmp_path: Path) -> None:
+    said = '""café \\t\n[[waiver]]\n""'
     # The violations of one case have no entry yet.
     kept = (
         "# Ours since 2024.\n"
-        + entry(reason="café \\t", case="status/one-path[create_dir-missing-parent-d*").replace("owner =", "owner  =")
+        + entry(reason=said, case="status/one-path[create_dir-missing-parent-d*").replace("owner =", "owner  =")
         + "# more\n"
     )
     gone = "\n# Was it ever true?\n" + entry(**OTHER)
