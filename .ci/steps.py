@@ -8,7 +8,6 @@ Reports and logs are kept in `ci-artifacts/`, or in the folder that TFFS_CI_ARTI
 library.
 """
 
-import configparser
 import contextlib
 import json
 import os
@@ -87,19 +86,14 @@ def lines(*commands: str) -> str:
 
 def tox(name: str, arguments: str = "") -> str:
     """The commands of an environment of tox.ini, with these arguments where it takes some."""
-    parser = configparser.ConfigParser(interpolation=None)
-    parser.read(PROJECT / "tox.ini")
-    commands = parser[f"testenv:{name}"]["commands"]
-    commands = re.sub(r"\{\[(.+?)\](\w+)\}", lambda found: parser[found[1]][found[2]], commands)
-    commands = re.sub(r"(?<!\\)\{posargs(?::(.*?[^\\]))?\}", lambda found: arguments or found[1] or "", commands)
-    commands = re.sub(r"(?<!\\)\{env:(\w+):(.*?)\}", lambda found: ENVIRONMENT.get(found[1], found[2]), commands)
-    if left := re.search(r"(?<!\\)\{.*", commands):
-        raise ValueError(f"tox.ini, {name}: {left[0]} is not understood")
-    return re.sub(r"\\([{}])", r"\1", commands).strip().replace("file://{path}", "'file://{path}'")
+    # One stands behind the key, several below it.
+    config = f"tox config -e {name} -k commands{' -- ' * bool(arguments)}{arguments}"
+    return lines("set -o pipefail", f"commands=$({config} | sed -En 's/^(  |commands = )//p')", 'eval "${commands:?}"')
 
 
 def requirements() -> Iterator[str]:
-    """What the package and all environments of tox need, but TensorFlow."""
+    """What the package and all environments of tox need, but TensorFlow; and tox, which knows their commands."""
+    yield "tox>=4.60,<5"
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
     yield from project["project"]["dependencies"]
     for group in ("test", "lint"):

@@ -1,7 +1,7 @@
 """The report as a file: its text, written whole or not at all, and read back with what is wrong with it named."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -44,11 +44,15 @@ def _pieces(report: Report) -> Iterator[str]:
 
 def write(report: Report, directory: Path) -> Path:
     """Write report.json into `directory`, whole or not at all; the path. Raises OSError."""
-    path = directory / REPORT_NAME
+    return write_whole(directory / REPORT_NAME, _pieces(report))
+
+
+def write_whole(path: Path, pieces: Iterable[str]) -> Path:
+    """Write a text, piece by piece, whole or not at all; its path. Raises OSError."""
     draft = path.with_suffix(f".{os.getpid()}.tmp")
     try:
-        with draft.open("w", encoding="ascii") as file:
-            file.writelines(_pieces(report))
+        with draft.open("w", encoding="utf-8") as file:
+            file.writelines(pieces)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
-"""Entries of a file of waivers that a report proposes: one for each clause and fingerprint."""
+"""Entries of a file of waivers: one for each clause and fingerprint of violations."""
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Iterable, Mapping
 
 import tomlkit
 
@@ -12,40 +13,36 @@ from .model.waivers import fingerprint
 Breach = tuple[str, str, str]
 
 
-def proposed(report: Report, *, reason: str, owner: str) -> dict[str, list[dict[str, object]]]:
-    """By clause, the entries that accept the violations of a report; `written` has the text of each."""
-    breaches = {
+def breaches(report: Report, *verdicts: Verdict) -> dict[Breach, None]:
+    """What the checks of a report with these verdicts found, each once."""
+    return {
         (check.clause, case.id, check.got): None
         for case in report.cases
         for check in case.checks
-        if check.verdict is Verdict.VIOLATION
+        if check.verdict in verdicts
     }
-    by_clause: dict[str, list[dict[str, object]]] = {}
-    for clause, case, got in grouped(breaches):
-        entry: dict[str, object] = {
-            "clause": clause,
-            "case": case,
-            "fingerprint": got,
-            "reason": reason,
-            "owner": owner,
-        }
-        by_clause.setdefault(clause, []).append(entry)
-    return by_clause
 
 
-def grouped(left: Mapping[Breach, None]) -> list[tuple[str, str, str]]:
+def entries(
+    found: Iterable[Breach],
+    *,
+    reason: str,
+    owner: str,
+    issue: str | None = None,
+    expires: datetime.date | None = None,
+) -> list[dict[str, object]]:
     """One entry for each clause and fingerprint: of the one case that gave it, or of all cases."""
     cases: dict[tuple[str, str], list[str]] = {}
-    for clause, case, got in left:
+    for clause, case, got in found:
         cases.setdefault((clause, fingerprint(got)), []).append(case)
-    return [(clause, ids[0] if len(ids) == 1 else "*", got) for (clause, got), ids in cases.items()]
+    why = {"reason": reason, "owner": owner, "issue": issue, "expires": expires}
+    said = {key: value for key, value in why.items() if value is not None}
+    return [
+        {"clause": clause, "case": ids[0] if len(ids) == 1 else "*", "fingerprint": got, **said}
+        for (clause, got), ids in cases.items()
+    ]
 
 
 def written(entry: Mapping[str, object]) -> str:
     """An entry as text that a file of waivers may get at its end."""
-    entries = tomlkit.aot()
-    table = tomlkit.table()
-    for key, value in entry.items():
-        table[key] = value
-    entries.append(table)
-    return "\n" + tomlkit.dumps({"waiver": entries}).lstrip("\n")
+    return "\n" + tomlkit.dumps({"waiver": [entry]})

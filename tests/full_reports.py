@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.records import COSTS, GOOD, HEADER, case, clause, record
+from tests.records import COSTS, GOOD, HEADER, case, clause, record, report_of
 from tffs_conformance.reports.model.claims import StatedClaim
 from tffs_conformance.reports.model.header import ReadingFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
@@ -97,7 +97,7 @@ def _attacked(value: Any, key: str) -> Any:
 
 def large(cases: int) -> Report:
     """A report with so many cases, of which one in fifty finds something."""
-    return build(HEADER, map(_numbered, range(cases)), duration=1, left_out=None)
+    return report_of(*map(_numbered, range(cases)))
 
 
 def _numbered(number: int) -> CaseRecord:

@@ -2,12 +2,18 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
 from tffs_conformance.reports.model.costs import Called, Cost, Costs, Growth, HeldMemory, Point
 from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.services import Figures
 from tffs_conformance.reports.model.verdicts import JUDGED, Verdict, worst
+from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.reports.plain import plain
+from tffs_conformance.suite.judge.reports import build
 
 
 def clause(level: Any, conformance_class: str, op: str | None, **more: Any) -> ClauseFacts:
@@ -133,3 +139,28 @@ def case(name: str, *checks: tuple[str, str], **more: Any) -> CaseRecord:
 
 
 GOOD = (case("read/a", ("read.succeeds", "conform")), case("init/a", ("init.once", "conform"), executed=False))
+
+
+def broken(name: str, got: str = "code=UNKNOWN", about: str = "read.succeeds", **more: Any) -> CaseRecord:
+    """A case with one violation."""
+    return record(name, Verdict.VIOLATION, CheckRecord(about, Verdict.VIOLATION, "code=OK", got), **more)
+
+
+def waiver(**given: Any) -> Waiver:
+    """An entry of a file of waivers: that of what `case` says of a clause, but for what is given."""
+    fields: dict[str, Any] = {"clause": "read.succeeds", "case": "*", "fingerprint": "code=OK", "reason": "known",
+                              "owner": "team", "issue": None, "expires": None, "cases": 1}  # fmt: skip
+    return Waiver(**(fields | given))
+
+
+def report_of(
+    *cases: CaseRecord,
+    left_out: str | None = None,
+    duration: float | None = 1,
+    services: Figures | None = None,
+    costs: Costs | None = None,
+    **header: Any,
+) -> Report:
+    """The report of a run that ended so; `header` are fields of its header."""
+    about = replace(HEADER, **header)
+    return build(about, cases, duration=duration, left_out=left_out, services=services, costs=costs)

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from tffs_conformance.cli import main
+from tests.commands import output_of
 from tffs_conformance.harness.native import RUNTIME_NAME
 from tffs_conformance.harness.shared_object import abi, releases
 from tffs_conformance.harness.shared_object.abi import ELSEWHERE, Abi, Symbols
@@ -190,19 +189,16 @@ def told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("told")
 def test_the_command_says_it(folder: Path) -> None:
     plugin = library(folder, "plugin.so", USES.format("copied"), TENSORFLOW, OTHER, BESIDE)
-    done = CliRunner().invoke(main, ["abi", str(plugin)])
-    assert done.exit_code == 0
-    assert f"plugin.so names {RUNTIME_NAME}, libother.so, libc.so.6" in done.output
-    assert "  2.1 to 2.2        loads" in done.output
-    assert "TensorFlow 2.2 captures copied: those of libother.so are not used there" in done.output
+    done = output_of("abi", plugin)
+    assert f"plugin.so names {RUNTIME_NAME}, libother.so, libc.so.6" in done
+    assert "  2.1 to 2.2        loads" in done
+    assert "TensorFlow 2.2 captures copied: those of libother.so are not used there" in done
     plugin = library(folder, "plugin.so", USES.format(RUN), TENSORFLOW)
-    done = CliRunner().invoke(main, ["abi", str(plugin)])
-    assert done.exit_code == 0
-    assert f"tensorflow::run(): in {CXX_NAME}, which it does not name" in done.output
+    done = output_of("abi", plugin)
+    assert f"tensorflow::run(): in {CXX_NAME}, which it does not name" in done
     plugin = library(folder, "plugin.so", USES.format("TF_Never"), TENSORFLOW)
-    done = CliRunner().invoke(main, ["abi", str(plugin)])
-    assert done.exit_code == 1
-    assert "TF_Never: TensorFlow does not have that" in done.output
+    done = output_of("abi", plugin, code=1)
+    assert "TF_Never: TensorFlow does not have that" in done
 
 
 @pytest.mark.parametrize("content", [b"", b"no ELF", None])
@@ -210,10 +206,9 @@ def test_what_is_no_shared_object_is_a_sentence(tmp_path: Path, content: bytes |
     path = tmp_path / "x.so"
     if content is not None:
         path.write_bytes(content)
-    done = CliRunner().invoke(main, ["abi", str(path)])
-    assert done.exit_code == 2
-    assert str(path) in done.output
-    assert "Traceback" not in done.output
+    done = output_of("abi", path, code=2)
+    assert str(path) in done
+    assert "Traceback" not in done
 
 
 def test_names_of_cxx_are_told_as_people_write_them() -> None:

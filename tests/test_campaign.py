@@ -8,13 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import output_of
 from tests.test_suite import environment, run
 from tffs_conformance.campaign import status
 from tffs_conformance.campaign.store import Store
 from tffs_conformance.campaign.tasks import Block
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load
 from tffs_conformance.suite.judge.compare import compare
 
@@ -51,9 +50,7 @@ def campaign(folder: Path, *arguments: str, code: int, **variables: str) -> str:
 
 
 def asked(*arguments: str, code: int) -> str:
-    done = CliRunner().invoke(main, ["campaign", *arguments])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("campaign", *arguments, code=code)
 
 
 def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
@@ -140,9 +137,9 @@ def test_a_plugin_that_is_not_there_ends_it_with_pytests_own_words(tmp_path: Pat
     assert f"--plugin={tmp_path}/libgone.so: there is no such file" in printed
 
 
-def test_without_dask_a_sentence_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
-    (tmp_path / "distributed.py").write_text("raise ImportError\n")
+def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path) -> None:
+    for name in ("distributed", "rich"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError\n")
     (tmp_path / "plan.toml").write_text(PLAN)
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     printed = campaign(tmp_path, "plan.toml", code=5, PYTHONPATH=path)

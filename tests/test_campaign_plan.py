@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import output_of
 from tffs_conformance.campaign.plan import BadPlanError, Plan, parsed, read
 from tffs_conformance.campaign.tasks import BLOCK, Block, Task, arguments, blocks, in_turn, total
-from tffs_conformance.cli import main
 
 SMALL = 'name = "p"\n[[target]]\nname = "a"\nplugin = "posix"\n'
 
@@ -41,10 +40,9 @@ def plan(text: str = SMALL, folder: Path | None = None, tmp_path: Path | None = 
 def test_a_plan_that_is_wrong_is_told_in_a_sentence(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(text)
-    done = CliRunner().invoke(main, ["campaign", str(path), f"--store={tmp_path / 'store'}"])
-    assert done.exit_code == 4
-    assert words in done.output
-    assert len(done.output.splitlines()) == 1
+    done = output_of("campaign", path, f"--store={tmp_path / 'store'}", code=4)
+    assert words in done
+    assert len(done.splitlines()) == 1
     assert not (tmp_path / "store").exists()
 
 

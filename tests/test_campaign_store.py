@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.records import GOOD, HEADER
-from tests.test_compare import broken
+from tests.records import GOOD, broken, report_of
 from tffs_conformance.campaign import findings, status
 from tffs_conformance.campaign.findings import Found
 from tffs_conformance.campaign.perform import unpacked
 from tffs_conformance.campaign.plan import BadPlanError, Plan, parsed
 from tffs_conformance.campaign.store import Ended, Store, StoreError, digest
 from tffs_conformance.campaign.tasks import Block, Task
-from tffs_conformance.suite.judge.reports import build
 
 FOUND = Found(target="a", clause="read.succeeds", case="read/b", expected="code=OK", got="code=UNKNOWN", reason=None,
               seed=0, task="a/shard/0000001", ended=100)  # fmt: skip
@@ -137,11 +135,10 @@ def test_the_rate_is_that_of_late() -> None:
 
 
 def test_findings_are_told_apart_by_what_they_got(tmp_path: Path) -> None:
-    report = build(HEADER, [*GOOD, broken("read/c")], duration=1, left_out=None)
+    report = report_of(*GOOD, broken("read/c"))
     one = next(findings.found(report, "a", "t", 1, tmp_path))
     other = replace(one, seed=9, task="u", ended=2, reason="2 histories were tried: seed 9")
     assert one.fingerprint == other.fingerprint
     assert len({replace(one, **{key: "z"}).fingerprint for key in ("target", "clause", "case", "got")}) == 4
-    told = build(HEADER, [replace(GOOD[0], reason="12 histories were tried: seed 3, Hypothesis 6"), GOOD[1]],
-                 duration=1, left_out=None)  # fmt: skip
+    told = report_of(replace(GOOD[0], reason="12 histories were tried: seed 3, Hypothesis 6"), GOOD[1])  # fmt: skip
     assert findings.histories(told) == 12

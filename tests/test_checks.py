@@ -5,7 +5,6 @@ import pytest
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Outcome, Source
 from tffs_conformance.reports.model.redaction import Redaction
-from tffs_conformance.suite.contract.claims import Claims
 from tffs_conformance.suite.engine.checks import UNIMPLEMENTED, AbsentOpError, Checks, MisusedError
 from tffs_conformance.suite.judge.evidence import Statement
 
@@ -15,7 +14,7 @@ DISPUTED = "writable_file.cleanup.unclosed-data"
 
 
 def checks(*clauses: str) -> Checks:
-    return Checks("read/a", clauses, "mine:///tmp/tffs-0123456789ab/read-a", Claims(), Redaction({}))
+    return Checks("read/a", clauses, "mine:///tmp/tffs-0123456789ab/read-a", Redaction({}))
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -108,7 +107,7 @@ def test_what_is_only_noted_is_no_breach() -> None:
 
 
 def test_the_root_of_a_scheme_is_no_name_of_a_place() -> None:
-    made = Checks("read/a", (MUST,), "mine:///case", Claims(), Redaction({}))
+    made = Checks("read/a", (MUST,), "mine:///case", Redaction({}))
     assert made.presentable("a/b of mine:///case/c") == "a/b of {case}/c"
-    assert Checks("read/a", (MUST,), "mine:///x", Claims(), Redaction({})).presentable("in /x/y") == "in {case}/y"
-    assert Checks("read/a", (MUST,), "mine://host/case", Claims(), Redaction({})).presentable("ab") == "ab"
+    assert Checks("read/a", (MUST,), "mine:///x", Redaction({})).presentable("in /x/y") == "in {case}/y"
+    assert Checks("read/a", (MUST,), "mine://host/case", Redaction({})).presentable("ab") == "ab"

@@ -72,13 +72,6 @@ def test_steps_by_name_bring_what_they_need(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr[:26]) == (1, "no such step: no-such-step")
 
 
-def test_every_command_of_tox_is_understood() -> None:
-    line = [sys.executable, "-c", f"import runpy; print(*runpy.run_path({str(CLONE / '.ci/steps.py')!r})['STEPS'])"]
-    done = subprocess.run(line, capture_output=True, text=True, check=True)
-    for name in ("lint-imports", "tests/faults", "repeat.py", "--backing='file://{path}'", "fresh_machine.py"):
-        assert name in done.stdout
-
-
 @pytest.mark.parametrize(("required", "told"), [("", "1 skipped"), ("1", "1 error")])
 def test_where_all_is_required_a_skipped_test_has_failed(required: str, told: str) -> None:
     # In this Python there is no TensorFlow.

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.records import GOOD, HEADER, case, record
+from tests.commands import output_of
+from tests.records import GOOD, HEADER, case, record, report_of
 from tffs_conformance.cli import main
 from tffs_conformance.cli.names import fitting
 from tffs_conformance.reports.document import load, write
@@ -18,18 +19,10 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import Clause, Level, catalogue, causes_first, clause
 from tffs_conformance.suite.contract.coverage import Sentence
 from tffs_conformance.suite.engine import collect
-from tffs_conformance.suite.judge.reports import build
-
-
-def said(*arguments: str, code: int = 0) -> str:
-    done = CliRunner().invoke(main, list(arguments))
-    assert done.exit_code == code, done.output
-    assert done.exception is None or isinstance(done.exception, SystemExit)
-    return done.output
 
 
 def listed(*arguments: str) -> tuple[list[str], list[str]]:
-    lines = [line.split() for line in said("list", *arguments).splitlines()]
+    lines = [line.split() for line in output_of("list", *arguments).splitlines()]
     levels = set(Level.__members__)
     return [line[1] for line in lines if line[0] in levels], [line[1] for line in lines if line[0] == "case"]
 
@@ -77,7 +70,7 @@ def test_the_cases_of_clauses_are_listed_with_them() -> None:
     ("given", "near"), [("nope*", ""), ("", ""), ("read/plan", "read/plain"), ("read.succeed", "read.succeeds")]
 )
 def test_what_fits_nothing_is_an_error_with_near_names(given: str, near: str) -> None:
-    output = said("list", given, code=1)
+    output = output_of("list", given, code=1)
     assert "no clause and no case fits" in output
     assert near in output
 
@@ -99,7 +92,7 @@ def test_programs_get_json() -> None:
 
 @pytest.mark.parametrize("verdict", Verdict)
 def test_uncovered_is_what_no_executed_check_is_about(tmp_path: Path, verdict: Verdict) -> None:
-    path = write(build(HEADER, [case("read/a", ("read.succeeds", verdict))], duration=1, left_out=None), tmp_path)
+    path = write(report_of(case("read/a", ("read.succeeds", verdict))), tmp_path)
     clauses, cases = listed(f"--uncovered={path}")
     executed = verdict not in (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.ERROR, Verdict.DOES_NOT_APPLY)
     assert clauses == [name for name in catalogue() if not executed or name != "read.succeeds"]
@@ -115,12 +108,12 @@ def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPat
         Sentence("999", "said of the past", (), "it is over"),
     ]
     monkeypatch.setattr("tffs_conformance.cli.list.sentences", lambda: table)
-    output = said("list", "--coverage")
+    output = output_of("list", "--coverage")
     assert "228\tOK iff exactly n bytes\tread.ok-is-exactly-n\tread/plain, " in output
     assert "999\tsaid of the past\t\t\tcannot be observed: it is over" in output
     assert "2 sentences: 1 covered, 1 cannot be observed, 0 missing or wrong (100 %)" in output
     table.append(Sentence("1", "nobody knows", (), ""))
-    output = said("list", "--coverage", code=1)
+    output = output_of("list", "--coverage", code=1)
     assert "1\tnobody knows\t\t\tmissing" in output
     assert "3 sentences: 1 covered, 1 cannot be observed, 1 missing or wrong (66 %)" in output
 
@@ -129,7 +122,7 @@ def test_the_exit_code_says_whether_all_is_settled(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_clause_is_explained() -> None:
-    output = said("explain", "read.short-read-is-out-of-range")
+    output = output_of("explain", "read.short-read-is-out-of-range")
     first, *rest = output.splitlines()
     assert first == "read.short-read-is-out-of-range   MUST · read"
     assert [line.split("  ")[0] for line in rest if not line.startswith(" ")][:3] == ["rule", "source", "look at"]
@@ -143,33 +136,33 @@ def test_what_tensorflow_makes_of_a_breach_is_told_where_it_is_known(monkeypatch
     module = sys.modules["tffs_conformance.cli.explain"]
     monkeypatch.setattr(module, "catalogue", lambda: {"a.b": known})
     monkeypatch.setattr(module, "clause", {"a.b": known}.__getitem__)
-    assert "TensorFlow  It never ends." in said("explain", "a.b")
-    assert "cases       none" in said("explain", "a.b")
+    assert "TensorFlow  It never ends." in output_of("explain", "a.b")
+    assert "cases       none" in output_of("explain", "a.b")
 
 
 def test_every_case_of_a_clause_is_named_on_request() -> None:
-    output = said("explain", "read.succeeds", "--all")
+    output = output_of("explain", "read.succeeds", "--all")
     wanted = [one.id for one in collect.cases() if "read.succeeds" in one.clauses]
     assert [name for name in wanted if name not in output] == []
-    few = said("explain", "read.succeeds")
+    few = output_of("explain", "read.succeeds")
     assert f"{len(wanted)}: " in few
     assert len(few) < len(output)
 
 
 def test_accepted_readings_are_named() -> None:
     disputed = next(entry for entry in catalogue().values() if entry.readings)
-    output = " ".join(said("explain", disputed.id).split())
+    output = " ".join(output_of("explain", disputed.id).split())
     for reading in disputed.readings:
         assert f"{reading.name}: {reading.text} TensorFlow: {reading.tensorflow}" in output
 
 
 @pytest.mark.parametrize("name", list(catalogue())[::20])
 def test_clauses_of_every_kind_can_be_explained(name: str) -> None:
-    assert said("explain", name).startswith(name)
+    assert output_of("explain", name).startswith(name)
 
 
 def test_a_case_is_explained() -> None:
-    output = said("explain", "status/one-path[stat-missing]")
+    output = output_of("explain", "status/one-path[stat-missing]")
     assert output.startswith("status/one-path[stat-missing]   tier must\n")
     assert "checks" in output
     assert "pytest --plugin=libmine.so '--case=status/one-path[stat-missing]'" in output
@@ -177,7 +170,7 @@ def test_a_case_is_explained() -> None:
 
 @pytest.mark.parametrize(("given", "near"), [("read.succeed", "read.succeeds"), ("read/plane", "read/plain")])
 def test_an_unknown_name_is_an_error_with_near_names(given: str, near: str) -> None:
-    assert near in said("explain", given, code=2)
+    assert near in output_of("explain", given, code=2)
 
 
 # report --------------------------------------------------------------------------------------------------------------
@@ -187,17 +180,17 @@ BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOW
 
 def test_a_report_is_shown_again_with_more_on_request(tmp_path: Path) -> None:
     broken = record("read/b", Verdict.VIOLATION, BROKEN, ops=("read() -> UNKNOWN",))
-    path = str(write(build(HEADER, [*GOOD, broken], duration=1, left_out=None), tmp_path))
-    output = said("report", "show", path)
+    path = str(write(report_of(*GOOD, broken), tmp_path))
+    output = output_of("report", "show", path)
     assert "VIOLATION read.succeeds" in output
     assert "read() -> UNKNOWN" not in output
-    assert "read() -> UNKNOWN" in said("report", "show", "-v", path)
+    assert "read() -> UNKNOWN" in output_of("report", "show", "-v", path)
 
 
 def test_the_report_of_a_run_that_was_killed_is_written_from_its_journal(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path, HEADER)
     journal.case(GOOD[0])
-    output = said("report", "show", str(tmp_path / JOURNAL_NAME))
+    output = output_of("report", "show", str(tmp_path / JOURNAL_NAME))
     assert "incomplete: the run was killed" in output
     assert len(load(tmp_path / REPORT_NAME).cases) == 1
 
@@ -205,7 +198,7 @@ def test_the_report_of_a_run_that_was_killed_is_written_from_its_journal(tmp_pat
 def test_what_is_no_report_is_told_in_one_sentence(tmp_path: Path) -> None:
     for name in ("x.json", "x.jsonl"):
         (tmp_path / name).write_text("\x1b[31m")
-        output = said("report", "show", str(tmp_path / name), code=1)
+        output = output_of("report", "show", str(tmp_path / name), code=1)
         assert output.startswith("Error: ")
         assert "\x1b" not in output
 
@@ -218,12 +211,14 @@ def test_in_a_bare_clone_a_sentence_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], code: int
 ) -> None:
     monkeypatch.setenv("TFFS_NATIVE_DIR", str(tmp_path))
-    output = said(*command, code=code)
+    output = output_of(*command, code=code)
     assert "the native parts are not built" in output
 
 
 def test_probing_does_not_begin_where_its_draft_cannot_be_written(tmp_path: Path) -> None:
-    assert f"there is no folder {tmp_path / 'no'}" in said("probe", "posix", f"-o{tmp_path / 'no' / 'x.toml'}", code=2)
+    assert f"there is no folder {tmp_path / 'no'}" in output_of(
+        "probe", "posix", f"-o{tmp_path / 'no' / 'x.toml'}", code=2
+    )
 
 
 # the catalogue's own data --------------------------------------------------------------------------------------------

@@ -5,28 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from tests.records import GOOD, HEADER, record
-from tffs_conformance.cli import main
+from tests.commands import output_of
+from tests.records import GOOD, broken, report_of
 from tffs_conformance.reports.document import write
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.suite.judge.reports import build
+from tffs_conformance.reports.model.records import CaseRecord
 
 ODD = 'a "quoted" \\ \x1b\udcff'
 
 
-def broken(case: str, clause: str = "read.succeeds", got: str = "code=UNKNOWN") -> CaseRecord:
-    return record(case, Verdict.VIOLATION, CheckRecord(clause, Verdict.VIOLATION, "code=OK", got))
-
-
 def waive(directory: Path, *cases: CaseRecord, more: tuple[str, ...] = (), code: int = 0) -> str:
-    path = write(build(HEADER, cases, duration=1, left_out=None), directory)
+    path = write(report_of(*cases), directory)
     arguments = [str(path), "--owner=team", "--reason=known", f"-o{directory / 'waivers.toml'}", *more]
-    done = CliRunner().invoke(main, ["waive", *arguments])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("waive", *arguments, code=code)
 
 
 def entries(directory: Path) -> list[dict[str, Any]]:
@@ -44,7 +35,7 @@ def test_an_entry_for_each_clause_and_fingerprint(tmp_path: Path) -> None:
 
 
 def test_only_of_the_clauses_that_are_asked_for(tmp_path: Path) -> None:
-    cases = (broken("read/x"), broken("stat/x", "stat.odd"))
+    cases = (broken("read/x"), broken("stat/x", about="stat.odd"))
     waive(tmp_path, *cases, more=("--clause=stat.*", "--expires=2099-01-02", "--issue=https://example.org/1"))
     (entry,) = entries(tmp_path)
     assert (entry["clause"], str(entry["expires"]), entry["issue"]) == (
@@ -56,7 +47,7 @@ def test_only_of_the_clauses_that_are_asked_for(tmp_path: Path) -> None:
 def test_what_the_file_has_stays_with_its_comments(tmp_path: Path) -> None:
     before = '# ours\n\n[[waiver]]  # why\nclause   = "stat.odd"\ncase="*"\nfingerprint = "x"\nreason="é"\nowner="me"\n'
     (tmp_path / "waivers.toml").write_text(before)
-    waive(tmp_path, broken("read/x"), broken("stat/x", "stat.odd", got="x"))
+    waive(tmp_path, broken("read/x"), broken("stat/x", "x", "stat.odd"))
     assert (tmp_path / "waivers.toml").read_text().startswith(before)
     assert [entry["clause"] for entry in entries(tmp_path)] == ["stat.odd", "read.succeeds"]
 

@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from tests.hosted import hosted
 from tffs_conformance.harness.hosting import limits as host_limits
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.loader import ALL_HANGS, MAX_HANGS, BlockedError, Hangs, Loaded, Loader
@@ -129,10 +130,7 @@ def test_a_file_that_is_no_plugin() -> None:
 def test_missing_symbols_are_named() -> None:
     hosts = Loader(Local(), plugin_path("fakes/unresolved"), 10)
     registration = hosts.load().registration
-    assert {symbol.demangled: symbol.is_cplusplus for symbol in registration.missing} == {
-        "TF_NoSuchFunction": False,
-        "tsl::mutex::unlock()": True,
-    }
+    assert {symbol.demangled for symbol in registration.missing} == {"TF_NoSuchFunction", "tsl::mutex::unlock()"}
     hosts.close()
 
 
@@ -184,19 +182,8 @@ def test_what_was_described_outlives_a_death() -> None:
     hosts.close()
 
 
-@contextmanager
-def opened(plugin: str, fault: str = "") -> Iterator[tuple[Host, RawFilesystem]]:
-    hosts = Loader(Local({"TFFS_FAULT": fault} if fault else {}), plugin_path(plugin), 10)
-    loaded = hosts.load()
-    (entry,) = loaded.registration.registered.values()
-    assert entry.filesystem is not None
-    yield loaded.host, RawFilesystem(loaded.call, entry.filesystem, [])
-    loaded.host.close()
-    hosts.close()
-
-
 def test_a_status_that_is_kept_is_seen(tmp_path: Path) -> None:
-    with opened("fakes/faulty", "path_exists.keeps-status") as (_, raw):
+    with hosted("fakes/faulty", "path_exists.keeps-status") as (_, raw):
         first = raw.path_op("path_exists", str(tmp_path))
         between = raw.stat(str(tmp_path))
         second = raw.path_op("path_exists", str(tmp_path))
@@ -207,24 +194,24 @@ def test_a_status_that_is_kept_is_seen(tmp_path: Path) -> None:
 
 def test_statuses_arrive_as_asked_for(tmp_path: Path) -> None:
     path = str(tmp_path)
-    with opened("fakes/faulty", "stat.adds-to-status") as (host, raw):
+    with hosted("fakes/faulty", "stat.adds-to-status") as (loaded, raw):
         assert raw.stat(path).ok
-        with host_limits.statuses_arrive_used(host):
+        with host_limits.statuses_arrive_used(loaded.host):
             assert raw.stat(path).code is Code.ABORTED
         assert raw.stat(path).ok
         # Those of paths_exist are handed over in an array.
-        with host_limits.statuses_arrive_used(host):
+        with host_limits.statuses_arrive_used(loaded.host):
             existence = raw.paths_exist([path, path], with_statuses=True).value
         assert existence.statuses is not None
         assert len(existence.statuses) == 2
 
 
 def test_files_are_limited_in_size(tmp_path: Path) -> None:
-    with opened("posix") as (host, raw):
-        before = State.of(host)
+    with hosted("posix") as (loaded, raw):
+        before = State.of(loaded.host)
         assert before.handlers[signal.SIGXFSZ - 1] == "i"
         handle = raw.open("new_writable_file", str(tmp_path / "file")).value
-        with host_limits.file_size(host, 100):
+        with host_limits.file_size(loaded.host, 100):
             answers = [raw.append(handle, b"x" * 200), raw.handle_op("flush", handle)]
         assert not all(answer.ok for answer in answers)
         assert (tmp_path / "file").stat().st_size <= 100
@@ -232,7 +219,7 @@ def test_files_are_limited_in_size(tmp_path: Path) -> None:
         other = raw.open("new_writable_file", str(tmp_path / "other")).value
         assert raw.append(other, b"x" * 200).ok
         assert raw.handle_op("close", other).ok
-        assert State.of(host).handlers == before.handlers
+        assert State.of(loaded.host).handlers == before.handlers
 
 
 LIMITS: dict[str, Callable[[Host], AbstractContextManager[None]]] = {
@@ -244,8 +231,8 @@ LIMITS: dict[str, Callable[[Host], AbstractContextManager[None]]] = {
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_a_limit_ends_with_its_block_however_that_ends(limit: str, tmp_path: Path) -> None:
-    with opened("fakes/faulty", "stat.adds-to-status") as (host, raw):
-        with pytest.raises(BlockedError), LIMITS[limit](host):
+    with hosted("fakes/faulty", "stat.adds-to-status") as (loaded, raw):
+        with pytest.raises(BlockedError), LIMITS[limit](loaded.host):
             raise BlockedError("stat", "nobody has seen it")
         file = raw.open("new_writable_file", str(tmp_path / "file"))
         assert [one.code for one in (file, raw.append(file.value, b"longer"), raw.handle_op("flush", file.value))] == [
@@ -255,12 +242,12 @@ def test_a_limit_ends_with_its_block_however_that_ends(limit: str, tmp_path: Pat
 
 
 def test_large_blocks_count(tmp_path: Path) -> None:
-    with opened("fakes/faulty", "leaks-memory:stat") as (host, raw):
-        before = State.of(host).heap
+    with hosted("fakes/faulty", "leaks-memory:stat") as (loaded, raw):
+        before = State.of(loaded.host).heap
         if not before:
             pytest.skip("the allocator of a sanitizer keeps no such account")
         raw.stat(str(tmp_path))
-        assert State.of(host).heap - before >= 1 << 20
+        assert State.of(loaded.host).heap - before >= 1 << 20
 
 
 def test_nothing_is_left_when_the_client_is_killed(root: str) -> None:

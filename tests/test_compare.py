@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
+from tests.commands import output_of
+from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, record, report_of
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
@@ -18,18 +19,13 @@ from tffs_conformance.reports.model.report import REPORT_NAME, Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.judge.compare import Before, Kind, compare
-from tffs_conformance.suite.judge.reports import build
 
 
 def report(
     *cases: CaseRecord, clauses: Mapping[str, ClauseFacts] = CLAUSES, left_out: str | None = None, tier: str = "full"
 ) -> Report:
     suite = replace(HEADER.suite, catalogue=digest(plain(clauses)), tier=tier)
-    return build(replace(HEADER, clauses=clauses, suite=suite), cases, duration=1, left_out=left_out)
-
-
-def broken(name: str, got: str = "code=UNKNOWN", about: str = "read.succeeds") -> CaseRecord:
-    return record(name, Verdict.VIOLATION, CheckRecord(about, Verdict.VIOLATION, "code=OK", got))
+    return report_of(*cases, clauses=clauses, suite=suite, left_out=left_out)
 
 
 OK = case("read/b", ("read.succeeds", "conform"))
@@ -267,15 +263,13 @@ def test_what_is_no_report_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     path = write(report(OK), tmp_path)
     (tmp_path / "x.json").write_text("{}")
     for pair in ((path, tmp_path / "x.json"), (tmp_path / "x.json", path), (path, tmp_path / "gone.json")):
-        done = CliRunner().invoke(main, ["report", "compare", *map(str, pair)])
-        assert done.exit_code == 2
-        assert "Error: " in done.output
+        done = output_of("report", "compare", *pair, code=2)
+        assert "Error: " in done
 
 
 def test_the_journal_of_a_run_that_was_killed_is_compared(tmp_path: Path) -> None:
     path = write(report(OK), tmp_path)
     Journal.open(tmp_path / "killed", HEADER).case(broken("read/b"))
-    done = CliRunner().invoke(main, ["report", "compare", str(path), str(tmp_path / "killed" / JOURNAL_NAME)])
-    assert done.exit_code == 0, done.output
-    assert "left out: none → the run was killed" in done.output
+    done = output_of("report", "compare", path, tmp_path / "killed" / JOURNAL_NAME)
+    assert "left out: none → the run was killed" in done
     assert not (tmp_path / "killed" / REPORT_NAME).exists()

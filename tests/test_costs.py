@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.records import COSTS, GOOD, HEADER
+from tests.records import COSTS, GOOD, report_of
 from tests.test_suite import command, environment, report, run
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.over_tables.programs import Spent
@@ -35,7 +35,6 @@ from tffs_conformance.suite.costs.timing import _busy, percentile
 from tffs_conformance.suite.costs.workloads import DIRECTORY, FILE, THREADS, WORKLOADS, Workload
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.judge import compare
-from tffs_conformance.suite.judge.reports import build
 
 ROUNDS = 12
 SIZES = (16, 64, 256, 1024, 4096)
@@ -308,7 +307,7 @@ def test_times_of_threads_are_counted_once() -> None:
 
 
 def test_costs_are_no_difference() -> None:
-    with_costs = build(HEADER, GOOD, duration=1, left_out=None, costs=COSTS)
+    with_costs = report_of(*GOOD, costs=COSTS)
     without = replace(with_costs, costs=None)
     assert compare.compare(without, with_costs) == compare.compare(without, without)
     assert (with_costs.verdict, with_costs.counts) == (without.verdict, without.counts)

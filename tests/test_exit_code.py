@@ -3,17 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace as changed
 
-from tests.records import HEADER, case
+from tests.records import case, report_of, waiver
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figures
 from tffs_conformance.reports.model.verdicts import TargetVerdict, Verdict
-from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.exit_code import exit_code
-from tffs_conformance.suite.judge.reports import build
 
 COURSE = Course(
     tier="must", cases=frozenset("abc"), targets=1, collected=3, ended=3, selected=(), stops=(), interrupted=False
@@ -25,11 +22,8 @@ WAITING = case("c", clauses=("read.hint",), verdict=Verdict.NOT_RUN, reason="x")
 
 
 def report(*cases: CaseRecord, left_out: str | None = None, failure: str | None = None, waived: bool = False) -> Report:
-    entry = Waiver(clause="read.succeeds", case="*", fingerprint="x", reason="r", owner="o", issue=None, expires=None,
-                   expired=True)  # fmt: skip
     services = Figures(images=(), size=0, figures=(), failure=failure)
-    header = changed(HEADER, waivers=(entry,) if waived else ())
-    return build(header, cases, duration=1, left_out=left_out, services=services)
+    return report_of(*cases, left_out=left_out, services=services, waivers=(waiver(expired=True),) if waived else ())
 
 
 def code(*reports: Report, course: Course = COURSE, fail_on: tuple[str, ...] = (), failed: bool = False) -> int:

@@ -7,7 +7,6 @@ import pytest
 
 from tests.faults.driven import all_cases, judge
 from tffs_conformance.reports.model.redaction import Redaction
-from tffs_conformance.suite.contract.claims import Claims
 from tffs_conformance.suite.engine.checks import Checks
 
 #: Faults of which the checks got paths, bytes, listings and deaths.
@@ -41,7 +40,7 @@ def test_two_runs_find_the_same(fault: str) -> None:
 
 def told(text: str) -> str:
     directory = "mine://bucket/tmp/tffs-0123456789ab/read-a-1234"
-    return Checks("read/a", (), directory, Claims(), Redaction({"T": "hunter22"})).presentable(text)
+    return Checks("read/a", (), directory, Redaction({"T": "hunter22"})).presentable(text)
 
 
 @pytest.mark.parametrize(

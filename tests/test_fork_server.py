@@ -58,7 +58,7 @@ def test_a_lost_answer_is_not_taken_for_that_of_another_host() -> None:
                 told.append(type(error).__name__)
 
         assert ends(tell)
-        assert told == ["Lost"]
+        assert told == ["HostLostError"]
 
 
 def test_hosts_that_nobody_asked_about_are_told_after_the_end() -> None:

@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from tests.hostile_report import HARM, hostile_report
-from tests.records import GOOD, HEADER, case
+from tests.records import GOOD, HEADER, case, report_of
 from tffs_conformance.reports.forms import badge, shields
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import TargetVerdict
 from tffs_conformance.suite.judge.reports import build
 
 SVG = "{http://www.w3.org/2000/svg}"
-GOOD_RUN = build(HEADER, GOOD, duration=1, left_out=None)
+GOOD_RUN = report_of(*GOOD)
 
 
 def shown(report: Report) -> list[str | None]:
@@ -25,9 +25,7 @@ def shown(report: Report) -> list[str | None]:
 
 def test_it_says_the_contract_and_the_verdict() -> None:
     assert shown(GOOD_RUN) == ["tffs contract test/1", "conformant"]
-    assert (
-        shown(build(HEADER, [case("a", ("read.hint", "violation"))], duration=1, left_out=None))[1] == "not conformant"
-    )
+    assert shown(report_of(case("a", ("read.hint", "violation"))))[1] == "not conformant"
 
 
 def test_a_part_of_the_suite_is_not_the_whole() -> None:

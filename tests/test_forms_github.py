@@ -6,19 +6,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from msgspec.structs import replace
 
 from tests.hostile_report import HARM, hostile_report
-from tests.records import GOOD, HEADER, case, clause, record
+from tests.records import GOOD, case, clause, record, report_of
 from tests.test_suite import run
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.forms import github, markdown
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run import github as job
-from tffs_conformance.suite.judge.reports import build
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "100 %, a: b")
 KNOWN = {"error", "warning", "notice", "debug", "group", "add-mask", "set-env", "set-output", "add-path", "save-state"}
@@ -56,12 +53,8 @@ def printed(text: str) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
-def report(*cases: CaseRecord, left_out: str | None = None) -> Report:
-    return build(HEADER, [*GOOD, *cases], duration=1, left_out=left_out)
-
-
 def test_a_finding_is_an_annotation() -> None:
-    found = report(record("read/b", Verdict.VIOLATION, BROKEN))
+    found = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
     (line,) = github.annotations([found])
     assert line.startswith("::error title=mine.so%3A read.succeeds::It is so.%0A1 check in 1 case; in read/b: ")
     ((name, properties, text),) = obeyed([line])
@@ -73,22 +66,22 @@ def test_a_finding_is_an_annotation() -> None:
 
 
 def test_a_good_run_has_none_and_one_that_is_cut_short_has_its_reason() -> None:
-    assert list(github.annotations([report()])) == []
-    (line,) = github.annotations([report(left_out="3 cases did not end")])
+    assert list(github.annotations([report_of(*GOOD)])) == []
+    (line,) = github.annotations([report_of(*GOOD, left_out="3 cases did not end")])
     assert line == "::warning title=mine.so%3A incomplete::3 cases did not end"
-    (line,) = github.annotations([build(HEADER, [], duration=1, left_out=None)])
+    (line,) = github.annotations([report_of()])
     assert line == "::error title=mine.so%3A not conformant::zero cases"
 
 
 def test_what_a_gate_lets_pass_is_no_error() -> None:
-    found = report(record("read/b", Verdict.VIOLATION, BROKEN))
+    found = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
     (line,) = github.annotations([found], {"mine.so": github.Gated((), ())})
     text = "The baseline has 1 finding, too: read.succeeds"
     assert obeyed([line]) == [("notice", {"title": "mine.so: gate"}, text)]
 
 
 def test_what_fails_at_a_gate_is_an_error() -> None:
-    found = report(record("read/b", Verdict.VIOLATION, BROKEN))
+    found = report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN))
     new = github.Gated({"read.succeeds"}, ["1 clause newly broken"])
     assert [*github.annotations([found], {"mine.so": new})] == [*github.annotations([found])]
     fewer = github.Gated((), ["2 clauses no longer executed", "1 error"])
@@ -100,7 +93,7 @@ def test_what_fails_at_a_gate_is_an_error() -> None:
 def test_there_are_no_more_than_github_shows_and_causes_come_first() -> None:
     clauses = {f"read.{k}": clause("MUST", "read", "read", order=100 - k) for k in range(20)}
     broken = [case(f"read/{k}", (name, "violation")) for k, name in enumerate(clauses)]
-    many = build(replace(HEADER, clauses=clauses), broken, duration=1, left_out=None)
+    many = report_of(*broken, clauses=clauses)
     lines = list(github.annotations([many, many]))
     assert len(lines) == github.MOST
     assert [obeyed([line])[0][1]["title"] for line in lines[:2]] == ["mine.so: read.19", "mine.so: read.18"]

@@ -6,24 +6,20 @@ from xml.etree import ElementTree
 
 import pytest
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
-from msgspec.structs import replace
 
 from tests.hostile_report import HARM, LONG, hostile_report
-from tests.records import GOOD, HEADER, case, record
+from tests.records import GOOD, case, record, report_of, waiver
 from tffs_conformance.reports.forms.junit import LONGEST, LONGEST_LINE, MOST, render
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.model.waivers import Waiver
-from tffs_conformance.suite.judge.reports import build
 
-TAGS = {"testsuites", "testsuite", "testcase", "properties", "property", "failure", "error", "skipped", "system-out"}
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
 ODD = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="host")
 
 
 def suite(*cases: CaseRecord) -> ElementTree.Element:
     """The one test suite of a report with these cases beside good ones."""
-    (found,) = ElementTree.fromstring(render(build(HEADER, [*GOOD, *cases], duration=2, left_out=None), Path()))
+    (found,) = ElementTree.fromstring(render(report_of(*GOOD, *cases, duration=2), Path()))
     return found
 
 
@@ -34,7 +30,7 @@ def written(one: CaseRecord) -> ElementTree.Element:
 
 def read_back(one: CaseRecord) -> TestCase:
     """The same as the library reads it."""
-    document = JUnitXml.fromstring(render(build(HEADER, [one], duration=2, left_out=None), Path()))
+    document = JUnitXml.fromstring(render(report_of(one, duration=2), Path()))
     return next(iter(next(iter(document))))
 
 
@@ -78,11 +74,7 @@ def test_what_was_not_looked_at_is_skipped_with_its_reason(verdict: Verdict) -> 
 
 
 def test_a_waived_case_is_skipped_with_the_reason_of_the_waiver() -> None:
-    entry = Waiver(clause="read.succeeds", case="*", fingerprint="code=OK", reason="known", owner="team", issue=None,
-                   expires=None)  # fmt: skip
-    report = build(
-        replace(HEADER, waivers=(entry,)), [case("read/b", ("read.succeeds", "waived"))], duration=1, left_out=None
-    )
+    report = report_of(case("read/b", ("read.succeeds", "waived")), waivers=(waiver(),))
     found = next(iter(next(iter(JUnitXml.fromstring(render(report, Path()))))))
     assert [(type(one), one.message) for one in found.result] == [(Skipped, "waived: known (owner: team)")]
 

@@ -2,21 +2,19 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from msgspec.structs import replace
 
 from tests.hostile_report import HARM, hostile_report
-from tests.records import GOOD, HEADER, case, clause, record
+from tests.records import GOOD, case, clause, record, report_of, waiver
 from tffs_conformance.reports.forms.markdown import LIMIT, bounded, render
 from tffs_conformance.reports.forms.terminal import FINDINGS_SHOWN
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.model.waivers import Waiver
-from tffs_conformance.suite.judge.reports import build
 
 #: What the file has markup for. Everything else that Markdown knows would be a plugin's.
 OURS = {"heading", "paragraph", "bullet_list", "list_item", "strong", "inline", "text", "softbreak", "code_inline",
@@ -29,8 +27,8 @@ MADE = re.compile(r"[@#/\\$`<>*_~|{}\[\]&]|:\w|www\.|[0-9a-f]{7}", re.IGNORECASE
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
 
 
-def shown(*cases: CaseRecord, **header: object) -> str:
-    return render(build(replace(HEADER, **header), [*GOOD, *cases], duration=1, left_out=None), Path())
+def shown(*cases: CaseRecord, **header: Any) -> str:
+    return render(report_of(*GOOD, *cases, **header), Path())
 
 
 def tokens(text: str) -> list[Token]:
@@ -42,11 +40,9 @@ def tokens(text: str) -> list[Token]:
 
 
 def test_a_finding_says_what_to_do() -> None:
-    waiver = Waiver(clause="read.hint", case="*", fingerprint="code=OK", reason="known", owner="team", issue=None,
-                    expires=None)  # fmt: skip
     broken = record("read/b", Verdict.VIOLATION, BROKEN, stimulus="A file is read.", ops=("read() -> UNKNOWN",))
     waiting = record("read/c", Verdict.NOT_RUN, clauses=("read.hint",), reason="valgrind is not installed")
-    text = shown(broken, waiting, case("read/d", ("read.hint", "waived")), waivers=(waiver,))
+    text = shown(broken, waiting, case("read/d", ("read.hint", "waived")), waivers=(waiver(clause="read.hint"),))
     assert text.startswith("# `mine.so` (`mine://`): not conformant\n\n1 violation\n\n5 cases; checks: ")
     assert "\n- `read`: **not conformant**, 3 checks, 1 not run\n" in text
     assert (
@@ -66,7 +62,7 @@ def test_a_finding_says_what_to_do() -> None:
 def test_findings_beyond_the_first_are_named() -> None:
     clauses = {f"read.{chr(97 + k)}": clause("MUST", "read", "read", order=k) for k in range(FINDINGS_SHOWN + 2)}
     broken = [case(f"read/{name}", (name, "violation")) for name in reversed(clauses)]
-    text = render(build(replace(HEADER, clauses=clauses), broken, duration=1, left_out=None), Path())
+    text = render(report_of(*broken, clauses=clauses), Path())
     told = re.findall(r"^### \d+\. `(.*)`$", text, re.MULTILINE)
     assert told == list(clauses)[:FINDINGS_SHOWN]
     assert (
@@ -136,7 +132,7 @@ def many() -> Report:
                stimulus="y " * 900, reason="z" * 900, ops=tuple("o" * 500 for _ in range(90)))
         for k, name in enumerate(clauses)
     ]  # fmt: skip
-    return build(replace(HEADER, clauses=clauses), broken, duration=1, left_out=None)
+    return report_of(*broken, clauses=clauses)
 
 
 def test_it_fits_a_comment_and_says_what_it_left_out() -> None:

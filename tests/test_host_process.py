@@ -6,16 +6,15 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.faults.driven import judge, of_clause
+from tests.hosted import hosted
 from tffs_conformance.harness import wire
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.loader import Loaded, Loader
+from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.hosting.registration import again, register
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.local import Local
@@ -23,21 +22,8 @@ from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Watch
 from tffs_conformance.harness.over_tables import programs
 from tffs_conformance.harness.over_tables.programs import Program
-from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.model.verdicts import Verdict
-
-
-@contextmanager
-def loaded(fault: str, plugin: str = "fakes/faulty", **environment: str) -> Iterator[tuple[Loaded, RawFilesystem]]:
-    loader = Loader(Local({"TFFS_FAULT": fault, **environment}), plugin_path(plugin), 20)
-    found = loader.load()
-    entry = next(iter(found.registration.registered.values()))
-    assert entry.filesystem is not None
-    yield found, RawFilesystem(found.call, entry.filesystem, [])
-    found.host.close()
-    loader.close()
-
 
 # Ends -----------------------------------------------------------------------------------------------------------------
 
@@ -52,7 +38,7 @@ def loaded(fault: str, plugin: str = "fakes/faulty", **environment: str) -> Iter
     ],
 )
 def test_who_does_not_come_back_as_it_should_is_named(fault: str, how: str, way: str) -> None:
-    with loaded(f"{fault}:path_exists") as (_, raw):
+    with hosted("fakes/faulty", f"{fault}:path_exists") as (_, raw):
         program = Program(raw)
         program.path_op("path_exists", "/tmp")
 
@@ -72,7 +58,7 @@ def test_who_does_not_come_back_as_it_should_is_named(fault: str, how: str, way:
 
 def test_an_op_that_ends_its_thread_without_a_word_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer of a host of which a thread just went away, as `threads` puts it together."""
-    with loaded("") as (_, raw):
+    with hosted("fakes/faulty") as (_, raw):
         lost = wire.values_of("done", [1, 2, wire.values_of("lost")])
         monkeypatch.setattr(raw, "call", lambda *_, **__: wire.Reply(lost, len(wire.values_of("done"))))
         program = Program(raw)
@@ -83,14 +69,14 @@ def test_an_op_that_ends_its_thread_without_a_word_is_lost(monkeypatch: pytest.M
 
 
 def test_a_message_is_cut() -> None:
-    with loaded("long-message:stat", TFFS_MESSAGE_BYTES=str(20 << 20)) as (_, raw):
+    with hosted("fakes/faulty", "long-message:stat", {"TFFS_MESSAGE_BYTES": str(20 << 20)}) as (_, raw):
         got = raw.stat("/no/such/file")
     assert (got.code, got.watch) == (Code.NOT_FOUND, Watch.LONG_MESSAGE)
     assert got.message == "m" * (64 << 10) + f"... ({20 << 20} bytes)"
 
 
 def test_results_that_no_frame_can_hold_are_told_by_their_size() -> None:
-    with loaded("translate_name.endless") as (_, raw), pytest.raises(DiedError) as died:
+    with hosted("fakes/faulty", "translate_name.endless") as (_, raw), pytest.raises(DiedError) as died:
         raw.translate_name("/tmp")
     size = 5 + len("done") + 9 + 5 + 9 + 9 + 5 + (300 << 20)
     said = f"translate_name did not come back: it gave results of {size} bytes, and {256 << 20} are the most"
@@ -98,7 +84,7 @@ def test_results_that_no_frame_can_hold_are_told_by_their_size() -> None:
 
 
 def test_a_buffer_of_a_negative_length_is_a_number() -> None:
-    with loaded("options.negative-length") as (_, raw):
+    with hosted("fakes/faulty", "options.negative-length") as (_, raw):
         got = raw.get_filesystem_configuration()
     values = {option.name: option.values for option in got.value.options}
     assert values == {"number": (7,), "real": (0.25,), "bytes": (-1,)}
@@ -106,7 +92,7 @@ def test_a_buffer_of_a_negative_length_is_a_number() -> None:
 
 @pytest.mark.parametrize("before", [4096, 1 << 20])
 def test_who_reads_behind_what_is_appended_crashes(tmp_path: Path, before: int) -> None:
-    with loaded("append.reads-behind") as (_, raw):
+    with hosted("fakes/faulty", "append.reads-behind") as (_, raw):
         handle = raw.open("new_writable_file", str(tmp_path / "file")).value
         raw.append(handle, b"x" * before)
         with pytest.raises(DiedError) as died:
@@ -119,7 +105,7 @@ def test_who_reads_behind_what_is_appended_crashes(tmp_path: Path, before: int) 
 
 def test_a_buffer_has_nothing_behind_it_after_a_larger_one(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"0123456789")
-    with loaded("read.scribbles-far-behind") as (_, raw):
+    with hosted("fakes/faulty", "read.scribbles-far-behind") as (_, raw):
         handle = raw.open("new_random_access_file", str(tmp_path / "file")).value
         raw.read(handle, 0, 1 << 20)
         with pytest.raises(DiedError):
@@ -127,7 +113,7 @@ def test_a_buffer_has_nothing_behind_it_after_a_larger_one(tmp_path: Path) -> No
 
 
 def test_entries_of_an_error_are_nobodys(tmp_path: Path) -> None:
-    with loaded("get_children.stale-pointer") as (found, raw):
+    with hosted("fakes/faulty", "get_children.stale-pointer") as (found, raw):
         for _ in range(10):
             got = raw.entries_op("get_children", str(tmp_path / "no"))
             assert (got.code, got.value.returned) == (Code.NOT_FOUND, -1)
@@ -138,7 +124,7 @@ def test_entries_of_an_error_are_nobodys(tmp_path: Path) -> None:
 
 
 def test_the_state_before_the_plugin_came() -> None:
-    with loaded("signals-in-init-plugin", "fakes/malformed") as (found, _):
+    with hosted("fakes/malformed", "signals-in-init-plugin") as (found, _):
         before, after = State.before_load(found.host), State.of(found.host)
     assert before.handlers == after.handlers
     changed = [number for number, two in enumerate(zip(before.actions.split(), after.actions.split(), strict=True), 1)
@@ -162,7 +148,7 @@ def test_the_state_before_the_plugin_came() -> None:
     ],
 )
 def test_what_an_op_changes_is_seen(fault: str, field: str) -> None:
-    with loaded(f"{fault}:path_exists") as (found, raw):
+    with hosted("fakes/faulty", f"{fault}:path_exists") as (found, raw):
         before = State.of(found.host)
         raw.path_op("path_exists", "/tmp")
         after = State.of(found.host)
@@ -173,7 +159,7 @@ def test_what_an_op_changes_is_seen(fault: str, field: str) -> None:
 
 
 def test_what_is_printed_on_standard_output_is_in_the_output() -> None:
-    with loaded("prints-stdout:path_exists") as (found, raw):
+    with hosted("fakes/faulty", "prints-stdout:path_exists") as (found, raw):
         raw.path_op("path_exists", "/tmp")
         printed = State.of(found.host).printed
         assert printed == len("the faulty plugin was here\n")
@@ -198,7 +184,7 @@ def living(mark: str) -> list[int]:
 @pytest.mark.parametrize("fault", ["leaves-child", "leaves-daemon"])
 def test_no_process_of_a_plugin_outlives_its_host(fault: str, end: str) -> None:
     mark = f"TFFS_TEST_MARK={uuid.uuid4()}"
-    with loaded(f"{fault}:path_exists", TFFS_TEST_MARK=mark.partition("=")[2]) as (found, raw):
+    with hosted("fakes/faulty", f"{fault}:path_exists", {"TFFS_TEST_MARK": mark.partition("=")[2]}) as (found, raw):
         raw.path_op("path_exists", "/tmp")
         before = set(living(mark))
         assert State.of(found.host).children == 1
@@ -221,7 +207,7 @@ def test_no_process_of_a_plugin_outlives_its_host(fault: str, end: str) -> None:
 
 
 def test_a_plugin_is_registered_again() -> None:
-    with loaded("") as (found, raw):
+    with hosted("fakes/faulty") as (found, raw):
         for _ in range(3):
             second = again(found.host)
             assert [(entry.scheme, entry.code) for entry in second.schemes] == [("faulty", Code.ALREADY_EXISTS)]
@@ -230,7 +216,7 @@ def test_a_plugin_is_registered_again() -> None:
 
 def test_descriptors_are_held(tmp_path: Path) -> None:
     for fault, lost in (("", 0), ("writable_file.closes-twice", 1)):
-        with loaded(fault) as (found, raw):
+        with hosted("fakes/faulty", fault) as (found, raw):
             handle = raw.open("new_writable_file", str(tmp_path / "file")).value
             raw.handle_op("close", handle)
             found.host.call("hold", 4)
@@ -242,7 +228,7 @@ def test_descriptors_are_held(tmp_path: Path) -> None:
 
 def test_a_host_exits(tmp_path: Path) -> None:
     for fault, how in (("", "exit status 0"), ("aborts-at-exit", "signal SIGABRT")):
-        with loaded(fault, "fakes/malformed") as (found, _):
+        with hosted("fakes/malformed", fault) as (found, _):
             assert found.host.quit() == how
 
 
@@ -251,7 +237,7 @@ def test_a_host_exits(tmp_path: Path) -> None:
 FEW = """
 import resource, sys
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.launchers.launcher import Lost
+from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -259,7 +245,7 @@ from tffs_conformance.harness.targets.shipped import plugin_path
 resource.setrlimit(resource.{limit}, ({value}, {value}))
 try:
     register(Host(Local(), 20), plugin_path("posix"))
-except Lost as lost:
+except HostLostError as lost:
     print(lost)
 """
 

@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.commands import output_of
 from tests.records import HEADER, record
 from tests.test_judge_cases import evidence
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.model.header import digest
 from tffs_conformance.reports.model.records import CheckRecord, Ending
@@ -54,9 +53,7 @@ def test_a_report_of_today_judges_to_itself(seen: list[Evidence]) -> None:
 
 
 def said(*arguments: str | Path, code: int = 0) -> str:
-    done = CliRunner().invoke(main, ["report", "judge", *map(str, arguments)])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("report", "judge", *arguments, code=code)
 
 
 def test_the_command_says_that_nothing_changed(tmp_path: Path) -> None:

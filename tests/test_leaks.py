@@ -4,48 +4,31 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.hosted import hosted
 from tffs_conformance.harness.hosting import leaks
-from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR
-from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.over_tables import programs
 from tffs_conformance.harness.over_tables.programs import Program
-from tffs_conformance.harness.over_tables.raw import RawFilesystem
-from tffs_conformance.harness.targets.shipped import plugin_path
-
-
-@contextmanager
-def filesystem(plugin: str, environment: dict[str, str]) -> Iterator[tuple[Host, RawFilesystem]]:
-    loader = Loader(Local(environment), plugin_path(plugin), 20)
-    loaded = loader.load()
-    (entry,) = loaded.registration.registered.values()
-    assert entry.filesystem is not None
-    yield loaded.host, RawFilesystem(loaded.call, entry.filesystem, [])
-    loaded.host.close()
-    loader.close()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _glibc_allocates() -> None:
-    with filesystem("posix", {}) as (host, _):
-        if not State.of(host).heap:
+    with hosted("posix") as (loaded, _):
+        if not State.of(loaded.host).heap:
             pytest.skip("the allocator of a sanitizer tells nothing, and sees more by itself")
 
 
 def leaked(plugin: str, environment: dict[str, str], path: str) -> dict[str, int]:
-    with filesystem(plugin, environment) as (host, raw):
+    with hosted(plugin, environment=environment) as (loaded, raw):
         program = Program(raw)
         program.stat(path)
-        return leaks.leaked_per_call(host, lambda rounds: programs.repeat(raw, program, rounds))
+        return leaks.leaked_per_call(loaded.host, lambda rounds: programs.repeat(raw, program, rounds))
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, GOOD, HEADER, case, clause
-from tests.test_compare import ERROR, NOT_RUN, OK, broken
+from tests.commands import output_of
+from tests.records import CLAUSES, GOOD, HEADER, broken, case, clause, report_of
+from tests.test_compare import ERROR, NOT_RUN, OK
 from tests.test_suite import run
-from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.errors import PartsDisagreeError
 from tffs_conformance.reports.journal import JOURNAL_NAME, Journal
@@ -42,7 +41,7 @@ WAIVER = Waiver(
 
 def part(*cases: CaseRecord, left_out: str | None = "a shard", selection: str = "--shard", **header: Any) -> Report:
     suite = replace(header.pop("suite", HEADER.suite), selection=(selection,) if left_out else ())
-    return build(replace(HEADER, **header, suite=suite), cases, duration=1.5, left_out=left_out)
+    return report_of(*cases, suite=suite, duration=1.5, left_out=left_out, **header)
 
 
 def left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
@@ -142,7 +141,7 @@ def test_the_root_is_where_all_worked(roots: tuple[str | None, str | None], comm
 
 
 def test_a_killed_part_has_no_duration() -> None:
-    killed = build(HEADER, GOOD[:1], duration=None, left_out="killed")
+    killed = report_of(*GOOD[:1], duration=None, left_out="killed")
     assert merged(part(GOOD[1]), killed).report.suite.duration is None
 
 
@@ -195,9 +194,7 @@ def test_parts_of_several_runs_are_refused(other: dict[str, Any], words: str) ->
 
 
 def merging(directory: Path, *parts: Path, code: int = 0) -> str:
-    done: Result = CliRunner().invoke(main, ["report", "merge", str(directory / "out"), *map(str, parts)])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("report", "merge", directory / "out", *parts, code=code)
 
 
 def test_reports_and_journals_of_another_suite_are_merged(tmp_path: Path) -> None:

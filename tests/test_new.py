@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.commands import output_of
 from tffs_conformance import __version__
 from tffs_conformance.cli import main
 from tffs_conformance.cli.new import FILES, TEMPLATES
@@ -22,8 +23,7 @@ NO_TOOLS = [tool for tool in ("cmake", "ninja") if shutil.which(tool) is None]
 
 
 def written(folder: Path, *options: str) -> Path:
-    done = CliRunner().invoke(main, ["new", str(folder), *options])
-    assert done.exit_code == 0, done.output
+    output_of("new", folder, *options)
     return folder
 
 

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 from tests import workflows
+from tests.commands import output_of
 from tests.pages import PROJECT
 from tests.workflows import Step, github_action, github_job, gitlab_job
-from tffs_conformance.cli import main
 from tffs_conformance.cli.new import TEMPLATES
 from tffs_conformance.reports.document import load
 
@@ -40,8 +39,7 @@ USES = [
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "mine"
-    done = CliRunner().invoke(main, ["new", str(folder)])
-    assert done.exit_code == 0, done.output
+    output_of("new", folder)
     return folder
 
 

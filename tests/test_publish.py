@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from tests.commands import output_of
 from tests.records import GOOD, HEADER, case, record
-from tffs_conformance.cli import main
 from tffs_conformance.reports.anonymous import anonymous
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.model.header import SuiteFacts, TargetFacts
@@ -31,9 +30,7 @@ def made(*cases: CaseRecord, left_out: str | None = None, **more: Any) -> Report
 
 
 def said(*arguments: str | Path, code: int = 0) -> str:
-    done = CliRunner().invoke(main, ["publish", *map(str, arguments)])
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of("publish", *arguments, code=code)
 
 
 def broken(**more: Any) -> CaseRecord:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.records import CLAUSES, GOOD, HEADER, case, record
+from tests.records import CLAUSES, GOOD, case, record, report_of
 from tffs_conformance.reports.document import load, render, validate, write
 from tffs_conformance.reports.errors import (
     AlteredReportError,
@@ -21,21 +21,14 @@ from tffs_conformance.reports.errors import (
     WrongSchemaError,
 )
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
-from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.reports.plain import digest_of, parse
-from tffs_conformance.suite.judge.reports import build
-
-
-def report(*cases: CaseRecord, left_out: str | None = None) -> Report:
-    """The report of these cases."""
-    return build(HEADER, cases, duration=1.5, left_out=left_out)
 
 
 def document(*cases: CaseRecord, left_out: str | None = None) -> dict[str, Any]:
     """Their report as JSON has it, held to its types and to itself."""
-    found: dict[str, Any] = json.loads(render(report(*cases, left_out=left_out)))
-    assert validate(found) == report(*cases, left_out=left_out)
+    found: dict[str, Any] = json.loads(render(report_of(*cases, left_out=left_out)))
+    assert validate(found) == report_of(*cases, left_out=left_out)
     return found
 
 
@@ -53,8 +46,8 @@ def test_the_keys_stand_in_their_order() -> None:
 
 
 def test_the_same_records_give_the_same_bytes_in_any_order() -> None:
-    assert render(report(*GOOD)) == render(report(*reversed(GOOD)))
-    assert [each.id for each in report(*GOOD).cases] == ["init/a", "read/a"]
+    assert render(report_of(*GOOD)) == render(report_of(*reversed(GOOD)))
+    assert [each.id for each in report_of(*GOOD).cases] == ["init/a", "read/a"]
 
 
 def test_counts_verdicts_and_classes() -> None:
@@ -92,7 +85,7 @@ def test_registration_alone_executes_nothing() -> None:
 
 
 def test_a_check_through_a_default_that_reached_no_op_executes_nothing() -> None:
-    assert report(case("read/a", ("read.succeeds", "conform"), executed=False)).reason == "nothing executed"
+    assert report_of(case("read/a", ("read.succeeds", "conform"), executed=False)).reason == "nothing executed"
 
 
 def test_the_readings_seen_are_counted() -> None:
@@ -104,13 +97,13 @@ def test_the_readings_seen_are_counted() -> None:
 
 def test_a_case_twice_and_a_clause_nobody_knows_are_refused() -> None:
     with pytest.raises(DuplicateCaseError, match="read/a"):
-        report(GOOD[0], GOOD[0])
+        report_of(GOOD[0], GOOD[0])
     with pytest.raises(UndeclaredClauseError, match=r"read\.magic"):
-        report(case("read/a", ("read.magic", "conform")))
+        report_of(case("read/a", ("read.magic", "conform")))
 
 
 def test_a_report_survives_the_disk(tmp_path: Path) -> None:
-    found = report(*GOOD, case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff \u202e"))
+    found = report_of(*GOOD, case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff \u202e"))
     path = write(found, tmp_path)
     assert path.read_bytes().isascii()
     assert load(path) == found
@@ -118,7 +111,7 @@ def test_a_report_survives_the_disk(tmp_path: Path) -> None:
 
 
 def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = write(report(*GOOD), tmp_path).read_bytes()
+    old = write(report_of(*GOOD), tmp_path).read_bytes()
 
     def full(_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -126,12 +119,12 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monk
     # By the first case something is written.
     monkeypatch.setattr("tffs_conformance.reports.document.text", full)
     with pytest.raises(OSError, match="No space"):
-        write(report(*GOOD), tmp_path)
+        write(report_of(*GOOD), tmp_path)
     assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == {"report.json": old}
 
 
 def test_a_report_cut_anywhere_says_so(tmp_path: Path) -> None:
-    text = render(report(GOOD[0])).rstrip().encode()
+    text = render(report_of(GOOD[0])).rstrip().encode()
     path = tmp_path / "report.json"
     for length in range(len(text)):
         path.write_bytes(text[:length])
@@ -258,7 +251,7 @@ def test_a_case_better_than_its_checks_is_named() -> None:
 def test_a_case_without_a_check_of_a_clause_that_it_declares_is_named() -> None:
     """What was not run, and what the answer made empty, has a check that says so."""
     whole = case("read/b", ("read.succeeds", "conform"), clauses=("read.succeeds", "read.hint"))
-    checks = json.loads(render(report(whole)))["cases"][0]["checks"]
+    checks = json.loads(render(report_of(whole)))["cases"][0]["checks"]
     assert checks[1:] == [{"clause": "read.hint", "verdict": "does not apply"}]
     with pytest.raises(AlteredReportError, match=r"the case 'read/b' has no check of read\.hint"):
         validate(forged(whole, change={"checks": checks[:1]}))
@@ -330,7 +323,7 @@ def test_any_records_give_a_valid_report(records: list[CaseRecord], left_out: st
 def test_a_report_in_another_layout_is_the_same_and_ours_is_never_plain_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = report(*(case(f"read/{number}", ("read.succeeds", "conform")) for number in range(100)))
+    written = report_of(*(case(f"read/{number}", ("read.succeeds", "conform")) for number in range(100)))
     path = write(written, tmp_path)
     lengths: list[int] = []
 

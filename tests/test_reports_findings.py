@@ -4,15 +4,13 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from tests.records import CLAUSES, HEADER, clause, record
+from tests.records import CLAUSES, clause, record, report_of
 from tffs_conformance.reports.model.findings import by_clause, findings
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract import catalogue
-from tffs_conformance.suite.judge.reports import build
 
 
 def broken(name: str, *clauses: str, **more: object) -> CaseRecord:
@@ -22,7 +20,7 @@ def broken(name: str, *clauses: str, **more: object) -> CaseRecord:
 
 def report(*cases: CaseRecord) -> Report:
     ordered = {"b.late": clause("MUST", "read", "read", order=7), "a.early": clause("MUST", "read", "read", order=3)}
-    return build(replace(HEADER, clauses=CLAUSES | ordered), cases, duration=None, left_out=None)
+    return report_of(*cases, clauses=CLAUSES | ordered, duration=None)
 
 
 def test_causes_come_first_and_then_the_order_of_the_catalogue() -> None:
@@ -107,7 +105,7 @@ SPOILS = {"late.succeeds": clause("MUST", "read", "read", order=9)}
 
 def spoilt(*cases: CaseRecord) -> list[tuple[str, list[str]]]:
     ordered = CLAUSES | SPOILS | {"a.early": clause("MUST", "read", "read", order=3)}
-    found = findings(build(replace(HEADER, clauses=ordered), cases, duration=None, left_out=None))
+    found = findings(report_of(*cases, clauses=ordered, duration=None))
     return [(one.clause, one.beside) for one in found]
 
 
@@ -149,7 +147,7 @@ def seen(name: str, *checks: tuple[str, tuple[str, str]], about: tuple[str, ...]
 
 
 def told(*cases: CaseRecord) -> list[tuple[str, list[str]]]:
-    found = findings(build(replace(HEADER, clauses=CLAUSES | PLAIN), cases, duration=None, left_out=None))
+    found = findings(report_of(*cases, clauses=CLAUSES | PLAIN, duration=None))
     return [(one.clause, one.beside) for one in found]
 
 
@@ -241,7 +239,7 @@ def test_one_wrong_value_is_told_once_whoever_shows_it() -> None:
 
 def test_of_sizes_the_smallest_is_shown() -> None:
     sizes = [seen(f"sizes[{size}]", ("list.names", CODE)) for size in ("1048575", "4097", "65536")]
-    (found,) = findings(build(replace(HEADER, clauses=CLAUSES | PLAIN), sizes, duration=None, left_out=None))
+    (found,) = findings(report_of(*sizes, clauses=CLAUSES | PLAIN, duration=None))
     assert list(found.cases) == ["sizes[4097]", "sizes[65536]", "sizes[1048575]"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.records import GOOD, HEADER, case
+from tests.records import GOOD, HEADER, case, report_of
 from tffs_conformance.reports.document import load, render, write
 from tffs_conformance.reports.errors import (
     DuplicateCaseError,
@@ -20,7 +20,7 @@ from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.reports.model.report import REPORT_NAME
 from tffs_conformance.reports.model.services import Figure, Figures
-from tffs_conformance.suite.judge.reports import build, finish, recover
+from tffs_conformance.suite.judge.reports import finish, recover
 
 HOSTILE = case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff\n{")
 
@@ -43,7 +43,7 @@ def ended(directory: Path, *cases: CaseRecord, left_out: str | None = None) -> P
 
 
 def test_a_run_that_ended_gives_the_report_of_its_cases(tmp_path: Path) -> None:
-    expected = build(HEADER, [*GOOD, HOSTILE], duration=1.235, left_out=None)
+    expected = report_of(*GOOD, HOSTILE, duration=1.235)
     written = Journal.open(tmp_path, HEADER)
     for each in (*GOOD, HOSTILE):
         written.case(each)

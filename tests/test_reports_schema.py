@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.records import COSTS, GOOD, HEADER, record
+from tests.records import COSTS, GOOD, HEADER, record, report_of
 from tffs_conformance.reports import json_schema
 from tffs_conformance.reports.document import render, validate
 from tffs_conformance.reports.errors import ReportError, WrongSchemaError
@@ -90,7 +90,7 @@ def test_a_clause_can_have_every_verdict_of_a_check() -> None:
 
 def test_what_is_written_is_as_the_schema_says() -> None:
     validator().validate(json.loads(full()))
-    validator().validate(json.loads(render(build(HEADER, [], duration=None, left_out="all"))))
+    validator().validate(json.loads(render(report_of(duration=None, left_out="all"))))
     validate(json.loads(full()))
 
 

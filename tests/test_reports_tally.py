@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, HEADER, case, clause, record
+from tests.records import CLAUSES, HEADER, case, clause, record, report_of
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -12,7 +12,7 @@ from tffs_conformance.suite.judge.reports import build
 
 def report(*cases: CaseRecord) -> Report:
     tables = {**HEADER.target.tables, "init": "plugin", "stat": "plugin", "sync": "plugin"}
-    return build(replace(HEADER, target=replace(HEADER.target, tables=tables)), cases, duration=1, left_out=None)
+    return report_of(*cases, target=replace(HEADER.target, tables=tables))
 
 
 def idle(clause: str, verdict: Verdict = Verdict.NOT_RUN) -> CaseRecord:
@@ -106,7 +106,7 @@ def test_every_must_outside_of_registration_counts_as_executed_and_no_may() -> N
     must = "".join(("MU", "ST"))
     clauses = CLAUSES | {"a.b": clause(must, "scenarios", None), "a.c": clause("MAY", "read", None)}
     cases = [case("x", ("a.b", "conform")), case("y", ("a.c", "conform"))]
-    assert build(replace(HEADER, clauses=clauses), cases, duration=1, left_out=None).executed.must == 1
+    assert report_of(*cases, clauses=clauses).executed.must == 1
 
 
 def test_a_class_is_not_claimed_where_the_plugin_has_none_of_its_own_ops() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, GOOD, HEADER, case, clause, record
+from tests.records import CLAUSES, GOOD, HEADER, case, clause, record, report_of, waiver
 from tffs_conformance.reports.forms import words
 from tffs_conformance.reports.forms.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
 from tffs_conformance.reports.model.claims import StatedClaim
@@ -15,7 +15,6 @@ from tffs_conformance.reports.model.header import ReadingFacts
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.reports.model.waivers import Waiver
 from tffs_conformance.suite.judge.reports import build
 
 EVIL = "\x1b]0;title\x07 \x9b31m\r\n\u202e \udcff"
@@ -31,12 +30,6 @@ def shown(
 ) -> str:
     found = build(header, cases, duration=1.0, left_out=left_out, services=services)
     return "\n".join(text for text, _ in summary(found, width=100, directory=Path("out"), verbosity=verbosity))
-
-
-def waiver(**given: Any) -> Waiver:
-    fields: dict[str, Any] = {"clause": "read.succeeds", "case": "*", "fingerprint": "code=UNKNOWN", "reason": "known",
-                              "owner": "team", "issue": None, "expires": None, "cases": 1}  # fmt: skip
-    return Waiver(**(fields | given))
 
 
 def test_a_good_run_is_told_in_a_few_lines() -> None:
@@ -147,7 +140,7 @@ def test_where_something_hung_it_is_said_how_to_wait_longer() -> None:
 
 
 def test_a_report_below_the_working_directory_is_named_from_there() -> None:
-    found = build(HEADER, GOOD, duration=1.0, left_out=None)
+    found = report_of(*GOOD)
     for directory, path in ((Path.cwd() / "out", "out/report.json"), (Path("/x y"), "/x y/report.json")):
         assert list(summary(found, width=100, directory=directory))[-1][0] == f"report: {path}"
 
@@ -269,8 +262,7 @@ def test_each_class_says_of_how_many_checks_it_is() -> None:
 
 @pytest.mark.parametrize("width", [0, 40, 100, 1000])
 def test_lines_are_as_wide_as_the_terminal(width: int) -> None:
-    found = build(HEADER, [case("a", clauses=("read.hint",), verdict=Verdict.ERROR, reason="word " * 100)],
-                  duration=1.0, left_out=None)  # fmt: skip
+    found = report_of(case("a", clauses=("read.hint",), verdict=Verdict.ERROR, reason="word " * 100))  # fmt: skip
     widest = max(len(text) for text, _ in summary(found, width=width, directory=Path("out")))
     assert widest <= max(60, min(width, 120))
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from tffs_conformance.cli import main
+from tests.commands import output_of
 from tffs_conformance.reports.document import load, render, validate, write
 from tffs_conformance.reports.errors import AlteredReportError, WrongSchemaError
 from tffs_conformance.reports.model.header import digest
@@ -101,11 +100,10 @@ def test_it_can_be_written_again_as_what_it_is_now(tmp_path: Path) -> None:
 
 
 def test_it_is_shown() -> None:
-    done = CliRunner().invoke(main, ["report", "show", str(OLD)])
-    assert done.exit_code == 0, done.output
-    assert "not conformant: 2 violations" in done.output
-    assert "19 cases; checks: 57 conform" in done.output
-    assert re.search(r"checks: 57 conform, .*, \d+ does not apply\n", done.output)
+    done = output_of("report", "show", OLD)
+    assert "not conformant: 2 violations" in done
+    assert "19 cases; checks: 57 conform" in done
+    assert re.search(r"checks: 57 conform, .*, \d+ does not apply\n", done)
 
 
 @pytest.mark.parametrize("change", [{"suite": 3}, {"clauses": []}, {"clauses": {"a": 1}}, {"suite": {}}, {"extra": 1}])

@@ -2,13 +2,12 @@
 
 import datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.records import case, record
+from tests.records import case, record, waiver
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver, WaiverAccount, WaiverError, WaiverState
@@ -16,12 +15,6 @@ from tffs_conformance.reports.waivers import OPTIONAL, REQUIRED, read
 from tffs_conformance.suite.judge.waivers import accounts, counted, hold_to, stale, waived
 
 DAY = datetime.date(2027, 3, 1)
-
-
-def waiver(**given: Any) -> Waiver:
-    fields: dict[str, Any] = {"clause": "read.succeeds", "case": "*", "fingerprint": "code=OK", "reason": "known",
-                              "owner": "team", "issue": None, "expires": None, "cases": 1}  # fmt: skip
-    return Waiver(**(fields | given))
 
 
 def broken(name: str, got: str = "code=OK", verdict: Verdict = Verdict.VIOLATION) -> CaseRecord:

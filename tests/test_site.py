@@ -7,11 +7,10 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from click.testing import CliRunner
 from msgspec.structs import replace
 
-from tests.records import CLAUSES, GOOD, HEADER, case, record
-from tffs_conformance.cli import main
+from tests.commands import output_of
+from tests.records import CLAUSES, GOOD, HEADER, case, record, report_of
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.header import ClauseFacts, digest
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
@@ -20,7 +19,6 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.publish import NOTES_NAME
 from tffs_conformance.reports.site.folder import MARKER
-from tffs_conformance.suite.judge.reports import build
 
 CLONE = Path(__file__).parent.parent
 HOSTILE = "</script></style><img src=x onerror=alert(1)>\"'`{{ 7919*7907 }}\x1b[31m\u202e\u2028\x00\udcff&amp;"
@@ -44,9 +42,7 @@ def put(
     target = replace(HEADER.target, name=says, plugin=says, scheme=says, runtime=says)
     place = folder / name / version
     place.mkdir(parents=True)
-    report = build(
-        replace(HEADER, suite=suite, target=target, clauses=clauses), cases or GOOD, duration=61, left_out=None
-    )
+    report = report_of(*cases or GOOD, suite=suite, target=target, clauses=clauses, duration=61)
     if notes is not None:
         (place / NOTES_NAME).write_text(notes, encoding="utf-8", errors="surrogateescape")
     return write(replace(report, **more), place)
@@ -74,15 +70,13 @@ def published(tmp_path: Path) -> Path:
 
 def made(published: Path, *arguments: str, out: str = "site", code: int = 0) -> Path:
     folder = published.parent / out
-    done = CliRunner().invoke(main, ["site", str(folder), f"--published={published}", *arguments])
-    assert done.exit_code == code, done.output
+    output_of("site", folder, f"--published={published}", *arguments, code=code)
     return folder
 
 
 def refused(published: Path, *arguments: str, out: str = "site", code: int = 1) -> str:
-    done = CliRunner().invoke(main, ["site", str(published.parent / out), f"--published={published}", *arguments])
-    assert done.exit_code == code, done.output
-    *_, sentence = done.output.splitlines()
+    done = output_of("site", published.parent / out, f"--published={published}", *arguments, code=code)
+    *_, sentence = done.splitlines()
     assert sentence.startswith("Error: ")
     return sentence
 
@@ -157,8 +151,7 @@ def test_a_broken_link_would_be_found(published: Path) -> None:
 
 
 def test_all_that_is_published_can_be_made_a_site(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["site", str(tmp_path / "site"), f"--published={CLONE / 'reports' / 'published'}"])
-    assert done.exit_code == 0, done.output
+    output_of("site", tmp_path / "site", f"--published={CLONE / 'reports' / 'published'}")
     assert broken_links(tmp_path / "site") == []
 
 
@@ -406,7 +399,7 @@ def test_nothing_is_written_through_a_link(published: Path) -> None:
 
 
 def test_what_is_not_published_whole_is_refused(published: Path) -> None:
-    part = build(HEADER, GOOD, duration=1, left_out="--clause=x")
+    part = report_of(*GOOD, left_out="--clause=x")
     write(part, published / "other" / "2")
     assert re.search(r"other.2.report\.json: the report is not of a whole run: --clause=x", refused(published))
     assert not (published.parent / "site").exists()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosted import hosted
 from tffs_conformance.harness.hosting.client import HostFaultError
 from tffs_conformance.harness.hosting.loader import MAX_HANGS, BlockedError, Loader
 from tffs_conformance.harness.launchers.local import Local
@@ -27,15 +28,11 @@ CLEANUP = "random_access_file.cleanup"
 
 @contextmanager
 def filesystem(plugin: str, fault: str = "", timeout: float = 20) -> Iterator[tuple[RawFilesystem, list[Call]]]:
-    loader = Loader(Local({"TFFS_FAULT": fault} if fault else {}), plugin_path(plugin), 20)
-    loaded = loader.load()
-    loaded.host.timeout = timeout
-    (entry,) = loaded.registration.registered.values()
-    assert entry.filesystem is not None
     trace: list[Call] = []
-    yield RawFilesystem(loaded.call, entry.filesystem, trace), trace
-    loaded.host.close()
-    loader.close()
+    with hosted(plugin, fault, trace=trace) as (loaded, raw):
+        # To load it may take longer.
+        loaded.host.timeout = timeout
+        yield raw, trace
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import output_of
 from tests.test_suite import environment, report, run
-from tffs_conformance.cli import main
 
 CLAUSE = "create_dir.missing-parent-is-not-found"
 #: A plugin that breaks this clause, and nothing that these selections look at.
@@ -75,9 +74,7 @@ def waive(directory: Path, *arguments: str, code: int = 0) -> str:
     """What `tffs-conformance waive` says of the report of the last run."""
     report_path = str(directory / "tffs-report" / "report.json")
     given = ["waive", report_path, "-o", str(directory / "waivers.toml"), "--owner=them", "--reason=known", *arguments]
-    done = CliRunner().invoke(main, given)
-    assert done.exit_code == code, done.output
-    return done.output
+    return output_of(*given, code=code)
 
 
 def test_a_report_is_waived_and_the_next_run_fits(tmp_path: Path) -> None:
@@ -186,15 +183,17 @@ def test_an_unknown_entry_goes_when_the_file_is_updated(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_stays_as_it_was_written(tmp_path: Path) -> None:
+    said = '""café \\t\n[[waiver]]\n""'
     # The violations of one case have no entry yet.
     kept = (
         "# Ours since 2024.\n"
-        + entry(reason="café \\t", case="status/one-path[create_dir-missing-parent-d*").replace("owner =", "owner  =")
+        + entry(reason=said, case="status/one-path[create_dir-missing-parent-d*").replace("owner =", "owner  =")
         + "# more\n"
     )
     gone = "\n# Was it ever true?\n" + entry(**OTHER)
+    unknown = entry(clause="no.such")
     assert run(tmp_path, *PLUGIN, SELECTION).returncode == 1
-    (tmp_path / "waivers.toml").write_text("# Head.\n\n" + kept + gone)
+    (tmp_path / "waivers.toml").write_text("# Head.\n\n# Nor this.\n" + unknown + kept + gone)
     updated(tmp_path, "--owner=them", '--reason=a "quoted" reason', "--issue=https://example.org/1")
     text = (tmp_path / "waivers.toml").read_text()
     assert text.startswith("# Head.\n\n" + kept)

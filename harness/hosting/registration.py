@@ -24,11 +24,6 @@ class MissingSymbol:
     name: str
     demangled: str
 
-    @property
-    def is_cplusplus(self) -> bool:
-        """Whether the name is mangled, that is: outside TensorFlow's C interface."""
-        return self.name.startswith("_Z")
-
 
 @dataclass(frozen=True, slots=True)
 class Table:

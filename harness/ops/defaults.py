@@ -3,15 +3,14 @@
 Every step goes through the ops above the tables again, with URIs, as in core.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from . import glob, paths
 from .codes import Code
-from .filesystem import RandomAccessFile, WritableFile
-from .outcomes import DiedError, Endless, Entries, Existence, Outcome, Source, Statistics, Status, Undeleted
+from .filesystem import Filesystem
+from .outcomes import DiedError, Endless, Entries, Existence, Outcome, Source, Status, Undeleted
 
 T = TypeVar("T")
 
@@ -35,29 +34,8 @@ def passed_on(op: str, value: T, given: Outcome[object]) -> Outcome[T]:
     return Outcome(op, given.code, given.message, value, source=Source.DEFAULT, passed_on=given.passed_on or given.op)
 
 
-class Defaults(ABC):
+class Defaults(Filesystem):
     """The default of each op that has one, over the ops that a subclass performs. Arguments are URIs."""
-
-    @abstractmethod
-    def new_random_access_file(self, uri: str) -> Outcome[RandomAccessFile | None]: ...
-    @abstractmethod
-    def new_writable_file(self, uri: str) -> Outcome[WritableFile | None]: ...
-    @abstractmethod
-    def create_dir(self, uri: str) -> Outcome[None]: ...
-    @abstractmethod
-    def delete_file(self, uri: str) -> Outcome[None]: ...
-    @abstractmethod
-    def delete_dir(self, uri: str) -> Outcome[None]: ...
-    @abstractmethod
-    def path_exists(self, uri: str) -> Outcome[None]: ...
-    @abstractmethod
-    def stat(self, uri: str) -> Outcome[Statistics]: ...
-    @abstractmethod
-    def is_directory(self, uri: str) -> Outcome[int]: ...
-    @abstractmethod
-    def get_children(self, uri: str) -> Outcome[Entries]: ...
-    @abstractmethod
-    def copy_file(self, source: str, target: str) -> Outcome[None]: ...
 
     def default_paths_exist(self, uris: Sequence[str], with_statuses: bool) -> Outcome[Existence]:
         """Ask one after the other; without statuses stop at the first that is not there."""

@@ -5,7 +5,7 @@ TensorFlow itself. Paths are URIs. Every op gives an `Outcome`; where it cannot 
 has the code UNIMPLEMENTED and the source ABSENT.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
@@ -81,15 +81,10 @@ class MemoryRegion(OpenObject, Protocol):
 class Filesystem(Protocol):
     """The ops of one filesystem as TensorFlow's users see them."""
 
-    @property
-    def present(self) -> frozenset[str]:
-        """The ops that the plugin itself has."""
-        ...
-
-    @property
-    def translated(self) -> Mapping[str, str]:
-        """What ops got for each URI so far."""
-        ...
+    #: The ops that the plugin itself has.
+    present: frozenset[str]
+    #: What ops got for each URI so far.
+    translated: dict[str, str]
 
     def available(self, op: str) -> bool:
         """Whether `op` can be performed, by the plugin or by core's default."""

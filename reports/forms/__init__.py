@@ -5,12 +5,12 @@ with the traces that it names. One whose text grows with every case has `pieces`
 Texts in a report may be anything that a plugin said: each form escapes them for itself.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from ..document import write_whole
 from ..model.report import Report
 
 
@@ -53,12 +53,4 @@ def write(form: Form, report: Report, into: Path, directory: Path) -> Path:
     Raises OSError.
     """
     into.mkdir(parents=True, exist_ok=True)
-    path = into / form.file
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.writelines(form.pieces(report, directory))
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return path
+    return write_whole(into / form.file, form.pieces(report, directory))

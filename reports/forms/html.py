@@ -12,7 +12,7 @@ from ..model.records import CaseRecord
 from ..model.report import ClauseAccount, Report
 from ..model.verdicts import Verdict, checks_made
 from ..model.waivers import REMEDIES
-from ..waiver_entries import proposed, written
+from ..waiver_entries import breaches, entries, written
 from . import cost_words, words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
 from .packed import packed
@@ -90,15 +90,15 @@ def render(report: Report, directory: Path) -> str:
 
 
 def _told(report: Report, directory: Path) -> Iterator[Told]:
-    waivers = proposed(report, reason="WHY", owner="WHO")
+    waivers = entries(breaches(report, Verdict.VIOLATION), reason="WHY", owner="WHO")
     for finding in findings(report):
         programs = {case.id: program(case.reason, directory) for case, _ in finding.checks}
-        entries = waivers[finding.clause]
+        mine = [entry for entry in waivers if entry["clause"] == finding.clause]
         yield Told(
             finding,
             report.clauses[finding.clause],
-            [written(entry).strip() for entry in entries[:WAIVERS_SHOWN]],
-            max(0, len(entries) - WAIVERS_SHOWN),
+            [written(entry).strip() for entry in mine[:WAIVERS_SHOWN]],
+            max(0, len(mine) - WAIVERS_SHOWN),
             [one for one in programs.values() if one is not None],
         )
 

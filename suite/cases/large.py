@@ -24,7 +24,7 @@ LEAST = 300.0
 SLOWER = 30
 
 
-def needs_room(case: Case) -> None:
+def needs_room() -> None:
     """End a case that this machine has no room for: it is not run."""
     facts = Path("/proc/meminfo")
     lines = dict(line.split(":") for line in facts.read_text().splitlines()) if facts.exists() else {}

@@ -141,7 +141,7 @@ def test_beyond_2_gib(case: Case) -> None:
     """Thirty-three pieces of 64 MiB and a mark are appended; positions, lengths and bytes behind 2^31 are looked at."""
     if case.bench.target.backing is not None and case.surroundings.backing.has_sparse_files:
         raise NoStimulusError("positions beyond 2 GiB are reached in sparse files of the backing: storage/large")
-    needs_room(case)
+    needs_room()
     uri, mark = case.uri("file"), b"the end of a long file"
     case.surroundings.within_size(BEYOND + len(mark))
     piece = bytes(PIECE - len(mark)) + mark
@@ -197,7 +197,7 @@ def test_large_moved(case: Case, op: str, size: str) -> None:
     if op not in case.fs.present:
         case.missing(op)  # core's default would read every byte of the holes
     if op == "copy_file":
-        needs_room(case)
+        needs_room()
     marks = MARKED[size]
     uri, target = case.setup.write_sparse("file", marks), case.uri("target")
     move = getattr(case.fs, op)

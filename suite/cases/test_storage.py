@@ -90,7 +90,7 @@ def test_one_read_of_2_gib(case: Case) -> None:
     """More than 2 GiB of a file are read in one call, as TensorFlow reads a large tensor."""
     marks = {0: b"start", 2**31 - 3: b"around 2^31", AT_ONCE - 3: b"end"}
     uri = case.setup.write_sparse("large", marks)
-    needs_room(case)
+    needs_room()
     with case.surroundings.patient(LEAST), case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         seconds = pace(case, lambda: case.setup.require(case.tables.read_large(handle_of(file), PIECE, ())))
         places = [(offset, len(data)) for offset, data in marks.items()]

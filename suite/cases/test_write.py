@@ -17,10 +17,10 @@ def writer(case: Case, name: str = "file") -> WritableFile:
         return case.setup.opened(case.fs.new_writable_file(case.uri(name)))
 
 
-def appender(case: Case, name: str = "file") -> WritableFile:
+def appender(case: Case) -> WritableFile:
     """Open a file for appending."""
     with case.setup:
-        return case.setup.opened(case.fs.new_appendable_file(case.uri(name)))
+        return case.setup.opened(case.fs.new_appendable_file(case.uri("file")))
 
 
 def handed_over(case: Case, got: Outcome[None]) -> None:

@@ -44,7 +44,6 @@ class Case:
             identity,
             clauses,
             self.surroundings.directory,
-            bench.claims,
             bench.redaction,
             # What TensorFlow says of itself is no answer of the plugin.
             works=frozenset() if bench.target.through else bench.knowledge.works,

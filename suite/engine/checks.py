@@ -10,7 +10,6 @@ from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
 from ...reports.model.redaction import Redaction
 from ..contract.catalogue import clause
-from ..contract.claims import Claims
 from ..judge.evidence import Statement
 from . import bounds, sharing
 from .callformat import differing, show
@@ -59,7 +58,6 @@ class Checks:
         identity: str,
         clauses: Sequence[str],
         directory: str,
-        claims: Claims,
         redaction: Redaction,
         *,
         works: frozenset[str] = frozenset(),

@@ -160,14 +160,14 @@ def compare(then: Report, now: Report, known: Container[str] | None = None) -> C
     )
 
 
-def findings_of(report: Report, changes: Iterable[Change], verdict: Verdict = Verdict.VIOLATION) -> list[Finding]:
-    """The checks with this verdict that changes of the newer report are about, by clause, causes first."""
+def findings_of(report: Report, changes: Iterable[Change]) -> list[Finding]:
+    """The violations that changes of the newer report are about, by clause, causes first."""
     meant = {(change.case, change.clause) for change in changes}
     made: Iterable[Made] = (
         (case, check)
         for case in report.cases
         for check in case.checks
-        if check.verdict is verdict and (case.id, check.clause) in meant
+        if check.verdict is Verdict.VIOLATION and (case.id, check.clause) in meant
     )
     return grouped(report, made)
 

@@ -5,10 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.text import Text
-
 from .status import CampaignProgress
 
 #: Seconds from line to line in a log.
@@ -20,6 +16,11 @@ def shown(
     status: CampaignProgress, every: float = EVERY
 ) -> Iterator[tuple[Callable[[CampaignProgress], None], Callable[[str], None]]]:
     """Two functions for as long as a campaign runs: one shows how far it is, the other says a sentence."""
+    # An extra, as Dask is.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     console = Console(file=sys.stderr, highlight=False)
     if not console.is_terminal:
         yield _Lines(every).show, lambda sentence: print(sentence, file=sys.stderr, flush=True)

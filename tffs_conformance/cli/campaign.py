@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -43,6 +44,17 @@ class OrPlan(click.Group):
         begins = bool(args) and args[0].startswith("-") and not asks_for_help
         return super().parse_args(ctx, ["run", *args] if begins else args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what makes no sense, and what is out of order, is told in a sentence."""
+        try:
+            return super().invoke(ctx)
+        except BadPlanError as error:
+            raise ended(USAGE, str(error)) from None
+        except CampaignBrokenError as broken:
+            raise ended(broken.code, printable(str(broken))) from None
+        except (StoreError, engine.NoEngineError) as error:
+            raise ended(SURROUNDINGS, str(error)) from None
+
 
 @click.group(cls=OrPlan, subcommand_metavar="PLAN.TOML [OPTIONS] | status STORE | report STORE")
 def campaign() -> None:
@@ -83,12 +95,6 @@ def run(file: Path, scheduler: str | None, url: str, workers: int, patience: flo
             driver = Driver(asked, store, client, begun, patience, show, say)
             why = driver.run()
             show(begun)
-    except BadPlanError as error:
-        raise ended(USAGE, str(error)) from None
-    except CampaignBrokenError as broken:
-        raise ended(broken.code, printable(str(broken))) from None
-    except (StoreError, engine.NoEngineError) as error:
-        raise ended(SURROUNDINGS, str(error)) from None
     except KeyboardInterrupt:
         raise ended(2, "interrupted; the same command goes on from here") from None
     click.echo(f"{why}: {begun.line()}")
@@ -99,15 +105,10 @@ def run(file: Path, scheduler: str | None, url: str, workers: int, patience: flo
 @click.argument("url", metavar="STORE")
 def status_(url: str) -> None:
     """How far a campaign is, and what it found, from its store alone."""
-    try:
-        store = Store(_anywhere(url))
-        now = status.read(store)
-        click.echo(f"{now.plan.name}: {now.line()}")
-        _tell_findings(store)
-    except BadPlanError as error:
-        raise ended(USAGE, str(error)) from None
-    except StoreError as error:
-        raise ended(SURROUNDINGS, str(error)) from None
+    store = Store(_anywhere(url))
+    now = status.read(store)
+    click.echo(f"{now.plan.name}: {now.line()}")
+    _tell_findings(store)
 
 
 @campaign.command("report")
@@ -115,13 +116,8 @@ def status_(url: str) -> None:
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path), required=False)
 def report_(url: str, out: Path | None) -> None:
     """Write a report a target of what is in a store by now, into OUT (default: tffs-report/NAME)."""
-    try:
-        store = Store(_anywhere(url))
-        asked, _ = store.plan()
-    except BadPlanError as error:
-        raise ended(USAGE, str(error)) from None
-    except StoreError as error:
-        raise ended(SURROUNDINGS, str(error)) from None
+    store = Store(_anywhere(url))
+    asked, _ = store.plan()
     raise SystemExit(_finish(store, asked, out or Path("tffs-report") / asked.name))
 
 
@@ -136,7 +132,7 @@ def _finish(store: Store, asked: Plan, out: Path) -> int:
         for name in absent:
             click.echo(f"{name}: no case of it was run")
         found = _tell_findings(store)
-    except (StoreError, ReportError, OSError) as error:
+    except (ReportError, OSError) as error:
         raise ended(SURROUNDINGS, str(error)) from None
     return 0 if report.is_good(verdicts.values()) and not absent and not found else 1
 

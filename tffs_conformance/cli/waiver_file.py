@@ -1,24 +1,24 @@
 """Bring a file of waivers up to date with a report: kept entries stay as people wrote them, comments and all."""
 
 import datetime
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import tomlkit
-import tomlkit.exceptions
 from msgspec.structs import replace
+from tomlkit.exceptions import ParseError
+from tomlkit.items import AoT, Comment, Item, Key
+from tomlkit.toml_document import TOMLDocument
 
+from ..reports.document import write_whole
 from ..reports.model.records import CaseRecord
 from ..reports.model.report import Report
 from ..reports.model.verdicts import Verdict
 from ..reports.model.waivers import Waiver, WaiverError, WaiverState, fingerprint
 from ..reports.patterns import fits
-from ..reports.waiver_entries import Breach, grouped, written
+from ..reports.waiver_entries import Breach, breaches, entries, written
 from ..suite.judge.waivers import accounts
-
-_HEAD = re.compile(r"^\s*\[\[\s*waiver\s*\]\]")
 
 
 @dataclass(slots=True)
@@ -47,16 +47,15 @@ def update(
     left of the violations gets entries with `reason`, `owner`, `issue` and `expires`. Raises WaiverError where the file
     is not laid out entry by entry, or OSError.
     """
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    preamble, blocks = _blocks(path, text, len(waivers))
-    left = _breaches(report)
+    document, tables = _parsed(path)
+    left = breaches(report, Verdict.VIOLATION, Verdict.WAIVED)
     # As if nothing was waived and nothing expired: what is unneeded then is not needed at all.
     bare = [replace(waiver, expired=False) for waiver in waivers]
     states = [account.state for account in accounts(bare, map(_unwaived, report.cases))]
     # First come the entries that are right as they are, so that no other takes what they are about.
     claims = [_claim(left, waiver) for waiver in waivers]
-    changes, kept = Changes(), [preamble]
-    for waiver, block, state, claimed in zip(waivers, blocks, states, claims, strict=True):
+    changes, gone = Changes(), list[int]()
+    for number, (waiver, state, claimed) in enumerate(zip(waivers, states, claims, strict=True)):
         named = f"{waiver.clause}, {waiver.case}: {waiver.fingerprint}"
         edits: dict[str, object] = {}
         others = [breach for breach in left if waiver.fits(*breach[:2])]
@@ -66,17 +65,18 @@ def update(
             claimed = _claim(left, replace(waiver, fingerprint=others[0][2]))  # noqa: PLW2901
         if waiver.clause not in report.clauses or (not claimed and state is not WaiverState.NOT_JUDGED):
             changes.dropped.append(named)
+            gone.append(number)
             continue
         if waiver.expired and claimed:
             edits["expires"] = expires
         if edits:
             changes.updated.append(f"{named} ({', '.join(f'{key} = {value}' for key, value in edits.items())})")
-        kept.append(_edited(block, edits))
-    for clause, case, got in grouped(left):
-        changes.added.append(f"{clause}, {case}: {got}")
-        entry = {"clause": clause, "case": case, "fingerprint": got, "reason": reason, "owner": owner}
-        kept.append(written(entry | ({"issue": issue} if issue else {}) | {"expires": expires}))
-    _replace(path, "".join(kept))
+            tables[number].update(edits)
+    for number in reversed(gone):
+        _drop(document, tables, number)
+    added = entries(left, reason=reason, owner=owner, issue=issue, expires=expires)
+    _write(path, document, added)
+    changes.added = _lines(added)
     return changes
 
 
@@ -96,59 +96,61 @@ def waive(
     `clauses` is a pattern: violations of other clauses stay as they are, and so does all that the file has. One
     line for each entry. Raises WaiverError where the file has such an entry, which does not fit any more, or OSError.
     """
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    left = {breach: None for breach in _breaches(report) if fits(clauses, breach[0])}
+    document, _ = _parsed(path)
+    left = {breach: None for breach in breaches(report, Verdict.VIOLATION, Verdict.WAIVED) if fits(clauses, breach[0])}
     for waiver in waivers:
         if not waiver.expired:
             _claim(left, waiver)
-    added = []
-    for clause, case, got in grouped(left):
-        for number, waiver in enumerate(waivers, start=1):
-            if (waiver.clause, waiver.case, waiver.fingerprint) == (clause, case, got):
-                raise WaiverError(f"{path}: waiver {number} ({clause}, {case}) says so already, and it expired")
-        added.append(f"{clause}, {case}: {got}")
-        entry: dict[str, object] = {
-            "clause": clause,
-            "case": case,
-            "fingerprint": got,
-            "reason": reason,
-            "owner": owner,
-        }
-        optional = {"issue": issue, "expires": expires}
-        text += written(entry | {key: value for key, value in optional.items() if value is not None})
-    try:
-        tomlkit.parse(text)
-    except tomlkit.exceptions.ParseError as error:
-        raise WaiverError(f"{path}: entries begin with [[waiver]], else none can be added: {error}") from None
+    added = entries(left, reason=reason, owner=owner, issue=issue, expires=expires)
+    for number, waiver in enumerate(waivers, start=1):
+        said = {"clause": waiver.clause, "case": waiver.case, "fingerprint": waiver.fingerprint}
+        if any(entry.items() >= said.items() for entry in added):
+            raise WaiverError(
+                f"{path}: waiver {number} ({waiver.clause}, {waiver.case}) says so already, and it expired"
+            )
     if added:
-        _replace(path, text if waivers else text.lstrip("\n"))
-    return added
+        _write(path, document, added)
+    return _lines(added)
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    draft = path.with_name(f"{path.name}.tmp")
+def _parsed(path: Path) -> tuple[TOMLDocument, AoT]:
+    """A file that may be there, and its entries. What is changed in these is changed in the file, and all else kept."""
     try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+        document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
+    except ParseError as error:
+        raise WaiverError(f"{path} is no TOML: {error}") from None
+    tables = document.get("waiver", tomlkit.aot())
+    if not isinstance(tables, AoT):
+        raise WaiverError(f"{path}: entries begin with [[waiver]] on a line of their own, else none can be changed")
+    return document, tables
 
 
-def _blocks(path: Path, text: str, count: int) -> tuple[str, list[str]]:
-    """What stands before the first entry, and each entry with the comment right above it."""
-    lines = text.splitlines(keepends=True)
-    starts = []
-    for number, line in enumerate(lines):
-        if _HEAD.match(line):
-            while number and lines[number - 1].lstrip().startswith("#"):
-                number -= 1  # noqa: PLW2901 - up to the first line of the comment
-            starts.append(number)
-    if len(starts) != count:
-        raise WaiverError(f"{path}: each entry begins with [[waiver]] on a line of its own, else it is not rewritten")
-    ends = [*starts[1:], len(lines)]
-    blocks = ["".join(lines[start:end]) for start, end in zip(starts, ends, strict=False)]
-    return "".join(lines[: starts[0]] if starts else lines), [b if b.endswith("\n") else b + "\n" for b in blocks]
+def _drop(document: TOMLDocument, tables: AoT, number: int) -> None:
+    """Take out an entry and the comment right above it, which is the end of what stands before it."""
+    above, below = tables[number - 1].value.body if number else document.body, tables[number].value.body
+    # Last in the document are the entries themselves.
+    above[_comment(above, len(above) if number else len(above) - 1)] = below[_comment(below, len(below))]
+    del tables[number]
+    if not tables:
+        document.body.pop()
+
+
+def _comment(body: list[tuple[Key | None, Item]], end: int) -> slice:
+    """Where the comment is that ends there."""
+    start = end
+    while start and isinstance(body[start - 1][1], Comment):
+        start -= 1
+    return slice(start, end)
+
+
+def _write(path: Path, document: TOMLDocument, added: Sequence[Mapping[str, object]]) -> None:
+    """Write a file, with these entries at its end."""
+    text = tomlkit.dumps(document)
+    write_whole(path, [(text + "".join(map(written, added)))[not text :]])
+
+
+def _lines(added: Sequence[Mapping[str, object]]) -> list[str]:
+    return ["{clause}, {case}: {fingerprint}".format_map(entry) for entry in added]
 
 
 def _claim(left: dict[Breach, None], waiver: Waiver) -> list[Breach]:
@@ -159,29 +161,9 @@ def _claim(left: dict[Breach, None], waiver: Waiver) -> list[Breach]:
     return claimed
 
 
-def _breaches(report: Report) -> dict[Breach, None]:
-    """The violations, waived or not, as clause, case and `got`."""
-    return {
-        (check.clause, case.id, check.got): None
-        for case in report.cases
-        for check in case.checks
-        if check.verdict in (Verdict.VIOLATION, Verdict.WAIVED)
-    }
-
-
 def _unwaived(case: CaseRecord) -> CaseRecord:
     """The case as it would have ended without waivers."""
     checks = tuple(
         replace(check, verdict=Verdict.VIOLATION) if check.verdict is Verdict.WAIVED else check for check in case.checks
     )
     return replace(case, checks=checks)
-
-
-def _edited(block: str, edits: Mapping[str, object]) -> str:
-    if not edits:
-        return block
-    document = tomlkit.parse(block)
-    entry = document["waiver"][0]
-    for key, value in edits.items():
-        entry[key] = value
-    return tomlkit.dumps(document)

@@ -1,5 +1,6 @@
 """The controller of a run: it prepares the targets, writes their journals, and turns verdicts into the exit code."""
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
@@ -36,7 +37,6 @@ from .report_folders import ReportFolders
 from .run_options import BadUsageError, RunOptions
 from .selection import stops
 from .session import Session
-from .spared_import import spare_hypothesis
 from .targets import PreparedTarget
 from .waivers import waivers as read_waivers
 
@@ -240,7 +240,10 @@ class Controller(Session):
         self._render()
         if session.exitstatus != pytest.ExitCode.OK:
             services.keep_logs(self.config, self.options)
-        spare_hypothesis(self.config)
+        # To say nothing, Hypothesis' plugin of pytest imports all of Hypothesis: half of the time of a short run. Where
+        # workers did the work, they may have something to tell.
+        if "hypothesis" not in sys.modules and not self.config.getoption("numprocesses", None):
+            self.config.pluginmanager.unregister(name="hypothesispytest")
 
     def _render(self) -> None:
         """Write the reports in the other forms that were asked for."""
