@@ -1,9 +1,11 @@
 """Entries of a file of waivers: one for each clause and fingerprint of violations."""
 
 import datetime
+import json
 from collections.abc import Iterable, Mapping
 
 import tomlkit
+from tomlkit.items import String, StringType, Trivia
 
 from .model.report import Report
 from .model.verdicts import Verdict
@@ -43,6 +45,16 @@ def entries(
     ]
 
 
+def items(entry: Mapping[str, object]) -> dict[str, object]:
+    """An entry for tomlkit, whose own way to escape a text of a million characters takes minutes."""
+    return {key: _text(value) if isinstance(value, str) else value for key, value in entry.items()}
+
+
+def _text(value: str) -> String:
+    escaped = json.dumps(value, ensure_ascii=False)[1:-1].replace("\x7f", r"\u007f")
+    return String(StringType.SLB, value, escaped, Trivia())
+
+
 def written(entry: Mapping[str, object]) -> str:
     """An entry as text that a file of waivers may get at its end."""
-    return "\n" + tomlkit.dumps({"waiver": [entry]})
+    return "\n" + tomlkit.dumps({"waiver": [items(entry)]})
