@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests import fakes
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
+from tffs_conformance.harness.native import NativePartsMissing
 from tffs_conformance.harness.services import Missing, Running
 
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
@@ -16,10 +18,18 @@ ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name our marks."""
+    """Build the fakes, and name our marks."""
     # A shell that runs the tests in the background has SIGINT ignored, and what they start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The workers of pytest-xdist start later.
+    if not hasattr(config, "workerinput"):
+        try:
+            fakes.build()
+        except NativePartsMissing:
+            pass  # some tests need none, and the others say so
+        except SystemExit as error:
+            raise pytest.UsageError(error) from None
     config.addinivalue_line("markers", "long: begins before all others, for it takes long")
 
 
