@@ -147,6 +147,7 @@ STEPS = (
             f"rm -rf {WHEELS}",
             f"pip wheel -q --no-deps --no-build-isolation -w {WHEELS} .",
             f"pip install -q --no-deps --force-reinstall {WHEELS}/*.whl",
+            "python -m tests.fakes",
         ),
         minutes=25,
         after=("packages", "environment"),

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from measured import CommandCost, Spread, cost, in_turn, ratio
 
+from tffs_conformance.harness.targets.shipped import plugin_path
+
 #: So often a run is repeated where it is not one of a pair.
 TIMES = 3
 HANG = "hang:stat"
@@ -18,6 +20,11 @@ BREACH = "read.one-less"
 def bare(python: str, *arguments: str) -> list[str]:
     """A run of pytest without what changes from run to run."""
     return [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments]
+
+
+def fake(name: str) -> Path:
+    """A fake, for a Python that need not have any."""
+    return plugin_path(f"fakes/{name}")
 
 
 def against_empty_tests(python: str, folder: Path) -> tuple[str, Spread]:
@@ -55,7 +62,7 @@ def by_tier(python: str, folder: Path) -> Iterator[tuple[str, Spread | float]]:
 
 def to_the_first_failure(python: str, folder: Path) -> tuple[str, Spread]:
     """Seconds until a user sees the first breach of a plugin."""
-    arguments = ["-v", "--plugin=fakes/faulty", f"--env=TFFS_FAULT={BREACH}", "--tier=must"]
+    arguments = ["-v", f"--plugin={fake('faulty')}", f"--env=TFFS_FAULT={BREACH}", "--tier=must"]
     command = [part for part in bare(python, *arguments) if part != "-q"]
     times = []
     for _ in range(TIMES):
@@ -71,7 +78,7 @@ def to_the_first_failure(python: str, folder: Path) -> tuple[str, Spread]:
 
 def of_a_hang(python: str, folder: Path) -> tuple[str, Spread]:
     """Seconds that an op which hangs adds to a run, with a time-out of one second."""
-    faulty = bare(python, "--plugin=fakes/faulty", "--tier=must", "--call-timeout=1")
+    faulty = bare(python, f"--plugin={fake('faulty')}", "--tier=must", "--call-timeout=1")
     pairs = in_turn(
         lambda: cost(faulty, folder, (1,), TFFS_FAULT=HANG).wall, lambda: cost(faulty, folder).wall, rounds=2
     )
@@ -84,8 +91,8 @@ def before_and_after(python: str, other: str, folder: Path) -> Iterator[tuple[st
         this, that = (bare(one, "--plugin=posix", f"--tier={tier}") for one in (python, other))
         pairs = in_turn(partial(_wall, this, folder), partial(_wall, that, folder))
         yield f"{tier} tier on posix / the other version (time)", ratio(pairs)
-    for name, fake in (("that does not load", "fakes/noinit"), ("without ops", "fakes/null")):
-        this, that = (bare(one, f"--plugin={fake}") for one in (python, other))
+    for name, plugin in (("that does not load", "noinit"), ("without ops", "null")):
+        this, that = (bare(one, f"--plugin={fake(plugin)}") for one in (python, other))
         pairs = in_turn(partial(_wall, this, folder, (1,)), partial(_wall, that, folder, (1,)), rounds=2)
         yield f"a plugin {name} / the other version (time)", ratio(pairs)
         yield f"seconds to the verdict of a plugin {name}", Spread.of([one for one, _ in pairs])

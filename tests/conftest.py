@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import fakes
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
+from tffs_conformance.harness.native import NativePartsMissingError
 from tffs_conformance.harness.services import Running, ServiceMissingError
 
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
@@ -17,10 +19,18 @@ ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name our marks, and say what holds of all tests."""
+    """Build the fakes, name our marks, and say what holds of all tests."""
     # A shell that runs the tests in the background has SIGINT ignored, and what they start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The workers of pytest-xdist start later.
+    if not hasattr(config, "workerinput"):
+        try:
+            fakes.build()
+        except NativePartsMissingError:
+            pass  # some tests need none, and the others say so
+        except SystemExit as error:
+            raise pytest.UsageError(error) from None
     # How long an example takes is up to the machine.
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("any machine")

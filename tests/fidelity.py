@@ -26,6 +26,7 @@ from unittest import mock
 
 from packaging.version import Version
 
+from tests import fakes
 from tests.faults.driven import all_cases, run
 from tests.test_fakes import told
 from tffs_conformance.harness.launchers.choice import launcher
@@ -45,7 +46,7 @@ from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
 
 #: Plugins that do nothing wrong, with their values of TFFS_FAULT.
-RIGHT = (("posix", ""), ("memory", ""), ("posix_choices", ""), ("fakes/object_store", ""))
+RIGHT = (("posix", ""), ("memory", ""), ("posix_choices", ""), ("object_store", ""))
 #: A fault that hangs costs its time-out again and again, and says nothing of TensorFlow.
 COSTLY = ("hang", "slow", "leak", "endless")
 #: What a plugin makes of a spelling of a path, as far as its translate_name tells.
@@ -259,6 +260,7 @@ def main() -> int:
     parser.add_argument("--few", action="store_true", help="only the plugins that do nothing wrong")
     parser.add_argument("--table", type=Path, help="write the table there, as Markdown")
     options = parser.parse_args()
+    fakes.build()
     compared = []
     for given in options.given or releases.of_c().releases:
         with installed(given) as python:

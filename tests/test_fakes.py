@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
+from tests.test_suite import run
+from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
 
 README = Path(__file__).parents[1] / "reference_plugins" / "fakes" / "README.md"
 #: Loads a plugin in a process of its own and asks it for a fault that it does not know.
@@ -39,6 +40,13 @@ def test_every_fault_stands_in_the_readme(plugin: str) -> None:
         line for line in (f"| `{name}` | {what} | {breaks} |" for name, what, breaks in single) if line not in rows
     ]
     assert not missing, "\n".join(missing)
+
+
+def test_where_they_are_not_built_a_run_says_how(tmp_path: Path) -> None:
+    for name in ("tffs-host", RUNTIME_NAME):
+        (tmp_path / name).symlink_to(native_directory() / name)
+    done = run(tmp_path, "--plugin=fakes/null", **{NATIVE_DIRECTORY_VARIABLE: str(tmp_path)})
+    assert (done.returncode, "not built" in done.stderr, "python -m tests.fakes" in done.stderr) == (4, True, True)
 
 
 def test_every_fault_of_the_table_exists() -> None:

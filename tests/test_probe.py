@@ -41,7 +41,7 @@ def claims(text: str) -> dict[str, Any]:
             marks=pytest.mark.nightly,
         ),
         (
-            "fakes/object_store",
+            "object_store",
             {"directories": "emulated", "append": False, "atomic_rename": False, "visibility": "close"},
         ),
     ],

@@ -21,7 +21,7 @@ def build(sanitizers: str, folder: Path) -> Path:
     """All that is native with these sanitizers; the folder that takes the place of the installed one."""
     for command in (
         ["cmake", "-S", str(CLONE), "-B", str(folder / "build"), "-G", "Ninja", f"-DTFFS_SANITIZE={sanitizers}",
-         f"-DCMAKE_INSTALL_PREFIX={folder / 'out'}"],
+         "-DTFFS_FAKES=ON", f"-DCMAKE_INSTALL_PREFIX={folder / 'out'}"],
         ["cmake", "--build", str(folder / "build")],
         ["cmake", "--install", str(folder / "build")],
     ):  # fmt: skip

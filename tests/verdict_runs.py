@@ -2,7 +2,8 @@
 
 `python -m tests.verdict_runs --python=PYTHON FOLDER` writes FOLDER/<name>/report.json for posix, memory, each set of
 choices and each fault; made with two versions, `tests/verdict_changes.py` compares them. PYTHON has pytest and the
-version to be tried; what is run is told by this clone. A report that is there already is not made again.
+version to be tried; what is run is told by this clone, which has the fakes. A report that is there already is not made
+again.
 
 At the end FOLDER/faults.md says of each fault of the tables on which of its clauses it was caught, and what a reader is
 told first.
@@ -24,10 +25,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests import fakes
 from tests.faults.driven import BUSY, HANGING, OF_SEVERAL, all_cases
 from tests.faults.test_beyond import SHOWN
 from tests.test_choices import FEW, FULL, HALVES, RUNS
 from tffs_conformance.harness.ops.tables import OPS
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 TABLES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("faults.toml").read_text())
 #: A few histories, always the same, and no file of 2 GiB: how long that takes is another question.
@@ -65,7 +68,8 @@ def runs(tensorflow: str | None) -> Iterator[Run]:
     for number, choices in enumerate((*RUNS, *HALVES, *FEW)):
         tier: tuple[str, ...] = FEW_HISTORIES if choices == FULL else ("--tier=must",)
         name = f"choices/{number}-{choices.split(',')[0]}"
-        yield Run(name, ("--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", *tier))
+        plugin = f"--plugin={plugin_path('posix_choices')}"
+        yield Run(name, (plugin, f"--env=TFFS_CHOICES={choices}", BACKING, *tier))
     yield from _faults()
     for answer in ("fails", "ok"):
         yield Run(f"hollow/{answer}", (*_fake("hollow", answer), BACKING, *FEW_HISTORIES))
@@ -113,7 +117,7 @@ def _split(fake: str) -> tuple[str, str]:
 
 
 def _fake(plugin: str, fault: str) -> tuple[str, str]:
-    return f"--plugin=fakes/{plugin}", f"--env=TFFS_FAULT={fault}"
+    return f"--plugin={plugin_path(f'fakes/{plugin}')}", f"--env=TFFS_FAULT={fault}"
 
 
 def perform(run: Run, python: str, folder: Path) -> bool:
@@ -200,6 +204,7 @@ def main() -> None:
     parser.add_argument("--tensorflow", metavar="PYTHON", help="one with TensorFlow, for the faults through/*")
     given = parser.parse_args()
     folder = given.folder.resolve()
+    fakes.build()
     selected = [run for run in runs(given.tensorflow) if fnmatch.fnmatchcase(run.name, given.only)]
     failed = []
     for number, run in enumerate(selected):

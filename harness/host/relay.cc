@@ -18,7 +18,7 @@
 namespace tffs {
 namespace {
 
-constexpr size_t kChunk = size_t{64} << 10;
+constexpr size_t kPiece = size_t{64} << 10;
 // What waits to be written before no more is read for it.
 constexpr size_t kMostWaiting = size_t{8} << 20;
 
@@ -30,8 +30,8 @@ void Close(int* descriptor) {
 // Adds what there is to read at once. False at the end.
 bool ReadInto(std::string& buffer, int descriptor) {
   const size_t before = buffer.size();
-  buffer.resize(before + kChunk);
-  const ssize_t got = read(descriptor, buffer.data() + before, kChunk);
+  buffer.resize(before + kPiece);
+  const ssize_t got = read(descriptor, buffer.data() + before, kPiece);
   buffer.resize(before + (got > 0 ? static_cast<size_t>(got) : 0));
   return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }

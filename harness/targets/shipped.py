@@ -32,9 +32,11 @@ class ShippedPlugin:
 
     @property
     def advice(self) -> str:
-        """How a person gets this plugin where it was not built."""
+        """Why this plugin is not there, and how a person gets it."""
+        if not self.debian_packages:
+            return "only the suite's own tests need it; in a clone: python -m tests.fakes"
         packages = " ".join(self.debian_packages)
-        return f"on Debian: apt-get install {packages}, then pip install tffs-conformance again"
+        return f"for want of libraries; on Debian: apt-get install {packages}, then pip install tffs-conformance again"
 
 
 @functools.cache

@@ -166,9 +166,9 @@ Offer OfContainer(const Environment& environment, const Ask& ask) {
 }
 
 // Version 2 of the service only: the first one gives keys to whoever makes a process send a GET.
-class Metadata {
+class InstanceMetadata {
  public:
-  Metadata(const Environment& environment, Ask ask) : ask_(std::move(ask)) {
+  InstanceMetadata(const Environment& environment, Ask ask) : ask_(std::move(ask)) {
     const bool is_ipv6 = environment.Get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE") == "IPv6";
     url_ = environment.Get("AWS_EC2_METADATA_SERVICE_ENDPOINT",
                            is_ipv6 ? "http://[fd00:ec2::254]" : "http://169.254.169.254");
@@ -228,7 +228,7 @@ class Metadata {
 
 std::vector<Source> Sources(const Environment& environment, const std::string& region,
                             const Ask& ask) {
-  const auto metadata = std::make_shared<Metadata>(environment, ask);
+  const auto metadata = std::make_shared<InstanceMetadata>(environment, ask);
   return {{[=] { return OfEnvironment(environment); }, false},
           {[=] { return OfSharedFiles(environment); }, true},
           {[=] { return OfWebIdentity(environment, region, ask); }, true},

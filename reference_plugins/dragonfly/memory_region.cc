@@ -56,18 +56,22 @@ class ObjectRegion : public Region {
   size_t length_;
 };
 
-Region* Get(const TF_ReadOnlyMemoryRegion* region) {
+Region* RegionOf(const TF_ReadOnlyMemoryRegion* region) {
   return static_cast<Region*>(region->plugin_memory_region);
 }
 
 void Cleanup(TF_ReadOnlyMemoryRegion* region) noexcept {
-  delete Get(region);
+  delete RegionOf(region);
   region->plugin_memory_region = nullptr;
 }
 
-const void* Data(const TF_ReadOnlyMemoryRegion* region) noexcept { return Get(region)->data(); }
+const void* Data(const TF_ReadOnlyMemoryRegion* region) noexcept {
+  return RegionOf(region)->data();
+}
 
-uint64_t Length(const TF_ReadOnlyMemoryRegion* region) noexcept { return Get(region)->length(); }
+uint64_t Length(const TF_ReadOnlyMemoryRegion* region) noexcept {
+  return RegionOf(region)->length();
+}
 
 Content Fetched(Filesystem& state, const Name& name) {
   for (int tried = 0;; ++tried) {
@@ -92,7 +96,7 @@ void NewMemoryRegion(const TF_Filesystem* filesystem, const char* path,
     return Perform(status, path, [&] { region->plugin_memory_region = new LocalRegion(made); });
   }
   Perform(status, path, [&] {
-    const auto state = dragonfly::Get(filesystem);
+    const auto state = Get(filesystem);
     const Content content = Fetched(*state, ObjectName(state->config, path));
     region->plugin_memory_region = new ObjectRegion(*content);
   });

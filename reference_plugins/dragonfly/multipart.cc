@@ -9,16 +9,16 @@ namespace dragonfly {
 namespace {
 
 // An upload that was begun. Unless it is finished, the end of its life breaks it off.
-class Upload {
+class MultipartUpload {
  public:
-  Upload(const S3& s3, const Name& name) : s3_(s3), name_(name) {
+  MultipartUpload(const S3& s3, const Name& name) : s3_(s3), name_(name) {
     // Two tries may start two uploads; one without parts costs nobody anything.
     const Response started = s3_.Send({"POST", name_, {{"uploads", ""}}});
     if (!Is(started, 200)) throw Refusal(started, false);
     id_ = ElementText(started.body, "InitiateMultipartUploadResult", "UploadId");
   }
 
-  ~Upload() {
+  ~MultipartUpload() {
     if (finished_) return;
     try {
       s3_.Send({"DELETE", name_, {{"uploadId", id_}}});
@@ -27,8 +27,8 @@ class Upload {
     }
   }
 
-  Upload(const Upload&) = delete;
-  Upload& operator=(const Upload&) = delete;
+  MultipartUpload(const MultipartUpload&) = delete;
+  MultipartUpload& operator=(const MultipartUpload&) = delete;
 
   Parameters Part(size_t number) const {
     return {{"partNumber", std::to_string(number + 1)}, {"uploadId", id_}};
@@ -60,7 +60,7 @@ std::string Objects::InParts(
     const std::function<std::string(size_t number, const Parameters& query)>& send) const {
   // More would not be faster on most networks, and would leave less to other ops.
   constexpr size_t kAtOnce = 4;
-  Upload upload(s3_, name);
+  MultipartUpload upload(s3_, name);
   std::vector<std::string> etags(count);
   ForEach(count, kAtOnce, [&](size_t k) { etags[k] = send(k, upload.Part(k)); });
   return upload.Finish(etags, conditions);

@@ -109,16 +109,18 @@ class ObjectReader : public Reader {
   std::atomic<const Readable*> settled_{nullptr};
 };
 
-Reader* Get(const TF_RandomAccessFile* file) { return static_cast<Reader*>(file->plugin_file); }
+Reader* ReaderOf(const TF_RandomAccessFile* file) {
+  return static_cast<Reader*>(file->plugin_file);
+}
 
 void Cleanup(TF_RandomAccessFile* file) noexcept {
-  delete Get(file);
+  delete ReaderOf(file);
   file->plugin_file = nullptr;
 }
 
 int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
              TF_Status* status) noexcept {
-  return Get(file)->Read(offset, n, buffer, status);
+  return ReaderOf(file)->Read(offset, n, buffer, status);
 }
 
 }  // namespace
@@ -132,7 +134,7 @@ void NewRandomAccessFile(const TF_Filesystem* filesystem, const char* path,
     return Perform(status, path, [&] { file->plugin_file = new LocalReader(opened); });
   }
   Perform(status, path, [&] {
-    const auto state = dragonfly::Get(filesystem);
+    const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
     const Version version = state->tree.File(name);
     file->plugin_file = new ObjectReader(state, path, name, version);

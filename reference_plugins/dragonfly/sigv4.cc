@@ -14,7 +14,7 @@ std::string ScopeText(const Scope& scope) {
 }
 
 // Blanks around a value do not count, and several in a row count as one.
-std::string Trimmed(const std::string& value) {
+std::string OneSpaced(const std::string& value) {
   std::string trimmed;
   for (const char c : value) {
     if (c == ' ' && (trimmed.empty() || trimmed.back() == ' ')) continue;
@@ -35,7 +35,7 @@ std::string Signature(const Signable& signable, const Credentials& credentials,
   std::string canonical =
       signable.method + "\n" + signable.path + "\n" + QueryString(signable.query) + "\n";
   for (const auto& [name, value] : signable.headers)
-    canonical += name + ":" + Trimmed(value) + "\n";
+    canonical += name + ":" + OneSpaced(value) + "\n";
   canonical += "\n" + SignedHeaders(signable.headers) + "\n" + signable.payload_hash;
 
   const std::string to_sign = std::string(kAlgorithm) + "\n" + Timestamp(scope.now) + "\n" +

@@ -14,8 +14,8 @@ namespace dragonfly {
 namespace {
 
 // What is used of libcrypto. The headers give the types; the code is found at run time.
-struct Crypto {
-  Crypto() {
+struct LibCrypto {
+  LibCrypto() {
     const Library library("libcrypto.so.3");
     library.Find("BIO_new_file", &open);
     library.Find("BIO_free", &close);
@@ -46,13 +46,13 @@ using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 // libcrypto would ask for a password on the terminal.
 int NoPassword(char*, int, int, void*) { return -1; }
 
-File Open(const Crypto& crypto, const char* key, const std::string& path) {
+File Open(const LibCrypto& crypto, const char* key, const std::string& path) {
   File file(crypto.open(path.c_str(), "r"), crypto.close);
   if (file == nullptr) Refuse(key, "names " + path + ", which cannot be read");
   return file;
 }
 
-Certificate ReadCertificate(const Crypto& crypto, const char* key, const std::string& path) {
+Certificate ReadCertificate(const LibCrypto& crypto, const char* key, const std::string& path) {
   const File file = Open(crypto, key, path);
   Certificate certificate(crypto.read_certificate(file.get(), nullptr, NoPassword, nullptr),
                           crypto.free_certificate);
@@ -64,7 +64,7 @@ Certificate ReadCertificate(const Crypto& crypto, const char* key, const std::st
 
 void Demand(const Tls& tls) {
   if (tls.ca_file.empty() && tls.client_certificate.empty() && tls.client_key.empty()) return;
-  const Crypto crypto;
+  const LibCrypto crypto;
   if (!tls.ca_file.empty()) ReadCertificate(crypto, "ca_file", tls.ca_file);
   if (tls.client_certificate.empty()) {
     if (!tls.client_key.empty()) Refuse("client_key", "is given without client_certificate");

@@ -12,18 +12,18 @@
 namespace memory {
 namespace {
 
-Bytes* Get(const TF_ReadOnlyMemoryRegion* region) {
+Bytes* BytesOf(const TF_ReadOnlyMemoryRegion* region) {
   return static_cast<Bytes*>(region->plugin_memory_region);
 }
 
 void Cleanup(TF_ReadOnlyMemoryRegion* region) noexcept {
-  delete Get(region);
+  delete BytesOf(region);
   region->plugin_memory_region = nullptr;
 }
 
-const void* Data(const TF_ReadOnlyMemoryRegion* region) noexcept { return Get(region)->data(); }
+const void* Data(const TF_ReadOnlyMemoryRegion* region) noexcept { return BytesOf(region)->data(); }
 
-uint64_t Length(const TF_ReadOnlyMemoryRegion* region) noexcept { return Get(region)->size; }
+uint64_t Length(const TF_ReadOnlyMemoryRegion* region) noexcept { return BytesOf(region)->size; }
 
 }  // namespace
 

@@ -21,17 +21,17 @@ struct RandomAccessFile {
   Bytes opened;
 };
 
-RandomAccessFile* Get(const TF_RandomAccessFile* file) {
+RandomAccessFile* ReaderOf(const TF_RandomAccessFile* file) {
   return static_cast<RandomAccessFile*>(file->plugin_file);
 }
 
 void Cleanup(TF_RandomAccessFile* file) noexcept {
-  delete Get(file);
+  delete ReaderOf(file);
   file->plugin_file = nullptr;
 }
 
 // Copies up to n bytes, straight to where they are wanted, and gives their number.
-size_t Copy(const Bytes& bytes, uint64_t offset, size_t n, char* buffer) {
+size_t CopyBytes(const Bytes& bytes, uint64_t offset, size_t n, char* buffer) {
   if (offset >= bytes.size) return 0;
   if (n > bytes.size - offset) n = bytes.size - static_cast<size_t>(offset);
   std::memcpy(buffer, bytes.data() + offset, n);
@@ -40,14 +40,14 @@ size_t Copy(const Bytes& bytes, uint64_t offset, size_t n, char* buffer) {
 
 int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
              TF_Status* status) noexcept {
-  const RandomAccessFile* self = Get(file);
+  const RandomAccessFile* self = ReaderOf(file);
   const uint64_t known = self->opened.size;
   size_t done = 0;
   if (n > 0 && offset < known && n <= known - offset) {
-    done = Copy(self->opened, offset, n, buffer);
+    done = CopyBytes(self->opened, offset, n, buffer);
   } else if (n > 0) {
     // The file may have grown since.
-    done = Copy(self->content->bytes(), offset, n, buffer);
+    done = CopyBytes(self->content->bytes(), offset, n, buffer);
   }
   if (done < n) {
     support::SetError(status, TF_OUT_OF_RANGE, self->path.c_str(),

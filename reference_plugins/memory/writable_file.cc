@@ -21,17 +21,17 @@ struct WritableFile {
   size_t position;
 };
 
-WritableFile* Get(const TF_WritableFile* file) {
+WritableFile* WriterOf(const TF_WritableFile* file) {
   return static_cast<WritableFile*>(file->plugin_file);
 }
 
 void Cleanup(TF_WritableFile* file) noexcept {
-  delete Get(file);
+  delete WriterOf(file);
   file->plugin_file = nullptr;
 }
 
 void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) noexcept {
-  WritableFile* self = Get(file);
+  WritableFile* self = WriterOf(file);
   support::Guarded(status, self->path.c_str(), [&] {
     const int error =
         self->content == nullptr ? EBADF : self->content->Append(buffer, n, &self->position);
@@ -40,20 +40,20 @@ void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status
 }
 
 int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
-  const WritableFile* self = Get(file);
+  const WritableFile* self = WriterOf(file);
   support::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
   return self->content == nullptr ? -1 : static_cast<int64_t>(self->position);
 }
 
 // There is nothing behind memory: sync is no more than flush.
 void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
-  const WritableFile* self = Get(file);
+  const WritableFile* self = WriterOf(file);
   support::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
 }
 
 // Lets go of the file, and keeps the object: TensorFlow calls cleanup too.
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
-  WritableFile* self = Get(file);
+  WritableFile* self = WriterOf(file);
   support::SetErrno(status, self->content == nullptr ? EBADF : 0, self->path.c_str());
   self->content.reset();
 }

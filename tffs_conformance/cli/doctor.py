@@ -43,7 +43,7 @@ def findings() -> Iterator[Requirement]:
     for plugin in shipped().values():
         if plugin.debian_packages:
             library = _library(plugin)
-            yield Requirement(plugin.name, bool(library), False, library or f"the plugin is not built; {plugin.advice}")
+            yield Requirement(plugin.name, bool(library), False, library or f"the plugin is not built, {plugin.advice}")
 
 
 def _library(plugin: ShippedPlugin) -> str | None:

@@ -1,4 +1,4 @@
-#include "object_store_bucket.h"
+#include "bucket.h"
 
 #include <dirent.h>
 #include <fcntl.h>

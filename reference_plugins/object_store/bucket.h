@@ -3,8 +3,8 @@
 //
 // Objects are files of one local directory, so that a bucket outlives the process. The environment
 // variable TFFS_BUCKET names it; without, it is /tmp/tffs-bucket-<user>.
-#ifndef TFFS_REFERENCE_PLUGINS_FAKES_OBJECT_STORE_BUCKET_H_
-#define TFFS_REFERENCE_PLUGINS_FAKES_OBJECT_STORE_BUCKET_H_
+#ifndef TFFS_REFERENCE_PLUGINS_OBJECT_STORE_BUCKET_H_
+#define TFFS_REFERENCE_PLUGINS_OBJECT_STORE_BUCKET_H_
 
 #include <sys/stat.h>
 
@@ -37,4 +37,4 @@ std::set<std::string> List(std::string_view prefix);
 
 }  // namespace object_store
 
-#endif  // TFFS_REFERENCE_PLUGINS_FAKES_OBJECT_STORE_BUCKET_H_
+#endif  // TFFS_REFERENCE_PLUGINS_OBJECT_STORE_BUCKET_H_

@@ -18,7 +18,7 @@
 #include <string>
 #include <thread>
 
-#include "object_store_bucket.h"
+#include "bucket.h"
 #include "posix/files.h"
 #include "posix/tables.h"
 #include "support/memory.h"
