@@ -147,7 +147,7 @@ def test_a_failed_build_says_where_to_look(
 ) -> None:
     monkeypatch.setattr(builder, "CACHE", tmp_path)
     program = builder.Program("name", "1", ("sh", "-c", "echo what went wrong; exit 3"), ())
-    with pytest.raises(builder.Unable, match=r"build\.log.*what went wrong"):
+    with pytest.raises(builder.UnableError, match=r"build\.log.*what went wrong"):
         builder._make(program)
     assert not program.binary.exists()
 
@@ -155,7 +155,7 @@ def test_a_failed_build_says_where_to_look(
 def test_a_binary_is_whole_or_not_there(builder: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(builder, "CACHE", tmp_path)
     program = builder.Program("name", "1", ("sh", "-c", "echo half > {out}; exit 1"), ())
-    with pytest.raises(builder.Unable):
+    with pytest.raises(builder.UnableError):
         builder._make(program)
     assert not program.binary.exists()
     program = builder.Program("name", "1", ("sh", "-c", "echo whole > {out}"), ())

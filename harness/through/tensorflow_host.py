@@ -230,7 +230,7 @@ class _Host:
         with tempfile.TemporaryDirectory(prefix="tffs-") as local:
             try:
                 getattr(programs, program.decode())(see, os.fsdecode(folder) or local, *map(os.fsdecode, arguments))
-            except (programs.Lacking, ImportError) as error:
+            except (programs.LackingError, ImportError) as error:
                 message, lacking = str(error), 1
             except tf.errors.OpError as error:
                 code, message = error.error_code, str(error.message)

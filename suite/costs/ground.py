@@ -40,7 +40,7 @@ class Ground:
     """A host of one target with a directory in it. What is made stays, so that several kinds of work can use it.
 
     `making` is how many seconds it may take to make the files, and to make the entries of directories: who needs what
-    is not there by then is Unmeasured.
+    is not there by then raises UnmeasuredError.
     """
 
     def __init__(self, bench: Workbench, name: str, making: float) -> None:

@@ -141,7 +141,7 @@ class Checks:
     def failed(self, outcome: Outcome[object]) -> None:
         """Record that an op does not work, unless the cases about it say so.
 
-        Raises BlockedError for a consequence, and Doubtful for an answer that may be right.
+        Raises BlockedError for a consequence, and DoubtfulError for an answer that may be right.
         """
         self._not_a_consequence(outcome)
         if (outcome.op, outcome.code) in MAY_BE_RIGHT:

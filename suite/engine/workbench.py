@@ -135,7 +135,7 @@ class Workbench:
     def backing(self) -> Backing:
         """The other way to the storage.
 
-        Raises BackingUnableError where none is known, Incapable where there is none.
+        Raises BackingUnableError where none is known, BackingIncapableError where there is none.
         """
         if self.target.unbacked:
             raise BackingIncapableError("--backing=none: there is no other way to its storage")

@@ -109,7 +109,7 @@ def _dragonfly() -> Iterator[Target]:
     try:
         compose = services.read(compose_files()["dragonfly"])
         running = services.up(compose, "dragonfly", keep=False, fixed_ports=False, say=print)
-    except services.Missing as missing:
+    except services.ServiceMissingError as missing:
         raise TargetAbsentError(str(missing)) from None
     try:
         folder = f"{running.root}/tensorflow-{secrets.token_hex(4)}"
