@@ -115,6 +115,13 @@ def test_what_spoilt_the_set_up_is_told_before_what_was_seen_then() -> None:
     assert spoilt(cause, broken("2", "a.early", cause="late")) == [("late.succeeds", ["a.early"])]
 
 
+def test_what_spoilt_the_set_up_is_told_before_what_cases_are_about() -> None:
+    # No case that it spoilt is about it, and a case about another op shows its consequence, too.
+    cause = broken("1", "late.succeeds", cause="late", clauses=("read.succeeds",), ops=("call",))
+    about = broken("2", "a.early", clauses=("a.early",), ops=("call",) * 2)
+    assert spoilt(cause, about) == [("late.succeeds", []), ("a.early", [])]
+
+
 def test_what_is_broken_mostly_without_a_spoilt_set_up_is_a_finding_of_its_own() -> None:
     cause = broken("1", "late.succeeds", cause="late")
     alone = [broken(name, "a.early") for name in "23"]

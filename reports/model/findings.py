@@ -52,8 +52,9 @@ class Finding:
 
     @property
     def is_asked(self) -> bool:
-        """Whether one of its cases is about it, or died of it; others met it on their way."""
-        return any(self.clause in case.clauses or case.ended is Ending.DIED for case, _ in self.checks)
+        """Whether one of its cases is about it, died of it, or was spoilt by it; others met it on their way."""
+        cases = self.cases.values()
+        return any(self.clause in one.clauses or one.ended is Ending.DIED or _is_spoilt(one, self) for one in cases)
 
     @property
     def is_stored(self) -> bool:
