@@ -1,11 +1,13 @@
 """The cause is told before what follows from it, and once."""
 
 from collections import Counter
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records import CLAUSES, clause, record, report_of
+from tffs_conformance.reports.forms.terminal import summary
 from tffs_conformance.reports.model.findings import by_clause, findings
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
@@ -113,6 +115,19 @@ def test_what_spoilt_the_set_up_is_told_before_what_was_seen_then() -> None:
     cause = broken("1", "late.succeeds", "a.early", cause="late")
     # Other cases do not say again that the op goes wrong.
     assert spoilt(cause, broken("2", "a.early", cause="late")) == [("late.succeeds", ["a.early"])]
+
+
+def test_cases_that_a_cause_spoilt_are_told_where_it_is_told() -> None:
+    found = report_of(
+        broken("1", "late.succeeds", "a.early"),
+        broken("2", "a.early", cause="late"),
+        broken("3", "a.early", cause="late"),
+        clauses=CLAUSES | SPOILS | {"a.early": clause("MUST", "read", "read", order=3)},
+    )
+    (cause,) = findings(found)
+    assert (cause.beside, cause.spoilt) == (["a.early"], {"2", "3"})
+    said = " ".join(line for line, _ in summary(found, width=100, directory=Path("there")))
+    assert "a.early, broken in no other cases but 2 cases that read spoilt" in said
 
 
 def test_what_spoilt_the_set_up_is_told_before_what_cases_are_about() -> None:

@@ -78,6 +78,7 @@ def render(report: Report, directory: Path) -> str:
         ops=sorted({clause.op for clause in report.clauses.values() if clause.op}),
         spans=spans,
         cost_words=cost_words,
+        elsewhere=words.elsewhere,
         remedies=REMEDIES,
         kinds=OF_CHECK,
         meaning=OF_TARGET.__getitem__,

@@ -174,7 +174,7 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
     if others := [case for case in cases if case not in told]:
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
-        yield from wrapped("  with it   ", f"{few(finding.beside)}, broken in no other cases", columns)
+        yield from wrapped("  with it   ", f"{few(finding.beside)}, broken {words.elsewhere(finding)}", columns)
     yield from wrapped("  check     ", clause.check, columns)
 
 

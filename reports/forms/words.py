@@ -58,6 +58,12 @@ def extent(finding: Finding) -> str:
     return f"{number(finding.times, 'check')} in {number(len(finding.cases), 'case')}"
 
 
+def elsewhere(finding: Finding) -> str:
+    """Where else the clauses are broken that are told with a finding."""
+    more = f" but {number(len(finding.spoilt), 'case')} that {finding.op} spoilt" if finding.spoilt else ""
+    return f"in no other cases{more}"
+
+
 def got(check: CheckRecord) -> str:
     """What was seen, and what the plugin said to it."""
     return check.got + (f" ({check.plugin_said})" if check.plugin_said else "")

@@ -27,13 +27,15 @@ Made = tuple[CaseRecord, CheckRecord]
 class Finding:
     """A clause, its checks with the verdict asked for, the plainest first, and the clauses that are told with it.
 
-    `op` is the op that the clause is about; None where it is about the plugin, or about many ops.
+    `op` is the op that the clause is about; None where it is about the plugin, or about many ops. `spoilt` are cases
+    that show those clauses and not this one, because its op went wrong before.
     """
 
     clause: str
     checks: tuple[Made, ...]
     op: str | None = None
     beside: list[str] = field(default_factory=list)
+    spoilt: set[str] = field(default_factory=set)
 
     @property
     def cases(self) -> dict[str, CaseRecord]:
@@ -126,6 +128,7 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
             found.append(finding)
         else:
             cause.beside.append(finding.clause)
+            cause.spoilt.update(finding.cases.keys() - cause.cases.keys())
     return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from ..reports.escape import printable
+from ..reports.forms import words
 from ..reports.forms.lines import Line, fitting, rule, wrapped
 from ..reports.model.counts import few, number
 from ..reports.model.findings import Finding, with_consequences
@@ -93,7 +94,7 @@ def _finding(now: Report, title: str, finding: Finding, changes: Sequence[Change
     if others := [name for name in finding.cases if name != case.id]:
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
-        yield from wrapped("  with it   ", f"{few(finding.beside)}, broken in the same cases only", columns)
+        yield from wrapped("  with it   ", f"{few(finding.beside)}, newly broken {words.elsewhere(finding)}", columns)
 
 
 def _then(change: Change) -> str:
