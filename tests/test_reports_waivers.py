@@ -65,6 +65,8 @@ def test_what_else_a_case_ended_with_stays() -> None:
     [
         (waiver(), [broken("a")], WaiverState.USED),
         (waiver(), [broken("a", got="code=UNKNOWN")], WaiverState.CHANGED),
+        # The case that it is for may be the one that was left out.
+        (waiver(cases=2), [broken("a", got="code=UNKNOWN")], WaiverState.NOT_JUDGED),
         (waiver(), [case("a", ("read.succeeds", "conform"))], WaiverState.UNNEEDED),
         (waiver(cases=2), [case("a", ("read.succeeds", "conform"))], WaiverState.NOT_JUDGED),
         (waiver(), [case("a", clauses=("read.succeeds",), verdict=Verdict.NOT_RUN)], WaiverState.NOT_JUDGED),

@@ -108,7 +108,11 @@ STALE = {
         [OTHER["clause"], "expired"],
         [(CLAUSE, "code=OK")],
     ),
-    "changed": (entry(fingerprint="code=UNKNOWN"), [CLAUSE, "fingerprint changed", "code=OK"], [(CLAUSE, "code=OK")]),
+    "changed": (
+        entry(case=OTHER["case"], fingerprint="code=UNKNOWN"),
+        [CLAUSE, "fingerprint changed", "code=OK"],
+        [(CLAUSE, "code=OK")],
+    ),
 }
 
 
@@ -130,6 +134,14 @@ def test_an_entry_that_is_no_longer_right_fails_the_run(tmp_path: Path, why: str
     entries = tomllib.loads((tmp_path / "waivers.toml").read_text())["waiver"]
     mine = [(one["clause"], one["fingerprint"]) for one in entries if one["owner"] == "us"]
     assert mine == left
+
+
+def test_what_a_part_of_its_cases_shows_otherwise_changes_no_entry(tmp_path: Path) -> None:
+    assert judged(tmp_path, entry(fingerprint="code=UNKNOWN")).returncode == 1
+    assert [account["state"] for account in report(tmp_path)["waivers"]] == ["not judged"]
+    updated(tmp_path)
+    entries = tomllib.loads((tmp_path / "waivers.toml").read_text())["waiver"]
+    assert [one["fingerprint"] for one in entries] == ["code=UNKNOWN", "code=OK"]
 
 
 def test_only_what_ran_is_judged(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[Wa
     return tuple(
         WaiverAccount(
             **{key: getattr(waiver, key) for key in Entry.__struct_fields__},
-            state=_state(waiver, counts[k], bool(others[k]), ended[k] >= waiver.cases and not unsure[k]),
+            state=_state(waiver, counts[k], bool(others[k]), ended[k] >= waiver.cases, unsure[k]),
             waived=counts[k],
             got_instead=tuple(others[k]),
         )
@@ -93,11 +93,14 @@ def stale(reports: Iterable[Sequence[WaiverAccount]]) -> list[WaiverAccount]:
     ]
 
 
-def _state(waiver: Waiver, count: int, others: bool, complete: bool) -> WaiverState:
+def _state(waiver: Waiver, count: int, others: bool, complete: bool, unsure: bool) -> WaiverState:
     if waiver.expired:
         return WaiverState.EXPIRED
     if count:
         return WaiverState.USED
+    # What it is about may show in a case that was left out, whatever others show.
+    if not complete:
+        return WaiverState.NOT_JUDGED
     if others:
         return WaiverState.CHANGED
-    return WaiverState.UNNEEDED if complete else WaiverState.NOT_JUDGED
+    return WaiverState.NOT_JUDGED if unsure else WaiverState.UNNEEDED

@@ -59,7 +59,7 @@ def update(
         named = f"{waiver.clause}, {waiver.case}: {waiver.fingerprint}"
         edits: dict[str, object] = {}
         others = [breach for breach in left if waiver.fits(*breach[:2])]
-        if not claimed and others:
+        if not claimed and others and state is not WaiverState.NOT_JUDGED:
             # The clause is still broken there, in another way.
             edits["fingerprint"] = fingerprint(others[0][2])
             claimed = _claim(left, replace(waiver, fingerprint=others[0][2]))  # noqa: PLW2901
