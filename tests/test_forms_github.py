@@ -90,6 +90,19 @@ def test_what_fails_at_a_gate_is_an_error() -> None:
     assert notice[0] == "notice"
 
 
+def test_what_is_new_beside_what_the_baseline_has_is_an_error_of_its_own() -> None:
+    clauses = {f"read.{k}": clause("MUST", "read", "read", order=k) for k in range(3)}
+    both = case("read/both", ("read.0", "violation"), ("read.1", "violation"))
+    found = report_of(both, case("read/other", ("read.2", "violation")), clauses=clauses)
+    new = github.Gated({"read.1", "read.2"}, ["2 clauses newly broken"])
+    said = obeyed(github.annotations([found], {"mine.so": new}))
+    assert [(kind, named["title"]) for kind, named, _ in said] == [
+        ("error", "mine.so: read.1"),
+        ("error", "mine.so: read.2"),
+        ("notice", "mine.so: gate"),
+    ]
+
+
 def test_there_are_no_more_than_github_shows_and_causes_come_first() -> None:
     clauses = {f"read.{k}": clause("MUST", "read", "read", order=100 - k) for k in range(20)}
     broken = [case(f"read/{k}", (name, "violation")) for k, name in enumerate(clauses)]

@@ -10,9 +10,9 @@ from itertools import islice
 
 from ..escape import printable
 from ..model.counts import number
-from ..model.findings import findings
+from ..model.findings import by_clause, findings, with_consequences
 from ..model.report import Report
-from ..model.verdicts import TargetVerdict
+from ..model.verdicts import TargetVerdict, Verdict
 from . import words
 
 #: GitHub shows so many annotations of a kind for a step, and no more.
@@ -42,7 +42,9 @@ def annotations(reports: Iterable[Report], gates: Mapping[str, Gated] | None = N
 def _of(report: Report, gate: Gated | None) -> Iterator[str]:
     target = words.shortened(report.target.name, 100)
     found = findings(report)
-    failing = found if gate is None else [finding for finding in found if finding.clause in gate.new]
+    # What is new is told with no cause that the baseline has: nobody would tell it.
+    by_itself = (one for one in by_clause(report, Verdict.VIOLATION) if gate is not None and one.clause in gate.new)
+    failing = found if gate is None else with_consequences(by_itself)
     for finding in failing:
         case, check = finding.checks[0]
         said = (
@@ -55,7 +57,7 @@ def _of(report: Report, gate: Gated | None) -> Iterator[str]:
     if gate is not None:
         if gate.reasons and not failing:
             yield command("error", words.shortened("; ".join(gate.reasons), LONGEST), title=f"{target}: gate")
-        if passed := [finding.clause for finding in found if finding not in failing]:
+        if passed := [finding.clause for finding in found if finding.clause not in gate.new]:
             text = f"The baseline has {number(len(passed), 'finding')}, too: {', '.join(passed)}"
             yield command("notice", words.shortened(text, LONGEST), title=f"{target}: gate")
     elif not found and report.verdict not in _GOOD:
