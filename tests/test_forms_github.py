@@ -97,8 +97,8 @@ def test_what_is_new_beside_what_the_baseline_has_is_an_error_of_its_own() -> No
     new = github.Gated({"read.1", "read.2"}, ["2 clauses newly broken"])
     said = obeyed(github.annotations([found], {"mine.so": new}))
     assert [(kind, named["title"]) for kind, named, _ in said] == [
-        ("error", "mine.so: read.1"),
         ("error", "mine.so: read.2"),
+        ("error", "mine.so: read.1"),
         ("notice", "mine.so: gate"),
     ]
 
