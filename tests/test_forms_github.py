@@ -116,9 +116,9 @@ def test_there_are_no_more_than_github_shows_and_causes_come_first() -> None:
 def test_no_text_of_a_report_is_a_command(harm: str) -> None:
     hostile = hostile_report(harm, long=10)
     lines = list(github.annotations([hostile]))
-    assert len(lines) == 2
+    assert len(lines) == 3
     commands = obeyed(printed("\n".join(lines)))
-    assert [name for name, _, _ in commands] == ["error", "error"]
+    assert [name for name, _, _ in commands] == ["error", "error", "error"]
     assert all(list(properties) == ["title"] for _, properties, _ in commands)
 
 
