@@ -15,15 +15,15 @@ from tffs_conformance.reports.escape import printable
 UNKNOWN = "could not be found out"
 
 
-def probed(directory: Path, *arguments: str, code: int = 0) -> str:
-    """What the command says."""
+def probed(directory: Path, *arguments: str, code: int = 0, both: bool = False) -> str:
+    """What the command prints; with `both`, and where it fails, on its standard error, too."""
     done = subprocess.run(
         [sys.executable, "-m", "tffs_conformance", "probe", *arguments],
         cwd=directory, env=environment(), text=True, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
-    return done.stdout if code == 0 else done.stdout + done.stderr
+    return done.stdout + done.stderr if code or both else done.stdout
 
 
 def claims(text: str) -> dict[str, Any]:
@@ -61,6 +61,16 @@ def test_the_profile_of_a_right_plugin_is_kept(tmp_path: Path, plugin: str, some
     assert found["verdict"] == "conformant"
     assert not [claim["name"] for claim in found["claims"] if claim["state"] in ("broken", "under-declared")]
     assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
+
+
+def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:
+    text = probed(tmp_path, "memory", "-o", "mine.toml", both=True)
+    assert text == "written: mine.toml\n"
+    found = (tmp_path / "mine.toml").read_text()
+    assert UNKNOWN not in found
+    some = {"directories": "real", "append": True, "visibility": "append", "transactions": True, "configuration": True}
+    assert claims(found).items() >= some.items()
+    assert tomllib.loads(found)["limits"]["max_name"] == 255
 
 
 @pytest.mark.parametrize(
@@ -112,6 +122,11 @@ def test_where_nothing_works_everything_is_unknown(tmp_path: Path, fault: str) -
     text = probed(tmp_path, "fakes/faulty", f"--env=TFFS_FAULT={fault}", code=1 if dead else 0)
     assert text.count(UNKNOWN) >= 8
     assert "append = " not in text.partition("[claims]")[2].replace("# append =", "")
+
+
+def test_where_no_directory_can_be_made_everything_is_unknown(tmp_path: Path) -> None:
+    text = probed(tmp_path, "fakes/null")
+    assert text.count(f"{UNKNOWN}: create_dir is not there") == text.count(UNKNOWN) >= 8
 
 
 def test_what_cannot_be_asked(tmp_path: Path) -> None:
