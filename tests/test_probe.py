@@ -134,7 +134,9 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
     assert "NAME=VALUE" in probed(tmp_path, "posix", "--env=NAME", code=2)
     assert "--scheme=other" in probed(tmp_path, "posix", "--scheme=other", code=2)
     (tmp_path / "plain.so").write_text("not a shared object")
-    assert "registered no scheme" in probed(tmp_path, "./plain.so", code=1)
+    assert "is no shared object" in probed(tmp_path, "./plain.so", code=2)
+    (tmp_path / "short.so").write_bytes(b"\x7fELF, and no more of a shared object")
+    assert "registered no scheme" in probed(tmp_path, "./short.so", code=1)
 
 
 def test_secrets_are_taken_from_the_environment(tmp_path: Path) -> None:
