@@ -173,7 +173,7 @@ def test_an_unknown_name_is_an_error_with_near_names(given: str, near: str) -> N
     assert near in output_of("explain", given, code=2)
 
 
-@pytest.mark.parametrize("command", [("list",), ("explain",), ("abi",), ("probe",), ("services", "up")])
+@pytest.mark.parametrize("command", [("list",), ("explain",), ("abi",), ("probe",), ("doctor",), ("services", "up")])
 def test_what_does_not_exist_has_one_exit_code_in_all_commands(command: tuple[str, ...]) -> None:
     assert "nope" in output_of(*command, "nope", code=2)
 
