@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ..harness.launchers.launcher import HostLostError
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
-from ..harness.shared_object.runtimes import NoRuntimeError, Runtime, find
 from ..harness.shared_object.elf import NotElfError
+from ..harness.shared_object.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets import profile
 from ..harness.targets.profile import Profile, ProfileError
 from ..harness.targets.shipped import built, plugin_path, shipped
