@@ -129,6 +129,12 @@ def test_where_no_directory_can_be_made_everything_is_unknown(tmp_path: Path) ->
     assert text.count(f"{UNKNOWN}: create_dir is not there") == text.count(UNKNOWN) >= 8
 
 
+def test_what_was_never_made_is_not_left_behind(tmp_path: Path) -> None:
+    text = probed(tmp_path, "fakes/faulty", "--env=TFFS_FAULT=unimplemented:create_dir", both=True)
+    assert text.count(f"{UNKNOWN}: create_dir answers UNIMPLEMENTED") >= 8
+    assert "left behind" not in text
+
+
 def test_what_cannot_be_asked(tmp_path: Path) -> None:
     assert "no such file" in probed(tmp_path, "./no-such.so", code=2)
     assert "NAME=VALUE" in probed(tmp_path, "posix", "--env=NAME", code=2)

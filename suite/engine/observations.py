@@ -303,12 +303,14 @@ def observations(bench: Workbench) -> Iterator[Observation]:
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
     directory = bench.directory(f"probe/{key}")
     bench.make_root()
-    loaded = bench.load("probe")
+    loaded, made = bench.load("probe"), False
     try:
         filesystem = bench.filesystem(loaded, Guard(directory), [])
         place = Place(filesystem, directory)
         place.done(bench.make(filesystem, directory))
+        made = True
         return question(place)
     finally:
         bench.release(loaded)
-        bench.remove(directory)
+        if made:
+            bench.remove(directory)
