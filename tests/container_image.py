@@ -82,5 +82,4 @@ def test_a_plugin_is_built_and_judged(image: str, tmp_path: Path) -> None:
 @pytest.mark.timeout(1500)
 def test_nothing_is_missing(image: str) -> None:
     printed = docker("run", "--rm", image, "tffs-conformance", "doctor")
-    missing = [line.split()[1].rstrip(":") for line in printed.splitlines() if line.startswith("missing")]
-    assert missing == ["docker", "dragonfly"]
+    assert [line for line in printed.splitlines() if line.startswith(("missing", "without"))] == []

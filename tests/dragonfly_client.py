@@ -31,7 +31,7 @@ class Servers:
 ROOT = f"dragonfly://{BUCKET}/tests"
 
 BUILT = plugin_path("dragonfly").is_file()
-MISSING = "the dragonfly plugin is not built: tffs-conformance doctor names the packages it needs"
+MISSING = "the dragonfly plugin is not built: tffs-conformance doctor dragonfly names the packages it needs"
 
 
 def configuration(store: str, proxy: str, **more: Any) -> dict[str, Any]:

@@ -193,12 +193,32 @@ def test_the_command_says_it(folder: Path) -> None:
     assert f"plugin.so names {RUNTIME_NAME}, libother.so, libc.so.6" in done
     assert "  2.1 to 2.2        loads" in done
     assert "TensorFlow 2.2 captures copied: those of libother.so are not used there" in done
+    assert "To do: " not in done
     plugin = library(folder, "plugin.so", USES.format(RUN), TENSORFLOW)
     done = output_of("abi", plugin)
     assert f"tensorflow::run(): in {CXX_NAME}, which it does not name" in done
     plugin = library(folder, "plugin.so", USES.format("TF_Never"), TENSORFLOW)
     done = output_of("abi", plugin, code=1)
     assert "TF_Never: TensorFlow does not have that" in done
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize(
+    ("symbol", "links", "code", "remedy"),
+    [
+        ("TF_NewStatus", (), 0, "look TensorFlow's functions up at run time"),
+        ("TF_Never", (), 1, "look TensorFlow's functions up at run time"),
+        (RUN, (TENSORFLOW,), 0, "use the functions of the C interface alone"),
+        ("nowhere", (), 1, "link the plugin with whatever has"),
+    ],
+)
+def test_the_command_ends_with_the_remedy(
+    folder: Path, symbol: str, links: tuple[str, ...], code: int, remedy: str
+) -> None:
+    done = output_of("abi", library(folder, "plugin.so", USES.format(symbol), *links), code=code)
+    assert "does not load" in done
+    assert [line for line in done.splitlines() if line.startswith("To do: ")] == done.splitlines()[-1:]
+    assert done.splitlines()[-1].startswith(f"To do: {remedy}")
 
 
 @pytest.mark.parametrize("content", [b"", b"no ELF", None])

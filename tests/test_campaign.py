@@ -140,14 +140,14 @@ def test_a_plugin_that_is_not_there_ends_it_with_pytests_own_words(tmp_path: Pat
 def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path) -> None:
     for name in ("distributed", "rich"):
         (tmp_path / f"{name}.py").write_text("raise ImportError\n")
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "plan.toml").write_text(SMALL)
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     printed = campaign(tmp_path, "plan.toml", code=5, PYTHONPATH=path)
     assert printed.splitlines()[-1].endswith("pip install 'tffs-conformance[campaign]'")
 
 
 def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "plan.toml").write_text(SMALL)
     printed = campaign(
         tmp_path, "plan.toml", "--scheduler=tcp://127.0.0.1:9", code=5, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s"
     )

@@ -34,6 +34,8 @@ def plan(text: str = SMALL, folder: Path | None = None, tmp_path: Path | None = 
         (f'{SMALL}profile = "x"\n', "'a' needs either `plugin` or `profile`"),
         (f'{SMALL}options = ["--seed=3"]\n', "'a' has the option '--seed=3', which a campaign gives itself"),
         (f'{SMALL}options = ["tests"]\n', "'a' has the option 'tests'"),
+        (f'tier = "smoke"\n{SMALL}[histories]\nseeds = 3\n', "no case of the tier smoke fits 'properties/*'"),
+        (f'{SMALL}[histories]\nseeds = 3\ncases = ["nope*"]\n', "no case of the tier full fits 'nope*'"),
         (SMALL + SMALL.partition("\n")[2], "the target 'a' is named twice"),
     ],
 )

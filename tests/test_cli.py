@@ -70,7 +70,7 @@ def test_the_cases_of_clauses_are_listed_with_them() -> None:
     ("given", "near"), [("nope*", ""), ("", ""), ("read/plan", "read/plain"), ("read.succeed", "read.succeeds")]
 )
 def test_what_fits_nothing_is_an_error_with_near_names(given: str, near: str) -> None:
-    output = output_of("list", given, code=1)
+    output = output_of("list", given, code=2)
     assert "no clause and no case fits" in output
     assert near in output
 
@@ -171,6 +171,11 @@ def test_a_case_is_explained() -> None:
 @pytest.mark.parametrize(("given", "near"), [("read.succeed", "read.succeeds"), ("read/plane", "read/plain")])
 def test_an_unknown_name_is_an_error_with_near_names(given: str, near: str) -> None:
     assert near in output_of("explain", given, code=2)
+
+
+@pytest.mark.parametrize("command", [("list",), ("explain",), ("abi",), ("probe",), ("doctor",), ("services", "up")])
+def test_what_does_not_exist_has_one_exit_code_in_all_commands(command: tuple[str, ...]) -> None:
+    assert "nope" in output_of(*command, "nope", code=2)
 
 
 # report --------------------------------------------------------------------------------------------------------------

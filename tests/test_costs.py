@@ -22,6 +22,7 @@ from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.over_tables.programs import Spent
 from tffs_conformance.reports.forms import cost_words
 from tffs_conformance.reports.forms.cost_lines import cost_lines
+from tffs_conformance.reports.forms.markdown import LIMIT, bounded
 from tffs_conformance.reports.model.costs import Cost, Costs, Growth, Point
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.run.targets import only_target
@@ -317,6 +318,29 @@ def test_a_secret_is_not_told() -> None:
     figures = (Cost(op="read", what="w", left_out="a hunter2 b"),)
     got = Costs(storage="s", figures=figures, failure="hunter2").without_secrets(Redaction({"TOKEN": "hunter2"}))
     assert "hunter2" not in str(got)
+
+
+@pytest.mark.parametrize(
+    ("exponents", "told"),
+    [
+        ((0.1, 1.2), "nothing grows faster than it has to"),
+        (
+            (1.35, 1.4, 1),
+            "nothing is sure to grow faster than it has to; the steepest, n^1.40 (0.90 to 1.90), is:"
+            " write a file and close it (on posix n^1.00)",
+        ),
+    ],
+)
+def test_the_sentence_fits_the_table(exponents: tuple[float, ...], told: str) -> None:
+    names = ("copy a file", "write a file and close it", "list a directory")
+    figures = tuple(
+        replace(COSTS.figures[1], what=name, growth=Growth(exponent=one, low=one - 0.5, high=one + 0.5, reference=1))
+        for name, one in zip(names, exponents, strict=False)
+    )
+    costs = replace(COSTS, findings=(), figures=figures)
+    assert told in ["".join(text).strip() for text, _ in cost_lines(costs, 200)]
+    # In Markdown figures are code.
+    assert told in bounded(report_of(*GOOD, costs=costs), LIMIT).replace("`", "")
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

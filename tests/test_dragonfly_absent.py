@@ -27,9 +27,18 @@ def without_dragonfly(tmp_path: Path) -> dict[str, str]:
 
 
 def test_doctor_names_the_packages(without_dragonfly: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "tffs_conformance", "doctor"]
+    command = [sys.executable, "-m", "tffs_conformance", "doctor", "dragonfly"]
     done = subprocess.run(command, env=without_dragonfly, capture_output=True, text=True, check=False)
-    assert (done.returncode, "missing dragonfly: " in done.stdout, PACKAGES in done.stdout) == (0, True, True)
+    assert (done.returncode, "missing dragonfly: " in done.stdout, PACKAGES in done.stdout) == (1, True, True)
+
+
+def test_doctor_tells_nobody_else(without_dragonfly: dict[str, str]) -> None:
+    environment = {**without_dragonfly, "PATH": ""}
+    command = [sys.executable, "-m", "tffs_conformance", "doctor"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "without gdb: it looks into a plugin by hand; on Debian: apt-get install gdb\n" in done.stdout
+    assert [word for word in ("missing", "dragonfly", "docker") if word in done.stdout] == []
 
 
 def test_the_run_names_the_packages(without_dragonfly: dict[str, str]) -> None:

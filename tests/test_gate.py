@@ -123,7 +123,7 @@ def test_a_run_that_is_not_whole_fails(tmp_path: Path, known: Report) -> None:
 
 
 def test_a_plugin_that_does_not_load_fails(tmp_path: Path, known: Report) -> None:
-    (tmp_path / "libtffs_faulty.so").write_text("not a shared object")
+    (tmp_path / "libtffs_faulty.so").write_bytes(b"\x7fELF, and no more of a shared object")
     target = replace(known.target, name="tffs_faulty")
     code, text = gated(tmp_path, replace(known, target=target), "--plugin=./libtffs_faulty.so", "--tier=smoke")
     assert code == 1

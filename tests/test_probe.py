@@ -15,15 +15,15 @@ from tffs_conformance.reports.escape import printable
 UNKNOWN = "could not be found out"
 
 
-def probed(directory: Path, *arguments: str, code: int = 0) -> str:
-    """What the command says."""
+def probed(directory: Path, *arguments: str, code: int = 0, both: bool = False) -> str:
+    """What the command prints; with `both`, and where it fails, on its standard error, too."""
     done = subprocess.run(
         [sys.executable, "-m", "tffs_conformance", "probe", *arguments],
         cwd=directory, env=environment(), text=True, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
-    return done.stdout if code == 0 else done.stdout + done.stderr
+    return done.stdout + done.stderr if code or both else done.stdout
 
 
 def claims(text: str) -> dict[str, Any]:
@@ -61,6 +61,16 @@ def test_the_profile_of_a_right_plugin_is_kept(tmp_path: Path, plugin: str, some
     assert found["verdict"] == "conformant"
     assert not [claim["name"] for claim in found["claims"] if claim["state"] in ("broken", "under-declared")]
     assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
+
+
+def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:
+    text = probed(tmp_path, "memory", "-o", "mine.toml", both=True)
+    assert text == "written: mine.toml\n"
+    found = (tmp_path / "mine.toml").read_text()
+    assert UNKNOWN not in found
+    some = {"directories": "real", "append": True, "visibility": "append", "transactions": True, "configuration": True}
+    assert claims(found).items() >= some.items()
+    assert tomllib.loads(found)["limits"]["max_name"] == 255
 
 
 @pytest.mark.parametrize(
@@ -114,12 +124,25 @@ def test_where_nothing_works_everything_is_unknown(tmp_path: Path, fault: str) -
     assert "append = " not in text.partition("[claims]")[2].replace("# append =", "")
 
 
+def test_where_no_directory_can_be_made_everything_is_unknown(tmp_path: Path) -> None:
+    text = probed(tmp_path, "fakes/null")
+    assert text.count(f"{UNKNOWN}: create_dir is not there") == text.count(UNKNOWN) >= 8
+
+
+def test_what_was_never_made_is_not_left_behind(tmp_path: Path) -> None:
+    text = probed(tmp_path, "fakes/faulty", "--env=TFFS_FAULT=unimplemented:create_dir", both=True)
+    assert text.count(f"{UNKNOWN}: create_dir answers UNIMPLEMENTED") >= 8
+    assert "left behind" not in text
+
+
 def test_what_cannot_be_asked(tmp_path: Path) -> None:
     assert "no such file" in probed(tmp_path, "./no-such.so", code=2)
     assert "NAME=VALUE" in probed(tmp_path, "posix", "--env=NAME", code=2)
     assert "--scheme=other" in probed(tmp_path, "posix", "--scheme=other", code=2)
     (tmp_path / "plain.so").write_text("not a shared object")
-    assert "registered no scheme" in probed(tmp_path, "./plain.so", code=1)
+    assert "is no shared object" in probed(tmp_path, "./plain.so", code=2)
+    (tmp_path / "short.so").write_bytes(b"\x7fELF, and no more of a shared object")
+    assert "registered no scheme" in probed(tmp_path, "./short.so", code=1)
 
 
 def test_secrets_are_taken_from_the_environment(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_a_violation_has_what_is_needed_to_act_on_it() -> None:
         "expected  code=OK",
         "got       code=UNKNOWN (no luck)",
         "the first one again: pytest --plugin=mine.so --case=read/b",
+        "more on its rule: tffs-conformance explain read.succeeds\n",
         "to accept them: tffs-conformance waive out/report.json --owner=WHO --reason=WHY",
         "found     found",
         "/x.cc",

@@ -170,6 +170,16 @@ def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
 def test_a_file_that_is_no_shared_object(tmp_path: Path) -> None:
     (tmp_path / "plain.so").write_text("not a shared object")
     done = run(tmp_path, "--plugin=./plain.so")
+    assert done.returncode == 4
+    assert done.stderr.strip() == (
+        "ERROR: --plugin=./plain.so is no shared object: it does not begin as an ELF file does"
+    )
+    assert not (tmp_path / "tffs-report").exists()
+
+
+def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "short.so").write_bytes(plugin_path("posix").read_bytes()[:2000])
+    done = run(tmp_path, "--plugin=./short.so")
     assert done.returncode == 1
     found = report(tmp_path)
     assert found["verdict"] == "not conformant"

@@ -12,6 +12,7 @@ from elftools.elf.gnuversions import GNUVerNeedSection, GNUVerSymSection, Versio
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import StringTableSection, SymbolTableSection
 
+_MAGIC = b"\x7fELF"
 _SYMBOLIC_FLAG = 0x2
 _TEXTREL_FLAG = 0x4
 _STATIC_TLS_FLAG = 0x10
@@ -58,8 +59,15 @@ class SharedObject:
     glibc: str
 
 
+def require_magic(content: bytes) -> None:
+    """Raise NotElfError where a file is something else altogether, and no damaged shared object."""
+    if not content.startswith(_MAGIC):
+        raise NotElfError("it does not begin as an ELF file does")
+
+
 def read(content: bytes) -> SharedObject:
     """Read a shared object. Raises NotElfError."""
+    require_magic(content)
     try:
         return _read(ELFFile(io.BytesIO(content)))
     except (ELFError, AssertionError, ValueError, OverflowError, MemoryError, struct.error) as error:

@@ -21,7 +21,7 @@ def cost_lines(costs: Costs, columns: int, verbosity: int = 0) -> Iterator[Line]
         for text, _ in wrapped("  COST ", finding, columns):
             yield text, {"yellow": True}
     if costs.figures and not costs.findings:
-        yield "  nothing grows faster than it has to", {}
+        yield from wrapped("  ", cost_words.nothing_found(costs), columns)
     yield from _table("work, at the largest size", cost_words.work(costs), columns, verbosity)
     if verbosity:
         yield from _table("each op", cost_words.alone(costs), columns, verbosity)

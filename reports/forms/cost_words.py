@@ -8,6 +8,8 @@ from ..model.costs import Cost, Costs, Growth, Point
 
 #: A picture of how a time grows is so wide and so high.
 WIDE, HIGH = 100.0, 24.0
+#: An exponent from here on looks like more than linear.
+STEEP = 1.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,16 @@ def head(costs: Costs) -> str:
     else:
         beside = f"× counts medians of the reference plugin {costs.reference}, which did the same on a local disk"
     return f"on {costs.storage}; {beside}"
+
+
+def nothing_found(costs: Costs) -> str:
+    """What is said where nothing is held against the plugin; an exponent that looks steep in the table is named."""
+    steep = [(cost.growth, cost.what) for cost in costs.figures if cost.growth and cost.growth.exponent >= STEEP]
+    if not steep:
+        return "nothing grows faster than it has to"
+    growth, what = max(steep, key=lambda one: one[0].exponent)
+    beside = f" (on {costs.reference} n^{growth.reference:.2f})" if growth.reference is not None else ""
+    return f"nothing is sure to grow faster than it has to; the steepest, {interval(growth)}, is: {what}{beside}"
 
 
 def work(costs: Costs) -> list[Row]:

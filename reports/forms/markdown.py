@@ -158,7 +158,7 @@ def _calls(finding: Finding) -> str:
 
 def _costs(costs: Costs) -> Iterator[Part]:
     """What a person can act on, and the table of the work."""
-    told = [_prose(finding) for finding in costs.findings] or ["nothing grows faster than it has to"]
+    told = [_prose(finding) for finding in costs.findings] or [_prose(cost_words.nothing_found(costs))]
     failed = f"Not all was measured: {_prose(costs.failure)}\n" if costs.failure is not None else ""
     yield "costs", f"## Costs\n\n{_prose(cost_words.head(costs))}. No verdict.\n\n{_lines(told)}{failed}"
     rows = [

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..escape import printable
+from ..escape import command_line, printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
 from ..model.counts import few, number
@@ -152,6 +152,7 @@ def _violations(report: Report, columns: int, directory: Path, verbosity: int) -
         yield from wrapped(f"… and {len(rest)} more broken clauses: ", f"{few(rest)}; -v shows them all", columns)
     case, _ = found[0].checks[0]
     yield f"the first one again: {words.again(report, case)}", {}
+    yield f"more on its rule: {command_line(['tffs-conformance', 'explain', found[0].clause])}", {}
     if any(HANG in (finding.clause, *finding.beside) for finding in found):
         seconds = report.suite.options.get("call-timeout")
         yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}

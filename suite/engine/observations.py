@@ -14,6 +14,7 @@ from ...harness.ops.guard import Guard, RefusedError
 from ...harness.ops.outcomes import DiedError, Outcome
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
+from ...harness.targets.backing import BackingUnableError
 from ..contract.claims import Value, meanings
 from .workbench import HostedFilesystem, Workbench
 
@@ -294,18 +295,22 @@ def observations(bench: Workbench) -> Iterator[Observation]:
             value, how = None, f"could not be found out: {why}"
         except DiedError as died:
             value, how = None, f"could not be found out: {died}"
+        except BackingUnableError:
+            value, how = None, "could not be found out: create_dir is not there, so nothing can be tried"
         yield Observation(section, key, value, how)
 
 
 def _ask(bench: Workbench, key: str, question: Question) -> tuple[Value | int | None, str]:
     directory = bench.directory(f"probe/{key}")
     bench.make_root()
-    loaded = bench.load("probe")
+    loaded, made = bench.load("probe"), False
     try:
         filesystem = bench.filesystem(loaded, Guard(directory), [])
         place = Place(filesystem, directory)
-        place.done(filesystem.create_dir(directory))
+        place.done(bench.make(filesystem, directory))
+        made = True
         return question(place)
     finally:
         bench.release(loaded)
-        bench.remove(directory)
+        if made:
+            bench.remove(directory)

@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from ..harness.targets.shipped import shipped
 from ..reports.escape import printable
 from ..reports.model.header import Tier
+from ..reports.patterns import fits
 from ..reports.plain import digest_of, plain
+from ..suite.engine import collect
 
 #: A name that may stand in the name of a file, and in an address.
 Name = Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -95,6 +97,7 @@ def read(path: Path) -> Plan:
     except OSError as error:
         raise BadPlanError(f"{path} cannot be read: {error.strerror}") from None
     plan = parsed(tables, str(path))
+    _hold_to_tier(plan, str(path))
     folder = path.absolute().parent
     return replace(plan, targets=tuple(_placed(target, folder) for target in plan.targets))
 
@@ -122,6 +125,19 @@ def parsed(tables: Mapping[str, Any], where: str) -> Plan:
     if not plan.shards and not plan.histories.seeds:
         raise BadPlanError(f"{where}: with `shards = 0` and no `seeds` in [histories] there is nothing to do")
     return plan
+
+
+def _hold_to_tier(plan: Plan, where: str) -> None:
+    """Raise BadPlanError where a task of histories would have no case to run."""
+    if not plan.histories.seeds:
+        return
+    for undefined in sorted({"--undefined" in target.options for target in plan.judged}):
+        known = [case.id for case in collect.in_tiers(collect.tiers(plan.tier, undefined=undefined))]
+        for pattern in plan.histories.cases:
+            if not any(fits(pattern, name) for name in known):
+                raise BadPlanError(
+                    f"{where}: histories.cases: no case of the tier {plan.tier} fits {printable(pattern)!r}"
+                )
 
 
 def _placed(target: PlannedTarget, folder: Path) -> PlannedTarget:

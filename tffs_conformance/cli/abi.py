@@ -1,7 +1,7 @@
 """`tffs-conformance abi`: in which releases of TensorFlow a shared object loads, without loading it."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -9,6 +9,7 @@ from ..harness.shared_object import abi as loader
 from ..harness.shared_object.abi import Abi, Symbols
 from ..harness.shared_object.demangle import demangled
 from ..harness.shared_object.elf import NotElfError
+from ..harness.shared_object.releases import is_cxx, is_function_of_c
 from ..harness.targets.shipped import plugin_path
 from ..reports.escape import printable
 from ..reports.model.abi import REMEDY, spans
@@ -55,6 +56,8 @@ def abi(plugin: str, every: bool) -> None:
         click.echo(f"TensorFlow {releases} captures {_named(one.symbols, most)}: {whose} are not used there")
     if found.captured:
         click.echo(f"  {REMEDY}")
+    for remedy in _remedies(found):
+        click.echo(f"To do: {remedy}")
     if not found.loads:
         raise SystemExit(1)
 
@@ -62,6 +65,20 @@ def abi(plugin: str, every: bool) -> None:
 def _lacking(found: Abi, release: str) -> tuple[Symbols, ...]:
     """What a release lacks."""
     return tuple(one for one in found.missing if release in one.releases)
+
+
+def _remedies(found: Abi) -> Iterator[str]:
+    """What to do about what some releases lack, in a sentence for each kind of symbol."""
+    missing = {symbol for one in found.missing for symbol in one.symbols}
+    if any(map(is_function_of_c, missing)):
+        yield (
+            "look TensorFlow's functions up at run time (dlsym) instead of having them undefined, as the plugin of"
+            " 'tffs-conformance new' does: then it loads in every release."
+        )
+    if any(map(is_cxx, missing)):
+        yield "use the functions of the C interface alone: the symbols of C++ change with every release of TensorFlow."
+    if not all(is_function_of_c(symbol) or is_cxx(symbol) for symbol in missing):
+        yield "link the plugin with whatever has what no release of TensorFlow has."
 
 
 def _why(one: Symbols) -> str:

@@ -14,7 +14,9 @@ from ..harness.launchers.local import Local
 from ..harness.native import NativePartsMissingError, native_directory
 from ..harness.ops.outcomes import DiedError
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
+from ..reports.escape import printable
 from ..suite.contract.catalogue import Level, catalogue
+from .names import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,8 @@ class Requirement:
     detail: str
 
 
-def findings() -> Iterator[Requirement]:
-    """Look at everything."""
+def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
+    """Look at what every run needs, and at what one with a plugin of the suite needs beside that."""
     linux = platform.system() == "Linux"
     yield Requirement("Linux", linux, True, platform.platform() if linux else "the host runs on Linux only")
     yield _host()
@@ -36,14 +38,18 @@ def findings() -> Iterator[Requirement]:
         ("c++", "builds plugins and the suite's native parts", "g++"),
         ("gdb", "looks into a plugin by hand", "gdb"),
         ("valgrind", "finds memory errors of a plugin that was not instrumented", "valgrind"),
-        ("docker", "runs the services of the dragonfly plugin", "docker.io"),
     ):
-        path = shutil.which(tool)
-        yield Requirement(tool, path is not None, False, path or f"{use}; on Debian: apt-get install {package}")
-    for plugin in shipped().values():
-        if plugin.debian_packages:
-            library = _library(plugin)
-            yield Requirement(plugin.name, bool(library), False, library or f"the plugin is not built, {plugin.advice}")
+        yield _tool(tool, use, package)
+    if plugin is not None and plugin.services:
+        yield _tool("docker", f"runs the services of {plugin.name}", "docker.io")
+    if plugin is not None:
+        library = _library(plugin)
+        yield Requirement(plugin.name, bool(library), True, library or f"the plugin is not built, {plugin.advice}")
+
+
+def _tool(name: str, use: str, package: str) -> Requirement:
+    path = shutil.which(name)
+    return Requirement(name, path is not None, False, path or f"it {use}; on Debian: apt-get install {package}")
 
 
 def _library(plugin: ShippedPlugin) -> str | None:
@@ -69,15 +75,24 @@ def _host() -> Requirement:
 
 
 @click.command()
-def doctor() -> None:
-    """Say what this machine lacks, what it would be good for, and how to get it."""
+@click.argument("plugin", required=False, metavar="[NAME]")
+def doctor(plugin: str | None) -> None:
+    """Say what this machine lacks, what it would be good for, and how to get it.
+
+    With the NAME of a plugin that ships with the suite, such as dragonfly, also what that one needs. What is 'missing'
+    has to be there, and the exit code is 1; 'without' it a run does all the same.
+    """
+    if plugin is not None and plugin not in shipped():
+        raise click.UsageError(f"{printable(plugin)} is no plugin of the suite{nearest(plugin, shipped())}")
     bad = False
-    for finding in findings():
+    for finding in findings(shipped()[plugin] if plugin is not None else None):
         bad = bad or (finding.required and not finding.found)
         state = (
             click.style("ok     ", fg="green")
             if finding.found
-            else click.style("missing", fg="red" if finding.required else "yellow")
+            else click.style("missing", fg="red")
+            if finding.required
+            else click.style("without", fg="yellow")
         )
         click.echo(f"{state} {finding.name}: {finding.detail}")
     untested = sum(1 for entry in catalogue().values() if entry.level is Level.MUST and entry.untested)

@@ -39,7 +39,7 @@ def list_(pattern: str, what: str | None, uncovered: Path | None, covered: bool,
     clauses, cases = _matching(pattern)
     if not clauses and not cases:
         near = nearest(pattern, [*catalogue(), *(case.id for case in collect.cases())])
-        raise click.ClickException(f"no clause and no case fits {printable(pattern)!r}{near}")
+        raise click.UsageError(f"no clause and no case fits {printable(pattern)!r}{near}")
     if uncovered is not None:
         clauses, cases = _uncovered(uncovered, clauses), []
     if as_json:

@@ -10,11 +10,11 @@ from ..harness.targets.shipped import compose_files
 
 
 def named(name: str) -> Compose:
-    """The compose file of a plugin of this name, or at this path. Raises ComposeError."""
+    """The compose file of a plugin of this name, or at this path. Raises UsageError or ComposeError."""
     known = compose_files()
     path = known.get(name, Path(name))
     if not path.is_file():
-        raise ComposeError(f"{name}: there are no such services ({', '.join(known)}), nor a compose file")
+        raise click.UsageError(f"{name}: there are no such services ({', '.join(known)}), nor a compose file")
     return containers.read(path)
 
 

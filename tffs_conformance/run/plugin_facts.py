@@ -17,7 +17,7 @@ from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
 from ..harness.shared_object import abi
 from ..harness.shared_object.abi import Abi, Symbols
 from ..harness.shared_object.demangle import demangled
-from ..harness.shared_object.elf import NotElfError
+from ..harness.shared_object.elf import NotElfError, require_magic
 from ..harness.shared_object.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
 from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, REMEDY, AbiFacts, AbiSymbols
@@ -47,7 +47,9 @@ def see(
     runtime: Runtime,
     through: Sequence[str] = (),
 ) -> PluginSeen:
-    """Look at a plugin where its hosts run. Raises FileNotFoundError where it is not there, HostLostError.
+    """Look at a plugin where its hosts run.
+
+    Raises FileNotFoundError where it is not there, NotElfError where it is another kind of file, and HostLostError.
 
     One that lacks symbols is tried with all libraries of the runtime.
     """
@@ -55,6 +57,8 @@ def see(
     loader = Loader(starts, plugin, timeout)
     try:
         content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()
+        # A damaged shared object is judged; another file is a mistake of whoever named it.
+        require_magic(content)
         # TensorFlow's own filesystems are in the library that others are loaded with.
         told = None if str(plugin) in runtime.libraries else _told(plugin, content if host_command else None)
         registration = _registration(loader)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..harness.launchers.launcher import HostLostError
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
+from ..harness.shared_object.elf import NotElfError
 from ..harness.shared_object.runtimes import NoRuntimeError, Runtime, find
 from ..harness.targets import profile
 from ..harness.targets.profile import Profile, ProfileError
@@ -210,6 +211,8 @@ def _registered(
         raise BadUsageError(f"{option}: {lost}" if option else str(lost)) from lost
     except FileNotFoundError:
         raise BadUsageError(f"--plugin={given}: there is no such file where the host runs") from None
+    except NotElfError as error:
+        raise BadUsageError(f"--plugin={given} is no shared object: {error}") from None
     known = list(seen.registration.registered) if seen.registration else []
     announced = {entry.scheme for entry in seen.registration.schemes} if seen.registration else set()
     if scheme is None and root is not None and paths.parse(root).scheme in announced:
