@@ -207,7 +207,12 @@ REASONS = (
             it.clause.startswith("class ")
             and it.gone == {"conformant"}
             and it.come == {"incomplete"}
-            and not any(it.after["classes"][it.clause.removeprefix("class ")]["counts"][word] for word in JUDGED)
+            and not any(
+                check["verdict"] in JUDGED
+                for case in it.after["cases"]
+                for check in case["checks"]
+                if it.clause == f"class {it.after['clauses'][check['clause']]['class']}"
+            )
         ),
     ),
     Reason(

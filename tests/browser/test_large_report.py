@@ -1,6 +1,5 @@
 """The page of a large report: it opens and filters without delay, and is rendered within bounds."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +21,14 @@ _FILTERED = """async () => {
   return (performance.now() - began) / 4;
 }"""
 
+#: A process counts as at least as large as the one that starts it, so a small one does.
+_LARGEST = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+took = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(took.ru_utime + took.ru_stime, took.ru_maxrss)
+"""
+
 
 @pytest.mark.long
 def test_ten_times_the_cases_take_no_more_than_their_share(opened: Opener, written: Written) -> None:
@@ -39,8 +46,8 @@ def test_ten_times_the_cases_take_no_more_than_their_share(opened: Opener, writt
 @pytest.mark.long
 def test_a_large_report_is_rendered_within_bounds(tmp_path: Path) -> None:
     path = document.write(large(100_000), tmp_path)
-    rendering = subprocess.Popen([sys.executable, "-m", "tffs_conformance", "report", "render", "--html", path])
-    _, status, took = os.wait4(rendering.pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
-    print(f"{took.ru_utime + took.ru_stime:.1f} s, {took.ru_maxrss / 1024:.0f} MiB at most")
-    assert took.ru_maxrss < 500 * 1024
+    rendering = [sys.executable, "-m", "tffs_conformance", "report", "render", "--html", str(path)]
+    done = subprocess.run([sys.executable, "-c", _LARGEST, *rendering], capture_output=True, text=True, check=True)
+    seconds, largest = map(float, done.stdout.splitlines()[-1].split())
+    print(f"{seconds:.1f} s, {largest / 1024:.0f} MiB at most")
+    assert largest < 500 * 1024
