@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
@@ -33,7 +34,7 @@ from .interrupts import Interrupts
 from .journals import open_journals
 from .outcome import WarningsAside
 from .remarks import remarks
-from .report_folders import ReportFolders
+from .report_folders import SELECTION, ReportFolders, holds_whole_run
 from .run_options import BadUsageError, RunOptions
 from .selection import stops
 from .session import Session
@@ -59,6 +60,8 @@ class Controller(Session):
         self._prepared = prepared
         self._baselines = baselines
         self._journals: dict[str, Journal] = {}
+        #: Where reports go; traces stay where the next run looks for them.
+        self._written = options
         self._collected = 0
         self._ended: dict[str, set[str]] = {name: set() for name in self.targets}
         self._interrupted = False
@@ -144,7 +147,9 @@ class Controller(Session):
         if self._journals or not self._collected or self.config.option.collectonly:
             return
         selected = self.selected if self._course.is_selection else ()
-        self._journals = open_journals(self.options, self._prepared, self.waivers, selected)
+        if selected and not self.options.reports_named and holds_whole_run(self.options.reports):
+            self._written = replace(self.options, reports=self.options.reports / SELECTION)
+        self._journals = open_journals(self._written, self._prepared, self.waivers, selected)
         for target, record in known:
             self._write_down(target, record)
 
@@ -251,13 +256,13 @@ class Controller(Session):
             directory = self._directory(name)
             for form in self.options.forms:
                 try:
-                    forms.write(form, report, directory, directory)
+                    forms.write(form, report, directory, self.options.report_directory(name, len(self.targets) > 1))
                 except OSError as error:
                     self._troubles.append(f"{form.file} cannot be written: {printable(str(error))}")
 
     def _directory(self, target: str) -> Path:
         """Where the report of a target goes."""
-        return self.options.report_directory(target, len(self.targets) > 1)
+        return self._written.report_directory(target, len(self.targets) > 1)
 
     def leave(self) -> None:
         """Remove the roots, and end the hosts. Nothing happens the second time."""
@@ -329,5 +334,7 @@ class Controller(Session):
                 writer.line(f"{form.name}: {printable(str(self._directory(name) / form.file))}")
             for line in remarks(self.targets[name], self._knowledge.get(name), sorted(self._left_behind[name])):
                 writer.line(line)
+        if self._written is not self.options and self._reports:
+            writer.line(f"a selection: the report of the whole run stays in {self.options.reports.name}")
         for trouble in self._troubles:
             writer.line(f"ERROR beside a case: {trouble}", red=True)

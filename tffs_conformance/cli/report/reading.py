@@ -6,7 +6,9 @@ import click
 
 from ...reports import document
 from ...reports.errors import ReportError
+from ...reports.escape import printable
 from ...reports.model.report import Report
+from ...run.report_folders import SELECTION, holds_whole_run
 from ...suite.judge.reports import recover
 
 
@@ -42,3 +44,15 @@ def read(path: Path) -> Report:
         return recover(path) if path.suffix == ".jsonl" else document.load(path)
     except (ReportError, OSError) as error:
         raise UnreadableError(str(error)) from None
+
+
+def tell_selection(path: Path, report: Report) -> Report:
+    """The report. Where a user left something out of its run, it is said so, and where that of the whole run is."""
+    if report.suite.selection:
+        # Only a selection that left a whole run's report alone is in a folder of this name.
+        folder = path.absolute().parent
+        kept = path.parent.parent if folder.name == SELECTION and holds_whole_run(folder.parent) else None
+        whole = f"; the report of the whole run is in {kept}" if kept is not None else ""
+        said = f"{path} is of a selection: {' '.join(report.suite.selection)}{whole}"
+        click.echo(f"note: {printable(said)}", err=True)
+    return report
