@@ -1,5 +1,6 @@
 """The folders into which a run writes its reports: no two runs at a time write into one."""
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from pathlib import Path
 from ..reports.journal import JOURNAL_NAME
 from ..reports.model.report import REPORT_NAME
 from ..reports.plain import parse
-from .run_options import BadUsageError
+from .run_options import BadUsageError, UnwritableError
 
 #: The folder, below that of the reports, of a selection that would take the place of a whole run.
 SELECTION = "selection"
@@ -35,6 +36,8 @@ class ReportFolders:
                     raise BadUsageError(f"--report-dir: the report cannot be written: {folder} is not writable")
         except OSError as error:
             self.release()
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise UnwritableError(error) from error
             raise BadUsageError(f"--report-dir: the report cannot be written: {error}") from error
         except BadUsageError:
             self.release()

@@ -28,8 +28,15 @@ CHANGED = "changed"
 EXIT_CODES = (
     "0 conformant, or nothing wrong in what was selected, or with --gate nothing new; 1 not conformant, or nothing"
     " executed, or incomplete though nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line"
-    " makes no sense, or no case was selected"
+    " makes no sense, or no case was selected; 6 the report cannot be written"
 )
+
+
+class UnwritableError(Exception):
+    """A report cannot be written, for want of room perhaps; the text is one sentence that says why."""
+
+    def __init__(self, error: OSError, more: str = "") -> None:
+        super().__init__(f"the report cannot be written: {error.strerror or error}{more}")
 
 
 class BadUsageError(Exception):

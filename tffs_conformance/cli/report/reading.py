@@ -27,14 +27,21 @@ def load(path: Path) -> Report:
 
 
 def load_or_recover(path: Path) -> Report:
-    """The same. From the journal of a run that was killed, its report is written first. Raises ClickException."""
+    """The same. From the journal of a run that was killed, its report is written first, if it can be.
+
+    Raises ClickException.
+    """
     if path.suffix != ".jsonl":
         return load(path)
     try:
         recovered = recover(path)
-        click.echo(f"written: {document.write(recovered, path.parent)}", err=True)
     except (ReportError, OSError) as error:
         raise click.ClickException(str(error)) from None
+    try:
+        click.echo(f"written: {document.write(recovered, path.parent)}", err=True)
+    except OSError as error:
+        # It is shown all the same, for its journal may be there because the disk is full.
+        click.echo(f"note: the report cannot be written: {printable(error.strerror or str(error))}", err=True)
     return recovered
 
 
