@@ -175,6 +175,8 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
         yield from wrapped("  with it   ", f"{few(finding.beside)}, broken in no other cases", columns)
+    if finding.alike:
+        yield from wrapped("  others    ", words.alike(finding), columns)
     yield from wrapped("  check     ", clause.check, columns)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..escape import command_line, printable
-from ..model.counts import number
+from ..model.counts import few, number
 from ..model.findings import Finding
 from ..model.records import CaseRecord, CheckRecord, Ending
 from ..model.report import REPORT_NAME, ClassAccount, Report
@@ -56,6 +56,13 @@ def of_class(account: ClassAccount) -> str | None:
 def extent(finding: Finding) -> str:
     """In how many checks and cases a finding shows."""
     return f"{number(finding.times, 'check')} in {number(len(finding.cases), 'case')}"
+
+
+def alike(finding: Finding) -> str:
+    """Which ops do the same wrong; empty where none does. Of many the first are named."""
+    if not finding.alike:
+        return ""
+    return f"the same for {number(len(finding.alike), 'more op')}: {few(finding.alike)}"
 
 
 def got(check: CheckRecord) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from ..reports.escape import printable
+from ..reports.forms import words
 from ..reports.forms.lines import Line, fitting, rule, wrapped
 from ..reports.model.counts import few, number
 from ..reports.model.findings import Finding, with_consequences
@@ -94,6 +95,8 @@ def _finding(now: Report, title: str, finding: Finding, changes: Sequence[Change
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
         yield from wrapped("  with it   ", f"{few(finding.beside)}, broken in the same cases only", columns)
+    if finding.alike:
+        yield from wrapped("  others    ", words.alike(finding), columns)
 
 
 def _then(change: Change) -> str:
