@@ -4,6 +4,7 @@ One JSON object a line: the header, then a case as each ends, then a footer. A r
 after a run that ended well as after one that did not.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -72,9 +73,12 @@ class FooterLine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Journal:
     """A journal being written. Every line is one write, so a killed run loses at most the line it was writing."""
 
-    def __init__(self, path: Path, clauses: Iterable[str], redaction: Redaction) -> None:
+    #: What it ends with, once it was closed, whether or not there was room for that.
+    footer: Footer
+
+    def __init__(self, path: Path, draft: Path, clauses: Iterable[str], redaction: Redaction) -> None:
         self.path = path
-        self._file = path.open("wb", buffering=0)
+        self._file = draft.open("wb", buffering=0)
         self._roll = Roll(clauses, path)
         self._verdicts: dict[str, Verdict] = {}
         self._redaction = redaction
@@ -83,35 +87,42 @@ class Journal:
     def open(cls, directory: Path, header: Header, redaction: Redaction = NOTHING_SECRET) -> Self:
         """Begin a journal in `directory`, which is made; a report of an earlier run in it is removed.
 
-        No text of a case or of services has a secret of `redaction`. Raises OSError.
+        No text of a case or of services has a secret of `redaction`. Raises OSError; what is there is untouched then.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / REPORT_NAME).unlink(missing_ok=True)
-        journal = cls(directory / JOURNAL_NAME, header.clauses, redaction)
-        journal._line(HeaderLine(header=header))
+        path = directory / JOURNAL_NAME
+        draft = path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            journal = cls(path, draft, header.clauses, redaction)
+            journal._line(HeaderLine(header=header))
+            (directory / REPORT_NAME).unlink(missing_ok=True)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
         return journal
 
     def case(self, record: CaseRecord) -> None:
         """Write down a case that ended.
 
-        Raises DuplicateCaseError and UndeclaredClauseError, both defects of the suite, before anything is written.
+        Raises DuplicateCaseError and UndeclaredClauseError, both defects of the suite, before anything is written, and
+        OSError.
         """
         self._roll.enter(record)
-        self._verdicts[record.id] = record.verdict
         self._line(CaseLine(case=self._redaction.record(record)))
+        self._verdicts[record.id] = record.verdict
 
     def case_again(self, record: CaseRecord) -> None:
         """Write down a case that ended, and that may have ended before: what counts is the worst that was seen.
 
-        Raises UndeclaredClauseError.
+        Raises UndeclaredClauseError and OSError.
         """
         before = self._verdicts.get(record.id)
         if before is None:
             self.case(record)
         elif worst((before, record.verdict)) is not before:
             self._roll.known(record)
-            self._verdicts[record.id] = record.verdict
             self._line(CaseLine(case=self._redaction.record(record), again=True))
+            self._verdicts[record.id] = record.verdict
 
     def close(
         self, *, duration: float, left_out: str | None, services: Figures | None = None, costs: Costs | None = None
@@ -124,16 +135,23 @@ class Journal:
         if services is not None:
             services = replace(services, failure=self._redaction.optional(services.failure))
         costs = costs and costs.without_secrets(self._redaction)
-        footer = Footer(
-            cases=len(self._roll), duration=round(duration, 3), left_out=left_out, services=services, costs=costs
+        self.footer = Footer(
+            cases=len(self._verdicts), duration=round(duration, 3), left_out=left_out, services=services, costs=costs
         )
-        self._line(FooterLine(footer=footer))
-        self._file.close()
+        with self._file:
+            self._line(FooterLine(footer=self.footer))
 
     def _line(self, record: Struct) -> None:
         line = memoryview(dumps(plain(record)).encode("ascii") + b"\n")
-        while line:
-            line = line[self._file.write(line) :]
+        before = self._file.tell()
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+        except OSError:
+            # What may be written later does not stand behind a torn line.
+            self._file.seek(before)
+            self._file.truncate()
+            raise
 
 
 class Ended(Struct, frozen=True):

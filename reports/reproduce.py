@@ -72,6 +72,7 @@ def _finding(report: Report, number: int, finding: Finding) -> Iterator[str]:
         "got": check.got + said,
         "seen": f"checks: {finding.times}, cases: {len(finding.cases)}",
         "with it": ", ".join(finding.beside),
+        "the same": ", ".join(finding.alike),
     }
     yield _block("", *(f"{what:<10}{_short(text)}" for what, text in told.items() if text))
     yield from ("", UNCONFIRMED)

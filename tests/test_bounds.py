@@ -1,6 +1,7 @@
 """Whatever a plugin answers, a record is short, and what was cut is whole in the folder of the traces."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +117,9 @@ def test_what_is_kept_has_an_end(tmp_path: Path) -> None:
 
 def test_without_a_folder_nothing_is_kept() -> None:
     assert Keeper(None, NOTHING).calls("case/x", [read(b"")], ValueFormat()) is None
+
+
+def test_a_call_of_cores_default_says_so() -> None:
+    mine = Outcome("append", Code.OK, "", None)
+    own, core = (ValueFormat().line(("append", (1, b"x"), one)) for one in (mine, replace(mine, called_by="copy_file")))
+    assert core == f"{own} (called by core's default copy_file)"

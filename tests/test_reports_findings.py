@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records import CLAUSES, clause, record, report_of
+from tffs_conformance.reports.forms import github, html, markdown, terminal
 from tffs_conformance.reports.forms.terminal import summary
 from tffs_conformance.reports.model.findings import by_clause, findings
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
@@ -263,6 +264,52 @@ def test_of_sizes_the_smallest_is_shown() -> None:
     sizes = [seen(f"sizes[{size}]", ("list.names", CODE)) for size in ("1048575", "4097", "65536")]
     (found,) = findings(report_of(*sizes, clauses=CLAUSES | PLAIN, duration=None))
     assert list(found.cases) == ["sizes[4097]", "sizes[65536]", "sizes[1048575]"]
+
+
+#: What several ops answer in one situation, and one that has words of its own for it.
+BELOW = {
+    f"{op}.below-a-file": clause("MUST", "paths", op, rule=f"{does}, where a parent is a file, answers X.")
+    for op, does in (("stat", "Asking"), ("delete_dir", "Deleting"), ("create_dir", "Creating"))
+} | {
+    "copy_file.below-a-file": clause(
+        "MUST", "paths", "copy_file", rule="Copying, where a parent is a file, answers Y."
+    ),
+    "stat.succeeds": clause("MUST", "paths", "stat", rule="stat answers OK."),
+    "delete_dir.succeeds": clause("MUST", "paths", "delete_dir", rule="delete_dir answers OK."),
+}
+MISSING = ("code=X", "code=NOT_FOUND")
+
+
+def alike(*cases: CaseRecord) -> dict[str, list[str]]:
+    return {one.clause: one.alike for one in findings(report_of(*cases, clauses=CLAUSES | BELOW, duration=None))}
+
+
+def test_what_several_ops_do_wrong_in_one_situation_is_told_once() -> None:
+    cases = [seen(str(number), (name, MISSING)) for number, name in enumerate(BELOW) if name.endswith("-a-file")]
+    assert alike(*cases) == {"stat.below-a-file": ["delete_dir", "create_dir"], "copy_file.below-a-file": []}
+
+
+def test_another_answer_or_no_situation_at_all_is_told_for_itself() -> None:
+    stat, other = seen("1", ("stat.below-a-file", MISSING)), ("delete_dir.below-a-file", ("code=X", "code=OK"))
+    assert alike(stat, seen("2", other)) == {"stat.below-a-file": [], "delete_dir.below-a-file": []}
+    both = seen("2", ("delete_dir.below-a-file", MISSING)), seen("3", other)
+    assert alike(stat, *both) == {"stat.below-a-file": [], "delete_dir.below-a-file": []}
+    cases = [seen(name, (f"{name}.succeeds", ("code=OK", "code=INTERNAL"))) for name in ("stat", "delete_dir")]
+    assert alike(*cases) == {"stat.succeeds": [], "delete_dir.succeeds": []}
+
+
+def test_every_form_tells_the_ops_that_do_the_same(tmp_path: Path) -> None:
+    names = [f"{op}.below-a-file" for op in ("stat", "delete_dir", "create_dir")]
+    found = report_of(*(seen(name, (name, MISSING)) for name in names), clauses=CLAUSES | BELOW, duration=None)
+    lines = "\n".join(text for text, _ in terminal.summary(found, width=100, directory=tmp_path))
+    assert lines.count("VIOLATION ") == 1
+    assert "\n  others    the same for 2 more ops: delete_dir, create_dir\n" in lines
+    said = "the same for 2 more ops: delete_dir, create_dir"
+    assert "the same for 2 more ops: `delete_dir, create_dir`" in markdown.render(found, tmp_path)
+    page = html.render(found, tmp_path)
+    assert "the same for 2 more ops: " in page
+    assert page.count('class="finding"') == 1
+    assert said in next(github.annotations([found]))
 
 
 CHECKS = st.tuples(st.sampled_from(sorted(PLAIN)), st.sampled_from((TREE, CODE, ("x", "y"), ("x", "z"))))

@@ -200,7 +200,15 @@ def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
         header=replace(header, waivers=(waiver(fingerprint="code=OK", cases=3), waiver(case="stat/*"))),
         services=Figures(("store:1",), 1000, (Figure("served", 2000),), None),
     )
-    assert "WARNING read.hint (1 check)\n  read/b: expected code=OK, got code=OK" in text
+    warned = (
+        "WARNING read.hint (1 check)",
+        "  rule      It is so.",
+        "  stimulus  read/b:",
+        "    expected  code=OK",
+        "    got       code=OK",
+        "  check     The read.",
+    )
+    assert "\n".join(warned) in text
     assert "disputed clauses: an accepted answer to each of 1 (-v names them)" in text
     assert "under-declared: append = false, but everything it gives up is kept" in text
     assert "waiver 1 (read.succeeds, *)\n    1 × code=OK: known (owner: team)" in text
@@ -242,7 +250,7 @@ def test_nothing_that_a_plugin_or_a_file_says_steers_the_terminal() -> None:
 def test_a_reading_that_loses_data_is_a_warning_with_what_tensorflow_makes_of_it() -> None:
     read = CheckRecord("stat.odd", Verdict.WARNING, "header or host", "y", reading="host")
     text = shown(*GOOD, record("stat/a", Verdict.WARNING, read))
-    assert "WARNING stat.odd (1 check)\n  stat/a: host: it copes" in text
+    assert "\n    reading   host: it copes\n" in text
     assert "disputed" not in text
 
 

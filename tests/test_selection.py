@@ -1,6 +1,7 @@
 """A part of the suite is never told as the whole, whoever left something out: what ended is compared with the tier."""
 
 import json
+import shlex
 import signal
 import subprocess
 import time
@@ -8,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import output_of
 from tests.faults import driven
+from tests.test_rerun import line_of
 from tests.test_suite import command, environment, report, run, run_beside
 from tffs_conformance.harness.hosting.registration import MissingSymbol, Registration
 from tffs_conformance.harness.ops.codes import Code
@@ -78,11 +81,89 @@ def test_only_what_failed_before_is_a_selection(tmp_path: Path) -> None:
     assert run(tmp_path, *BROKEN).returncode == 1
     done = run(tmp_path, *BROKEN, "--lf")
     assert done.returncode == 1
-    found = report(tmp_path)
+    found = report(tmp_path, of="selection")
     assert found["verdict"] == "not conformant"
     assert found["left_out"].startswith("only a selection was run: --lf; ")
     run(tmp_path, *SMOKE, "-p", "cacheprovider", "--lf")
-    assert report(tmp_path)["verdict"] == "incomplete"
+    assert report(tmp_path, of="selection")["verdict"] == "incomplete"
+
+
+#: What breaks several clauses.
+BROKEN_MANY = ("--plugin=fakes/hollow", "--tier=smoke")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_the_line_that_runs_a_case_again_leaves_the_report_of_the_whole_run(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    whole = run(tmp_path, *BROKEN_MANY)
+    before = (tmp_path / "tffs-report/report.json").read_bytes()
+    line = line_of(whole.stdout)
+    again = run(tmp_path, *shlex.split(line)[1:], *workers)
+    assert again.returncode == 1
+    assert (tmp_path / "tffs-report/report.json").read_bytes() == before
+    assert len(report(tmp_path, of="selection")["cases"]) == 1
+    assert "to accept them: tffs-conformance waive tffs-report/selection/report.json " in again.stdout
+    assert "\na selection: the report of the whole run stays in tffs-report\n" in again.stdout
+    # What the first run printed still accepts all that it found.
+    accepting = shlex.split(next(one for one in whole.stdout.splitlines() if one.startswith("to accept them: ")))
+    arguments = [*accepting[5:], f"-o{tmp_path / 'waivers.toml'}"]
+    told = output_of("waive", tmp_path / arguments[0], *arguments[1:])
+    broken = {name for name, clause in report(tmp_path)["clauses"].items() if clause["counts"]["violation"]}
+    assert len(broken) > 1
+    assert {line.split()[1].rstrip(",") for line in told.splitlines() if line.startswith("added")} == broken
+    # Another whole run takes the place of the first.
+    assert run(tmp_path, *SMOKE).returncode == 0
+    assert report(tmp_path)["verdict"] == "conformant"
+
+
+def test_what_keeps_a_whole_run_is_where_a_user_named_no_folder(tmp_path: Path) -> None:
+    assert run(tmp_path, *SMOKE).returncode == 0
+    done = run(tmp_path, *SMOKE, "--case=read/plain", "--report-dir=tffs-report")
+    assert done.returncode == 0
+    assert "stays in" not in done.stdout
+    assert len(report(tmp_path)["cases"]) == 1
+    # Nothing is kept of a selection.
+    assert "stays in" not in run(tmp_path, *SMOKE, "--case=write/plain").stdout
+    assert [case["id"] for case in report(tmp_path)["cases"]] == ["write/plain"]
+
+
+@pytest.mark.parametrize("lost", ["report.json", "journal.jsonl"])
+def test_so_are_reports_of_several_targets_and_the_journal_of_a_run_that_was_killed(tmp_path: Path, lost: str) -> None:
+    two = ("--plugin=posix", "--plugin=memory", "--tier=smoke")
+    assert run(tmp_path, *two).returncode == 0
+    reports = tmp_path / "tffs-report"
+    for name in ("posix", "memory"):
+        (reports / name / lost).unlink()
+    before = {path: path.read_bytes() for path in reports.rglob("*.json*")}
+    assert len(before) == 2
+    assert run(tmp_path, *two, "--case=read/plain").returncode == 0
+    assert {path: path.read_bytes() for path in before} == before
+    assert len(report(tmp_path, of="selection/memory")["cases"]) == 1
+
+
+def test_an_option_that_leaves_nothing_out_takes_the_place_of_a_whole_run(tmp_path: Path) -> None:
+    assert run(tmp_path, *SMOKE).returncode == 0
+    (tmp_path / "tffs-report/journal.jsonl").unlink()
+    assert "stays in" not in run(tmp_path, *SMOKE, "-m", "not slow", "--case=*").stdout
+    assert (tmp_path / "tffs-report/journal.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", ["report show", "report compare", "waive", "update-waivers"])
+def test_who_takes_a_part_for_the_whole_is_told(tmp_path: Path, command: str) -> None:
+    run(tmp_path, *BROKEN)
+    run(tmp_path, *BROKEN, "--case=move/*")
+    whole, part = (tmp_path / "tffs-report" / of / "report.json" for of in ("", "selection"))
+    waivers = tmp_path / "waivers.toml"
+    more: dict[str, list[object]] = {
+        "report compare": [whole],
+        "waive": ["--owner=me", "--reason=mine", f"-o{waivers}"],
+        "update-waivers": [f"--waivers={waivers}"],
+    }
+    told = output_of(*command.split(), part, *more.get(command, ()))
+    assert f"note: {part} is of a selection: --case='move/*'; " in told
+    assert f"the report of the whole run is in {whole.parent}\n" in told
+    assert "note: " not in output_of("report", "show", whole)
 
 
 @pytest.mark.parametrize(("option", "code"), [("-x", 1), ("--maxfail=1", 1), ("--sw", 2)])

@@ -58,8 +58,8 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV_"))}
 
 
-def report(directory: Path) -> dict[str, Any]:
-    path = directory / "tffs-report" / "report.json"
+def report(directory: Path, of: str = "") -> dict[str, Any]:
+    path = directory / "tffs-report" / of / "report.json"
     document.load(path)  # raises where it is not as its schema says
     found: dict[str, Any] = json.loads(path.read_text())
     return found

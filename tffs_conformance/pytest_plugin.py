@@ -71,14 +71,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if _is_asked_for(config.option) and not (config.option.help or config.option.markers):
         from .reports.forms.github import inert
         from .run.controller import Controller
-        from .run.run_options import BadUsageError
+        from .run.run_options import BadUsageError, UnwritableError
         from .run.session import Worker
+        from .suite.judge.exit_code import UNWRITABLE
 
         sent = getattr(config, "workerinput", None)
         try:
             run = Controller.begin(config) if sent is None else Worker(config, sent)
         except BadUsageError as error:
             raise pytest.UsageError(inert(str(error))) from error
+        except UnwritableError as error:
+            pytest.exit(inert(str(error)), UNWRITABLE)
         config.pluginmanager.register(run, "tffs-run")
 
 

@@ -161,6 +161,8 @@ class Outcome(Generic[T_co]):
     source: Source = Source.PLUGIN
     #: The op whose answer core's default gives back as its own; empty where core answers by itself, or the op does.
     passed_on: str = ""
+    #: The op that core was asked for, where its default called this one.
+    called_by: str = field(default="", compare=False)
 
     @property
     def ok(self) -> bool:

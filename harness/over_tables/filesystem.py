@@ -159,4 +159,11 @@ class HostFilesystem(HostedOps, Defaults):
 
     def _default(self, op: str, perform: Callable[[], Outcome[T]], empty: T) -> Outcome[T]:
         """Core's own algorithm, or the answer that it ends in where an op that it needs is NULL too."""
-        return by_default(perform()) if self.available(op) else self._absent(op, empty)
+        if not self.available(op):
+            return self._absent(op, empty)
+        # One default may use another.
+        before, self.raw.default = self.raw.default, op
+        try:
+            return by_default(perform())
+        finally:
+            self.raw.default = before

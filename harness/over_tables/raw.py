@@ -62,6 +62,8 @@ class RawFilesystem:
         self.filesystem = filesystem
         self._trace = trace
         self._nobody = nobody
+        #: The op whose default of core is at work.
+        self.default = ""
 
     def perform(self, op: str, arguments: Sequence[Value], take: Callable[[Reply], T], empty: T) -> Outcome[T]:
         """One op; `take` reads what stands behind code, message and watch, `empty` is the value of an absent op."""
@@ -86,6 +88,7 @@ class RawFilesystem:
             message,
             take(reply),
             Watch(watch) if watch else Watch.NOTHING,
+            called_by=self.default,
         )
         self._trace.append((op, arguments, outcome))
         return outcome

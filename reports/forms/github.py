@@ -51,6 +51,7 @@ def _of(report: Report, gate: Gated | None) -> Iterator[str]:
             f"{report.clauses[finding.clause].rule}",
             f"{words.extent(finding)}; in {case.id}: {words.warning(report, check)}",
             words.again(report, case),
+            *filter(None, [words.alike(finding)]),
         )
         text = "\n".join(words.shortened(line, LONGEST) for line in said)
         yield command("error", text, title=f"{target}: {words.shortened(finding.clause, 100)}")

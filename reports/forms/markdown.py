@@ -133,6 +133,7 @@ def _finding(report: Report, place: int, finding: Finding) -> str:
         "Found": _prose(case.reason or ""),
         "Also in": _prose(few(others)),
         "With it": _prose(few(finding.beside)),
+        "Others": _prose(words.alike(finding)),
         "Look at": _prose(clause.check),
     }
     return "\n".join(

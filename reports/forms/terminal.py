@@ -176,6 +176,8 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
         yield from wrapped("  with it   ", f"{few(finding.beside)}, broken {words.elsewhere(finding)}", columns)
+    if finding.alike:
+        yield from wrapped("  others    ", words.alike(finding), columns)
     yield from wrapped("  check     ", clause.check, columns)
 
 
@@ -224,9 +226,15 @@ def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
     if warned:
         yield "", {}
     for finding in shown:
-        case, check = finding.checks[0]
+        (case, check), clause = finding.checks[0], report.clauses[finding.clause]
         yield f"WARNING {printable(finding.clause)} ({number(finding.times, 'check')})", {"yellow": True}
-        yield from wrapped("  ", f"{case.id}: {words.warning(report, check)}", columns)
+        yield from wrapped("  rule      ", clause.rule, columns)
+        if check.reading is None:
+            yield from _stimulus((case, check), columns, calls=False)
+        else:
+            yield from wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
+            yield from wrapped("    reading   ", words.warning(report, check), columns)
+        yield from wrapped("  check     ", clause.check, columns)
     if rest := [finding.clause for finding in warned[len(shown) :]]:
         yield from wrapped(f"… and {len(rest)} more warnings: ", f"{few(rest)}; -v shows them all", columns)
 

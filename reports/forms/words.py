@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..escape import command_line, printable
-from ..model.counts import number
+from ..model.counts import few, number
 from ..model.findings import Finding
 from ..model.records import CaseRecord, CheckRecord, Ending
 from ..model.report import REPORT_NAME, ClassAccount, Report
@@ -62,6 +62,13 @@ def elsewhere(finding: Finding) -> str:
     """Where else the clauses are broken that are told with a finding."""
     more = f" but {number(len(finding.spoilt), 'case')} that {finding.op} spoilt" if finding.spoilt else ""
     return f"in no other cases{more}"
+
+
+def alike(finding: Finding) -> str:
+    """Which ops do the same wrong; empty where none does. Of many the first are named."""
+    if not finding.alike:
+        return ""
+    return f"the same for {number(len(finding.alike), 'more op')}: {few(finding.alike)}"
 
 
 def got(check: CheckRecord) -> str:

@@ -1,7 +1,8 @@
 """Findings: the broken clauses of a report in the order in which a person should look at them.
 
 One cause shows in many checks. What is more likely a cause is told first (`CAUSES_FIRST`), and what only follows from
-it is told with it, and is no finding of its own (`TOLD_WITH`). Each is a table of rules, read in order.
+it is told with it, and is no finding of its own (`TOLD_WITH`). Each is a table of rules, read in order. What several
+ops do wrong in one situation, in the same words, is told once (`Finding.is_alike`).
 """
 
 import re
@@ -19,6 +20,10 @@ _CODE = "code="
 #: A number in the id of a case.
 _NUMBER = re.compile(r"([0-9]+)")
 
+#: The end of a rule about what an op answers in a situation in which others answer so as well: 'Deleting a file, where
+#: a parent of the path is a file, answers FAILED_PRECONDITION.'
+_SITUATION = re.compile(r", where (.+)")
+
 #: A check, and the case that made it.
 Made = tuple[CaseRecord, CheckRecord]
 
@@ -27,15 +32,19 @@ Made = tuple[CaseRecord, CheckRecord]
 class Finding:
     """A clause, its checks with the verdict asked for, the plainest first, and the clauses that are told with it.
 
-    `op` is the op that the clause is about; None where it is about the plugin, or about many ops. `spoilt` are cases
-    that show those clauses and not this one, because its op went wrong before.
+    `op` is the op that the clause is about; None where it is about the plugin, or about many ops. `situation` is where
+    its rule holds and what is answered there, in words that say nothing of the op; None where the rule has none.
+    `alike` are the ops that do the same wrong in it. `spoilt` are cases that show the clauses told with it and not this
+    one, because its op went wrong before.
     """
 
     clause: str
     checks: tuple[Made, ...]
     op: str | None = None
+    situation: str | None = None
     beside: list[str] = field(default_factory=list)
     spoilt: set[str] = field(default_factory=set)
+    alike: list[str] = field(default_factory=list)
 
     @property
     def cases(self) -> dict[str, CaseRecord]:
@@ -72,6 +81,21 @@ class Finding:
     def calls(self) -> int:
         """How many calls its smallest case makes."""
         return min(len(case.ops) for case, _ in self.checks)
+
+    @property
+    def shown(self) -> frozenset[tuple[str, str]]:
+        """What was expected, and what was seen instead."""
+        return frozenset((check.expected, check.got) for _, check in self.checks)
+
+    def is_alike(self, other: "Finding") -> bool:
+        """Whether the op of the other did the same wrong in the same situation, word for word."""
+        named, of_other = (one.clause.removeprefix(f"{one.op}.") for one in (self, other))
+        return (
+            self.op is not None
+            and self.op != other.op
+            and self.situation is not None
+            and (named, self.situation, self.shown) == (of_other, other.situation, other.shown)
+        )
 
     def is_apart(self, other: "Finding") -> bool:
         """Whether it is of another op, or of what is stored."""
@@ -124,11 +148,14 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
     found: list[Finding] = []
     for finding in ordered:
         cause = next((other for other in found if _is_told_with(finding, other)), None)
-        if cause is None:
-            found.append(finding)
-        else:
+        alike = next((other for other in found if finding.is_alike(other)), None)
+        if cause is not None:
             cause.beside.append(finding.clause)
             cause.spoilt.update(finding.cases.keys() - cause.cases.keys())
+        elif alike is not None:
+            alike.alike.append(str(finding.op))
+        else:
+            found.append(finding)
     return found
 
 
@@ -166,10 +193,15 @@ def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
         return *rules, one.calls, report.clauses[one.clause].order, -len(one.cases), places[one.clause]
 
     found = (
-        Finding(name, tuple(_plainest_first(report, name, those)), report.clauses[name].op)
+        Finding(name, tuple(_plainest_first(report, name, those)), report.clauses[name].op, _situation(report, name))
         for name, those in made.items()
     )
     return sorted(found, key=place)
+
+
+def _situation(report: Report, clause: str) -> str | None:
+    found = _SITUATION.search(report.clauses[clause].rule)
+    return found and found[1]
 
 
 def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[Made]:

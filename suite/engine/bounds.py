@@ -93,7 +93,12 @@ class Keeper:
         name = re.sub(r"[^a-z0-9]+", "-", case.lower()).strip("-") + ".calls.txt"
         whole = changed(form, most=LONG, kept=self._value)
         lines = (self._redaction.text(whole.line(call)) for call in calls)
-        self._write(name, (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines))
+        try:
+            self._write(name, (f"{line}\n".encode("utf-8", "backslashreplace") for line in lines))
+        except OSError:
+            # The disk is full, for instance: the record tells what it can, and says nothing of a file.
+            self._room = 0
+            return None
         return name
 
     def _value(self, data: bytes) -> str:

@@ -70,7 +70,9 @@ class ValueFormat:
         if not isinstance(outcome, Outcome):
             return f"{head} -> {self._said(str(outcome))}"
         value = "" if outcome.value is None else f" {self.show(outcome.value)}"
-        return f"{head} -> {outcome.code}{value}" + (f" [{self._said(outcome.message)}]" if outcome.message else "")
+        said = f" [{self._said(outcome.message)}]" if outcome.message else ""
+        core = f" (called by core's default {outcome.called_by})" if outcome.called_by else ""
+        return f"{head} -> {outcome.code}{value}{said}{core}"
 
     def _cut(self, value: bytes) -> str:
         digest = f", sha256 {self.kept(value)}" if self.kept else ""

@@ -11,6 +11,8 @@ from .waivers import stale
 
 #: As pytest has them.
 OK, FAILED, USAGE_ERROR = 0, 1, 4
+#: And one that neither pytest nor a campaign has, where there is no report to decide by.
+UNWRITABLE = 6
 
 
 def exit_code(

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import fields, replace
 
 from ...reports.document import write
-from ...reports.journal import Journal, read
+from ...reports.journal import Ended, Footer, Journal, read
 from ...reports.model import claims
 from ...reports.model.costs import Costs
 from ...reports.model.counts import Counts
@@ -21,6 +21,15 @@ from .targets import judge_class, judge_target
 
 # Found out once: it takes longer than the rest of a clause.
 _FACTS = tuple(field.name for field in fields(ClauseFacts))
+
+
+class UnwrittenError(Exception):
+    """There is a report, and no room for it, or another `error` of the system that kept it from being written."""
+
+    def __init__(self, report: Report, error: OSError) -> None:
+        super().__init__(str(error))
+        self.report = report
+        self.error = error
 
 
 def build(
@@ -74,7 +83,10 @@ def build(
 def recover(path: Path) -> Report:
     """The report of a journal, whether its run ended or not. Raises what `journal.read` raises."""
     ended = read(path)
-    footer = ended.footer
+    return _report(ended, ended.footer)
+
+
+def _report(ended: Ended, footer: Footer) -> Report:
     return build(
         ended.header,
         ended.cases,
@@ -93,10 +105,16 @@ def finish(
     services: Figures | None = None,
     costs: Costs | None = None,
 ) -> Report:
-    """Close a journal and write report.json beside it; the report. Raises OSError."""
-    journal.close(duration=duration, left_out=left_out, services=services, costs=costs)
+    """Close a journal and write report.json beside it; the report. Raises UnwrittenError."""
+    try:
+        journal.close(duration=duration, left_out=left_out, services=services, costs=costs)
+    except OSError as error:
+        raise UnwrittenError(_report(read(journal.path), journal.footer), error) from error
     report = recover(journal.path)
-    write(report, journal.path.parent)
+    try:
+        write(report, journal.path.parent)
+    except OSError as error:
+        raise UnwrittenError(report, error) from error
     return report
 
 

@@ -12,6 +12,7 @@ from ..reports.escape import printable
 from ..reports.model.waivers import WaiverError
 from ..reports.waivers import read
 from ..run.waivers import fitting
+from .report.reading import tell_selection
 from .waiver_file import update
 from .waiver_file import waive as add_waivers
 
@@ -52,7 +53,7 @@ def waive(
         added = add_waivers(
             path,
             read(path, datetime.date.today()) if path.exists() else [],
-            document.load(report),
+            tell_selection(report, document.load(report)),
             clauses=clauses,
             reason=reason,
             owner=owner,
@@ -101,7 +102,7 @@ def update_waivers(
     """
     today = datetime.date.today()
     try:
-        loaded = document.load(report)
+        loaded = tell_selection(report, document.load(report))
         changes = update(
             path,
             fitting(read(path, today)) if path.exists() else [],

@@ -95,6 +95,8 @@ def _finding(now: Report, title: str, finding: Finding, changes: Sequence[Change
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
         yield from wrapped("  with it   ", f"{few(finding.beside)}, newly broken {words.elsewhere(finding)}", columns)
+    if finding.alike:
+        yield from wrapped("  others    ", words.alike(finding), columns)
 
 
 def _then(change: Change) -> str:

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
@@ -25,16 +26,16 @@ from ..suite.engine.first_look import first_look
 from ..suite.engine.knowledge import NOTHING, Knowledge
 from ..suite.engine.workbench import Workbench
 from ..suite.judge.course import Course
-from ..suite.judge.exit_code import exit_code
+from ..suite.judge.exit_code import UNWRITABLE, exit_code
 from ..suite.judge.gate import Baseline, GateResult
-from ..suite.judge.reports import finish
+from ..suite.judge.reports import UnwrittenError, finish
 from . import baselines, collection, gate_text, github, services, targets
 from .interrupts import Interrupts
 from .journals import open_journals
 from .outcome import WarningsAside
 from .remarks import remarks
-from .report_folders import ReportFolders
-from .run_options import BadUsageError, RunOptions
+from .report_folders import SELECTION, ReportFolders, holds_whole_run
+from .run_options import BadUsageError, RunOptions, UnwritableError
 from .selection import stops
 from .session import Session
 from .targets import PreparedTarget
@@ -59,6 +60,8 @@ class Controller(Session):
         self._prepared = prepared
         self._baselines = baselines
         self._journals: dict[str, Journal] = {}
+        #: Where reports go; traces stay where the next run looks for them.
+        self._written = options
         self._collected = 0
         self._ended: dict[str, set[str]] = {name: set() for name in self.targets}
         self._interrupted = False
@@ -69,6 +72,8 @@ class Controller(Session):
         self._told_as_failed = 0
         self._left_behind: dict[str, set[str]] = {name: set() for name in self.targets}
         self._troubles: list[str] = []
+        self._unwritable: UnwritableError | None = None
+        self._is_cut_short = False
         self._has_left = False
 
     @classmethod
@@ -144,7 +149,13 @@ class Controller(Session):
         if self._journals or not self._collected or self.config.option.collectonly:
             return
         selected = self.selected if self._course.is_selection else ()
-        self._journals = open_journals(self.options, self._prepared, self.waivers, selected)
+        if selected and not self.options.reports_named and holds_whole_run(self.options.reports):
+            self._written = replace(self.options, reports=self.options.reports / SELECTION)
+        try:
+            self._journals = open_journals(self._written, self._prepared, self.waivers, selected)
+        except OSError as error:
+            self._unwritable = UnwritableError(error)
+            pytest.exit(printable(str(self._unwritable)))
         for target, record in known:
             self._write_down(target, record)
 
@@ -174,7 +185,7 @@ class Controller(Session):
             collected=self._collected,
             ended=sum(map(len, self._ended.values())),
             selected=self.selected,
-            stops=stops(self.config),
+            stops=("the report, which cannot be written",) if self._unwritable else stops(self.config),
             interrupted=self._interrupted,
         )
 
@@ -185,9 +196,17 @@ class Controller(Session):
         self._write_down(target, record)
 
     def _write_down(self, target: str, record: CaseRecord) -> None:
+        try:
+            # Other plugins may repeat a case, and `--dist each` does.
+            self._journals[target].case_again(record)
+        except OSError as error:
+            self._unwritable = self._seen_until_then(target, error)
+            pytest.exit(printable(str(self._unwritable)))
         self._ended[target].add(record.id)
-        # Other plugins may repeat a case, and `--dist each` does.
-        self._journals[target].case_again(record)
+
+    def _seen_until_then(self, target: str, error: OSError) -> UnwritableError:
+        path = self._journals[target].path
+        return UnwritableError(error, f"; {path} has what was seen until then, for tffs-conformance report show")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Write down what workers report, and what went wrong beside the cases."""
@@ -206,7 +225,9 @@ class Controller(Session):
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Remember that somebody stopped the run; pytest itself does so, too, for options such as --sw."""
-        self._interrupted = not isinstance(excinfo.value, pytest.Session.Interrupted)
+        # For want of room, the run ended itself, and pytest tells why as its last words.
+        self._is_cut_short = self._unwritable is not None
+        self._interrupted = not (self._is_cut_short or isinstance(excinfo.value, pytest.Session.Interrupted))
         self.interrupts.ending = True
 
     # The end ---------------------------------------------------------------------------------------------------------
@@ -222,13 +243,21 @@ class Controller(Session):
         costs = self._costs()
         self.leave()
         for name, journal in self._journals.items():
-            self._reports[name] = finish(
-                journal,
-                duration=time.monotonic() - self._started,
-                left_out=missing[name],
-                services=measured.get(name),
-                costs=costs.get(name),
-            )
+            try:
+                self._reports[name] = finish(
+                    journal,
+                    duration=time.monotonic() - self._started,
+                    left_out=missing[name],
+                    services=measured.get(name),
+                    costs=costs.get(name),
+                )
+            except UnwrittenError as unwritten:
+                self._reports[name] = unwritten.report
+                if not self._unwritable:
+                    self._unwritable = self._seen_until_then(name, unwritten.error)
+        if self._unwritable:
+            session.exitstatus = UNWRITABLE
+            return
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
             if not self._collected:
                 self._say_that_nothing_was_selected()
@@ -251,13 +280,13 @@ class Controller(Session):
             directory = self._directory(name)
             for form in self.options.forms:
                 try:
-                    forms.write(form, report, directory, directory)
+                    forms.write(form, report, directory, self.options.report_directory(name, len(self.targets) > 1))
                 except OSError as error:
                     self._troubles.append(f"{form.file} cannot be written: {printable(str(error))}")
 
     def _directory(self, target: str) -> Path:
         """Where the report of a target goes."""
-        return self.options.report_directory(target, len(self.targets) > 1)
+        return self._written.report_directory(target, len(self.targets) > 1)
 
     def leave(self) -> None:
         """Remove the roots, and end the hosts. Nothing happens the second time."""
@@ -329,5 +358,9 @@ class Controller(Session):
                 writer.line(f"{form.name}: {printable(str(self._directory(name) / form.file))}")
             for line in remarks(self.targets[name], self._knowledge.get(name), sorted(self._left_behind[name])):
                 writer.line(line)
+        if self._written is not self.options and self._reports:
+            writer.line(f"a selection: the report of the whole run stays in {self.options.reports.name}")
         for trouble in self._troubles:
             writer.line(f"ERROR beside a case: {trouble}", red=True)
+        if self._unwritable and not self._is_cut_short:
+            writer.line(f"ERROR: {printable(str(self._unwritable))}", red=True)

@@ -11,7 +11,7 @@ from ..reports.model.report import REPORT_NAME
 from ..reports.model.waivers import Waiver
 from ..suite.contract import catalogue, claims
 from .commit import commit
-from .run_options import BadUsageError, RunOptions
+from .run_options import RunOptions
 from .targets import PreparedTarget
 
 
@@ -21,7 +21,7 @@ def open_journals(
     waivers: Mapping[str, Sequence[Waiver]],
     selection: tuple[str, ...],
 ) -> dict[str, Journal]:
-    """The journal of each target by its name. Raises BadUsageError where one cannot be written."""
+    """The journal of each target by its name. Raises OSError."""
     clauses, digest = catalogue.for_report(), catalogue.current_digest()
     journals = {}
     if len(found) > 1:
@@ -53,8 +53,5 @@ def open_journals(
             waivers=tuple(waivers[target.name]),
         )
         directory = options.report_directory(target.name, len(found) > 1)
-        try:
-            journals[target.name] = Journal.open(directory, header, target.redaction)
-        except OSError as error:
-            raise BadUsageError(f"--report-dir: the report cannot be written: {error}") from error
+        journals[target.name] = Journal.open(directory, header, target.redaction)
     return journals

@@ -28,8 +28,15 @@ CHANGED = "changed"
 EXIT_CODES = (
     "0 conformant, or nothing wrong in what was selected, or with --gate nothing new; 1 not conformant, or nothing"
     " executed, or incomplete though nobody asked for a selection; 2 interrupted; 3 pytest failed; 4 the command line"
-    " makes no sense, or no case was selected"
+    " makes no sense, or no case was selected; 6 the report cannot be written"
 )
+
+
+class UnwritableError(Exception):
+    """A report cannot be written, for want of room perhaps; the text is one sentence that says why."""
+
+    def __init__(self, error: OSError, more: str = "") -> None:
+        super().__init__(f"the report cannot be written: {error.strerror or error}{more}")
 
 
 class BadUsageError(Exception):
@@ -215,9 +222,13 @@ class RunOptions:
         default=10.0, type=float, metavar="SECONDS", read=_timeout, shapes=True, of_target=True, again=True,
     )
     reports: Path = option(
-        "report-dir", "where report.json and its journal go (default: tffs-report)",
-        default="tffs-report", metavar="DIR", read=lambda path: Path(os.path.abspath(path)), speaks=True,
+        "report-dir",
+        "where report.json and its journal go (default: tffs-report, and tffs-report/selection for a selection where"
+        " the report of a whole run is in tffs-report)",
+        metavar="DIR", read=lambda path: Path(os.path.abspath(path or "tffs-report")), speaks=True,
     )
+    #: Whether a user named that folder.
+    reports_named: bool
     #: An option each.
     forms: tuple[Form, ...]
     waivers: tuple[str, ...] = option(
@@ -255,7 +266,11 @@ class RunOptions:
         if values["replay"]:
             # Only the case that found a history can try it.
             values["cases"] = (_case_of(given["replay"]),)
-        return cls(**values, forms=tuple(form for form in FORMS if _of_form(form).parsed(parsed)))
+        return cls(
+            **values,
+            reports_named=given["reports"] is not None,
+            forms=tuple(form for form in FORMS if _of_form(form).parsed(parsed)),
+        )
 
     @property
     def fail_on(self) -> tuple[str, ...]:
@@ -290,7 +305,8 @@ def declared() -> Iterator[tuple[str, Option]]:
 def add(group: pytest.OptionGroup) -> None:
     """Add the options of a run of ours to those that begin one."""
     for each in fields(RunOptions):
-        for one in [each.metadata["option"]] if each.metadata else map(_of_form, FORMS):
+        told = [each.metadata["option"]] if each.metadata else map(_of_form, FORMS) if each.name == "forms" else ()
+        for one in told:
             one.add(group)
 
 

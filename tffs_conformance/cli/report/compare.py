@@ -9,7 +9,7 @@ from ...reports.escape import printable
 from ...run.comparison_text import lines
 from ...suite.judge.compare import compare as compared
 from ...suite.judge.gate import Baseline, GateResult
-from .reading import read
+from .reading import read, tell_selection
 from .show import show_lines
 
 
@@ -28,7 +28,7 @@ def compare(old: Path, new: Path, verbosity: int, as_json: bool, fail_on_broken:
     Exit codes: 0 compared; 1 with --fail-on-broken, where a gate with OLD as its baseline fails NEW; 2 a file is no
     report.
     """
-    then, now = read(old), read(new)
+    then, now = tell_selection(old, read(old)), tell_selection(new, read(new))
     found = compared(then, now)
     if as_json:
         click.echo(plain.text(found))

@@ -8,7 +8,7 @@ import click
 from ...reports.forms import terminal
 from ...reports.forms.lines import Line
 from ...run.github import no_commands
-from .reading import load_or_recover
+from .reading import load_or_recover, tell_selection
 
 
 @click.command()
@@ -19,7 +19,8 @@ def show(path: Path, verbosity: int) -> None:
 
     From the journal of a run that was killed, write its report first, marked incomplete.
     """
-    show_lines(terminal.summary(load_or_recover(path), width=100, directory=path.parent, verbosity=verbosity))
+    report = tell_selection(path, load_or_recover(path))
+    show_lines(terminal.summary(report, width=100, directory=path.parent, verbosity=verbosity))
 
 
 def show_lines(lines: Iterable[Line]) -> None:
