@@ -111,6 +111,8 @@ def lacks_a_must(change: Change) -> bool:
 
 #: The clauses that every call of an op is held to.
 LAWS = ("common.*", "robustness.no-overrun", "*.returns-the-count", "*return-on-error", "read.return-agrees-*")
+#: The faults of one op that were told of another.
+LAID_UPON = ("faults/faulty changes-on-error:new_random_access_file", "faults/faulty delete_file.deletes-nothing")
 SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
 #: The cases that went into the tier large.
 LARGE = (
@@ -237,6 +239,28 @@ REASONS = (
         "declared",
         "More cases declare the clause by which the cases of this plugin were chosen.",
         lambda it: it.gone == {NO_CASE} and it.report.startswith("faults/"),
+    ),
+    Reason(
+        "fakes mended",
+        "Fakes with options took more values than one, which was no fault of theirs that has a name.",
+        lambda it: (
+            it.report.startswith("faults/faulty options.") and (not it.case or it.case.startswith("configuration/"))
+        ),
+    ),
+    Reason(
+        "first look",
+        "An op that does not come back from the first look is told by the cases about it, and the others are blocked.",
+        lambda it: it.clause in SURVIVED and it.gone == {"violation"} and blocked(it.after),
+    ),
+    Reason(
+        "laid upon it",
+        "What another op does is no longer laid upon this one: a file that is still there keeps its directory, and a"
+        " refused open that makes a file comes last.",
+        lambda it: (
+            it.report in LAID_UPON
+            and it.gone in ({"violation"}, {"not conformant"})
+            and (not it.case or it.case in ("tree/delete-dir", "tree/delete-file"))
+        ),
     ),
     Reason(
         "only in large",
