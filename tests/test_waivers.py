@@ -61,7 +61,8 @@ def test_a_whole_run_is_conformant_with_waivers_and_workers_find_as_many(tmp_pat
     updated(tmp_path)
     waived = []
     # Nobody else sees its storage, which leaves nothing open.
-    for arguments in ((*PLUGIN, "--tier=must", "--backing=none"), (*broken, "-n", "2")):
+    selection = (*broken, "-n", "2", "--report-dir=tffs-report")
+    for arguments in ((*PLUGIN, "--tier=must", "--backing=none"), selection):
         done = judged(tmp_path, None, *arguments)
         assert done.returncode == 0, done.stdout[-3000:]
         found = report(tmp_path)
