@@ -197,7 +197,7 @@ def test_an_op_survives_where_the_stimulus_came_back() -> None:
         assert not {one.verdict for one in found.checks} & {Verdict.CONFORM, Verdict.TOLERATED}
 
 
-@pytest.mark.parametrize(("fall", "broken"), zip((Fall.CRASHED, Fall.THREW, Fall.HUNG), SURVIVED, strict=True))
+@pytest.mark.parametrize(("fall", "broken"), list(zip((Fall.CRASHED, Fall.THREW, Fall.HUNG), SURVIVED, strict=True)))
 def test_a_death_breaks_one_clause_and_keeps_none(fall: Fall, broken: str) -> None:
     found = judged(
         clauses=("read.succeeds", *SURVIVED), ended=Ending.DIED, answered=True, death=Death("read", fall, "it went")
