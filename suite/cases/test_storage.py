@@ -61,7 +61,7 @@ def test_flush_caches(case: Case) -> None:
 
 
 @pytest.mark.parametrize("offset", [pytest.param(offset, id=str(offset)) for offset in MARKS])
-@clauses("new_random_access_file.large-files", "read.returns-the-bytes")
+@clauses("new_random_access_file.large-files", "read.returns-the-bytes", "read.short-read-is-out-of-range")
 def test_large(case: Case, offset: int) -> None:
     """A file of more than 5 GiB is read at this offset."""
     uri = case.setup.write_sparse("large", MARKS)
@@ -75,8 +75,8 @@ def test_large(case: Case, offset: int) -> None:
         got = file.read(offset, len(MARKS[offset]))
         behind = file.read(LARGE - 1, 2)
     case.check.equal("read.returns-the-bytes", "data", MARKS[offset], got.value.data)
-    case.check.status("new_random_access_file.large-files", behind, Code.OUT_OF_RANGE)
-    case.check.equal("new_random_access_file.large-files", "returned", 1, behind.value.returned)
+    case.check.status("read.short-read-is-out-of-range", behind, Code.OUT_OF_RANGE)
+    case.check.equal("read.short-read-is-out-of-range", "returned", 1, behind.value.returned)
 
 
 #: More than a number of 31 bits counts, and than Linux reads at once.
