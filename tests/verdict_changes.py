@@ -113,6 +113,8 @@ def lacks_a_must(change: Change) -> bool:
 LAWS = ("common.*", "robustness.no-overrun", "*.returns-the-count", "*return-on-error", "read.return-agrees-*")
 #: The faults of one op that were told of another.
 LAID_UPON = ("faults/faulty changes-on-error:new_random_access_file", "faults/faulty delete_file.deletes-nothing")
+#: The cases of large files, whose last read was checked under another clause.
+AT_THE_END = ("new_random_access_file.large-files", "read.short-read-is-out-of-range")
 SURVIVED = ("robustness.no-crash", "robustness.no-hang", "robustness.no-exception")
 #: The cases that went into the tier large.
 LARGE = (
@@ -266,6 +268,11 @@ REASONS = (
         "only in large",
         "All that was broken shows in cases that are in the tier large now: a run of that tier tells it.",
         lambda it: not it.case and it.gone == {"not conformant"} and only_large(it.before),
+    ),
+    Reason(
+        "its own op",
+        "What a read at the end of a large file answers is checked under a clause of read.",
+        lambda it: fnmatch.fnmatchcase(it.case, "storage/large*") and it.clause in AT_THE_END,
     ),
     Reason(
         "large",
