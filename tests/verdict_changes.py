@@ -270,6 +270,15 @@ REASONS = (
         lambda it: not it.case and it.gone == {"not conformant"} and only_large(it.before),
     ),
     Reason(
+        "between two steps",
+        "The profile says that a rename has two steps. Whether a race looks between them is chance.",
+        lambda it: (
+            fnmatch.fnmatchcase(it.case, "races/mixed*")
+            and "the profile claims atomic_rename = false" in (it.before["reason"], it.after["reason"])
+            and it.gone | it.come == {"conform", "absent"}
+        ),
+    ),
+    Reason(
         "its own op",
         "What a read at the end of a large file answers is checked under a clause of read.",
         lambda it: fnmatch.fnmatchcase(it.case, "storage/large*") and it.clause in AT_THE_END,
