@@ -1,4 +1,4 @@
-"""Entries of a file of waivers: one for each clause and fingerprint of violations."""
+"""Entries of a file of waivers: one for each clause, case and fingerprint of violations."""
 
 import datetime
 import json
@@ -33,16 +33,11 @@ def entries(
     issue: str | None = None,
     expires: datetime.date | None = None,
 ) -> list[dict[str, object]]:
-    """One entry for each clause and fingerprint: of the one case that gave it, or of all cases."""
-    cases: dict[tuple[str, str], list[str]] = {}
-    for clause, case, got in found:
-        cases.setdefault((clause, fingerprint(got)), []).append(case)
+    """One entry for each: what is broken so in another case is new, and no pattern accepts it beforehand."""
     why = {"reason": reason, "owner": owner, "issue": issue, "expires": expires}
     said = {key: value for key, value in why.items() if value is not None}
-    return [
-        {"clause": clause, "case": ids[0] if len(ids) == 1 else "*", "fingerprint": got, **said}
-        for (clause, got), ids in cases.items()
-    ]
+    each = dict.fromkeys((clause, case, fingerprint(got)) for clause, case, got in found)
+    return [{"clause": clause, "case": case, "fingerprint": got, **said} for clause, case, got in each]
 
 
 def items(entry: Mapping[str, object]) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """`tffs-conformance waive` writes what a report found into a file of waivers, and nothing else."""
 
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from tests.commands import output_of
 from tests.records import GOOD, broken, report_of
 from tffs_conformance.reports.document import write
 from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.waivers import read
+from tffs_conformance.suite.judge.waivers import waived
 
 ODD = 'a "quoted" \\ \x1b\udcff'
 
@@ -25,12 +29,21 @@ def entries(directory: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_an_entry_for_each_clause_and_fingerprint(tmp_path: Path) -> None:
+def test_an_entry_for_each_clause_case_and_fingerprint(tmp_path: Path) -> None:
     waive(tmp_path, *GOOD, broken("read/x"), broken("read/y"), broken("read/z", got=ODD))
+    said = {"reason": "known", "owner": "team"}
     assert entries(tmp_path) == [
-        {"clause": "read.succeeds", "case": "*", "fingerprint": "code=UNKNOWN", "reason": "known", "owner": "team"},
-        {"clause": "read.succeeds", "case": "read/z", "fingerprint": 'a "quoted" \\\\ \\x1b\\xff', "reason": "known",
-         "owner": "team"},
+        {"clause": "read.succeeds", "case": "read/x", "fingerprint": "code=UNKNOWN"} | said,
+        {"clause": "read.succeeds", "case": "read/y", "fingerprint": "code=UNKNOWN"} | said,
+        {"clause": "read.succeeds", "case": "read/z", "fingerprint": 'a "quoted" \\\\ \\x1b\\xff'} | said,
+    ]
+
+
+def test_another_case_that_is_broken_the_same_way_is_new(tmp_path: Path) -> None:
+    waive(tmp_path, broken("read/x"), broken("read/y"))
+    accepted = read(tmp_path / "waivers.toml", date.today())
+    assert [waived(broken(name), accepted).verdict for name in ("read/x", "read/new")] == [
+        Verdict.WAIVED, Verdict.VIOLATION,
     ]  # fmt: skip
 
 

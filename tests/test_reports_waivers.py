@@ -12,6 +12,8 @@ from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Endi
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import Waiver, WaiverAccount, WaiverError, WaiverState
 from tffs_conformance.reports.waivers import OPTIONAL, REQUIRED, read
+from tffs_conformance.run.waivers import fitting
+from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.judge.waivers import accounts, counted, hold_to, stale, waived
 
 DAY = datetime.date(2027, 3, 1)
@@ -163,6 +165,11 @@ def test_an_entry_fits_some_cases_of_a_clause_that_there_is(tmp_path: Path) -> N
         hold_to(path, found, ["read.hint"])
     with pytest.raises(WaiverError, match=r"waiver 2 \(read.succeeds\): no case fits 'x'"):
         hold_to(path, [found[0], waiver(case="x", cases=0)], ["read.succeeds"])
+
+
+def test_a_pattern_for_all_cases_is_judged_by_a_plain_run() -> None:
+    (found,) = fitting([waiver(case="*")])
+    assert found.cases == len([case for case in collect.cases() if case.tier in {"smoke", "must", "full"}])
 
 
 def test_only_violations_are_waived() -> None:

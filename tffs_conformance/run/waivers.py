@@ -12,14 +12,17 @@ from ..suite.engine.marks import UNDEFINED
 from ..suite.judge.waivers import counted, hold_to
 from .run_options import BadUsageError
 
+#: The tiers whose cases no plain run has.
+BY_REQUEST = ("large", UNDEFINED)
+
 
 def fitting(waivers: list[Waiver]) -> list[Waiver]:
     """The entries, each with the number of cases that fit it."""
     listed = collect.cases()
     return counted(
         waivers,
-        [case.id for case in listed if case.tier != UNDEFINED],
-        [case.id for case in listed if case.tier == UNDEFINED],
+        [case.id for case in listed if case.tier not in BY_REQUEST],
+        [case.id for case in listed if case.tier in BY_REQUEST],
     )
 
 
