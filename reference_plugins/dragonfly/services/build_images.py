@@ -170,7 +170,12 @@ def _crate(name: str, version: str, crate: str) -> Program:
         "{root}",
     )
     # The cfg is set by the crate's repository, and `cargo install` does not carry it.
-    environment = {"RUSTFLAGS": "--cfg tokio_unstable", "CARGO_TARGET_DIR": "{root}/target"}
+    environment = {
+        "RUSTFLAGS": "--cfg tokio_unstable",
+        "CARGO_TARGET_DIR": "{root}/target",
+        # It serves tests: what the compiler would do for its speed takes longer than they do.
+        "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
+    }
     return Program(name, version, command, ("cargo", "cmake", "protoc", "pkg-config", "c++", "make"), environment)
 
 
