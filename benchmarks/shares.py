@@ -23,10 +23,12 @@ HOSTS, OPS = "hosts: fork, load, register, end", "ops: wire, kernel and plugin"
 #: What belongs to which part: module, class and function.
 BORDERS = (
     ("run.session", "", "run_case", SUITE),
+    ("suite.engine.surroundings", "Surroundings", "begin_to_clear", SUITE),
     ("suite.engine.surroundings", "Surroundings", "clear", SUITE),
     ("run.session", "", "conclude", VERDICTS),
     ("run.session", "", "waived", VERDICTS),
     ("reports.journal", "Journal", "case", VERDICTS),
+    ("harness.hosting.loader", "Loader", "begin", HOSTS),
     ("harness.hosting.loader", "Loader", "load", HOSTS),
     ("harness.hosting.client", "Host", "close", HOSTS),
     ("harness.hosting.loader", "Loaded", "call", OPS),

@@ -1,16 +1,19 @@
 // The state of the process that a plugin may not leave changed behind.
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <climits>
 #include <clocale>
 #include <cstdio>
-#include <sstream>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "descendants.h"
 #include "host.h"
@@ -28,14 +31,24 @@ int64_t EntriesIn(const char* path) {
   return count;
 }
 
+// What `taken` is called with, piece by piece, is all that is in a file; false where it cannot be
+// opened. This is done at each start of a host, so it is done without stdio.
+template <typename Taken>
+bool ReadFile(const char* path, Taken taken) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char piece[4096];
+  for (ssize_t got; (got = read(file, piece, sizeof piece)) > 0;)
+    taken(std::string_view(piece, static_cast<size_t>(got)));
+  close(file);
+  return true;
+}
+
 int64_t Lines(const char* path) {
-  FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return -1;
   int64_t count = 0;
-  for (int character = std::getc(file); character != EOF; character = std::getc(file))
-    count += character == '\n';
-  std::fclose(file);
-  return count;
+  const bool known = ReadFile(
+      path, [&](std::string_view piece) { count += std::count(piece.begin(), piece.end(), '\n'); });
+  return known ? count : -1;
 }
 
 // Bytes of memory that were asked of malloc, those it took for that, and all that are mapped.
@@ -74,49 +87,46 @@ Mallinfo<size_t> HeapNow() {
 }
 
 Memory MemoryNow() {
-  size_t pages = 0;
-  if (FILE* file = std::fopen("/proc/self/statm", "re")) {
-    if (std::fscanf(file, "%zu", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
+  std::string pages;
+  ReadFile("/proc/self/statm", [&](std::string_view piece) { pages += piece; });
   const Mallinfo<size_t> heap = HeapNow();
   // Large blocks have mappings of their own.
   return {heap.uordblks + heap.hblkhd, heap.arena + heap.hblkhd,
-          pages * static_cast<size_t>(sysconf(_SC_PAGESIZE))};
+          std::strtoul(pages.c_str(), nullptr, 10) * static_cast<size_t>(sysconf(_SC_PAGESIZE))};
 }
 
-std::string SignalHandlers() {
+// What is done at each signal: a letter, and a word with what stands behind it, which differs from
+// process to process.
+struct Signals {
   std::string handlers;
+  std::string actions;
+};
+
+Signals SignalsNow() {
+  Signals signals;
   for (int number = 1; number < NSIG; ++number) {
-    struct sigaction action;
+    struct sigaction action = {};
     if (sigaction(number, nullptr, &action) != 0) {
-      handlers += '-';
+      signals.handlers += '-';
+      signals.actions += ' ';
       continue;
     }
     const bool simple = (action.sa_flags & SA_SIGINFO) == 0;
-    handlers += simple && action.sa_handler == SIG_DFL   ? 'd'
-                : simple && action.sa_handler == SIG_IGN ? 'i'
-                                                         : 'h';
-  }
-  return handlers;
-}
-
-// The same with what stands behind each letter: it differs from process to process.
-std::string SignalActions() {
-  std::string actions;
-  for (int number = 1; number < NSIG; ++number) {
-    struct sigaction action = {};
-    if (sigaction(number, nullptr, &action) == 0) {
-      std::ostringstream text;
-      text << std::hex << reinterpret_cast<uintptr_t>(action.sa_sigaction) << '/'
-           << action.sa_flags;
+    signals.handlers += simple && action.sa_handler == SIG_DFL   ? 'd'
+                        : simple && action.sa_handler == SIG_IGN ? 'i'
+                                                                 : 'h';
+    char text[64];
+    std::snprintf(text, sizeof text, "%jx/%x",
+                  static_cast<uintmax_t>(reinterpret_cast<uintptr_t>(action.sa_sigaction)),
+                  static_cast<unsigned>(action.sa_flags));
+    signals.actions += text;
+    if (sigisemptyset(&action.sa_mask) == 0)
       for (int other = 1; other < NSIG; ++other)
-        if (sigismember(&action.sa_mask, other) == 1) text << '/' << other;
-      actions += text.str();
-    }
-    actions += ' ';
+        if (sigismember(&action.sa_mask, other) == 1)
+          signals.actions.append("/").append(std::to_string(other));
+    signals.actions += ' ';
   }
-  return actions;
+  return signals;
 }
 
 // One character a signal: whether this thread blocks it.
@@ -131,15 +141,12 @@ std::string BlockedSignals() {
 
 // -1 where the kernel does not tell. To ask the C library would change it for a moment.
 int64_t Umask() {
-  FILE* file = std::fopen("/proc/self/status", "re");
-  if (file == nullptr) return -1;
-  unsigned mask = 0;
-  char line[256];
-  bool found = false;
-  while (!found && std::fgets(line, sizeof line, file) != nullptr)
-    found = std::sscanf(line, "Umask: %o", &mask) == 1;
-  std::fclose(file);
-  return found ? static_cast<int64_t>(mask) : -1;
+  std::string status;
+  ReadFile("/proc/self/status", [&](std::string_view piece) { status += piece; });
+  static constexpr std::string_view kLabel = "\nUmask:";
+  const size_t at = status.find(kLabel);
+  return at == std::string::npos ? -1
+                                 : std::strtol(status.c_str() + at + kLabel.size(), nullptr, 8);
 }
 
 // Rounding, traps, and what becomes of numbers that are too small; not what happened so far.
@@ -172,6 +179,7 @@ Reply StateNow() {
   const char* locale = std::setlocale(LC_ALL, nullptr);
   const int64_t printed = PrintedBytes();
   const Memory memory = MemoryNow();
+  const Signals signals = SignalsNow();
   Reply reply("done");
   reply.Integer(EntriesIn("/proc/self/fd"))
       .Integer(EntriesIn("/proc/self/task"))
@@ -183,8 +191,8 @@ Reply StateNow() {
       .Integer(Umask())
       .Integer(FloatingPoint())
       .Bytes(known ? directory : "")
-      .Bytes(SignalHandlers())
-      .Bytes(SignalActions())
+      .Bytes(signals.handlers)
+      .Bytes(signals.actions)
       .Bytes(BlockedSignals())
       .Bytes(locale != nullptr ? locale : "")
       .Bytes(Streams());

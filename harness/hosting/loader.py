@@ -1,7 +1,8 @@
 """The loader: starts hosts for one plugin, each with the plugin loaded and registered as core would.
 
 The next host is started while the present one is used, so that a fresh process for every case costs little. It loads
-the plugin only when the present one is gone: a plugin may be for one process at a time.
+the plugin only when the present one is gone: a plugin may be for one process at a time. From then on it may load it
+before anybody waits for that.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ from ..launchers.launcher import HostLostError, Launcher
 from ..ops.codes import Code
 from ..ops.outcomes import Death, DiedError, Hung
 from ..wire import Reply, Value
-from .client import Host
+from .client import Host, HostFaultError
 from .registration import Registration, SchemesVaryError, complete, request
 
 #: After so many hangs of one op in a row, or so many in all, it is not called again: a hang costs a time-out.
@@ -48,6 +49,15 @@ class Loaded:
         self.registration = registration
         self._hangs = hangs
         self._died = died
+        #: What the host was asked and nobody called for yet.
+        self._asked: tuple[str, tuple[Value, ...]] | None = None
+
+    def ask(self, command: str, *values: Value) -> None:
+        """Have the host begin with what it is called for next, in the same words. Raises as `call` does."""
+        if self._hangs:
+            self._hangs.endure(command)
+        self.host.send(command, *values)
+        self._asked = (command, values)
 
     def call(self, command: str, *values: Value, ops: Iterable[str] = ()) -> Reply | None:
         """One command, which performs `ops` where it is not named after its own.
@@ -59,7 +69,13 @@ class Loaded:
             for op in called:
                 self._hangs.endure(op)
         try:
-            reply = self.host.call(command, *values)
+            if self._asked is None:
+                reply = self.host.call(command, *values)
+            else:
+                asked, self._asked = self._asked, None
+                if asked != (command, values):
+                    raise HostFaultError(f"{asked[0]} was asked, and {command} is called")
+                reply = self.host.receive()
         except DiedError as died:
             self._died(died)
             raise
@@ -94,6 +110,8 @@ class Loader:
         #: Whether an op hung while the allocator filled, which is not counted.
         self._hung_filled = False
         self._ahead: Host | None = None
+        #: Whether it was asked to load the plugin.
+        self._asked = False
         self._schemes: int | None = None
         self._failures: list[Registration] = []
 
@@ -108,10 +126,8 @@ class Loader:
         if (known := self._known) is not None:
             self._ahead = host
             return Loaded(host, known, self._hangs, self._died)
-        # What was killed has the plugin until it is gone.
-        self._launcher.reap()
         try:
-            request(host, self._plugin, self._schemes)
+            self._request(host)
             registration = complete(host, self._schemes)
         except SchemesVaryError:
             # Another host is asked for one step after the other.
@@ -130,6 +146,34 @@ class Loader:
             self._ahead = self._start()
         return Loaded(host, registration, self._hangs, self._died)
 
+    def begin(self) -> None:
+        """Have the host that was started ahead load the plugin already. For who knows that nobody has the plugin."""
+        if self._ahead is not None and self._known is None and not self._hangs:
+            try:
+                self._request(self._ahead)
+                self._asked = True
+            except (DiedError, HostLostError):
+                # Whoever asks for a host next has another one started, and is told.
+                self._ahead = None
+
+    def withdraw(self) -> None:
+        """End the host that was asked to load the plugin, where nobody wants it."""
+        if self._asked:
+            self._end_ahead()
+
+    def _end_ahead(self) -> None:
+        if self._ahead is not None:
+            self._ahead.process.end()
+        self._ahead, self._asked = None, False
+
+    def _request(self, host: Host) -> None:
+        """Ask for what `complete` awaits, unless that was done ahead."""
+        asked, self._asked = self._asked, False
+        if not asked:
+            # What was killed has the plugin until it is gone.
+            self._launcher.reap()
+            request(host, self._plugin, self._schemes)
+
     @property
     def hung(self) -> bool:
         """Whether anything hung so far."""
@@ -146,9 +190,7 @@ class Loader:
     def _stop_filling(self) -> None:
         """Go on with an allocator that fills nothing: that may be all that took so long."""
         self.filling = False
-        if self._ahead is not None:
-            self._ahead.process.end()
-            self._ahead = None
+        self._end_ahead()
         filling = self._launcher
         self._launcher = filling.without_filling()
         self._schemes = None
@@ -156,9 +198,7 @@ class Loader:
 
     def close(self) -> None:
         """End the host that was started ahead, and what the launcher keeps."""
-        if self._ahead is not None:
-            self._ahead.process.end()
-            self._ahead = None
+        self._end_ahead()
         self._launcher.close()
 
     def _learn(self, registration: Registration) -> None:

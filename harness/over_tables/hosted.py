@@ -61,7 +61,7 @@ class HostedOps(Filesystem):
 
     def delete_recursively(self, uri: str) -> Outcome[Undeleted]:
         """Delete a tree; the value counts what could not be deleted."""
-        return self.raw.delete_recursively(*self._names("delete_recursively", uri))
+        return self.raw.delete_recursively(*self.names("delete_recursively", uri))
 
     def rename_file(self, source: str, target: str) -> Outcome[None]:
         """Move a file over what is at the target."""
@@ -83,19 +83,19 @@ class HostedOps(Filesystem):
 
     def stat(self, uri: str) -> Outcome[Statistics]:
         """Length in bytes, modification time in nanoseconds, kind."""
-        return self.raw.stat(*self._names("stat", uri))
+        return self.raw.stat(*self.names("stat", uri))
 
     def is_directory(self, uri: str) -> Outcome[int]:
         """The kind, as status and as number."""
-        return self.raw.number_op("is_directory", *self._names("is_directory", uri))
+        return self.raw.number_op("is_directory", *self.names("is_directory", uri))
 
     def get_file_size(self, uri: str) -> Outcome[int]:
         """The length of a file in bytes."""
-        return self.raw.number_op("get_file_size", *self._names("get_file_size", uri))
+        return self.raw.number_op("get_file_size", *self.names("get_file_size", uri))
 
     def get_children(self, uri: str) -> Outcome[Entries]:
         """The names in a directory."""
-        return self.raw.entries_op("get_children", *self._names("get_children", uri))
+        return self.raw.entries_op("get_children", *self.names("get_children", uri))
 
     def get_matching_paths(self, pattern: str) -> Outcome[Entries]:
         """The names that match a glob; the pattern is not translated."""
@@ -103,16 +103,17 @@ class HostedOps(Filesystem):
 
     # How ops are performed -------------------------------------------------------------------------------------------
 
-    def _names(self, op: str, *uris: str) -> list[str]:
+    def names(self, op: str, *uris: str) -> list[str]:
+        """What an op gets for these URIs. Raises RefusedError where the guard does not admit that."""
         translated = [self.translate(uri) for uri in uris]
         self._guard.admit(op, uris, translated)
         return translated
 
     def _by_path(self, op: str, *uris: str) -> Outcome[None]:
-        return self.raw.path_op(op, *self._names(op, *uris))
+        return self.raw.path_op(op, *self.names(op, *uris))
 
     def _open(self, op: str, uri: str, wrapper: Callable[[RawFilesystem, int], H]) -> Outcome[H | None]:
-        got = self.raw.open(op, *self._names(op, uri))
+        got = self.raw.open(op, *self.names(op, uri))
         value = wrapper(self.raw, got.value) if got.value else None
         return Outcome(op, got.code, got.message, value, got.watch, got.source)
 

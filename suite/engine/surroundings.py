@@ -167,9 +167,20 @@ class Surroundings:
         """What a name in the case's own directory is called in the backing."""
         return paths.join(paths.basename(self.directory), name)
 
+    def begin_to_clear(self) -> None:
+        """Have the plugin delete the case's directory, of which `clear` sees what comes, where it does so by itself."""
+        filesystem, loaded = self._filesystem, self._loaded
+        if loaded is None or filesystem is None or not self.directory_made or self._spent or self.bench.target.keep:
+            return
+        if loaded.host.alive:
+            with contextlib.suppress(DiedError, BlockedError, HostLostError, RefusedError):
+                self.bench.begin_to_remove(loaded, filesystem, self.directory)
+
     def clear(self) -> None:
         """Remove what the case left in the filesystem and give its host back."""
         if self._loaded is None:
+            # Whoever comes next may be about another target of the same plugin.
+            self.bench.loader.withdraw()
             return
         if self._spent:
             self._loaded.host.close()  # no other case can use what is in it, and another host removes the directory

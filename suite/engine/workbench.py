@@ -1,6 +1,7 @@
 """Where the cases of one target run: hosts with the plugin loaded, and directories below the root."""
 
 import functools
+import os
 import re
 import zlib
 from collections.abc import Callable
@@ -83,6 +84,12 @@ class Workbench:
         if scope is not None:
             self._kept = (scope, loaded)
         return loaded
+
+    def begin(self) -> None:
+        """A case begins, which nearly always asks for a host, and nobody has one."""
+        # Through TensorFlow many cases ask for none.
+        if self._kept is None and not self.target.missing and not self.target.through:
+            self.loader.begin()
 
     def _host(self) -> Loaded:
         if self.target.missing:
@@ -256,6 +263,12 @@ class Workbench:
             self.alone(Guard(directory), lambda fs: self.remove_with(fs, directory))
         except (BlockedError, BackingUnableError):
             self.left_behind.append(directory)
+
+    def begin_to_remove(self, loaded: Loaded, filesystem: HostedFilesystem, directory: str) -> None:
+        """Ask for what `remove_with` begins with, where that is one op."""
+        if "delete_recursively" in filesystem.present and filesystem.available("delete_recursively"):
+            (name,) = filesystem.names("delete_recursively", directory)
+            loaded.ask("delete_recursively", filesystem.raw.filesystem, os.fsencode(name))
 
     def remove_with(self, filesystem: Filesystem, directory: str) -> None:
         """Delete a directory."""

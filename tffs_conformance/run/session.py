@@ -147,6 +147,7 @@ class Session(ABC):
             tier=listed.tier,
         )
         node.stash[_CASE], node.stash[_ENDED] = this, False
+        this.bench.begin()
         yield this
         if not node.stash[_ENDED]:
             this.surroundings.abandon()
@@ -184,6 +185,8 @@ class Session(ABC):
             report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
             self.hand_over(case.target_name, record, report)
             item.stash[_ENDED] = True
+            # The plugin is at it while pytest ends the test.
+            case.surroundings.begin_to_clear()
         present(report, record, item)
         warn(item, record)
         return report
