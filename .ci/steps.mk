@@ -10,6 +10,8 @@ STEPS := packages environment binaries tensorflow-install docker debian wheel li
     tensorflow repeat site fidelity faults
 .PHONY: all $(STEPS)
 all: $(STEPS)
+# What was asked for: some of it may not be run.
+$(file >$(TFFS_CI_ARTIFACTS)/steps.txt,$(or $(MAKECMDGOALS),$(STEPS)))
 
 ARTIFACTS := $(TFFS_CI_ARTIFACTS)
 VENV := $(CURDIR)/.venv

@@ -18,7 +18,9 @@ SHELL := {clone}/.ci/step
 .ONESHELL:
 .SILENT:
 minutes = 1
-all: sound tests tried late behind far-behind waiting
+STEPS := sound tests tried late behind far-behind waiting
+all: $(STEPS)
+$(file >{folder}/kept/steps.txt,$(or $(MAKECMDGOALS),$(STEPS)))
 .PHONY: tests
 sound:
 	echo '=== 3 passed in 0.01s ==='
@@ -61,7 +63,8 @@ def test_what_came_of_each_step_is_told_and_kept(tmp_path: Path) -> None:
     done = ended(tmp_path)
     assert done.returncode == 1, done.stderr
     assert results(done) == {
-        "sound": "passed", "tests": "exit 1", "tried": "exit 3", "late": "late", "waiting": "passed"
+        "sound": "passed", "tests": "exit 1", "tried": "exit 3", "late": "late", "waiting": "passed",
+        "behind": "not run", "far-behind": "not run",
     }  # fmt: skip
     # Of a step that failed the log is shown, its end once more at the end, and pytest's closing line comes last.
     lines = done.stdout.splitlines()
@@ -78,7 +81,7 @@ def test_what_came_of_each_step_is_told_and_kept(tmp_path: Path) -> None:
 
 
 def test_steps_by_name_bring_what_they_need(tmp_path: Path) -> None:
-    assert results(ended(tmp_path, "far-behind")) == {"tests": "exit 1"}
+    assert results(ended(tmp_path, "far-behind")) == {"tests": "exit 1", "far-behind": "not run"}
     done = ended(tmp_path, "sound")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "=== 3 passed in 0.01s ===")
     # It waits for nobody who was not asked for.
