@@ -1,16 +1,15 @@
 """Calls to an S3 store by presigned URLs: the query form of AWS's signature version 4."""
 
 import base64
-import hashlib
-import hmac
 import urllib.request
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from urllib.parse import quote
 
-REGION = "us-east-1"
+from botocore.auth import S3SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 
 
 @dataclass(frozen=True)
@@ -34,26 +33,10 @@ class Store:
 
         `query` is what it asks for besides, `headers` what has to be sent with it, by names in lower case.
         """
-        signed = {"host": self.address, **(headers or {})}
-        now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-        scope = f"{now[:8]}/{REGION}/s3/aws4_request"
-        given = {
-            "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
-            "X-Amz-Credential": f"{self.access_key}/{scope}",
-            "X-Amz-Date": now,
-            "X-Amz-Expires": str(seconds),
-            "X-Amz-SignedHeaders": ";".join(sorted(signed)),
-            **(query or {}),
-        }
-        asked = "&".join(f"{name}={quote(value, safe='')}" for name, value in sorted(given.items()))
-        escaped = quote(path, safe="/-_.~")
-        lines = "".join(f"{name}:{value}\n" for name, value in sorted(signed.items()))
-        request = f"{method}\n{escaped}\n{asked}\n{lines}\n{';'.join(sorted(signed))}\nUNSIGNED-PAYLOAD"
-        text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(request.encode()).hexdigest()}"
-        key = b"AWS4" + (self.secret_key if secret is None else secret).encode()
-        for part in (now[:8], REGION, "s3", "aws4_request", text):
-            key = hmac.digest(key, part.encode(), "sha256")
-        return f"http://{self.address}{escaped}?{asked}&X-Amz-Signature={key.hex()}"
+        credentials = Credentials(self.access_key, self.secret_key if secret is None else secret)
+        request = AWSRequest(method, f"http://{self.address}{quote(path)}", headers, params=dict(query or {}))
+        S3SigV4QueryAuth(credentials, "s3", "us-east-1", seconds).add_auth(request)
+        return str(request.prepare().url)
 
     def put(self, path: str, content: bytes, *, crc: bool = False) -> None:
         """Put an object there; with `crc` as today's SDKs do, with a CRC-32 that the store compares and keeps."""
