@@ -16,18 +16,30 @@ import merging
 import ops
 import runs
 import shares
-from measured import Spread
+from measured import ROUNDS, Spread
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="python benchmarks", description=__doc__)
     arguments.add_argument("--quick", action="store_true", help="only ops, and the MUST tier against empty tests")
     arguments.add_argument("--against", metavar="PYTHON", help="an interpreter that has another version installed")
+    arguments.add_argument(
+        "--before", metavar="PYTHON", help="only a table of that version beside this, and the profile"
+    )
+    arguments.add_argument("--rounds", type=int, default=ROUNDS, help="how often each run of the table is repeated")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = arguments.parse_args()
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, figure in figures(Path(folder), options.quick, options.against):
+        if options.before:
+            for line in runs.table(sys.executable, options.before, Path(folder), options.rounds):
+                print(line, flush=True)
+        chosen = (
+            shares.figures(sys.executable, Path(folder))
+            if options.before
+            else figures(Path(folder), options.quick, options.against)
+        )
+        for name, figure in chosen:
             print(f"{name}: {figure if isinstance(figure, Spread) else f'{figure:.3g}'}", flush=True)
             found[name] = figure.to_json() if isinstance(figure, Spread) else figure
     if options.json:

@@ -46,8 +46,10 @@ class CommandCost:
 def cost(command: Sequence[str], folder: Path, codes: Sequence[int] = (0,), **environment: str) -> CommandCost:
     """Run a command to its end. Raises RuntimeError where its exit code is none of `codes`."""
     started = time.perf_counter()
+    # Where nothing compiled is kept, all is compiled each time: no user has it so.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=folder, env={**inherited, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -85,6 +85,41 @@ def of_a_hang(python: str, folder: Path) -> tuple[str, Spread]:
     return "seconds that a hanging op adds, --call-timeout=1", Spread.of([hung - right for hung, right in pairs])
 
 
+def table(python: str, other: str, folder: Path, rounds: int) -> Iterator[str]:
+    """The versions of two interpreters, command by command in turn, as a table in Markdown."""
+    empty, lone = folder / "test_empty.py", folder / "alone"
+    lone.mkdir()
+    # The same number for both, whatever their cases.
+    empty.write_text("".join(f"def test_{k}():\n    pass\n" for k in range(cases_of(python, folder))))
+    commands: dict[str, list[str]] = {
+        "smoke tier": ["--tier=smoke"],
+        "one case": ["--case=read/plain"],
+        "MUST tier": ["--tier=must"],
+        "as many empty tests": ["-p", "no:tffs", str(empty)],
+        "full tier": ["--tier=full"],
+        "full tier, `-n 2`": ["--tier=full", "-n", "2"],
+    }
+    yield "| seconds, prompt to prompt: median (least to most) | before | after | after / before |"
+    yield "|---|---|---|---|"
+    medians = {}
+    for name, options in {**commands, "explain": []}.items():
+
+        def command(one: str, options: Sequence[str] = options, name: str = name) -> list[str]:
+            if name == "explain":
+                return [one, "-m", "tffs_conformance", "explain", "read.succeeds"]
+            ours = [] if str(empty) in options else ["--plugin=posix"]
+            return bare(one, *ours, *options)
+
+        for one in (python, other):
+            _wall(command(one), lone)  # what is compiled and cached once belongs to no round
+        pairs = in_turn(partial(_wall, command(python), lone), partial(_wall, command(other), lone), rounds)
+        after, before = (Spread.of(figures) for figures in zip(*pairs, strict=True))
+        medians[name] = before.median, after.median
+        yield f"| {name} | {before} | {after} | {ratio(pairs)} |"
+    was, now = (medians["MUST tier"][k] / medians["as many empty tests"][k] for k in (0, 1))
+    yield f"| MUST tier, as a multiple of as many empty tests | {was:.2f} | {now:.2f} | {now / was:.3g} |"
+
+
 def before_and_after(python: str, other: str, folder: Path) -> Iterator[tuple[str, Spread]]:
     """How this version compares with another one that is installed for the interpreter `other`."""
     for tier in ("smoke", "must", "full"):

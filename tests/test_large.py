@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.test_suite import report, run
-from tffs_conformance.suite.engine import collect
+from tffs_conformance.suite.engine import collect, index
 
 
 def test_no_plain_run_moves_gigabytes() -> None:
-    larger = {case.id.partition("[")[0] for case in collect.in_tiers(("large",))}
+    larger = {case.id.partition("[")[0] for case in index.in_tiers(("large",))}
     assert larger == {
         "listing/two-pages",
         "sizes/beyond-2-gib",
@@ -18,7 +18,7 @@ def test_no_plain_run_moves_gigabytes() -> None:
         "storage/append-to-a-large-file",
         "storage/one-read-of-2-gib",
     }
-    plain = {case.id.partition("[")[0] for case in collect.in_tiers(collect.tiers("full"))}
+    plain = {case.id.partition("[")[0] for case in index.in_tiers(collect.tiers("full"))}
     assert not larger & plain
     assert set(collect.tiers("large")) == {"smoke", "must", "full", "large"}
 

@@ -121,7 +121,9 @@ def pytest_generate_tests(metafunc):
 """
 
 
-@pytest.mark.parametrize(("asked", "imported"), [(ONE, False), (PROPERTIES, True)])
+@pytest.mark.parametrize(
+    ("asked", "imported"), [(ONE, False), ((*ONE, "--tier=full", "-n", "1"), False), (PROPERTIES, True)]
+)
 def test_a_run_imports_hypothesis_for_its_properties_alone(
     tmp_path: Path, asked: tuple[str, ...], imported: bool
 ) -> None:

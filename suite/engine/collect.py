@@ -4,13 +4,14 @@ import functools
 import importlib
 import itertools
 import sys
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from .case_facts import CaseFacts
 from .marks import CALLS, TIERS, UNDEFINED
 
 DIRECTORY = Path(__file__).parents[1] / "cases"
@@ -53,18 +54,9 @@ def is_over_tables(item: pytest.Item) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A case that pytest did not collect; `body` runs it when it is called with a `Case` as `case`.
+class Listed(CaseFacts):
+    """A case that pytest did not collect; `body` runs it when it is called with a `Case` as `case`."""
 
-    `calls` is about how many calls of the plugin it makes.
-    """
-
-    id: str
-    clauses: tuple[str, ...]
-    tier: str
-    doc: str
-    over_tables: bool
-    calls: int
     body: "functools.partial[None]" = field(compare=False, repr=False)
 
 
@@ -82,11 +74,6 @@ def cases() -> list[Listed]:
 def tiers(tier: str, *, undefined: bool = False) -> tuple[str, ...]:
     """The tiers that a run of this one includes."""
     return TIERS[: TIERS.index(tier) + 1] + ((UNDEFINED,) if undefined else ())
-
-
-def in_tiers(names: Container[str]) -> list[Listed]:
-    """All cases of these tiers."""
-    return [case for case in cases() if case.tier in names]
 
 
 def listed(item: Any) -> Listed:

@@ -22,8 +22,8 @@ from ..judge.evidence import Block, Death, Evidence, Fall, Statement
 from . import bounds, sharing
 from .callformat import ValueFormat
 from .case import Body, Case, NoStimulusError
+from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
-from .collect import Listed
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -88,7 +88,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     return short
 
 
-def not_started(case: Listed, reason: str) -> CaseRecord:
+def not_started(case: CaseFacts, reason: str) -> CaseRecord:
     """The record of a case that was not started, because it is known why it could not be run."""
     return CaseRecord(
         id=case.id,

@@ -14,7 +14,7 @@ from ..reports.escape import printable
 from ..reports.model.header import Tier
 from ..reports.patterns import fits
 from ..reports.plain import digest_of, plain
-from ..suite.engine import collect
+from ..suite.engine import collect, index
 
 #: A name that may stand in the name of a file, and in an address.
 Name = Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -132,7 +132,7 @@ def _hold_to_tier(plan: Plan, where: str) -> None:
     if not plan.histories.seeds:
         return
     for undefined in sorted({"--undefined" in target.options for target in plan.judged}):
-        known = [case.id for case in collect.in_tiers(collect.tiers(plan.tier, undefined=undefined))]
+        known = [case.id for case in index.in_tiers(collect.tiers(plan.tier, undefined=undefined))]
         for pattern in plan.histories.cases:
             if not any(fits(pattern, name) for name in known):
                 raise BadPlanError(

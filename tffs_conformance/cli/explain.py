@@ -9,8 +9,8 @@ import click
 
 from ..reports.escape import command_line, printable
 from ..suite.contract.catalogue import Clause, catalogue, clause
-from ..suite.engine import collect
-from ..suite.engine.collect import Listed
+from ..suite.engine import index
+from ..suite.engine.case_facts import CaseFacts
 from .names import nearest
 
 #: So many groups of cases are named where nobody asks for all.
@@ -26,7 +26,7 @@ def explain(name: str, every: bool) -> None:
 
     Of a case: what it tries, which clauses it checks, and how it is run alone.
     """
-    listed = collect.cases()
+    listed = index.cases()
     if name in catalogue():
         _clause(clause(name), [case.id for case in listed if name in case.clauses], every)
         return
@@ -68,7 +68,7 @@ def _grouped(cases: Iterable[str]) -> str:
     return f"{groups.total()}: {', '.join(named[:_GROUPS])}{rest}   (--all)"
 
 
-def _case(case: Listed) -> None:
+def _case(case: CaseFacts) -> None:
     click.echo(f"{case.id}   tier {case.tier}")
     _show("tries", case.doc)
     for number, name in enumerate(case.clauses):

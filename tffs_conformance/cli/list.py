@@ -9,8 +9,8 @@ from ..reports.escape import printable
 from ..reports.model.verdicts import JUDGED
 from ..suite.contract.catalogue import Clause, catalogue, matching
 from ..suite.contract.coverage import coverage, sentences
-from ..suite.engine import collect
-from ..suite.engine.collect import Listed
+from ..suite.engine import index
+from ..suite.engine.case_facts import CaseFacts
 from .names import fitting, nearest
 from .report.reading import load
 
@@ -38,7 +38,7 @@ def list_(pattern: str, what: str | None, uncovered: Path | None, covered: bool,
         raise SystemExit(_coverage())
     clauses, cases = _matching(pattern)
     if not clauses and not cases:
-        near = nearest(pattern, [*catalogue(), *(case.id for case in collect.cases())])
+        near = nearest(pattern, [*catalogue(), *(case.id for case in index.cases())])
         raise click.UsageError(f"no clause and no case fits {printable(pattern)!r}{near}")
     if uncovered is not None:
         clauses, cases = _uncovered(uncovered, clauses), []
@@ -59,13 +59,11 @@ def list_(pattern: str, what: str | None, uncovered: Path | None, covered: bool,
     click.echo(f"{len(clauses)} clauses, {len(cases)} cases", err=True)
 
 
-def _matching(pattern: str) -> tuple[list[Clause], list[Listed]]:
+def _matching(pattern: str) -> tuple[list[Clause], list[CaseFacts]]:
     """The clauses that fit; the cases that fit, and those of the clauses."""
     clauses = matching(pattern)
     names = {entry.id for entry in clauses}
-    return clauses, [
-        case for case in collect.cases() if fitting(case.id, pattern) or not names.isdisjoint(case.clauses)
-    ]
+    return clauses, [case for case in index.cases() if fitting(case.id, pattern) or not names.isdisjoint(case.clauses)]
 
 
 def _uncovered(path: Path, clauses: list[Clause]) -> list[Clause]:
@@ -76,7 +74,7 @@ def _uncovered(path: Path, clauses: list[Clause]) -> list[Clause]:
 
 def _coverage() -> int:
     """Show the table; 1 where a sentence is neither covered nor known to be beyond observation."""
-    held = coverage(sentences(), catalogue(), {case.id: case.clauses for case in collect.cases()})
+    held = coverage(sentences(), catalogue(), {case.id: case.clauses for case in index.cases()})
     click.echo("line\tdemand\tclauses\tcases\tstate")
     for row in held:
         sentence = row.sentence

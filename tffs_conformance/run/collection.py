@@ -14,8 +14,8 @@ import pytest
 
 from ..reports.patterns import fits
 from ..suite.contract.catalogue import catalogue
-from ..suite.engine import collect
-from ..suite.engine.collect import Listed
+from ..suite.engine import collect, index
+from ..suite.engine.case_facts import CaseFacts
 from .run_options import BadUsageError, RunOptions
 
 #: What the node ids of our cases begin with.
@@ -127,11 +127,11 @@ class Wanted:
         tiers = collect.tiers(options.tier, undefined=options.undefined)
         return cls(options.tier, tiers, options.clauses, options.cases, options.shard)
 
-    def in_tier(self) -> list[Listed]:
+    def in_tier(self) -> list[CaseFacts]:
         """All cases of the tier."""
-        return collect.in_tiers(self.tiers)
+        return index.in_tiers(self.tiers)
 
-    def has(self, case: Listed) -> bool:
+    def has(self, case: CaseFacts) -> bool:
         """Whether a case is asked for."""
         return (
             case.tier in self.tiers
@@ -167,7 +167,7 @@ class Wanted:
         cases = self.in_tier()
         for option, patterns, fitting, known in (
             ("--clause", self.clauses, {name for case in cases for name in case.clauses}, list(catalogue())),
-            ("--case", self.cases, {case.id for case in cases}, [case.id for case in collect.cases()]),
+            ("--case", self.cases, {case.id for case in cases}, [case.id for case in index.cases()]),
         ):
             for pattern in patterns:
                 if not any(_is_of(name, (pattern,)) for name in fitting):

@@ -270,8 +270,8 @@ class Controller(Session):
         if session.exitstatus != pytest.ExitCode.OK:
             services.keep_logs(self.config, self.options)
         # To say nothing, Hypothesis' plugin of pytest imports all of Hypothesis: half of the time of a short run. Where
-        # workers did the work, they may have something to tell.
-        if "hypothesis" not in sys.modules and not self.config.getoption("numprocesses", None):
+        # workers ran a user's own tests, too, they may have something to tell; no case of ours is a test of Hypothesis.
+        if "hypothesis" not in sys.modules and (self.whole or not self.config.getoption("numprocesses", None)):
             self.config.pluginmanager.unregister(name="hypothesispytest")
 
     def _render(self) -> None:

@@ -6,7 +6,7 @@ from .. import __version__
 from ..reports.model.header import SuiteFacts
 from ..reports.model.waivers import Waiver
 from ..suite.contract.catalogue import current_digest
-from ..suite.engine import collect
+from ..suite.engine import collect, index
 from ..suite.judge.course import Course
 from ..suite.judge.merge import Suite
 from .commit import commit
@@ -17,7 +17,7 @@ def _left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
     """Why these are not all cases of the tier, or None where they are."""
     if not _is_this(suite):
         return f"nobody knows which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
-    tier = collect.in_tiers(collect.tiers(suite.tier, undefined="--undefined" in suite.command))
+    tier = index.in_tiers(collect.tiers(suite.tier, undefined="--undefined" in suite.command))
     course = Course(
         tier=suite.tier,
         cases=frozenset(case.id for case in tier),

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..reports.model.waivers import Waiver, WaiverError
 from ..reports.waivers import read
 from ..suite.contract.catalogue import catalogue
-from ..suite.engine import collect
+from ..suite.engine import index
 from ..suite.engine.marks import UNDEFINED
 from ..suite.judge.waivers import counted, hold_to
 from .run_options import BadUsageError
@@ -18,7 +18,7 @@ BY_REQUEST = ("large", UNDEFINED)
 
 def fitting(waivers: list[Waiver]) -> list[Waiver]:
     """The entries, each with the number of cases that fit it."""
-    listed = collect.cases()
+    listed = index.cases()
     return counted(
         waivers,
         [case.id for case in listed if case.tier not in BY_REQUEST],

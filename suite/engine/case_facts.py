@@ -1,0 +1,15 @@
+"""What is known of a case, for those who do not run it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFacts:
+    """What is known of a case before it is imported; `calls` is about how many calls of the plugin it makes."""
+
+    id: str
+    clauses: tuple[str, ...]
+    tier: str
+    doc: str
+    over_tables: bool
+    calls: int
