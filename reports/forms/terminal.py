@@ -1,7 +1,8 @@
 """The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer.
 
-It says what to do next: the verdict, and what is broken, the cause first. The rest is in the report, and here where
-more is asked for: with a verbosity of 1 all findings and the calls of the first, with 2 the calls of all.
+It says what to do next: the verdict, and what is broken, the cause first; after that the classes that are not
+conformant, and what the plugin lacks, a line each. The rest is in the report, and here where more is asked for: with a
+verbosity of 1 all findings, the calls of the first, and all classes, with 2 the calls of all.
 """
 
 from collections import Counter
@@ -50,13 +51,14 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     yield words.counts(report), {}
-    yield from _abi(target.abi, columns, verbosity)
-    yield from _classes(report, columns)
-    yield from _tables(target.tables, columns)
-    yield from _claims(report, columns)
     yield from _violations(report, columns, directory, verbosity)
     yield from _waived(report, columns)
     yield from _warnings(report, columns, verbosity)
+    yield "", {}
+    yield from _classes(report, columns, verbosity)
+    yield from _tables(target.tables, columns, verbosity)
+    yield from _claims(report, columns)
+    yield from _abi(target.abi, columns, verbosity)
     yield from _readings(report, columns, verbosity)
     yield from _not_run(report, columns, verbosity)
     yield from _services(report.services, columns)
@@ -107,25 +109,42 @@ def _symbols(groups: Sequence[AbiSymbols]) -> str:
     return first.symbols[0] + (f" and {more} more" if more else "")
 
 
-def _classes(report: Report, columns: int) -> Iterator[Line]:
-    """Each class, and of how many checks its verdict is."""
-    untouched = []
+def _classes(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    """The classes that are not conformant, and of how many checks their verdict is; the others where more is asked."""
+    untouched, conformant = [], []
     for name, account in report.classes.items():
         said = words.of_class(account)
         if said is None:
             untouched.append(name)
-            continue
-        line = f"  {printable(name):<14} {account.verdict:<22} {said}"
-        yield line, {_COLOUR[account.verdict]: True}
+        elif account.verdict is TargetVerdict.CONFORMANT and not verbosity:
+            conformant.append(name)
+        else:
+            line = f"  {printable(name):<14} {account.verdict:<22} {said}"
+            yield line, {_COLOUR[account.verdict]: True}
+    if conformant:
+        yield from _on_one_line("conformant classes: ", conformant, columns)
     if untouched:
-        yield from wrapped("  no case of: ", ", ".join(untouched), columns)
+        yield from _on_one_line("no case of: ", untouched, columns)
 
 
-def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
+def _tables(tables: Mapping[str, str], columns: int, verbosity: int) -> Iterator[Line]:
+    """The ops that the plugin does not have."""
     for answer, title in (("default", "answered by core's default"), ("absent", "absent")):
         ops = [op for op, given in tables.items() if given == answer]
-        if ops:
+        if ops and verbosity:
             yield from wrapped(f"{title}: ", ", ".join(ops), columns)
+        elif ops:
+            yield from _on_one_line(f"{title}: ", ops, columns)
+
+
+def _on_one_line(head: str, names: Sequence[str], columns: int) -> Iterator[Line]:
+    """The first of these names, as many as there is room for, and how many more there are."""
+    for shown in range(len(names), 0, -1):
+        more = f", … and {len(names) - shown} more" if shown < len(names) else ""
+        line = f"{head}{printable(', '.join(names[:shown]))}{more}"
+        if len(line) <= columns or shown == 1:
+            yield line[:columns], {}
+            return
 
 
 def _claims(report: Report, columns: int) -> Iterator[Line]:
