@@ -114,7 +114,7 @@ def broken(clauses: int) -> dict[str, Any]:
     """A header with so many clauses, and a case for each that breaks it."""
     names = [f"read.{number:02}" for number in range(clauses)]
     header = replace(HEADER, clauses=CLAUSES | {name: clause("MUST", "read", "read") for name in names})
-    cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name)) for name in names]
+    cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name, got=f"code={name}")) for name in names]
     return {"header": header, "cases": cases}
 
 

@@ -13,7 +13,7 @@ from ..escape import command_line, printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
 from ..model.counts import few, number
-from ..model.findings import Finding, Made, by_clause, findings
+from ..model.findings import Finding, Made, told
 from ..model.records import CaseRecord
 from ..model.report import REPORT_NAME, Report
 from ..model.services import Figures
@@ -41,8 +41,8 @@ _COLOUR = {
 }
 
 
-def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) -> Iterator[Line]:
-    """The lines for one target; `directory` is where its report is."""
+def summary(report: Report, *, width: int, directory: Path | None, verbosity: int = 0) -> Iterator[Line]:
+    """The lines for one target; `directory` is where its report is, None where it could not be written."""
     columns = fitting(width)
     verbosity = max(0, verbosity)
     target = report.target
@@ -51,9 +51,10 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     yield words.counts(report), {}
-    yield from _violations(report, columns, directory, verbosity)
+    violations, warnings = told(report)
+    yield from _violations(report, violations, columns, directory, verbosity)
     yield from _waived(report, columns)
-    yield from _warnings(report, columns, verbosity)
+    yield from _warnings(report, warnings, columns, verbosity)
     yield "", {}
     yield from _classes(report, columns, verbosity)
     yield from _tables(target.tables, columns, verbosity)
@@ -64,8 +65,9 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     yield from _services(report.services, columns)
     if report.costs is not None:
         yield from cost_lines(report.costs, columns, verbosity)
-    yield "", {}
-    yield f"report: {printable(_path(directory))}", {}
+    if directory is not None:
+        yield "", {}
+        yield f"report: {printable(_path(directory))}", {}
 
 
 def _path(directory: Path) -> str:
@@ -159,8 +161,9 @@ def _claims(report: Report, columns: int) -> Iterator[Line]:
                 yield line, {"yellow": True}
 
 
-def _violations(report: Report, columns: int, directory: Path, verbosity: int) -> Iterator[Line]:
-    found = findings(report)
+def _violations(
+    report: Report, found: Sequence[Finding], columns: int, directory: Path | None, verbosity: int
+) -> Iterator[Line]:
     shown = found if verbosity else found[:FINDINGS_SHOWN]
     for place, finding in enumerate(shown):
         yield from _finding(report, finding, columns, verbosity, calls=verbosity > 1 or (verbosity == 1 and not place))
@@ -175,7 +178,8 @@ def _violations(report: Report, columns: int, directory: Path, verbosity: int) -
     if any(HANG in (finding.clause, *finding.beside) for finding in found):
         seconds = report.suite.options.get("call-timeout")
         yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
-    yield f"to accept them: {words.waiving(_path(directory))}", {"light": True}
+    if directory is not None:
+        yield f"to accept them: {words.waiving(_path(directory))}", {"light": True}
 
 
 def _finding(report: Report, finding: Finding, columns: int, verbosity: int, calls: bool) -> Iterator[Line]:
@@ -190,8 +194,8 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
     stimuli = finding.checks[: CASES_SHOWN if verbosity else 1]
     for made in stimuli:
         yield from _stimulus(made, columns, calls)
-    told = {case.id for case, _ in stimuli}
-    if others := [case for case in cases if case not in told]:
+    shown = {case.id for case, _ in stimuli}
+    if others := [case for case in cases if case not in shown]:
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
         yield from wrapped("  with it   ", f"{few(finding.beside)}, broken {words.elsewhere(finding)}", columns)
@@ -239,8 +243,7 @@ def _waived(report: Report, columns: int) -> Iterator[Line]:
             yield text, red
 
 
-def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
-    warned = by_clause(report, Verdict.WARNING)
+def _warnings(report: Report, warned: Sequence[Finding], columns: int, verbosity: int) -> Iterator[Line]:
     shown = warned if verbosity else warned[:FINDINGS_SHOWN]
     if warned:
         yield "", {}
