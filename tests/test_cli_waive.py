@@ -54,7 +54,13 @@ def test_only_of_the_clauses_that_are_asked_for(tmp_path: Path) -> None:
     assert (entry["clause"], str(entry["expires"]), entry["issue"]) == (
         "stat.odd", "2099-01-02", "https://example.org/1",
     )  # fmt: skip
-    assert "no violation of glob.*" in waive(tmp_path, *cases, more=("--clause=glob.*",), code=1)
+    assert "no violation of init.*" in waive(tmp_path, *cases, more=("--clause=init.*",), code=1)
+
+
+def test_a_clause_that_there_is_not_is_a_usage_error(tmp_path: Path) -> None:
+    said = waive(tmp_path, broken("read/x"), more=("--clause=read.suceeds",), code=2)
+    assert "no clause fits 'read.suceeds'; did you mean read.succeeds?" in said
+    assert not (tmp_path / "waivers.toml").exists()
 
 
 def test_what_the_file_has_stays_with_its_comments(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.test_suite import run
 from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, RUNTIME_NAME, native_directory
 
 README = Path(__file__).parents[1] / "reference_plugins" / "fakes" / "README.md"
-#: Loads a plugin in a process of its own and asks it for a fault that it does not know.
+#: Loads a plugin in a process of its own.
 ASK = """
 import ctypes, sys
 ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
@@ -20,13 +20,18 @@ ctypes.CDLL(sys.argv[2]).TF_InitPlugin(ctypes.create_string_buffer(64))
 """
 
 
-def told(plugin: str) -> list[tuple[str, str, str]]:
-    """Name, what it does, and what that breaks, of each fault of a fake."""
+def asked(plugin: str, fault: str) -> str:
+    """What a fake says to the standard error when it is asked for a fault."""
     native = native_directory()
     libraries = [str(native / RUNTIME_NAME), str(native / "plugins" / "fakes" / f"lib{plugin}.so")]
-    environment = os.environ | {"TFFS_FAULT": "no such fault"}
+    environment = os.environ | {"TFFS_FAULT": fault}
     done = subprocess.run([sys.executable, "-c", ASK, *libraries], env=environment, capture_output=True, check=False)
-    rows = re.findall(r"^(.+)\t(.+)\t(.+)$", done.stderr.decode(), re.MULTILINE)
+    return done.stderr.decode()
+
+
+def told(plugin: str) -> list[tuple[str, str, str]]:
+    """Name, what it does, and what that breaks, of each fault of a fake."""
+    rows = re.findall(r"^(.+)\t(.+)\t(.+)$", asked(plugin, "no such fault"), re.MULTILINE)
     assert rows
     return rows
 
@@ -40,6 +45,12 @@ def test_every_fault_stands_in_the_readme(plugin: str) -> None:
         line for line in (f"| `{name}` | {what} | {breaks} |" for name, what, breaks in single) if line not in rows
     ]
     assert not missing, "\n".join(missing)
+
+
+def test_several_faults_are_of_several_ops() -> None:
+    said = asked("faulty", "read.short-is-ok,stat.mtime-seconds,read.overrun")
+    assert "read.overrun changes read, and another fault does so, too" in said
+    assert "no such fault names none" in asked("faulty", "stat.mtime-seconds,no such fault")
 
 
 def test_where_they_are_not_built_a_run_says_how(tmp_path: Path) -> None:

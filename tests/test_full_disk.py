@@ -28,6 +28,9 @@ def run_in(directory: Path, room: int, *arguments: str) -> str:
     said = done.stdout + done.stderr
     assert done.returncode == UNWRITABLE, said
     assert said.count(SENTENCE) == 1
+    # There is none, or one of an earlier run.
+    assert "report: " not in said
+    assert "to accept them" not in said
     assert "INTERNALERROR" not in said
     assert "Traceback" not in said
     return said

@@ -131,6 +131,15 @@ def test_a_crash_is_shrunk_to_the_ops_it_needs(crashed: Path) -> None:
     assert "shrunk to 3 ops" in report(crashed)["cases"][0]["reason"]
 
 
+def test_where_no_trace_can_be_written_what_was_found_is_told_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / TRACE).mkdir(parents=True)
+    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", TREE)
+    (case,) = report(tmp_path)["cases"]
+    assert (done.returncode, case["verdict"]) == (1, "violation")
+    assert case["reason"].endswith("; no trace could be written: Is a directory")
+    assert not (tmp_path / TRACE).with_suffix(".cc").exists()
+
+
 def test_the_trace_reproduces_it(crashed: Path, tmp_path: Path) -> None:
     done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.crash", f"--replay={crashed / TRACE}")
     assert done.returncode == 1

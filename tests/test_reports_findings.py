@@ -10,6 +10,7 @@ from tests.records import CLAUSES, clause, record, report_of
 from tffs_conformance.reports.forms import github, html, markdown, terminal
 from tffs_conformance.reports.forms.terminal import summary
 from tffs_conformance.reports.model.findings import by_clause, findings
+from tffs_conformance.reports.model.findings import told as split
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -339,3 +340,54 @@ def test_each_broken_clause_is_told_once_and_what_is_stored_under_no_code_of_ano
     for clause_, beside in found:
         if shown[clause_] == {CODE[0]} and clause_ not in spoilt_by:
             assert all(shown[one] != {TREE[0]} for one in beside)
+
+
+def shown_by(name: str, about: str, expected: str, got: str, *ops: str) -> CaseRecord:
+    check = CheckRecord(about, Verdict.VIOLATION, expected, got)
+    return record(name, Verdict.VIOLATION, check, ops=ops, clauses=(about,))
+
+
+def told_of(*cases: CaseRecord) -> list[tuple[str, list[str]]]:
+    ops = {"get.lists": "get_children", "make.makes": "create_dir", "rename.moves": "rename_file"}
+    clauses = CLAUSES | {name: clause("MUST", "listing", op) for name, op in ops.items()}
+    return [(one.clause, one.beside) for one in findings(report_of(*cases, clauses=clauses))]
+
+
+LISTING = shown_by("1", "get.lists", "entries=['a', 'b']", "entries=['b']", "get_children('x') -> OK")
+
+
+def test_what_is_seen_through_an_op_that_is_wrong_is_told_with_it() -> None:
+    calls = ("create_dir('x/a') -> OK", "get_children('x') -> OK")
+    tree = shown_by("2", "make.makes", "tree has {'a': None}", "tree has {}", *calls)
+    assert told_of(LISTING, tree) == [("get.lists", ["make.makes"])]
+
+
+def test_what_is_wrong_in_another_way_or_seen_otherwise_is_told_itself() -> None:
+    calls = ("rename_file('x/a', 'x/b') -> OK", "get_children('x') -> OK")
+    left = shown_by("2", "rename.moves", "tree has {'b': b''}", "tree has {'a': b'', 'b': b''}", *calls)
+    unseen = shown_by("3", "make.makes", "tree has {'a': None}", "tree has {}", "create_dir('x/a') -> OK")
+    assert sorted(told_of(LISTING, left, unseen)) == [("get.lists", []), ("make.makes", []), ("rename.moves", [])]
+
+
+def test_an_ok_of_one_op_is_not_the_ok_of_another() -> None:
+    wrong = [CheckRecord(name, Verdict.VIOLATION, "code=NOT_FOUND", "code=OK") for name in ("get.lists", "make.makes")]
+    about = ("get.lists", "make.makes")
+    both = record("1", Verdict.VIOLATION, *wrong, clauses=about)
+    alone = record("2", Verdict.VIOLATION, wrong[1], clauses=about)
+    assert sorted(told_of(both, alone)) == [("get.lists", []), ("make.makes", [])]
+
+
+def test_what_a_file_holds_below_a_size_is_more_than_a_return_code() -> None:
+    failed = CheckRecord("rename.moves", Verdict.VIOLATION, "code=OK", "code=INTERNAL")
+    below = CheckRecord("make.makes", Verdict.VIOLATION, "content below=b'a'", "content below=b''")
+    case = record("1", Verdict.VIOLATION, failed, below, clauses=("rename.moves", "make.makes"))
+    assert [clause for clause, _ in told_of(case)] == ["rename.moves", "make.makes"]
+
+
+def test_a_warning_that_a_violation_explains_is_told_with_it() -> None:
+    calls = ("create_dir('x/a') -> OK", "get_children('x') -> OK")
+    hint = CheckRecord("read.hint", Verdict.WARNING, "tree has {'a': None}", "tree has {}")
+    clauses = CLAUSES | {"get.lists": clause("MUST", "listing", "get_children")}
+    violations, warnings = split(report_of(LISTING, record("2", Verdict.WARNING, hint, ops=calls), clauses=clauses))
+    assert [(one.clause, one.beside) for one in violations] == [("get.lists", ["read.hint"])]
+    assert warnings == []

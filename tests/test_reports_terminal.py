@@ -114,7 +114,7 @@ def broken(clauses: int) -> dict[str, Any]:
     """A header with so many clauses, and a case for each that breaks it."""
     names = [f"read.{number:02}" for number in range(clauses)]
     header = replace(HEADER, clauses=CLAUSES | {name: clause("MUST", "read", "read") for name in names})
-    cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name)) for name in names]
+    cases = [record(f"c/{name}", Verdict.VIOLATION, replace(BROKEN, clause=name, got=f"code={name}")) for name in names]
     return {"header": header, "cases": cases}
 
 
@@ -259,14 +259,29 @@ def test_readings_are_named_where_more_is_asked_for() -> None:
     assert "stat.odd: host: it copes" in shown(record("stat/a", Verdict.TOLERATED, read), verbosity=1)
 
 
-def test_each_class_says_of_how_many_checks_it_is() -> None:
+def test_of_a_class_that_is_not_conformant_it_is_said_of_how_many_checks_it_is() -> None:
     idle = [case(f"r/{k}", clauses=("read.succeeds",), verdict=Verdict.NOT_RUN, reason="x") for k in "ab"]
     empty = case("r/c", ("read.succeeds", "conform"), clauses=("read.succeeds", "read.hint"))
     text = shown(*GOOD, *idle, empty)
     assert "checks: 3 conform, 2 not run, 1 does not apply\n" in text
     assert "  read           incomplete             2 checks, 2 not run, 1 does not apply\n" in text
-    assert "  registration   conformant             1 check\n" in text
-    assert "  no case of: paths, write\n" in text
+    assert "\nconformant classes: registration\n" in text
+    assert "no case of: paths, write\n" in text
+    assert "  registration   conformant             1 check\n" in shown(*GOOD, *idle, empty, verbosity=1)
+
+
+def test_findings_come_first_and_what_the_plugin_lacks_takes_a_line() -> None:
+    lacking = dict.fromkeys((f"op_of_a_long_name_{number}" for number in range(9)), "absent")
+    header = replace(HEADER, target=replace(HEADER.target, tables=lacking))
+    warned = CheckRecord("read.hint", Verdict.WARNING, "a", "b")
+    given = (record("read/b", Verdict.VIOLATION, BROKEN), record("read/c", Verdict.WARNING, warned))
+    lines = shown(*GOOD, *given, header=header).splitlines()
+    begins = ("VIOLATION", "WARNING", "  read ", "absent: op_of", "loads in", "report:")
+    places = [next(place for place, line in enumerate(lines) if line.startswith(begin)) for begin in begins]
+    assert places == sorted(places)
+    (absent,) = (line for line in lines if "op_of_a_long_name_" in line)
+    assert (absent[-12:], len(absent) <= 100) == ("… and 6 more", True)
+    assert "op_of_a_long_name_8" in shown(*GOOD, *given, header=header, verbosity=1)
 
 
 @pytest.mark.parametrize("width", [0, 40, 100, 1000])

@@ -36,9 +36,6 @@ struct Kind {
   bool writes_text = false;
 };
 
-// The fault of this process.
-const Kind* chosen = nullptr;
-
 void Become(TF_Status* status, TF_Code code, const char* message) {
   TF_SetStatus(status, code, message);
 }
@@ -233,7 +230,10 @@ struct Faulty<Entry, Result (*Ops::*)(Object*, Arguments...)> {
     return false;
   }
 
-  // The op with the chosen fault.
+  // The fault of this op.
+  static inline const Kind* chosen = nullptr;
+
+  // The op with its fault.
   static Result Call(Object* object, Arguments... arguments) {
     TF_Status* status = nullptr;
     ((status = status != nullptr ? status : AsStatus(arguments)), ...);
@@ -300,20 +300,20 @@ struct AddFaults {
 
   template <auto Entry>
   void Op(const char* op) {
-    if (Faulty<Entry>::Suits(kind.fits)) Add(op, Entry, Faulty<Entry>::Call);
+    if (Faulty<Entry>::Suits(kind.fits)) Add(op, Entry, Faulty<Entry>::Call, Faulty<Entry>::chosen);
   }
 
   template <typename Ops, typename Function>
-  void Add(const char* op, Function Ops::* entry, Function faulty) {
+  void Add(const char* op, Function Ops::* entry, Function faulty, const Kind*& chosen) {
     const Kind* fault = &kind;
     const bool is_null = std::string(kind.name) == "null";
-    faults.push_back(
-        {std::string(kind.name) + ":" + op, kind.what, kind.breaks, [=](support::Tables& tables) {
-           chosen = fault;
-           BearMarks marks{tables};
-           if (fault->changes_object) ForEachOp(marks);
-           TableOf<Ops>(tables).*entry = is_null ? nullptr : faulty;
-         }});
+    faults.push_back({std::string(kind.name) + ":" + op, kind.what, kind.breaks,
+                      [=, &chosen](support::Tables& tables) {
+                        chosen = fault;
+                        BearMarks marks{tables};
+                        if (fault->changes_object) ForEachOp(marks);
+                        TableOf<Ops>(tables).*entry = is_null ? nullptr : faulty;
+                      }});
   }
 };
 

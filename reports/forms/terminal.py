@@ -1,7 +1,8 @@
 """The summary at the end of a run, made from the report alone: lines of text with the markup of pytest's writer.
 
-It says what to do next: the verdict, and what is broken, the cause first. The rest is in the report, and here where
-more is asked for: with a verbosity of 1 all findings and the calls of the first, with 2 the calls of all.
+It says what to do next: the verdict, and what is broken, the cause first; after that the classes that are not
+conformant, and what the plugin lacks, a line each. The rest is in the report, and here where more is asked for: with a
+verbosity of 1 all findings, the calls of the first, and all classes, with 2 the calls of all.
 """
 
 from collections import Counter
@@ -12,7 +13,7 @@ from ..escape import command_line, printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
 from ..model.counts import few, number
-from ..model.findings import Finding, Made, by_clause, findings
+from ..model.findings import Finding, Made, told
 from ..model.records import CaseRecord
 from ..model.report import REPORT_NAME, Report
 from ..model.services import Figures
@@ -40,8 +41,8 @@ _COLOUR = {
 }
 
 
-def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) -> Iterator[Line]:
-    """The lines for one target; `directory` is where its report is."""
+def summary(report: Report, *, width: int, directory: Path | None, verbosity: int = 0) -> Iterator[Line]:
+    """The lines for one target; `directory` is where its report is, None where it could not be written."""
     columns = fitting(width)
     verbosity = max(0, verbosity)
     target = report.target
@@ -50,20 +51,23 @@ def summary(report: Report, *, width: int, directory: Path, verbosity: int = 0) 
     verdict = f"{report.verdict}: {printable(report.reason)} (tier {report.suite.tier})"
     yield verdict, {"bold": True, _COLOUR[report.verdict]: True}
     yield words.counts(report), {}
-    yield from _abi(target.abi, columns, verbosity)
-    yield from _classes(report, columns)
-    yield from _tables(target.tables, columns)
-    yield from _claims(report, columns)
-    yield from _violations(report, columns, directory, verbosity)
+    violations, warnings = told(report)
+    yield from _violations(report, violations, columns, directory, verbosity)
     yield from _waived(report, columns)
-    yield from _warnings(report, columns, verbosity)
+    yield from _warnings(report, warnings, columns, verbosity)
+    yield "", {}
+    yield from _classes(report, columns, verbosity)
+    yield from _tables(target.tables, columns, verbosity)
+    yield from _claims(report, columns)
+    yield from _abi(target.abi, columns, verbosity)
     yield from _readings(report, columns, verbosity)
     yield from _not_run(report, columns, verbosity)
     yield from _services(report.services, columns)
     if report.costs is not None:
         yield from cost_lines(report.costs, columns, verbosity)
-    yield "", {}
-    yield f"report: {printable(_path(directory))}", {}
+    if directory is not None:
+        yield "", {}
+        yield f"report: {printable(_path(directory))}", {}
 
 
 def _path(directory: Path) -> str:
@@ -107,25 +111,42 @@ def _symbols(groups: Sequence[AbiSymbols]) -> str:
     return first.symbols[0] + (f" and {more} more" if more else "")
 
 
-def _classes(report: Report, columns: int) -> Iterator[Line]:
-    """Each class, and of how many checks its verdict is."""
-    untouched = []
+def _classes(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    """The classes that are not conformant, and of how many checks their verdict is; the others where more is asked."""
+    untouched, conformant = [], []
     for name, account in report.classes.items():
         said = words.of_class(account)
         if said is None:
             untouched.append(name)
-            continue
-        line = f"  {printable(name):<14} {account.verdict:<22} {said}"
-        yield line, {_COLOUR[account.verdict]: True}
+        elif account.verdict is TargetVerdict.CONFORMANT and not verbosity:
+            conformant.append(name)
+        else:
+            line = f"  {printable(name):<14} {account.verdict:<22} {said}"
+            yield line, {_COLOUR[account.verdict]: True}
+    if conformant:
+        yield from _on_one_line("conformant classes: ", conformant, columns)
     if untouched:
-        yield from wrapped("  no case of: ", ", ".join(untouched), columns)
+        yield from _on_one_line("no case of: ", untouched, columns)
 
 
-def _tables(tables: Mapping[str, str], columns: int) -> Iterator[Line]:
+def _tables(tables: Mapping[str, str], columns: int, verbosity: int) -> Iterator[Line]:
+    """The ops that the plugin does not have."""
     for answer, title in (("default", "answered by core's default"), ("absent", "absent")):
         ops = [op for op, given in tables.items() if given == answer]
-        if ops:
+        if ops and verbosity:
             yield from wrapped(f"{title}: ", ", ".join(ops), columns)
+        elif ops:
+            yield from _on_one_line(f"{title}: ", ops, columns)
+
+
+def _on_one_line(head: str, names: Sequence[str], columns: int) -> Iterator[Line]:
+    """The first of these names, as many as there is room for, and how many more there are."""
+    for shown in range(len(names), 0, -1):
+        more = f", … and {len(names) - shown} more" if shown < len(names) else ""
+        line = f"{head}{printable(', '.join(names[:shown]))}{more}"
+        if len(line) <= columns or shown == 1:
+            yield line[:columns], {}
+            return
 
 
 def _claims(report: Report, columns: int) -> Iterator[Line]:
@@ -140,8 +161,9 @@ def _claims(report: Report, columns: int) -> Iterator[Line]:
                 yield line, {"yellow": True}
 
 
-def _violations(report: Report, columns: int, directory: Path, verbosity: int) -> Iterator[Line]:
-    found = findings(report)
+def _violations(
+    report: Report, found: Sequence[Finding], columns: int, directory: Path | None, verbosity: int
+) -> Iterator[Line]:
     shown = found if verbosity else found[:FINDINGS_SHOWN]
     for place, finding in enumerate(shown):
         yield from _finding(report, finding, columns, verbosity, calls=verbosity > 1 or (verbosity == 1 and not place))
@@ -156,7 +178,8 @@ def _violations(report: Report, columns: int, directory: Path, verbosity: int) -
     if any(HANG in (finding.clause, *finding.beside) for finding in found):
         seconds = report.suite.options.get("call-timeout")
         yield f"slow, and no hang? --call-timeout=SECONDS waits longer for each call; it was {seconds}", {}
-    yield f"to accept them: {words.waiving(_path(directory))}", {"light": True}
+    if directory is not None:
+        yield f"to accept them: {words.waiving(_path(directory))}", {"light": True}
 
 
 def _finding(report: Report, finding: Finding, columns: int, verbosity: int, calls: bool) -> Iterator[Line]:
@@ -171,8 +194,8 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
     stimuli = finding.checks[: CASES_SHOWN if verbosity else 1]
     for made in stimuli:
         yield from _stimulus(made, columns, calls)
-    told = {case.id for case, _ in stimuli}
-    if others := [case for case in cases if case not in told]:
+    shown = {case.id for case, _ in stimuli}
+    if others := [case for case in cases if case not in shown]:
         yield from wrapped("  also in   ", few(others), columns)
     if finding.beside:
         yield from wrapped("  with it   ", f"{few(finding.beside)}, broken {words.elsewhere(finding)}", columns)
@@ -220,8 +243,7 @@ def _waived(report: Report, columns: int) -> Iterator[Line]:
             yield text, red
 
 
-def _warnings(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
-    warned = by_clause(report, Verdict.WARNING)
+def _warnings(report: Report, warned: Sequence[Finding], columns: int, verbosity: int) -> Iterator[Line]:
     shown = warned if verbosity else warned[:FINDINGS_SHOWN]
     if warned:
         yield "", {}

@@ -6,7 +6,8 @@ ops do wrong in one situation, in the same words, is told once (`Finding.is_alik
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .records import CaseRecord, CheckRecord, Ending
@@ -14,9 +15,17 @@ from .report import Report
 from .verdicts import Verdict
 
 #: How a check begins that compares what other ops find in the storage afterwards: a tree, or what a file holds.
-_STORED = re.compile(r"\w+ has \{|content=")
+_STORED = re.compile(r"\w+ has \{|content( below)?=")
+#: How one begins that compares names: those of a tree, of a listing, or of the matches of a pattern.
+_NAMES = re.compile(r"(?:\w+ has \{|entries=\[|matches=\[)")
+#: A name in a tree, and one in a list.
+_IN_TREE, _IN_LIST = re.compile(r"'((?:[^'\\]|\\.)*)'…?(?: \([^)]*\))?: "), re.compile(r"'((?:[^'\\]|\\.)*)'")
+#: How one begins that compares bytes.
+_BYTES = re.compile(r"(?:content|data|bytes)(?: \w+)*=")
 #: How one begins that compares a return code.
 _CODE = "code="
+#: What was got where that is a code and nothing else.
+_ALONE = re.compile(r"code=(\w+)")
 #: A number in the id of a case.
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -87,6 +96,25 @@ class Finding:
         """What was expected, and what was seen instead."""
         return frozenset((check.expected, check.got) for _, check in self.checks)
 
+    @property
+    def wrong(self) -> frozenset[tuple[str, str]]:
+        """What is wrong in its checks, whatever the names and the bytes are."""
+        return frozenset(_wrong(check) for _, check in self.checks)
+
+    def shows(self, made: Made, op: str | None) -> bool:
+        """Whether a check of a clause about `op` shows what is wrong here, seen through the op that this is about.
+
+        A return code is that of its own op. An OK that is wrong may be that of any op that was called.
+        """
+        case, check = made
+        kind, what = wrong = _wrong(check)
+        if self.op is None or wrong not in self.wrong:
+            return False
+        if op == self.op:
+            return True
+        is_seen = kind != _CODE or (op is None and what != "OK")
+        return is_seen and any(call.startswith(f"{self.op}(") for call in case.ops)
+
     def is_alike(self, other: "Finding") -> bool:
         """Whether the op of the other did the same wrong in the same situation, word for word."""
         named, of_other = (one.clause.removeprefix(f"{one.op}.") for one in (self, other))
@@ -110,7 +138,9 @@ class Finding:
         return all(name in other.cases or _is_spoilt(case, other) for name, case in self.cases.items())
 
     def shows_what(self, other: "Finding") -> bool:
-        """Whether in each of its cases both show the same wrong value."""
+        """Whether in each of its cases both show the same wrong value. That of two ops a code is one is no value."""
+        if self.is_code and self.op and other.op and self.op != other.op:
+            return False
         shown = {(case.id, check.got) for case, check in other.checks}
         return {case.id for case, check in self.checks if (case.id, check.got) in shown} == set(self.cases)
 
@@ -143,11 +173,19 @@ def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Findi
     return with_consequences(by_clause(report, verdict))
 
 
+def told(report: Report) -> tuple[list[Finding], list[Finding]]:
+    """What a run found, causes first: the violations, and the warnings that are told with none of them."""
+    violated = by_clause(report, Verdict.VIOLATION)
+    warned = by_clause(report, Verdict.WARNING)
+    found = with_consequences([*violated, *warned])
+    return [one for one in found if one in violated], [one for one in found if one in warned]
+
+
 def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
     """The findings of which none is told with another; causes come first in `ordered`."""
     found: list[Finding] = []
     for finding in ordered:
-        cause = next((other for other in found if _is_told_with(finding, other)), None)
+        cause = next((other for other in found if _is_told_with(finding, other)), None) or _seen_through(finding, found)
         alike = next((other for other in found if finding.is_alike(other)), None)
         if cause is not None:
             cause.beside.append(finding.clause)
@@ -161,6 +199,17 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
 
 def _is_told_with(finding: Finding, cause: Finding) -> bool:
     return next(told for _, fits, told in TOLD_WITH if fits(finding, cause))
+
+
+def _seen_through(finding: Finding, found: Sequence[Finding]) -> Finding | None:
+    """Of findings that show together what is wrong in each check of this one, the one that shows the most of it."""
+    shown = Counter[str]()
+    for made in finding.checks:
+        showing = [other.clause for other in found if other.shows(made, finding.op)]
+        if not showing:
+            return None
+        shown.update(showing)
+    return max(found, key=lambda other: shown[other.clause])
 
 
 def _is_spoilt(case: CaseRecord, cause: Finding) -> bool:
@@ -197,6 +246,23 @@ def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
         for name, those in made.items()
     )
     return sorted(found, key=place)
+
+
+def _wrong(check: CheckRecord) -> tuple[str, str]:
+    """What is wrong in a check, in words that checks of other clauses have, too: a code, names, or bytes.
+
+    What fits none of these is of its clause alone.
+    """
+    if alone := _ALONE.fullmatch(check.got):
+        return _CODE, alone[1]
+    if _NAMES.match(check.expected):
+        name = _IN_TREE if " has {" in check.expected else _IN_LIST
+        wanted, got = (set(name.findall(text)) for text in (check.expected, check.got))
+        said = ["lacking"] * bool(wanted - got) + ["too many"] * bool(got - wanted)
+        return ("names", " and ".join(said)) if said else ("bytes", "other")
+    if _BYTES.match(check.expected) or _BYTES.match(check.got):
+        return "bytes", "other"
+    return "of its clause", check.clause
 
 
 def _situation(report: Report, clause: str) -> str | None:

@@ -1,6 +1,7 @@
 """Writes down a failure that was found and shrunk: a trace, a C++ program, and a command that tries it again."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from ...reports.escape import command_line
@@ -45,7 +46,8 @@ def write(case: Case, tried: Tried, search: str) -> str:
         return ops
     broken = next(check for check in tried.record.checks if check.verdict is Verdict.VIOLATION)
     target = case.bench.target
-    Trace(
+    source = path.with_suffix(".cc")
+    trace = Trace(
         case=case.id,
         plugin=target.plugin.name,
         clause=broken.clause,
@@ -53,9 +55,16 @@ def write(case: Case, tried: Tried, search: str) -> str:
         got=broken.got,
         steps=tried.steps,
         calls=tried.record.ops,
-    ).write(path)
-    source = path.with_suffix(".cc")
-    source.write_text(cc_reproducer.source(target, tried.calls, tried.names, broken), encoding="utf-8")
+    )
+    try:
+        trace.write(path)
+        source.write_text(cc_reproducer.source(target, tried.calls, tried.names, broken), encoding="utf-8")
+    except OSError as error:
+        # The disk is full, for instance. What was found is told all the same, and no half of a file is left.
+        for begun in (path, source):
+            with suppress(OSError):
+                begun.unlink()
+        return f"{ops}; no trace could be written: {error.strerror or error}"
     line = command_line([*target.command, f"--case={case.id}", f"--replay={path}"])
     return f"{ops}; trace {path}; program {source}; {line}"
 

@@ -10,8 +10,10 @@ from ..reports import document
 from ..reports.errors import ReportError
 from ..reports.escape import printable
 from ..reports.model.waivers import WaiverError
+from ..reports.patterns import fits
 from ..reports.waivers import read
 from ..run.waivers import fitting
+from .names import nearest
 from .report.reading import tell_selection
 from .waiver_file import update
 from .waiver_file import waive as add_waivers
@@ -50,10 +52,13 @@ def waive(
         if value is not None and not value.strip():
             raise click.UsageError(f"{option} says nothing")
     try:
+        loaded = tell_selection(report, document.load(report))
+        if not any(fits(clauses, name) for name in loaded.clauses):
+            raise click.UsageError(f"no clause fits {printable(clauses)!r}{nearest(clauses, loaded.clauses)}")
         added = add_waivers(
             path,
             read(path, datetime.date.today()) if path.exists() else [],
-            tell_selection(report, document.load(report)),
+            loaded,
             clauses=clauses,
             reason=reason,
             owner=owner,

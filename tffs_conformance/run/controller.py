@@ -73,6 +73,8 @@ class Controller(Session):
         self._left_behind: dict[str, set[str]] = {name: set() for name in self.targets}
         self._troubles: list[str] = []
         self._unwritable: UnwritableError | None = None
+        #: The targets whose report could not be written.
+        self._unwritten: set[str] = set()
         self._is_cut_short = False
         self._has_left = False
 
@@ -253,6 +255,7 @@ class Controller(Session):
                 )
             except UnwrittenError as unwritten:
                 self._reports[name] = unwritten.report
+                self._unwritten.add(name)
                 if not self._unwritable:
                     self._unwritable = self._seen_until_then(name, unwritten.error)
         if self._unwritable:
@@ -345,8 +348,9 @@ class Controller(Session):
             terminalreporter.reportchars = ""
         writer = terminalreporter._tw
         for name, report in self._reports.items():
+            directory = None if name in self._unwritten else self._directory(name)
             for text, markup in terminal.summary(
-                report, width=writer.fullwidth, directory=self._directory(name), verbosity=self.config.option.verbose
+                report, width=writer.fullwidth, directory=directory, verbosity=self.config.option.verbose
             ):
                 writer.line(text, **markup)
             if name in self._held:
@@ -354,7 +358,8 @@ class Controller(Session):
                     self._held[name], width=writer.fullwidth, verbosity=self.config.option.verbose
                 ):
                     writer.line(text, **markup)
-            for form in self.options.forms:
+            # Where a report cannot be written, no other form is.
+            for form in () if self._unwritable else self.options.forms:
                 writer.line(f"{form.name}: {printable(str(self._directory(name) / form.file))}")
             for line in remarks(self.targets[name], self._knowledge.get(name), sorted(self._left_behind[name])):
                 writer.line(line)

@@ -1,0 +1,237 @@
+"""The score of headlines: of plugins with several faults, is each fault told, the cause first, and nothing else?
+
+`python -m tests.headlines FOLDER` draws 60 plugins from the table of faults, the same every time, each with two to five
+faults at once. It runs the tier `must` and the cases of their clauses on each, and keeps FOLDER/<number>/report.json; a
+report that is there already is not made again. Then it prints the score, and each miss.
+
+A fault is told where a headline is about its op or, for what is about no op, is a clause that it is known to break, and
+where such a clause is named under a headline. What a reader sees counts: of a long list under a headline the names that
+are printed. Headlines are the violations and the warnings, as the terminal has them.
+
+Left out are faults that hang, since each case of theirs waits, and those that change the same op, or break the same
+clause of no op, as another one of the plugin: one headline would be right for both.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests import fakes
+from tests.faults.driven import BUSY, all_cases, of_clause
+from tests.test_fakes import asked
+from tests.verdict_runs import BACKING, TABLES, Run, liars, perform
+from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports.document import load
+from tffs_conformance.reports.model.counts import few
+from tffs_conformance.reports.model.findings import Finding, told
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.suite.contract.catalogue import catalogue
+
+#: So many plugins are drawn, and the least and the most faults of one.
+PLUGINS, FEWEST, MOST = 60, 2, 5
+#: What has to be reached: faults that are told, first headlines that are a cause, and headlines for each fault.
+TOLD, FIRST, PER_FAULT = 0.95, 0.95, 1.3
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of `libfaulty.so`, the clauses that it is known to break, and the ops whose fault it is."""
+
+    name: str
+    clauses: frozenset[str]
+    ops: frozenset[str]
+
+    @property
+    def of_no_op(self) -> set[str]:
+        """Those of its clauses that are about no op."""
+        return {name for name in self.clauses if not catalogue()[name].op}
+
+    def is_about(self, clause: str) -> bool:
+        """Whether a clause is of its op, or one that it is known to break and none of its op is."""
+        if catalogue()[clause].op in self.ops:
+            return True
+        return clause in self.clauses and (clause in self.of_no_op or not any(map(self._is_of_its_op, self.clauses)))
+
+    def _is_of_its_op(self, clause: str) -> bool:
+        return catalogue()[clause].op in self.ops
+
+    def is_told_in(self, finding: Finding) -> bool:
+        """Whether a reader of a finding learns of it."""
+        shown = few(finding.beside)
+        named = [finding.clause, *(name for name in finding.beside if name in shown)]
+        return any(map(self.is_about, named)) or bool(self.ops & set(finding.alike))
+
+
+@dataclass(frozen=True)
+class Score:
+    """What the headlines of one plugin are worth."""
+
+    faults: tuple[Fault, ...]
+    headlines: tuple[Finding, ...]
+    broken: frozenset[str]
+
+    @property
+    def untold(self) -> list[Fault]:
+        """The faults that no headline tells."""
+        return [fault for fault in self.faults if not any(map(fault.is_told_in, self.headlines))]
+
+    @property
+    def begins_with_a_cause(self) -> bool:
+        """Whether the first headline is about a fault."""
+        return any(fault.is_about(one.clause) for one in self.headlines[:1] for fault in self.faults)
+
+    @property
+    def other(self) -> list[str]:
+        """The headlines that are about none of the faults."""
+        return [one.clause for one in self.headlines if not any(fault.is_about(one.clause) for fault in self.faults)]
+
+
+@dataclass(frozen=True)
+class Total:
+    """The scores of all plugins together."""
+
+    scores: Sequence[Score]
+
+    @property
+    def faults(self) -> int:
+        return sum(len(one.faults) for one in self.scores)
+
+    @property
+    def told(self) -> float:
+        """The share of the faults that is told."""
+        return 1 - sum(len(one.untold) for one in self.scores) / self.faults
+
+    @property
+    def first(self) -> float:
+        """The share of the plugins of which the first headline is about a fault."""
+        return sum(one.begins_with_a_cause for one in self.scores) / len(self.scores)
+
+    @property
+    def per_fault(self) -> float:
+        """How many headlines there are for a fault."""
+        return sum(len(one.headlines) for one in self.scores) / self.faults
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether all that has to be reached is."""
+        return self.told >= TOLD and self.first >= FIRST and self.per_fault <= PER_FAULT
+
+    def lines(self) -> Iterator[str]:
+        """What there is to say of it, the misses last."""
+        yield f"{len(self.scores)} plugins with {self.faults} faults"
+        yield f"told: {self.told:.1%} of the faults (at least {TOLD:.0%})"
+        yield f"first: {self.first:.1%} begin with a cause (at least {FIRST:.0%})"
+        yield f"headlines for each fault: {self.per_fault:.2f} (at most {PER_FAULT})"
+        for number, score in enumerate(self.scores):
+            yield f"{number}: {', '.join(fault.name for fault in score.faults)}"
+            for fault in score.untold:
+                seen = [name for name in score.broken if fault.is_about(name)]
+                yield f"   not told: {fault.name}; broken: {few(sorted(seen)) or 'nothing of it'}"
+            if not score.begins_with_a_cause:
+                yield f"   first: {score.headlines[0].clause if score.headlines else 'no headline'}"
+            if score.other:
+                yield f"   about no fault: {', '.join(score.other)}"
+
+
+def known() -> list[Fault]:
+    """The faults that can be drawn, by name."""
+    clauses: dict[str, set[str]] = {}
+    for clause, fake in TABLES["faults"].items():
+        plugin, _, name = fake.partition(" ")
+        if plugin == "faulty":
+            clauses.setdefault(name, set()).add(clause)
+    for name, clause in TABLES["further"].items():
+        clauses.setdefault(name, set()).add(clause)
+    facts = {"clauses": {one.id: {"op": one.op} for one in catalogue().values()}}
+    return [
+        Fault(name, frozenset(broken), frozenset(op for op in liars(Run(f"faulty {name}", (), broken), facts) if op))
+        for name, broken in sorted(clauses.items())
+        if "hang" not in name
+    ]
+
+
+def drawn() -> list[tuple[Fault, ...]]:
+    """The plugins, each by its faults."""
+    chance = random.Random("headlines")
+    pool = known()
+    plugins = []
+    for number in range(PLUGINS):
+        size = FEWEST + number % (MOST - FEWEST + 1)
+        faults: list[Fault] = []
+        while len(faults) < size:
+            one = chance.choice(pool)
+            if not any(one.of_no_op & other.of_no_op for other in faults) and _can_be_one([*faults, one]):
+                faults.append(one)
+        plugins.append(tuple(faults))
+    return plugins
+
+
+def _can_be_one(faults: Sequence[Fault]) -> bool:
+    """Whether a plugin can have all of these faults at once."""
+    return "another fault does so" not in asked("faulty", _together(faults))
+
+
+def _together(faults: Sequence[Fault]) -> str:
+    return ",".join(fault.name for fault in faults)
+
+
+def run_of(number: int, faults: Sequence[Fault]) -> Run:
+    """The run of a plugin with these faults."""
+    cases = {case.id for case in all_cases("must")}
+    cases |= {case.id for one in faults for name in one.clauses for case in of_clause(name) if case.tier != "large"}
+    given = (
+        f"--plugin={plugin_path('fakes/faulty')}",
+        f"--env=TFFS_FAULT={_together(faults)}",
+        f"--call-timeout={BUSY}",
+        "--seed=1",
+        "--examples=10",
+        BACKING,
+    )
+    return Run(str(number), given, set(), cases)
+
+
+def score(report: Report, faults: Sequence[Fault]) -> Score:
+    """What the headlines of a report are worth, if the plugin has these faults."""
+    violations, warnings = told(report)
+    headlines = (*violations, *warnings)
+    broken = frozenset(name for one in headlines for name in (one.clause, *one.beside))
+    return Score(tuple(faults), headlines, broken)
+
+
+def scored(folder: Path, number: int, faults: Sequence[Fault]) -> Score:
+    """The score of a plugin, whose report is made where there is none."""
+    path = folder / str(number) / "report.json"
+    if not path.exists() and not perform(run_of(number, faults), sys.executable, folder):
+        sys.exit(f"{number}: no report; {path.with_name('output.txt')} says why")
+    return score(load(path), faults)
+
+
+def main() -> None:
+    """Make the reports that are not there yet, and print the score."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--workers", type=int, default=2, help="so many plugins are run at once")
+    given = parser.parse_args()
+    folder = given.folder.resolve()
+    fakes.build()
+    plugins = drawn()
+
+    def one(number: int) -> Score:
+        started = time.monotonic()
+        found = scored(folder, number, plugins[number])
+        print(f"{number + 1}/{len(plugins)} {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
+        return found
+
+    with ThreadPoolExecutor(given.workers) as workers:
+        total = Total(list(workers.map(one, range(len(plugins)))))
+    print("\n".join(total.lines()))
+    sys.exit(not total.is_reached)
+
+
+if __name__ == "__main__":
+    main()
