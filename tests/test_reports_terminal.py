@@ -190,6 +190,19 @@ def test_what_was_not_run_is_told_with_its_reasons() -> None:
     assert "absent:\n     1 × stat is NULL" in shown(*GOOD, absent, verbosity=1)
 
 
+def test_of_many_waivers_those_that_fail_the_run_are_all_told() -> None:
+    names = [f"read/{number}" for number in range(30)]
+    needed = [waiver(case=name, cases=1) for name in names]
+    stale = waiver(case="stat/*", cases=1)
+    cases = [*(case(name, ("read.succeeds", "waived")) for name in names), record("stat/x", Verdict.CONFORM)]
+    header = replace(HEADER, waivers=(*needed, stale))
+    short, whole = shown(*cases, header=header), shown(*cases, header=header, verbosity=1)
+    assert [text.count("\n  waiver ") for text in (short, whole)] == [11, 31]
+    assert "waiver 31 (read.succeeds, stat/*)\n    unneeded" in short
+    assert "… and 20 more, with nothing to do" in short
+    assert "more, with nothing to do" not in whole
+
+
 def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
     claim = StatedClaim(name="append", value=False, text="It does not.", supported=False, clauses=("read.hint",))
     header = replace(HEADER, claims=(claim,), waivers=(waiver(), waiver(case="stat/*", cases=1)))

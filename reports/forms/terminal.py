@@ -53,7 +53,7 @@ def summary(report: Report, *, width: int, directory: Path | None, verbosity: in
     yield words.counts(report), {}
     violations, warnings = told(report)
     yield from _violations(report, violations, columns, directory, verbosity)
-    yield from _waived(report, columns)
+    yield from _waived(report, columns, verbosity)
     yield from _warnings(report, warnings, columns, verbosity)
     yield "", {}
     yield from _classes(report, columns, verbosity)
@@ -231,16 +231,23 @@ def _calls(case: CaseRecord, columns: int) -> Iterator[Line]:
         yield from wrapped("    call      ", call, columns)
 
 
-def _waived(report: Report, columns: int) -> Iterator[Line]:
-    """Each entry of the file of waivers, and what is to be done about those that fail the run."""
+def _waived(report: Report, columns: int, verbosity: int) -> Iterator[Line]:
+    """The entries of the file of waivers that fail the run, what is to be done about them, and some of the others."""
     if report.waivers:
         yield "", {}
         yield "waivers:", {"bold": True}
+    others = 0
     for place, entry in enumerate(report.waivers, start=1):
-        red = {"red": True} if entry.state in REMEDIES else {}
+        fails = entry.state in REMEDIES
+        others += not fails
+        if not (fails or verbosity or others <= FINDINGS_SHOWN):
+            continue
+        red = {"red": True} if fails else {}
         yield f"  waiver {place} ({printable(entry.clause)}, {printable(entry.case)})", red
         for text, _ in wrapped("    ", words.waiver(entry), columns):
             yield text, red
+    if others > FINDINGS_SHOWN and not verbosity:
+        yield f"  … and {others - FINDINGS_SHOWN} more, with nothing to do; -v shows them all", {}
 
 
 def _warnings(report: Report, warned: Sequence[Finding], columns: int, verbosity: int) -> Iterator[Line]:
