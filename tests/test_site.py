@@ -1,6 +1,7 @@
 """The site of the published reports: pages, links, what is escaped, what is refused, and that nothing else changes."""
 
 import html
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -18,6 +19,7 @@ from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.publish import NOTES_NAME
+from tffs_conformance.reports.site.about import ABOUT_NAME
 from tffs_conformance.reports.site.folder import MARKER
 
 CLONE = Path(__file__).parent.parent
@@ -243,6 +245,55 @@ def test_what_only_an_older_report_has_is_shown(published: Path) -> None:
     assert "It was so." in text(made(published) / "clauses" / "old.rule.html")
 
 
+# what a person decides by --------------------------------------------------------------------------------------------
+
+ABOUT = """name = "people s3"
+storage = "objects in a store"
+likely = "Likely with other stores."
+
+[[loss]]
+use = "checkpoints"
+clause = "read.succeeds"
+case = "read/b"
+says = "Renaming `ckpt-1` loses `ckpt-10`."
+seen = "Seen in a log."
+"""
+
+
+def test_a_page_begins_with_what_a_person_decides_by(published: Path) -> None:
+    (published / "other" / ABOUT_NAME).write_text(ABOUT)
+    (published / "mine" / ABOUT_NAME).write_text(ABOUT.replace("people s3", "other people s3"))
+    site = made(published)
+    assert broken_links(site) == []
+    page = text(site / "plugins" / "other" / "index.html")
+    told = ("people s3", "Seen with release 2 on objects in a store. Likely with other stores.",
+            "May a training run use it?",
+            "No.", "checkpoints (loses data)", "datasets ? not known", "checkpoints ✗ loses data",
+            "Renaming ckpt-1 loses ckpt-10 . Seen in a log. read/b", "logs ? not known", "models ? not known",
+            "not conformant")  # fmt: skip
+    places = [page.index(one) for one in told]
+    assert places == sorted(places)
+    # The newest release of the other has the same mark, and nothing broken: what was mended is not held against it.
+    assert "Nobody knows." in text(site / "plugins" / "mine" / "index.html")
+    index = text(site / "index.html")
+    assert "people s3 2 objects in a store ? not known ✗ loses data ? not known ? not known" in index
+    assert "other people s3 1.10 objects in a store ? not known ? not known ? not known ? not known" in index
+    assert index.index("people s3") < index.index("not conformant")
+
+
+def test_a_plugin_of_which_nobody_wrote_has_the_name_of_its_folder(published: Path) -> None:
+    page = text(made(published) / "plugins" / "other" / "index.html")
+    assert re.search(r"other Seen with release 2\. ", page)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["name = 1", "storage = 'x'", "name = 'x'\nnames = 'y'", "name = ", "name = '\udcff'"]
+)
+def test_what_is_wrong_about_a_plugin_is_refused(wrong: str, published: Path) -> None:
+    (published / "other" / ABOUT_NAME).write_text(wrong, errors="surrogateescape")
+    assert f"other/{ABOUT_NAME}: " in refused(published)
+
+
 # notes ---------------------------------------------------------------------------------------------------------------
 
 NOTES = """# The *best* `plugin`
@@ -319,6 +370,11 @@ def test_what_a_plugin_says_is_text_everywhere(published: Path) -> None:
         services=services,
         reason=HOSTILE,
     )
+    words = {"name": HOSTILE, "storage": HOSTILE, "likely": HOSTILE}
+    loss = {"use": "logs", "clause": "read.succeeds", "case": "read/b", "says": f"`{HOSTILE}`", "seen": HOSTILE}
+    about = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items()) + "[[loss]]\n"
+    about += "".join(f"{key} = {json.dumps(value)}\n" for key, value in loss.items())
+    (published / "hostile" / ABOUT_NAME).write_text(about.replace("\\udcff", ""))
     failed = Figures(images=(), size=1, figures=(), failure=HOSTILE)
     put(published, "hostile", "2", *with_markup, clauses=facts, says=HOSTILE, notes=notes, services=failed)
     put(published, "latest", "1", clauses=facts, services=services, started="2027-01-01T00:00:00+00:00")

@@ -16,10 +16,11 @@ from ..forms import html
 from ..forms.page import environment
 from ..model.abi import spans
 from ..model.report import REPORT_NAME, Report
+from ..model.uses import Use
 from ..publish import NOTES_NAME
 from .notes import rendered
 from .releases import Release, newest
-from .standing import CLAUSES, TARGETS, by_class, latest_first, standings, word
+from .standing import CLAUSES, TARGETS, WORDS, by_class, latest_first, standings, word
 
 #: The name of a report in its form for people.
 PAGE_NAME = "report.html"
@@ -69,7 +70,15 @@ def _page(template: str, path: str | None = None, **values: Any) -> tuple[str, b
     path = path or template
     up = "../" * path.count("/")
     text = _ENVIRONMENT.get_template(template).render(
-        values, more_style="site.css", here=path, up=up, loads=_loads, word=word, command_line=command_line
+        values,
+        more_style="site.css",
+        here=path,
+        up=up,
+        loads=_loads,
+        words=WORDS,
+        uses=list(Use),
+        word=word,
+        command_line=command_line,
     )
     return path, text.encode()
 

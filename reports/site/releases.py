@@ -9,7 +9,9 @@ from packaging.version import InvalidVersion, Version
 from ..document import load
 from ..escape import printable
 from ..model.report import REPORT_NAME, Report
+from ..model.uses import Decision, decisions, hinders
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
+from .about import About, AboutError, read_about
 from .notes import Notes, read_notes
 
 
@@ -26,6 +28,17 @@ class Release:
     report: Report
     notes: Notes | None
     path: Path
+    known: About
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What a person decides by."""
+        return decisions(self.report, self.known.loss)
+
+    @property
+    def hinders(self) -> tuple[Decision, ...]:
+        """What speaks against a training run on it."""
+        return hinders(self.decisions)
 
     @property
     def about(self) -> str:
@@ -61,7 +74,11 @@ def _release(path: Path, names: tuple[str, ...]) -> Release:
         if not is_name(name):
             raise NoSiteError(f"{path}: {printable(name)!r} is no id of a clause")
     notes = path.with_name(NOTES_NAME)
-    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path)
+    try:
+        known = read_about(path.parents[1])
+    except AboutError as error:
+        raise NoSiteError(str(error)) from None
+    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path, known)
 
 
 def _newness(release: Release) -> tuple[bool, Version, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from ..model.records import CaseRecord
 from ..model.report import ClauseAccount, Report
+from ..model.uses import Word
 from ..model.verdicts import ClauseVerdict, TargetVerdict, Verdict
 from .releases import Release
 
@@ -25,6 +26,14 @@ TARGETS: Mapping[TargetVerdict, Sign] = {
     TargetVerdict.NOT_CONFORMANT: Sign("✗", "bad", "violations, and how many checks had one"),
     TargetVerdict.INCOMPLETE: Sign("?", "warn", "too little could be run to know"),
     TargetVerdict.NOT_CLAIMED: Sign("–", "faint", "the plugin has no op of the class"),
+}
+
+#: Of what people keep in a storage.
+WORDS: Mapping[Word, Sign] = {
+    Word.WORKS: Sign("✓", "good", "what TensorFlow does for it was tried, and nothing broke"),
+    Word.BREAKS: Sign("!", "warn", "something that TensorFlow does for it fails"),
+    Word.LOSES: Sign("✗", "bad", "stored files vanish or lose their content"),
+    Word.NOT_KNOWN: Sign("?", "faint", "too little was tried to say"),
 }
 
 #: Kept where it was tried, and not tried everywhere.

@@ -1,0 +1,319 @@
+"""What a person decides by: whether data sets, checkpoints, logs and models work on a target, break, or are lost.
+
+All of it follows from a report and the rules of two tables. `USES` says which clauses tell of a use, and which of them
+have to be seen kept before it works. `LOSSES` says which checks show that stored data is gone. What was not run
+never makes a use work.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from msgspec import Struct
+
+from .records import CaseRecord, CheckRecord, Ending
+from .report import Report
+from .verdicts import Verdict
+
+
+class Use(StrEnum):
+    """What people keep in a storage for TensorFlow."""
+
+    DATA_SETS = "datasets"
+    CHECKPOINTS = "checkpoints"
+    LOGS = "logs"
+    MODELS = "models"
+
+
+class Word(StrEnum):
+    """What is said of a use."""
+
+    WORKS = "works"
+    BREAKS = "breaks"
+    LOSES = "loses data"
+    NOT_KNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A clause that tells of a use. `does` is what its cases do, in words for a sentence.
+
+    Of a clause about all ops `expected` says which checks count: those that expect this.
+    """
+
+    clause: str
+    does: str
+    expected: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a use is decided. Of each group in `needs` one clause at least has to be seen kept, in all of its cases."""
+
+    rules: tuple[Rule, ...]
+    needs: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A check that shows that stored data is gone: what is expected names `data`, and what was seen lacks it."""
+
+    use: Use
+    clause: str
+    case: str
+    data: str
+    says: str
+
+
+class Mark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A loss that a person confirmed, of whose cause a report shows the broken clause and not what it does to data.
+
+    It holds only for a report in which `clause` is broken in `case`. `seen` says how it was confirmed.
+    """
+
+    use: Use
+    clause: str
+    case: str
+    says: str
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a word stands: a sentence, the case that shows it, and what a person's mark adds."""
+
+    says: str
+    clause: str
+    case: str | None = None
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is said of one use, the plainest reason first. Where it works the reasons say what was tried."""
+
+    use: Use
+    word: Word
+    reasons: tuple[Reason, ...]
+
+
+#: Whatever is kept is read.
+_READING = (
+    Rule("robustness.no-crash", "Reading a file", "read comes back"),
+    Rule("robustness.no-hang", "Reading a file", "read comes back"),
+    Rule("read.returns-the-bytes", "Reading a file"),
+)
+
+USES: Mapping[Use, Rules] = {
+    Use.DATA_SETS: Rules(
+        (
+            Rule("scenarios.records-are-read", "Reading a file of records to its end"),
+            Rule("scenarios.records-by-tensorflow", "Writing and reading TFRecord files"),
+            Rule("scenarios.streams-by-tensorflow", "Reading lines and compressed files"),
+            Rule("scenarios.shards-are-interleaved", "Reading the shards of a data set side by side"),
+            Rule("scenarios.many-readers", "Reading with many threads"),
+            Rule("scenarios.data-set-is-cached", "Caching a data set"),
+            Rule("scenarios.data-set-is-kept", "Saving and loading a data set"),
+            Rule("read.is-thread-safe", "Reading one file with several threads"),
+            Rule("get_children.names-every-entry-once", "Listing a directory"),
+            *_READING,
+        ),
+        (("scenarios.records-are-read", "scenarios.records-by-tensorflow"),),
+    ),
+    Use.CHECKPOINTS: Rules(
+        (
+            Rule("scenarios.checkpoint-is-complete", "Saving checkpoints"),
+            Rule("scenarios.state-file-is-replaced", "Replacing the file that names the latest checkpoint"),
+            Rule("scenarios.old-checkpoints-are-pruned", "Deleting old checkpoints"),
+            Rule("scenarios.checkpoints-are-managed", "Saving with CheckpointManager"),
+            Rule("scenarios.shards-are-merged", "Saving a checkpoint in parts"),
+            Rule("scenarios.killed-writer-leaves-a-checkpoint", "Restoring after the process that saves was killed"),
+            *_READING,
+        ),
+        (
+            ("scenarios.checkpoint-is-complete", "scenarios.checkpoints-are-managed"),
+            ("scenarios.state-file-is-replaced", "scenarios.checkpoints-are-managed"),
+            ("scenarios.old-checkpoints-are-pruned", "scenarios.checkpoints-are-managed"),
+        ),
+    ),
+    Use.LOGS: Rules(
+        (
+            Rule("scenarios.event-file-is-followed", "Following a file of events while it grows, as TensorBoard does,"),
+            Rule("scenarios.event-file-grows", "Asking how long a file of events is while it grows"),
+            Rule("scenarios.summaries-are-followed", "Following summaries with TensorBoard"),
+            *_READING,
+        ),
+        (("scenarios.event-file-is-followed", "scenarios.summaries-are-followed"),),
+    ),
+    Use.MODELS: Rules(
+        (
+            Rule("scenarios.saved-model-is-loaded", "Loading a SavedModel"),
+            Rule("scenarios.versions-are-polled", "Looking for new versions of a model"),
+            Rule("scenarios.model-is-served", "Saving and loading a SavedModel with an asset"),
+            Rule("scenarios.keras-model-is-kept", "Saving and loading a model of Keras"),
+            *_READING,
+        ),
+        (("scenarios.saved-model-is-loaded", "scenarios.model-is-served"),),
+    ),
+}
+
+#: What none of the four uses does is left out, such as a file that is renamed to itself.
+LOSSES: tuple[Loss, ...] = (
+    Loss(
+        Use.CHECKPOINTS,
+        "delete_recursively.deletes-everything",
+        "names/beside[delete_recursively-names]",
+        "b'stays'",
+        "Deleting the directory `ckpt-1` also deletes `ckpt-10`.",
+    ),
+    Loss(
+        Use.MODELS,
+        "delete_recursively.deletes-everything",
+        "names/beside[delete_recursively-names]",
+        "b'stays'",
+        "Deleting version `1` of a model also deletes version `10`.",
+    ),
+    Loss(
+        Use.CHECKPOINTS,
+        "rename_file.source-is-gone",
+        "names/beside[rename_file-names]",
+        "b'stays'",
+        "Renaming `ckpt-1` loses `ckpt-10`.",
+    ),
+    Loss(
+        Use.CHECKPOINTS,
+        "rename_file.error-changes-nothing",
+        "move/refused[rename_file-missing]",
+        "'target': b'",
+        "A renaming that fails because its source is missing deletes the file that was to be replaced.",
+    ),
+    Loss(
+        Use.LOGS,
+        "new_appendable_file.keeps-what-exists",
+        "write/append-to-what-exists",
+        "onetwo",
+        "Appending to a file deletes what was in it.",
+    ),
+)
+
+#: A breach of a SHOULD counts too: for who uses the storage it is a breach.
+_BROKEN = frozenset({Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED})
+#: So many characters of a value are told; the report has it all.
+_LONGEST = 80
+#: How the text of a check begins that compares a return code.
+_CODE = "code="
+#: How the text of a check goes on that only holds for what a profile claims.
+_CLAIMED = ", as the profile claims"
+_UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR})
+
+
+#: What a training run cannot do without: it reads data sets, and writes checkpoints and reads them.
+TRAINING = (Use.DATA_SETS, Use.CHECKPOINTS)
+
+
+def hinders(decided: Iterable[Decision]) -> tuple[Decision, ...]:
+    """What speaks against a training run, or keeps it from being known; nothing, where all that it needs works."""
+    return tuple(one for one in decided if one.use in TRAINING and one.word is not Word.WORKS)
+
+
+def decisions(report: Report, marks: Iterable[Mark] = ()) -> tuple[Decision, ...]:
+    """What the report says of each use; `marks` are what a person knows of the causes."""
+    marks = tuple(marks)
+    return tuple(_decision(report, use, marks) for use in Use)
+
+
+def _decision(report: Report, use: Use, marks: tuple[Mark, ...]) -> Decision:
+    lost, broken = tuple(_lost(report, use, marks)), tuple(_broken(report, USES[use]))
+    if lost or broken:
+        return Decision(use, Word.LOSES if lost else Word.BREAKS, lost + broken)
+    missing = [group for group in USES[use].needs if not any(_is_kept(report, clause) for clause in group)]
+    if missing:
+        return Decision(use, Word.NOT_KNOWN, tuple(_not_known(report, USES[use], missing)))
+    kept = (rule for rule in USES[use].rules if _is_kept(report, rule.clause))
+    return Decision(
+        use, Word.WORKS, tuple(Reason(f"{rule.does.rstrip(',')}: tried, and works.", rule.clause) for rule in kept)
+    )
+
+
+def _lost(report: Report, use: Use, marks: tuple[Mark, ...]) -> Iterator[Reason]:
+    for mark in marks:
+        if mark.use is use:
+            for case, check in _checks(report, mark.clause):
+                if case.id == mark.case and check.verdict in _BROKEN:
+                    yield Reason(mark.says, mark.clause, case.id, mark)
+                    break
+    for loss in LOSSES:
+        if loss.use is use:
+            for case, check in _checks(report, loss.clause):
+                if case.id == loss.case and _shows(check, loss.data):
+                    yield Reason(loss.says, loss.clause, case.id)
+                    break
+
+
+def _shows(check: CheckRecord, data: str) -> bool:
+    return check.verdict in _BROKEN and data in check.expected and data not in check.got
+
+
+def _broken(report: Report, rules: Rules) -> Iterator[Reason]:
+    """The plainest of what shows that a rule is broken, and of what breaks several rules only the first."""
+    shown = set()
+    for rule in rules.rules:
+        wrong = (reason for case in report.cases for reason in _wrong(rule, case))
+        reason = min(wrong, key=lambda one: len(one.says), default=None)
+        if reason is not None and (reason.clause, reason.case) not in shown:
+            shown.add((reason.clause, reason.case))
+            yield reason
+
+
+def _wrong(rule: Rule, case: CaseRecord) -> Iterator[Reason]:
+    """What went wrong in a case that is about the clause, and what a check of the clause saw elsewhere.
+
+    In a scenario whatever goes wrong counts: it is what TensorFlow does. So does an op that it needs and that does not
+    work, of which another case has the check.
+    """
+    about = rule.clause.startswith("scenarios.") and rule.clause in case.clauses
+    for check in case.checks:
+        if check.verdict in _BROKEN and (
+            about or (check.clause == rule.clause and rule.expected in (None, check.expected))
+        ):
+            yield Reason(f"{rule.does} fails: {_seen(check)}.", check.clause, case.id)
+    if about and case.ended is Ending.BLOCKED and case.reason:
+        yield Reason(f"{rule.does} cannot be done: {_cause(case)}.", rule.clause, case.id)
+
+
+def _seen(check: CheckRecord) -> str:
+    """What a check saw, in words for the end of a sentence."""
+    op, _, _ = check.clause.rpartition(".")
+    of_op = op not in ("scenarios", "robustness")
+    expected, _, _ = check.expected.partition(_CLAIMED)
+    if expected.startswith(_CODE) and check.got.startswith(_CODE):
+        got = check.got.removeprefix(_CODE)
+        return f"{op if of_op else 'an op'} answers {got}, and not {expected.removeprefix(_CODE)}"
+    wanted = f", and not {_short(expected)}" if "=" in expected else ""
+    return f"{f'{op}: ' if of_op else ''}{_short(check.got)}{wanted}"
+
+
+def _cause(case: CaseRecord) -> str:
+    """Why a case did not come to its end, in words for the end of a sentence."""
+    return _short((case.reason or "").removeprefix("blocked by ").strip())
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _is_kept(report: Report, clause: str) -> bool:
+    """Whether a clause was tried in all of its cases, and kept."""
+    verdicts = {check.verdict for _, check in _checks(report, clause)}
+    return Verdict.CONFORM in verdicts and not verdicts & (_BROKEN | _UNKNOWN)
+
+
+def _not_known(report: Report, rules: Rules, missing: Iterable[tuple[str, ...]]) -> Iterator[Reason]:
+    does = {rule.clause: rule.does.rstrip(",") for rule in rules.rules}
+    for group in missing:
+        why = next((case.reason for clause in group for case, _ in _checks(report, clause) if case.reason), None)
+        yield Reason(f"{does[group[0]]}: not tried{f', {why}' if why else ''}.", group[0])
+
+
+def _checks(report: Report, clause: str) -> Iterator[tuple[CaseRecord, CheckRecord]]:
+    return ((case, check) for case in report.cases for check in case.checks if check.clause == clause)

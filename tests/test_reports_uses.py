@@ -1,0 +1,170 @@
+"""What a person decides by: the words for data sets, checkpoints, logs and models, and why they stand."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.records import CLAUSES, HEADER, clause, record, report_of
+from tffs_conformance.reports.model.header import digest
+from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
+from tffs_conformance.reports.model.report import Report
+from tffs_conformance.reports.model.uses import LOSSES, USES, Decision, Loss, Mark, Use, Word, decisions, hinders
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.reports.plain import plain
+from tffs_conformance.suite.contract.catalogue import catalogue
+
+RULES = {rule.clause for rules in USES.values() for rule in rules.rules}
+NAMES = sorted(RULES | {loss.clause for loss in LOSSES} | {"rename_file.succeeds"})
+TOLD = CLAUSES | {name: clause("MUST", "scenarios", None) for name in NAMES}
+CONFORM, VIOLATION = Verdict.CONFORM, Verdict.VIOLATION
+
+
+def told(*cases: CaseRecord) -> Report:
+    return report_of(*cases, clauses=TOLD, suite=replace(HEADER.suite, catalogue=digest(plain(TOLD))))
+
+
+def tried(name: str, verdict: Verdict = CONFORM, number: int = 0, **more: Any) -> CaseRecord:
+    """A case of one clause, with one check."""
+    texts = ("code=OK", "code=NOT_FOUND" if verdict in (VIOLATION, Verdict.WARNING) else "code=OK")
+    return record(f"{name}/{number}", verdict, CheckRecord(name, verdict, *texts), **more)
+
+
+def everything() -> list[CaseRecord]:
+    return [tried(name) for name in sorted(RULES)]
+
+
+def of(use: Use, *cases: CaseRecord, marks: tuple[Mark, ...] = ()) -> Decision:
+    return next(one for one in decisions(told(*cases), marks) if one.use is use)
+
+
+def test_the_rules_are_of_clauses_that_there_are() -> None:
+    assert set(NAMES) <= catalogue().keys()
+    for rules in USES.values():
+        assert {name for group in rules.needs for name in group} <= {rule.clause for rule in rules.rules}
+
+
+def test_all_tried_and_kept_works() -> None:
+    assert {one.word for one in decisions(told(*everything()))} == {Word.WORKS}
+    assert hinders(decisions(told(*everything()))) == ()
+
+
+def test_nothing_tried_is_not_known() -> None:
+    found = decisions(told(tried("read.succeeds")))
+    assert {one.word for one in found} == {Word.NOT_KNOWN}
+    assert [one.use for one in hinders(found)] == [Use.DATA_SETS, Use.CHECKPOINTS]
+
+
+@pytest.mark.parametrize("use", Use)
+@pytest.mark.parametrize("verdict", [Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR])
+def test_what_is_needed_and_was_not_tried_everywhere_is_not_known(use: Use, verdict: Verdict) -> None:
+    for group in USES[use].needs:
+        others = [one for one in everything() if one.clauses[0] not in group]
+        kept = [tried(name, number=1) for name in group]
+        untried = [tried(name, verdict, reason="no service") for name in group]
+        decision = of(use, *others, *kept, *untried)
+        assert decision.word is Word.NOT_KNOWN
+        assert any("not tried, no service" in reason.says for reason in decision.reasons)
+        # Another way to try the same is enough.
+        assert of(use, *others, *kept, *untried[:-1]).word is Word.WORKS
+
+
+@pytest.mark.parametrize("verdict", [VIOLATION, Verdict.WARNING, Verdict.WAIVED])
+@pytest.mark.parametrize(("use", "name"), [(u, r.clause) for u, rules in USES.items() for r in rules.rules])
+def test_what_a_use_does_and_fails_breaks_it(use: Use, name: str, verdict: Verdict) -> None:
+    rule = next(one for one in USES[use].rules if one.clause == name)
+    check = CheckRecord(name, verdict, rule.expected or "code=OK", "code=NOT_FOUND")
+    decision = of(use, *everything(), record("bad/0", verdict, check))
+    assert (decision.word, decision.reasons[0].case) == (Word.BREAKS, "bad/0")
+    assert decision.reasons[0].says.startswith(rule.does)
+
+
+def test_another_op_that_dies_breaks_no_reading() -> None:
+    for got, word in (("read comes back", Word.BREAKS), ("copy_file comes back", Word.WORKS)):
+        died = record("bad/0", VIOLATION, CheckRecord("robustness.no-crash", VIOLATION, got, "signal 11"))
+        assert of(Use.LOGS, *everything(), died).word is word
+
+
+def test_whatever_goes_wrong_in_a_scenario_breaks_it() -> None:
+    name = "scenarios.old-checkpoints-are-pruned"
+    wrong = CheckRecord("read.succeeds", VIOLATION, "code=OK", "code=INTERNAL")
+    decision = of(Use.CHECKPOINTS, *everything(), record("prune/1", VIOLATION, wrong, clauses=(name,)))
+    assert decision.word is Word.BREAKS
+    assert decision.reasons[0].says == "Deleting old checkpoints fails: read answers INTERNAL, and not OK."
+    elsewhere = record("prune/1", VIOLATION, wrong, clauses=("read.succeeds",))
+    assert of(Use.CHECKPOINTS, *everything(), elsewhere).word is Word.WORKS
+
+
+def test_an_op_that_a_scenario_needs_and_that_does_not_work_breaks_it() -> None:
+    name = "scenarios.event-file-is-followed"
+    for ended, word in ((Ending.BLOCKED, Word.BREAKS), (Ending.UNABLE, Word.NOT_KNOWN)):
+        case = tried(name, Verdict.NOT_RUN, ended=ended, reason="blocked by append: it hung 2 times")
+        others = [one for one in everything() if one.clauses[0] not in USES[Use.LOGS].needs[0]]
+        decision = of(Use.LOGS, *others, case)
+        assert decision.word is word
+    assert "not tried, blocked by append: it hung 2 times" in decision.reasons[0].says
+
+
+def test_one_breach_is_told_once_and_the_plainest_first() -> None:
+    names = ("scenarios.event-file-is-followed", "scenarios.event-file-grows")
+    checks = [CheckRecord(names[0], VIOLATION, "size=1", f"size={'2' * length}") for length in (9, 3)]
+    decision = of(Use.LOGS, record("event/0", VIOLATION, *checks, clauses=names))
+    assert [reason.says for reason in decision.reasons] == [
+        f"{USES[Use.LOGS].rules[0].does} fails: size=222, and not size=1."
+    ]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.use}-{loss.clause}")
+def test_a_loss_is_told_where_the_data_is_gone_and_nowhere_else(loss: Loss) -> None:
+    def seen(name: str, got: str, verdict: Verdict = VIOLATION) -> Word:
+        check = CheckRecord(loss.clause, verdict, f"tree has {{{loss.data}}}", got)
+        return of(loss.use, *everything(), record(name, verdict, check)).word
+
+    assert seen(loss.case, "tree has {}") is Word.LOSES
+    assert seen(loss.case, f"tree has {{{loss.data}, 'more': None}}") is not Word.LOSES
+    assert seen(loss.case + "-", "tree has {}") is not Word.LOSES
+    assert seen(loss.case, "tree has {}", Verdict.NOT_RUN) is not Word.LOSES
+
+
+def test_a_refusal_is_no_loss() -> None:
+    """The file beside it may be there still: no return code shows that it is gone."""
+    for loss in LOSSES:
+        check = CheckRecord(loss.clause, VIOLATION, "code=OK", "code=FAILED_PRECONDITION")
+        assert of(loss.use, *everything(), record(loss.case, VIOLATION, check)).word is not Word.LOSES
+
+
+MARK = Mark(use=Use.MODELS, clause="rename_file.succeeds", case="names/x", says="It loses `a`.", seen="By a log.")
+
+
+def test_what_a_person_marked_holds_as_long_as_the_report_shows_its_cause() -> None:
+    def with_mark(name: str, verdict: Verdict) -> Decision:
+        case = record(name, verdict, CheckRecord(MARK.clause, verdict, "code=OK", "code=X"))
+        return of(MARK.use, *everything(), case, marks=(MARK,))
+
+    decision = with_mark("names/x", VIOLATION)
+    assert (decision.word, decision.reasons[0].says, decision.reasons[0].mark) == (Word.LOSES, MARK.says, MARK)
+    assert with_mark("names/x", CONFORM).word is Word.WORKS
+    assert with_mark("names/y", VIOLATION).word is Word.WORKS
+    broken = record("names/x", VIOLATION, CheckRecord(MARK.clause, VIOLATION, "code=OK", "code=X"))
+    assert of(Use.LOGS, *everything(), broken, marks=(MARK,)).word is Word.WORKS
+    # What breaks as well stands behind what is lost.
+    also = of(MARK.use, *everything(), broken, tried("scenarios.saved-model-is-loaded", VIOLATION, 1), marks=(MARK,))
+    assert (also.word, [reason.mark for reason in also.reasons]) == (Word.LOSES, [MARK, None])
+
+
+ORDER = [Word.WORKS, Word.NOT_KNOWN, Word.BREAKS, Word.LOSES]
+
+
+@given(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(Verdict)), max_size=12), st.sampled_from(NAMES))
+def test_a_breach_more_makes_no_word_better(made: list[tuple[str, Verdict]], name: str) -> None:
+    cases = [tried(one, verdict, number) for number, (one, verdict) in enumerate(made)]
+    more = tried(name, VIOLATION, len(cases))
+    for before, after in zip(decisions(told(*cases)), decisions(told(*cases, more)), strict=True):
+        assert ORDER.index(after.word) >= ORDER.index(before.word)
+        assert after.reasons
+        if after.word is Word.WORKS:
+            assert not {one for one, verdict in made if verdict is VIOLATION} & {
+                rule.clause for rule in USES[after.use].rules if rule.expected is None
+            }
