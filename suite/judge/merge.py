@@ -17,8 +17,8 @@ from ...reports.escape import printable
 from ...reports.model.claims import StatedClaim
 from ...reports.model.header import Header, SuiteFacts
 from ...reports.model.records import CaseRecord
+from ...reports.model.repeats import breaches, is_worse, united
 from ...reports.model.report import Report
-from ...reports.model.verdicts import Verdict, worst
 from ...reports.model.waivers import Entry, Waiver, WaiverState
 from .course import is_as_asked
 from .differences import facts
@@ -26,8 +26,6 @@ from .reports import build
 
 #: What parts may have differently: each runs on its own machine, and leaves out what the others do.
 _OWN = ("left out", "python", "platform")
-#: What is wrong, accepted or not.
-BREACHES = (Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED)
 #: What of a command is about a machine.
 _PLACES = ("--plugin=", "--plugin-profile=", "--root=", "--backing=", "--host-command=")
 
@@ -71,7 +69,7 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
                 if before.verdict is not case.verdict or breaches(before) != breaches(case):
                     differing[case.id] = None
                 kept, place = cases[case.id]
-                cases[case.id] = (united(before, case), path.parent if _is_worse(case, kept) else place)
+                cases[case.id] = (united(before, case), path.parent if is_worse(case, kept) else place)
                 continue
             cases[case.id] = (case, path.parent)
     reports = [part for _, part in headers]
@@ -92,23 +90,6 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
         costs=next((part.costs for part in reports if part.costs is not None), None),
     )
     return Merged(report, tuple(repeated), tuple(differing), {name: place for name, (_, place) in cases.items()})
-
-
-def breaches(case: CaseRecord) -> set[tuple[str, str, Verdict]]:
-    """What a case found wrong: clause, what was got, and the verdict."""
-    return {(check.clause, check.got, check.verdict) for check in case.checks if check.verdict in BREACHES}
-
-
-def united(one: CaseRecord, other: CaseRecord) -> CaseRecord:
-    """A case that ran twice: as it ended worse, the first of the same, with what the other one found wrong as well."""
-    worse, better = (other, one) if _is_worse(other, one) else (one, other)
-    known = breaches(worse)
-    more = [c for c in better.checks if c.verdict in BREACHES and (c.clause, c.got, c.verdict) not in known]
-    return replace(worse, checks=(*worse.checks, *more)) if more else worse
-
-
-def _is_worse(one: CaseRecord, other: CaseRecord) -> bool:
-    return worst((other.verdict, one.verdict)) is not other.verdict
 
 
 def _agree(first: tuple[Path, Report], other: tuple[Path, Report]) -> None:
