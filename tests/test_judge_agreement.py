@@ -194,6 +194,28 @@ def all_shards_are_the_whole(data: st.DataObject) -> None:
     assert found == report(cases, entries=entries, duration=3)
 
 
+def parts_are_merged_in_any_order(data: st.DataObject) -> None:
+    """Also where a waiver expired between them: it is over in all of them, and whole cases are found in several."""
+    cases, given_entries = data.draw(RUNS.filter(len)), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
+    entries = waivers.counted(given_entries, [case.id for case in cases], [])
+    later = [replace(entry, expired=entry.expired or data.draw(YES_OR_NO)) for entry in entries]
+    shards = ([case for case in cases if data.draw(YES_OR_NO)], [case for case in cases if data.draw(YES_OR_NO)])
+    parts = [
+        report(shard, left_out="a shard", entries=those)
+        for shard, those in zip(shards, data.draw(st.permutations([entries, later])), strict=True)
+    ]
+    known = merge.Suite(
+        lambda *_: "a shard",
+        lambda _, all_entries: waivers.counted(all_entries, [case.id for case in cases], []),
+    )
+    found = [
+        merge.merge(((Path(f"{number}/report.json"), one) for number, one in enumerate(each)), known).report
+        for each in (parts, parts[::-1])
+    ]
+    seen = [case for case in cases if case in shards[0] or case in shards[1]]
+    assert found == 2 * [report(seen, left_out="a shard", entries=later, duration=2)]
+
+
 def a_waiver_changes_what_it_names(data: st.DataObject) -> None:
     """Each violation that an entry fits, and no other check, case or class."""
     cases, given_entries = data.draw(RUNS), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
@@ -331,6 +353,7 @@ Property = Callable[[st.DataObject], None]
 PROPERTIES: tuple[Property, ...] = (
     a_report_is_its_own_baseline,
     all_shards_are_the_whole,
+    parts_are_merged_in_any_order,
     a_waiver_changes_what_it_names,
     what_is_left_out_makes_nothing_better,
     what_is_not_run_any_more_makes_nothing_better,
@@ -372,6 +395,10 @@ def of_all_tiers(case: CaseRecord, then: Report, now: Report) -> bool:
 
 def without_waivers(*given: Any) -> Any:
     return replace(_HEADER(*given), waivers=())
+
+
+def as_the_first_has_it(parts: Sequence[Report], *given: Any) -> Any:
+    return replace(_HEADER(parts, *given), waivers=_HEADER(parts[:1], *given).waivers)
 
 
 def the_first(verdicts: Iterable[Verdict]) -> Verdict:
@@ -417,6 +444,8 @@ MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
     (all_shards_are_the_whole, merge, "header_of", without_waivers),
     (all_shards_are_the_whole, merge, "build", lambda header, cases, **more: reports.build(
         header, list(cases)[1:], **more)),
+    (parts_are_merged_in_any_order, merge, "header_of", as_the_first_has_it),
+    (parts_are_merged_in_any_order, merge, "as_seen", lambda case: case),
     (a_waiver_changes_what_it_names, waivers, "waived", whole_cases),
     (a_waiver_changes_what_it_names, waivers, "waived", where_violations_stand_alone),
     (a_waiver_changes_what_it_names, waivers, "is_known", lambda _: True),

@@ -23,6 +23,7 @@ from ...reports.model.waivers import Entry, Waiver, WaiverState
 from .course import is_as_asked
 from .differences import facts
 from .reports import build
+from .waivers import as_seen, waived
 
 #: What parts may have differently: each runs on its own machine, and leaves out what the others do.
 _OWN = ("left out", "python", "platform")
@@ -81,9 +82,11 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
         texts = (str(part.left_out) for part in reports if not is_as_asked(part.left_out))
         left_out = "; ".join((*_all(texts), str(left_out)))
     durations = [part.suite.duration for part in reports]
+    header = header_of(reports, () if left_out is None else options, suite.counted)
     report = build(
-        header_of(reports, () if left_out is None else options, suite.counted),
-        (case for case, _ in cases.values()),
+        header,
+        # An entry that is over in one part waived something in another.
+        (waived(as_seen(case), header.waivers) for case, _ in cases.values()),
         duration=None if None in durations else round(sum(filter(None, durations)), 3),
         left_out=left_out,
         services=next((part.services for part in reports if part.services is not None), None),
@@ -117,7 +120,10 @@ def _said(report: Report) -> dict[str, str]:
 def header_of(
     reports: Sequence[Report], selection: tuple[str, ...], counted: Callable[[SuiteFacts, list[Waiver]], list[Waiver]]
 ) -> Header:
-    """The header of the parts: that of the first, with what the others have differently."""
+    """The header of the parts: that of the first, with what the others have differently.
+
+    An entry that expired before any of them is over for all.
+    """
     first = reports[0]
     return Header(
         contract=first.contract,
@@ -138,12 +144,12 @@ def header_of(
                 first.suite,
                 [
                     Waiver(
-                        **{key: getattr(entry, key) for key in Entry.__struct_fields__},
-                        expired=entry.state is WaiverState.EXPIRED,
+                        **{key: getattr(said[0], key) for key in Entry.__struct_fields__},
+                        expired=any(entry.state is WaiverState.EXPIRED for entry in said),
                         # As long as nobody counts them there may be others.
                         cases=sys.maxsize,
                     )
-                    for entry in first.waivers
+                    for said in zip(*(part.waivers for part in reports), strict=True)
                 ],
             )
         ),
