@@ -27,7 +27,18 @@ from tffs_conformance.reports.model.verdicts import JUDGED, ClauseVerdict, Targe
 from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.engine.marks import TIERS
-from tffs_conformance.suite.judge import again, compare, course, exit_code, gate, merge, reports, targets, tried, waivers
+from tffs_conformance.suite.judge import (
+    again,
+    compare,
+    course,
+    exit_code,
+    gate,
+    merge,
+    reports,
+    targets,
+    tried,
+    waivers,
+)
 from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.gate import Baseline, GateResult
 
@@ -270,6 +281,25 @@ def what_is_left_out_makes_nothing_better(data: st.DataObject) -> None:
         assert exit_code.exit_code({"it": part}, now, (), gates, False) == exit_code.FAILED
 
 
+def what_is_asked_for_is_held_to_as_much_as_a_whole_run(data: st.DataObject) -> None:
+    """Whatever cases are left out as a user asks for it: those that remain come to what they are as a whole tier."""
+    left = data.draw(RUNS.filter(len))
+    of = (*left, record("more", Verdict.CONFORM))
+    whole, part = report(left), selected(left, of)
+    # Who selects cases of SHOULD clauses alone asked for no others.
+    assume(whole.executed.must)
+    expected = exit_code.exit_code({"it": whole}, way(left, left), (), {}, False)
+    assert exit_code.exit_code({"it": part}, way(left, of), (), {}, False) == expected
+    assert part.verdict not in PASSED
+    assert all(name in part.reason for name in few_open(whole) if part.verdict is TargetVerdict.INCOMPLETE)
+
+
+def few_open(whole: Report) -> list[str]:
+    """The first clauses by name of which a whole run does not know enough, where nothing else decides its verdict."""
+    names = [name for name in sorted(CLAUSES) if CLAUSES[name].level == "MUST" and whole.clauses[name].counts.not_run]
+    return [] if whole.counts.violation or whole.counts.error else names[: targets.NAMED]
+
+
 def what_is_not_run_any_more_makes_nothing_better(data: st.DataObject) -> None:
     """Of a case with a MUST clause, which a baseline knows to be kept: what passes without it passes with it.
 
@@ -366,6 +396,7 @@ PROPERTIES: tuple[Property, ...] = (
     judged_again_nothing_is_unneeded_that_was_not,
     a_waiver_changes_what_it_names,
     what_is_left_out_makes_nothing_better,
+    what_is_asked_for_is_held_to_as_much_as_a_whole_run,
     what_is_not_run_any_more_makes_nothing_better,
     who_is_mended_passes,
     the_gate_the_command_and_the_exit_code_agree,
@@ -467,6 +498,8 @@ MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
     (a_waiver_changes_what_it_names, waivers, "is_known", lambda _: True),
     (what_is_left_out_makes_nothing_better, reports, "judge_class", whatever_was_left_out),
     (what_is_left_out_makes_nothing_better, gate, "is_as_asked", lambda _: True),
+    (what_is_asked_for_is_held_to_as_much_as_a_whole_run, exit_code, "leaves_open", lambda _: False),
+    (what_is_asked_for_is_held_to_as_much_as_a_whole_run, targets, "_open", lambda _: ""),
     (what_is_not_run_any_more_makes_nothing_better, compare, "_is_newly_not_run", lambda _: False),
     (what_is_not_run_any_more_makes_nothing_better, reports, "judge_class", whatever_was_not_run),
     (who_is_mended_passes, compare, "tried", by_what_was_broken),
