@@ -18,10 +18,10 @@ from .model.costs import Costs
 from .model.header import Header
 from .model.records import CaseRecord
 from .model.redaction import Redaction
+from .model.repeats import united
 from .model.report import REPORT_NAME
 from .model.services import Figures
 from .model.tally import Roll
-from .model.verdicts import Verdict, worst
 from .plain import dumps, parse, plain, typed
 
 Format = Literal["tffs-conformance/journal/2"]
@@ -80,7 +80,7 @@ class Journal:
         self.path = path
         self._file = draft.open("wb", buffering=0)
         self._roll = Roll(clauses, path)
-        self._verdicts: dict[str, Verdict] = {}
+        self._records: dict[str, CaseRecord] = {}
         self._redaction = redaction
 
     @classmethod
@@ -108,21 +108,21 @@ class Journal:
         OSError.
         """
         self._roll.enter(record)
-        self._line(CaseLine(case=self._redaction.record(record)))
-        self._verdicts[record.id] = record.verdict
+        self._keep(CaseLine(case=self._redaction.record(record)))
 
     def case_again(self, record: CaseRecord) -> None:
         """Write down a case that ended, and that may have ended before: what counts is the worst that was seen.
 
-        Raises UndeclaredClauseError and OSError.
+        Whatever was wrong in any stays. Raises UndeclaredClauseError and OSError.
         """
-        before = self._verdicts.get(record.id)
+        before = self._records.get(record.id)
         if before is None:
             self.case(record)
-        elif worst((before, record.verdict)) is not before:
-            self._roll.known(record)
-            self._line(CaseLine(case=self._redaction.record(record), again=True))
-            self._verdicts[record.id] = record.verdict
+            return
+        self._roll.known(record)
+        now = united(before, self._redaction.record(record))
+        if now is not before:
+            self._keep(CaseLine(case=now, again=True))
 
     def close(
         self, *, duration: float, left_out: str | None, services: Figures | None = None, costs: Costs | None = None
@@ -136,10 +136,14 @@ class Journal:
             services = replace(services, failure=self._redaction.optional(services.failure))
         costs = costs and costs.without_secrets(self._redaction)
         self.footer = Footer(
-            cases=len(self._verdicts), duration=round(duration, 3), left_out=left_out, services=services, costs=costs
+            cases=len(self._records), duration=round(duration, 3), left_out=left_out, services=services, costs=costs
         )
         with self._file:
             self._line(FooterLine(footer=self.footer))
+
+    def _keep(self, line: CaseLine) -> None:
+        self._line(line)
+        self._records[line.case.id] = line.case
 
     def _line(self, record: Struct) -> None:
         line = memoryview(dumps(plain(record)).encode("ascii") + b"\n")

@@ -63,6 +63,18 @@ def test_where_nothing_was_judged_nobody_passes() -> None:
     assert code(report(KEPT, WAITING, left_out="a part"), course=SELECTED) == 0
 
 
+def test_what_a_must_clause_leaves_open_fails_a_selection_as_a_whole_run() -> None:
+    """Nothing is known of it in either, and whoever leaves out another case asked for no less of this one."""
+    open_ = case("c", clauses=("read.succeeds",), verdict=Verdict.NOT_RUN, reason="x")
+    assert code(report(KEPT, open_)) == 1
+    part = report(KEPT, open_, left_out="only a selection was run: -k read")
+    assert part.reason == "only a selection was run: -k read; 1 MUST clause not run in a case: read.succeeds"
+    assert part.classes["read"].reason == part.reason
+    assert code(part, course=SELECTED) == 1
+    lacking = case("c", clauses=("read.succeeds",), verdict=Verdict.ABSENT, reason="x")
+    assert code(report(KEPT, lacking, left_out="a part"), course=SELECTED) == 0
+
+
 def test_an_error_fails_the_run_and_more_where_it_is_asked_for() -> None:
     error = case("e", clauses=("read.hint",), verdict=Verdict.ERROR, reason="KeyError")
     assert code(report(KEPT, error, left_out="a part"), course=SELECTED) == 1

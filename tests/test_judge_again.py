@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.commands import output_of
-from tests.records import HEADER, record
+from tests.records import HEADER, record, waiver
 from tests.test_judge_cases import evidence
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.model.header import digest
@@ -50,6 +50,22 @@ def report(*seen: Evidence) -> Report:
 def test_a_report_of_today_judges_to_itself(seen: list[Evidence]) -> None:
     found = report(*seen)
     assert again(found) == found
+
+
+@pytest.mark.parametrize("left_out", [None, "only a selection was run: -k x"], ids=["a smaller tier", "a selection"])
+def test_a_waiver_whose_case_never_ran_stays_not_judged(left_out: str | None) -> None:
+    kept, broken = (
+        record(f"a/{name}", verdict, CheckRecord("read.succeeds", verdict, "code=OK", got))
+        for name, verdict, got in (("kept", Verdict.CONFORM, "code=OK"), ("broken", Verdict.VIOLATION, "code=UNKNOWN"))
+    )
+    header = replace(TODAY, waivers=(waiver(case="a/*", fingerprint="code=UNKNOWN", cases=2),))
+    then = build(header, [kept], duration=1, left_out=left_out)
+    assert [entry.state for entry in (*then.waivers, *again(then).waivers)] == ["not judged", "not judged"]
+    # Judged again as often as one likes it is what it was, and where all of its cases ran it is known to be unneeded.
+    assert again(again(then)) == again(then)
+    mended = replace(broken, checks=kept.checks, verdict=Verdict.CONFORM)
+    then = build(header, [kept, mended], duration=1, left_out=left_out)
+    assert [entry.state for entry in (*then.waivers, *again(then).waivers)] == ["unneeded", "unneeded"]
 
 
 def said(*arguments: str | Path, code: int = 0) -> str:

@@ -27,7 +27,18 @@ from tffs_conformance.reports.model.verdicts import JUDGED, ClauseVerdict, Targe
 from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.engine.marks import TIERS
-from tffs_conformance.suite.judge import compare, course, exit_code, gate, merge, reports, targets, tried, waivers
+from tffs_conformance.suite.judge import (
+    again,
+    compare,
+    course,
+    exit_code,
+    gate,
+    merge,
+    reports,
+    targets,
+    tried,
+    waivers,
+)
 from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.gate import Baseline, GateResult
 
@@ -194,6 +205,37 @@ def all_shards_are_the_whole(data: st.DataObject) -> None:
     assert found == report(cases, entries=entries, duration=3)
 
 
+def parts_are_merged_in_any_order(data: st.DataObject) -> None:
+    """Also where a waiver expired between them: it is over in all of them, and whole cases are found in several."""
+    cases, given_entries = data.draw(RUNS.filter(len)), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
+    entries = waivers.counted(given_entries, [case.id for case in cases], [])
+    later = [replace(entry, expired=entry.expired or data.draw(YES_OR_NO)) for entry in entries]
+    shards = ([case for case in cases if data.draw(YES_OR_NO)], [case for case in cases if data.draw(YES_OR_NO)])
+    parts = [
+        report(shard, left_out="a shard", entries=those)
+        for shard, those in zip(shards, data.draw(st.permutations([entries, later])), strict=True)
+    ]
+    known = merge.Suite(
+        lambda *_: "a shard",
+        lambda _, all_entries: waivers.counted(all_entries, [case.id for case in cases], []),
+    )
+    found = [
+        merge.merge(((Path(f"{number}/report.json"), one) for number, one in enumerate(each)), known).report
+        for each in (parts, parts[::-1])
+    ]
+    seen = [case for case in cases if case in shards[0] or case in shards[1]]
+    assert found == 2 * [report(seen, left_out="a shard", entries=later, duration=2)]
+
+
+def judged_again_nothing_is_unneeded_that_was_not(data: st.DataObject) -> None:
+    """Of a report that has a part of the cases that an entry fits: nobody knows more of the others than then."""
+    cases, given_entries = data.draw(RUNS), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
+    entries = waivers.counted(given_entries, CASES, [])
+    part = [case for case in cases if data.draw(YES_OR_NO)]
+    for then in (report(part, tier="smoke", entries=entries), report(part, left_out="a part", entries=entries)):
+        assert [account.state for account in again.again(then).waivers] == [account.state for account in then.waivers]
+
+
 def a_waiver_changes_what_it_names(data: st.DataObject) -> None:
     """Each violation that an entry fits, and no other check, case or class."""
     cases, given_entries = data.draw(RUNS), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
@@ -237,6 +279,25 @@ def what_is_left_out_makes_nothing_better(data: st.DataObject) -> None:
     assert held(then, part).reasons
     for gates in ({}, {"it": held(then, part)}):
         assert exit_code.exit_code({"it": part}, now, (), gates, False) == exit_code.FAILED
+
+
+def what_is_asked_for_is_held_to_as_much_as_a_whole_run(data: st.DataObject) -> None:
+    """Whatever cases are left out as a user asks for it: those that remain come to what they are as a whole tier."""
+    left = data.draw(RUNS.filter(len))
+    of = (*left, record("more", Verdict.CONFORM))
+    whole, part = report(left), selected(left, of)
+    # Who selects cases of SHOULD clauses alone asked for no others.
+    assume(whole.executed.must)
+    expected = exit_code.exit_code({"it": whole}, way(left, left), (), {}, False)
+    assert exit_code.exit_code({"it": part}, way(left, of), (), {}, False) == expected
+    assert part.verdict not in PASSED
+    assert all(name in part.reason for name in few_open(whole) if part.verdict is TargetVerdict.INCOMPLETE)
+
+
+def few_open(whole: Report) -> list[str]:
+    """The first clauses by name of which a whole run does not know enough, where nothing else decides its verdict."""
+    names = [name for name in sorted(CLAUSES) if CLAUSES[name].level == "MUST" and whole.clauses[name].counts.not_run]
+    return [] if whole.counts.violation or whole.counts.error else names[: targets.NAMED]
 
 
 def what_is_not_run_any_more_makes_nothing_better(data: st.DataObject) -> None:
@@ -331,8 +392,11 @@ Property = Callable[[st.DataObject], None]
 PROPERTIES: tuple[Property, ...] = (
     a_report_is_its_own_baseline,
     all_shards_are_the_whole,
+    parts_are_merged_in_any_order,
+    judged_again_nothing_is_unneeded_that_was_not,
     a_waiver_changes_what_it_names,
     what_is_left_out_makes_nothing_better,
+    what_is_asked_for_is_held_to_as_much_as_a_whole_run,
     what_is_not_run_any_more_makes_nothing_better,
     who_is_mended_passes,
     the_gate_the_command_and_the_exit_code_agree,
@@ -372,6 +436,15 @@ def of_all_tiers(case: CaseRecord, then: Report, now: Report) -> bool:
 
 def without_waivers(*given: Any) -> Any:
     return replace(_HEADER(*given), waivers=())
+
+
+def as_the_first_has_it(parts: Sequence[Report], *given: Any) -> Any:
+    return replace(_HEADER(parts, *given), waivers=_HEADER(parts[:1], *given).waivers)
+
+
+def as_all_of_them_ran(parts: Sequence[Report], *given: Any) -> Any:
+    header = _HEADER(parts, *given)
+    return replace(header, waivers=tuple(replace(entry, cases=0) for entry in header.waivers))
 
 
 def the_first(verdicts: Iterable[Verdict]) -> Verdict:
@@ -417,11 +490,16 @@ MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
     (all_shards_are_the_whole, merge, "header_of", without_waivers),
     (all_shards_are_the_whole, merge, "build", lambda header, cases, **more: reports.build(
         header, list(cases)[1:], **more)),
+    (parts_are_merged_in_any_order, merge, "header_of", as_the_first_has_it),
+    (parts_are_merged_in_any_order, merge, "as_seen", lambda case: case),
+    (judged_again_nothing_is_unneeded_that_was_not, again, "header_of", as_all_of_them_ran),
     (a_waiver_changes_what_it_names, waivers, "waived", whole_cases),
     (a_waiver_changes_what_it_names, waivers, "waived", where_violations_stand_alone),
     (a_waiver_changes_what_it_names, waivers, "is_known", lambda _: True),
     (what_is_left_out_makes_nothing_better, reports, "judge_class", whatever_was_left_out),
     (what_is_left_out_makes_nothing_better, gate, "is_as_asked", lambda _: True),
+    (what_is_asked_for_is_held_to_as_much_as_a_whole_run, exit_code, "leaves_open", lambda _: False),
+    (what_is_asked_for_is_held_to_as_much_as_a_whole_run, targets, "_open", lambda _: ""),
     (what_is_not_run_any_more_makes_nothing_better, compare, "_is_newly_not_run", lambda _: False),
     (what_is_not_run_any_more_makes_nothing_better, reports, "judge_class", whatever_was_not_run),
     (who_is_mended_passes, compare, "tried", by_what_was_broken),

@@ -24,6 +24,7 @@ from tffs_conformance.run.collection import Wanted
 from tffs_conformance.suite.engine.marks import CALLS, TIERS
 from tffs_conformance.suite.judge.merge import Merged, Suite, merge
 from tffs_conformance.suite.judge.reports import build
+from tffs_conformance.suite.judge.waivers import waived
 
 ALL = (*GOOD, case("read/b", ("read.hint", "warning")), broken("read/c"))
 CLAIM = StatedClaim(name="append", value=True, text="it appends", supported=True, clauses=("read.succeeds",))
@@ -55,8 +56,10 @@ def merged(*parts: Report, cases: int = 2) -> Merged:
 
 
 def test_parts_are_the_report_of_one_run() -> None:
-    whole = part(*ALL, left_out=None, claims=(CLAIM,), waivers=(WAIVER,))
-    parts = (part(one, selection=f"--shard={one.id}", claims=(CLAIM,), waivers=(WAIVER,)) for one in reversed(ALL))
+    ended = [waived(one, [WAIVER]) for one in ALL]
+    whole = part(*ended, left_out=None, claims=(CLAIM,), waivers=(WAIVER,))
+    assert whole.waivers[0].state is WaiverState.USED
+    parts = (part(one, selection=f"--shard={one.id}", claims=(CLAIM,), waivers=(WAIVER,)) for one in reversed(ended))
     found = merged(*parts)
     assert (found.repeated, found.differing) == ((), ())
     assert replace(found.report, suite=replace(found.report.suite, duration=1.5)) == whole
@@ -154,6 +157,20 @@ def test_waivers_are_judged_by_all_cases() -> None:
     assert expired.report.waivers[0].state is WaiverState.EXPIRED
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("again", [(), (broken("read/b"),)], ids=["parts", "a case in both"])
+def test_a_waiver_that_expired_between_two_parts_is_over(again: tuple[CaseRecord, ...], turned: bool) -> None:
+    over = replace(WAIVER, expired=True)
+    before, after = (
+        part(*(waived(one, [entry]) for one in cases), waivers=(entry,))
+        for entry, cases in ((WAIVER, (broken("read/b"),)), (over, (*GOOD, *again)))
+    )
+    assert (before.counts.waived, after.counts.waived) == (1, 0)
+    found = merged(*([after, before] if turned else [before, after])).report
+    assert found.waivers[0].state is WaiverState.EXPIRED
+    assert (found.verdict, found.counts.violation, found.counts.waived) == ("not conformant", 1, 0)
+
+
 OTHER_CLAUSES = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
 
 
@@ -203,7 +220,8 @@ def test_reports_and_journals_of_another_suite_are_merged(tmp_path: Path) -> Non
     journal.case(broken("read/b"))
     journal.case_again(ERROR)
     output = merging(tmp_path, one, tmp_path / "killed" / JOURNAL_NAME)
-    assert "not conformant" not in output
+    # An error takes no violation away, in a journal as in parts.
+    assert "not conformant: 1 violation" in output
     assert "2 cases of 2 parts written: " in output
     found = load(tmp_path / "out" / REPORT_NAME)
     assert found.left_out

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.records import GOOD, HEADER, case, report_of
+from tests.records import GOOD, HEADER, broken, case, report_of
 from tffs_conformance.reports.document import load, render, write
 from tffs_conformance.reports.errors import (
     DuplicateCaseError,
@@ -20,6 +20,7 @@ from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.reports.model.report import REPORT_NAME
 from tffs_conformance.reports.model.services import Figure, Figures
+from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.suite.judge.reports import finish, recover
 
 HOSTILE = case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff\n{")
@@ -239,6 +240,28 @@ def test_of_a_case_that_ran_again_the_worst_counts(
     assert [each.verdict for each in found.cases] == [counts]
     told = [json.loads(line) for line in lines(run.path)[1:-1]]
     assert [line.keys() for line in told] == [{"case"}, {"case", "again"}][:written]
+
+
+ODD = broken("read/a", about="stat.odd")
+FLAW = broken("read/a")
+TROUBLE = case("read/a", clauses=("read.hint",), verdict=Verdict.ERROR, reason="KeyError")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("pair", [(FLAW, ODD), (FLAW, TROUBLE), (broken("read/a", "code=OK"), FLAW)])
+def test_what_was_wrong_in_any_run_of_a_case_stays(
+    tmp_path: Path, pair: tuple[CaseRecord, CaseRecord], turned: bool
+) -> None:
+    """As where the two are parts that are merged: none of its breaches is lost, whichever was first."""
+    run = Journal.open(tmp_path, HEADER)
+    for one in reversed(pair) if turned else pair:
+        run.case_again(one)
+    # What is known already is not written once more.
+    run.case_again(pair[0])
+    assert len(lines(run.path)) == 3
+    (found,) = finish(run, duration=1, left_out=None).cases
+    assert set(found.checks) == {*pair[0].checks, *pair[1].checks}
+    assert found.verdict is worst(one.verdict for one in pair)
 
 
 def test_a_journal_of_another_version_is_no_journal(tmp_path: Path) -> None:

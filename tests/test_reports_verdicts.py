@@ -110,7 +110,7 @@ def test_who_keeps_the_rest_is_not_known_to_keep_what_could_not_be_run() -> None
     [
         (counts(violation=1), None, TargetVerdict.NOT_CONFORMANT, "1 violation"),
         (counts(error=1), None, TargetVerdict.INCOMPLETE, "1 error"),
-        (counts(), "interrupted", TargetVerdict.INCOMPLETE, "interrupted"),
+        (counts(), "interrupted", TargetVerdict.INCOMPLETE, "interrupted; 1 MUST clause not run in a case: a"),
     ],
 )
 def test_what_was_not_run_hides_nothing_worse(

@@ -1,11 +1,14 @@
 """A report judged again: today's rules and today's clauses on what a run saw then."""
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from ...reports.model.header import digest
 from ...reports.model.records import CaseRecord, CheckRecord
 from ...reports.model.report import Report
 from ...reports.model.verdicts import JUDGED, Verdict, worst
+from ...reports.model.waivers import Waiver, WaiverAccount, WaiverState
 from ...reports.plain import plain
 from ..contract.catalogue import CONTRACT_VERSION, catalogue, for_report
 from ..contract.claims import Claims, UnknownClaimError
@@ -14,13 +17,12 @@ from .cases import completed, told_apart
 from .evidence import Statement
 from .merge import header_of
 from .reports import build, facts_of
-from .waivers import counted, waived
+from .waivers import waived
 
 
 def again(report: Report) -> Report:
     """The report with today's verdicts. A clause that the catalogue has no more is as it was."""
-    ids = [case.id for case in report.cases]
-    header = header_of([report], report.suite.selection, lambda _, entries: counted(entries, ids, ()))
+    header = header_of([report], report.suite.selection, lambda _, entries: _counted(entries, report.waivers))
     gone = {name: facts_of(account) for name, account in report.clauses.items() if name not in catalogue()}
     clauses = for_report() | gone
     suite = replace(header.suite, catalogue=digest(plain(clauses)))
@@ -34,6 +36,14 @@ def again(report: Report) -> Report:
         services=report.services,
         costs=report.costs,
     )
+
+
+def _counted(entries: Iterable[Waiver], told: Iterable[WaiverAccount]) -> list[Waiver]:
+    """The entries of a report. No case is missing of one that it told to be unneeded or changed; else nobody knows."""
+    whole = (WaiverState.UNNEEDED, WaiverState.CHANGED)
+    return [
+        replace(entry, cases=0) if then.state in whole else entry for entry, then in zip(entries, told, strict=True)
+    ]
 
 
 def _again(case: CaseRecord, claims: Claims) -> CaseRecord:

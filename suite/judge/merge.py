@@ -17,17 +17,16 @@ from ...reports.escape import printable
 from ...reports.model.claims import StatedClaim
 from ...reports.model.header import Header, SuiteFacts
 from ...reports.model.records import CaseRecord
+from ...reports.model.repeats import breaches, is_worse, united
 from ...reports.model.report import Report
-from ...reports.model.verdicts import Verdict, worst
 from ...reports.model.waivers import Entry, Waiver, WaiverState
 from .course import is_as_asked
 from .differences import facts
 from .reports import build
+from .waivers import as_seen, waived
 
 #: What parts may have differently: each runs on its own machine, and leaves out what the others do.
 _OWN = ("left out", "python", "platform")
-#: What is wrong, accepted or not.
-BREACHES = (Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED)
 #: What of a command is about a machine.
 _PLACES = ("--plugin=", "--plugin-profile=", "--root=", "--backing=", "--host-command=")
 
@@ -71,7 +70,7 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
                 if before.verdict is not case.verdict or breaches(before) != breaches(case):
                     differing[case.id] = None
                 kept, place = cases[case.id]
-                cases[case.id] = (united(before, case), path.parent if _is_worse(case, kept) else place)
+                cases[case.id] = (united(before, case), path.parent if is_worse(case, kept) else place)
                 continue
             cases[case.id] = (case, path.parent)
     reports = [part for _, part in headers]
@@ -83,32 +82,17 @@ def merge(parts: Iterable[tuple[Path, Report]], suite: Suite) -> Merged:
         texts = (str(part.left_out) for part in reports if not is_as_asked(part.left_out))
         left_out = "; ".join((*_all(texts), str(left_out)))
     durations = [part.suite.duration for part in reports]
+    header = header_of(reports, () if left_out is None else options, suite.counted)
     report = build(
-        header_of(reports, () if left_out is None else options, suite.counted),
-        (case for case, _ in cases.values()),
+        header,
+        # An entry that is over in one part waived something in another.
+        (waived(as_seen(case), header.waivers) for case, _ in cases.values()),
         duration=None if None in durations else round(sum(filter(None, durations)), 3),
         left_out=left_out,
         services=next((part.services for part in reports if part.services is not None), None),
         costs=next((part.costs for part in reports if part.costs is not None), None),
     )
     return Merged(report, tuple(repeated), tuple(differing), {name: place for name, (_, place) in cases.items()})
-
-
-def breaches(case: CaseRecord) -> set[tuple[str, str, Verdict]]:
-    """What a case found wrong: clause, what was got, and the verdict."""
-    return {(check.clause, check.got, check.verdict) for check in case.checks if check.verdict in BREACHES}
-
-
-def united(one: CaseRecord, other: CaseRecord) -> CaseRecord:
-    """A case that ran twice: as it ended worse, the first of the same, with what the other one found wrong as well."""
-    worse, better = (other, one) if _is_worse(other, one) else (one, other)
-    known = breaches(worse)
-    more = [c for c in better.checks if c.verdict in BREACHES and (c.clause, c.got, c.verdict) not in known]
-    return replace(worse, checks=(*worse.checks, *more)) if more else worse
-
-
-def _is_worse(one: CaseRecord, other: CaseRecord) -> bool:
-    return worst((other.verdict, one.verdict)) is not other.verdict
 
 
 def _agree(first: tuple[Path, Report], other: tuple[Path, Report]) -> None:
@@ -136,7 +120,10 @@ def _said(report: Report) -> dict[str, str]:
 def header_of(
     reports: Sequence[Report], selection: tuple[str, ...], counted: Callable[[SuiteFacts, list[Waiver]], list[Waiver]]
 ) -> Header:
-    """The header of the parts: that of the first, with what the others have differently."""
+    """The header of the parts: that of the first, with what the others have differently.
+
+    An entry that expired before any of them is over for all.
+    """
     first = reports[0]
     return Header(
         contract=first.contract,
@@ -157,12 +144,12 @@ def header_of(
                 first.suite,
                 [
                     Waiver(
-                        **{key: getattr(entry, key) for key in Entry.__struct_fields__},
-                        expired=entry.state is WaiverState.EXPIRED,
+                        **{key: getattr(said[0], key) for key in Entry.__struct_fields__},
+                        expired=any(entry.state is WaiverState.EXPIRED for entry in said),
                         # As long as nobody counts them there may be others.
                         cases=sys.maxsize,
                     )
-                    for entry in first.waivers
+                    for said in zip(*(part.waivers for part in reports), strict=True)
                 ],
             )
         ),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ...reports.model.counts import number
+from ...reports.model.report import ClauseAccount
 from ...reports.model.verdicts import TargetVerdict, Verdict, checks_made
 
 #: The verdicts of checks that something was kept by. A note of what was seen keeps nothing.
@@ -20,16 +21,16 @@ class Judgement:
     reason: str
 
 
-def _flaw(counts: Mapping[Verdict, int], left_out: str | None) -> Judgement | None:
+def _flaw(counts: Mapping[Verdict, int], left_out: str | None, not_run: Collection[str]) -> Judgement | None:
     """What decides before anything good is looked at.
 
     A violation stands whatever else is missing. An error is the suite's own: what it hides is unknown, and not held
-    against the plugin.
+    against the plugin. Who asked for a part did not ask for what was not run in it: that is told, too.
     """
     if counts[Verdict.VIOLATION]:
         return Judgement(TargetVerdict.NOT_CONFORMANT, number(counts[Verdict.VIOLATION], "violation"))
     if left_out is not None:
-        return Judgement(TargetVerdict.INCOMPLETE, left_out)
+        return Judgement(TargetVerdict.INCOMPLETE, "; ".join((left_out, _open(not_run))) if not_run else left_out)
     if counts[Verdict.ERROR]:
         return Judgement(TargetVerdict.INCOMPLETE, number(counts[Verdict.ERROR], "error"))
     return None
@@ -57,12 +58,12 @@ def judge_target(
     are the MUST clauses that were not run in a case: whoever keeps the rest is not known to keep these.
     """
     nothing = "zero cases" if not cases else "" if executed_must else "nothing executed"
-    if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out):
+    if flaw := _flaw(counts, f"{nothing}; {left_out}" if left_out is not None and nothing else left_out, not_run):
         return flaw
     if nothing:
         return Judgement(TargetVerdict.NOT_CONFORMANT, nothing)
     if not_run:
-        return _unknown(not_run)
+        return Judgement(TargetVerdict.INCOMPLETE, _open(not_run))
     return _kept(counts, f"{number(executed_must, 'check')} of MUST clauses kept")
 
 
@@ -74,13 +75,13 @@ def judge_class(
     A class of which every op is absent, which `lacking` knows from the tables, is not claimed. A class of which nothing
     was kept is incomplete: it was neither kept nor broken.
     """
-    if flaw := _flaw(counts, left_out):
+    if flaw := _flaw(counts, left_out, not_run):
         return flaw
     kept = sum(counts[verdict] for verdict in KEPT)
     if lacking and not kept:
         return Judgement(TargetVerdict.NOT_CLAIMED, "every op it needs is absent")
     if not_run:
-        return _unknown(not_run)
+        return Judgement(TargetVerdict.INCOMPLETE, _open(not_run))
     if kept:
         return _kept(counts, f"no violation in {number(checks_made(counts), 'check')}")
     if counts[Verdict.NOT_RUN]:
@@ -90,9 +91,13 @@ def judge_class(
     return Judgement(TargetVerdict.INCOMPLETE, "nothing of it could be kept or broken")
 
 
-def _unknown(not_run: Collection[str]) -> Judgement:
-    """What was not run keeps a verdict open."""
+def _open(not_run: Collection[str]) -> str:
+    """What keeps a verdict open, in words."""
     named = sorted(not_run)
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    said = f"{number(len(named), 'MUST clause')} not run in a case: {', '.join(named[:NAMED])}{more}"
-    return Judgement(TargetVerdict.INCOMPLETE, said)
+    return f"{number(len(named), 'MUST clause')} not run in a case: {', '.join(named[:NAMED])}{more}"
+
+
+def leaves_open(clauses: Mapping[str, ClauseAccount]) -> bool:
+    """Whether a MUST clause was not run in a case."""
+    return any(one.level == "MUST" and one.counts[Verdict.NOT_RUN] for one in clauses.values())

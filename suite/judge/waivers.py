@@ -50,6 +50,17 @@ def waived(record: CaseRecord, waivers: Sequence[Waiver]) -> CaseRecord:
     return replace(record, checks=checks, verdict=worst(check.verdict for check in checks))
 
 
+def as_seen(record: CaseRecord) -> CaseRecord:
+    """The record with nothing waived."""
+    if all(check.verdict is not Verdict.WAIVED for check in record.checks):
+        return record
+    checks = tuple(
+        replace(check, verdict=Verdict.VIOLATION) if check.verdict is Verdict.WAIVED else check
+        for check in record.checks
+    )
+    return replace(record, checks=checks, verdict=worst(check.verdict for check in checks))
+
+
 def accounts(waivers: Sequence[Waiver], cases: Iterable[CaseRecord]) -> tuple[WaiverAccount, ...]:
     """What a report says of each entry: its state, how many checks it waived, and what else its violations gave."""
     counts = [0] * len(waivers)
