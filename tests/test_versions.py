@@ -19,7 +19,8 @@ from tffs_conformance.run import commit as built_from
 from tffs_conformance.suite.contract import catalogue
 
 CLAUSES = plain(catalogue.for_report())
-ENTRIES: list[dict[str, str]] = tomllib.loads((Path(catalogue.__file__).parent / "versions.toml").read_text())["version"]
+TABLE = Path(catalogue.__file__).parent / "versions.toml"
+ENTRIES: list[dict[str, str]] = tomllib.loads(TABLE.read_text(encoding="utf-8"))["version"]
 VERSIONS = {entry["name"]: entry["digest"] for entry in ENTRIES}
 NAME = re.compile(r"tensorflow-\d+\.\d+/(\d+)\.(\d+)")
 
