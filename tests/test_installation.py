@@ -86,7 +86,7 @@ def test_cmake(folder: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake")
-@pytest.mark.parametrize("version", ["0.0.1", "99.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "99.0"])
 def test_cmake_refuses_another_series(folder: Path, version: str) -> None:
     done = cmake(folder, version)
     assert done.returncode != 0

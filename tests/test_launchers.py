@@ -317,7 +317,7 @@ def test_a_command_that_ends_says_why() -> None:
 def test_a_host_of_another_version_is_refused_in_one_sentence(version: tuple[int, ...]) -> None:
     answers = f"import sys; sys.stdout.buffer.write({encode('done', version)!r}); sys.stdout.flush(); sys.stdin.read()"
     with pytest.raises(
-        HostLostError, match=r"the host is of another version: .*: put there what 'tffs-conformance host"
+        HostLostError, match=r"the host is of another version: .*: put there what 'tffs-conformance config --host"
     ):
         Command([sys.executable, "-c", answers]).start()
 

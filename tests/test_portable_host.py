@@ -57,7 +57,7 @@ def test_it_needs_an_old_c_library_and_no_other(host: Path) -> None:
 
 
 def test_it_is_handed_out(host: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tffs_conformance", "host", "--export", str(tmp_path / "new")]
+    command = [sys.executable, "-m", "tffs_conformance", "config", f"--host={tmp_path / 'new'}"]
     # Not in the clone, which has no native parts.
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     exported = Path(done.stdout.strip())

@@ -30,7 +30,7 @@ def made(*cases: CaseRecord, left_out: str | None = None, **more: Any) -> Report
 
 
 def said(*arguments: str | Path, code: int = 0) -> str:
-    return output_of("publish", *arguments, code=code)
+    return output_of("published", "add", *arguments, code=code)
 
 
 def broken(**more: Any) -> CaseRecord:

@@ -149,7 +149,7 @@ def test_an_option_that_leaves_nothing_out_takes_the_place_of_a_whole_run(tmp_pa
     assert (tmp_path / "tffs-report/journal.jsonl").exists()
 
 
-@pytest.mark.parametrize("command", ["report show", "report compare", "waive", "update-waivers"])
+@pytest.mark.parametrize("command", ["report show", "report compare", "waive", "waive --sync"])
 def test_who_takes_a_part_for_the_whole_is_told(tmp_path: Path, command: str) -> None:
     run(tmp_path, *BROKEN)
     run(tmp_path, *BROKEN, "--case=move/*")
@@ -158,7 +158,7 @@ def test_who_takes_a_part_for_the_whole_is_told(tmp_path: Path, command: str) ->
     more: dict[str, list[object]] = {
         "report compare": [whole],
         "waive": ["--owner=me", "--reason=mine", f"-o{waivers}"],
-        "update-waivers": [f"--waivers={waivers}"],
+        "waive --sync": [f"-o{waivers}"],
     }
     told = output_of(*command.split(), part, *more.get(command, ()))
     assert f"note: {part} is of a selection: --case='move/*'; " in told

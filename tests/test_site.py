@@ -72,12 +72,12 @@ def published(tmp_path: Path) -> Path:
 
 def made(published: Path, *arguments: str, out: str = "site", code: int = 0) -> Path:
     folder = published.parent / out
-    output_of("site", folder, f"--published={published}", *arguments, code=code)
+    output_of("published", "site", folder, f"--published={published}", *arguments, code=code)
     return folder
 
 
 def refused(published: Path, *arguments: str, out: str = "site", code: int = 1) -> str:
-    done = output_of("site", published.parent / out, f"--published={published}", *arguments, code=code)
+    done = output_of("published", "site", published.parent / out, f"--published={published}", *arguments, code=code)
     *_, sentence = done.splitlines()
     assert sentence.startswith("Error: ")
     return sentence
@@ -153,7 +153,7 @@ def test_a_broken_link_would_be_found(published: Path) -> None:
 
 
 def test_all_that_is_published_can_be_made_a_site(tmp_path: Path) -> None:
-    output_of("site", tmp_path / "site", f"--published={CLONE / 'reports' / 'published'}")
+    output_of("published", "site", tmp_path / "site", f"--published={CLONE / 'reports' / 'published'}")
     assert broken_links(tmp_path / "site") == []
 
 

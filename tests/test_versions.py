@@ -9,17 +9,19 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
+from tests.pages import PROJECT, pages
+from tffs_conformance import __version__
 from tffs_conformance.reports.model.header import digest
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.run import commit as built_from
 from tffs_conformance.suite.contract import catalogue
 
 CLAUSES = plain(catalogue.for_report())
-VERSIONS: dict[str, str] = {
-    entry["name"]: entry["digest"]
-    for entry in tomllib.loads((Path(catalogue.__file__).parent / "versions.toml").read_text())["version"]
-}
+TABLE = Path(catalogue.__file__).parent / "versions.toml"
+ENTRIES: list[dict[str, str]] = tomllib.loads(TABLE.read_text(encoding="utf-8"))["version"]
+VERSIONS = {entry["name"]: entry["digest"] for entry in ENTRIES}
 NAME = re.compile(r"tensorflow-\d+\.\d+/(\d+)\.(\d+)")
 
 
@@ -41,6 +43,29 @@ def test_the_current_version_is_the_last_one_and_no_step_is_left_out() -> None:
     for (major, minor), after in itertools.pairwise(numbers):
         assert after in {(major, minor + 1), (major + 1, 0)}
     assert len(set(VERSIONS.values())) == len(names)
+
+
+def test_the_contract_moves_with_the_suite() -> None:
+    # Who adds a version has to name a release that had none, and sets __version__ to it.
+    released = [Version(entry["suite"]) for entry in ENTRIES if "suite" in entry]
+    assert "suite" in ENTRIES[-1]
+    assert released == sorted({*released})
+    assert [version for version in released if version.micro or version.is_prerelease] == []
+    assert released[-1].release[:2] <= Version(__version__).release[:2]
+
+
+def test_what_the_changelog_says_last_is_this_version() -> None:
+    headings = re.findall(r"^## (\S+)", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert next(heading for heading in headings if heading != "Unreleased") == __version__
+
+
+def test_what_others_are_told_to_take_is_this_version() -> None:
+    told = {
+        (file.name, version)
+        for file in (*pages(), PROJECT / "packaging" / "gitlab" / "conformance.yml")
+        for version in re.findall(r"(?:@|ref: |rev: )v(\d+\.\d+\.\d+)", file.read_text(encoding="utf-8"))
+    }
+    assert told == {("plugin-authors.md", __version__), ("conformance.yml", __version__)}
 
 
 @pytest.mark.parametrize("key", ["level", "class", "op", "rule", "source", "disputed", "readings"])

@@ -35,8 +35,7 @@ def judged(directory: Path, waivers: str | None, *arguments: str) -> subprocess.
 
 def updated(directory: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "tffs_conformance", "update-waivers", "tffs-report/report.json",
-         "--waivers=waivers.toml", *arguments],
+        [sys.executable, "-m", "tffs_conformance", "waive", "--sync", "tffs-report/report.json", *arguments],
         cwd=directory, env=environment(), text=True, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

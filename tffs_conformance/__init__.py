@@ -3,4 +3,4 @@
 It asserts nothing, and campaigns import it before pytest begins, of which pytest would warn: PYTEST_DONT_REWRITE.
 """
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

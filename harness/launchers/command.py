@@ -31,7 +31,7 @@ KILL_PATIENCE = 10.0
 #: Seconds in which a command is expected to have a host that answers: a container, a far machine.
 CONNECT_PATIENCE = 60.0
 #: How to have the host of this version.
-EXPORT = "put there what 'tffs-conformance host --export DIR' hands out"
+EXPORT = "put there what 'tffs-conformance config --host=DIR' hands out"
 #: How much of what a command said last is told when it ends too early.
 LAST_SAID = 500
 

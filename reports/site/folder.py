@@ -20,7 +20,8 @@ def claim(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise NoSiteError(f"{printable(str(folder))} is no folder")
     if folder.is_dir() and any(folder.iterdir()) and not (marker.is_file() and not marker.is_symlink()):
-        raise NoSiteError(f"{printable(str(folder))} is not empty, and no site that 'tffs-conformance site' made")
+        made_by = "'tffs-conformance published site'"
+        raise NoSiteError(f"{printable(str(folder))} is not empty, and no site that {made_by} made")
     folder.mkdir(parents=True, exist_ok=True)
     if marker.exists():
         for name in marker.read_text(encoding="utf-8", errors="replace").splitlines():

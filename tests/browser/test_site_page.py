@@ -32,7 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for plugin in PLUGINS:
         shutil.copytree(PUBLISHED / plugin, base / "published" / plugin)
     folder = base / "site"
-    done = CliRunner().invoke(main, ["site", str(folder), f"--published={base / 'published'}"])
+    done = CliRunner().invoke(main, ["published", "site", str(folder), f"--published={base / 'published'}"])
     assert done.exit_code == 0, done.output
     return folder
 

@@ -1,20 +1,32 @@
-"""`tffs-conformance config`: where a build finds the header of the interface."""
+"""`tffs-conformance config`: where a build finds the header of the interface, and the host for other machines."""
 
 import shlex
+import shutil
+from pathlib import Path
 
 import click
 
-from ..harness.native import include_directory
+from ..harness.native import include_directory, portable_host
 
 
 @click.command()
 @click.option("--includes", is_flag=True, help="What a compiler is told: -I and a folder.")
 @click.option("--cmakedir", is_flag=True, help="The folder of the CMake package, for tffs_conformance_DIR.")
 @click.option("--pkgconfigdir", is_flag=True, help="The folder of the .pc file, for PKG_CONFIG_PATH.")
-def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool) -> None:
-    """Say where a build finds tf_filesystem_plugin.h, the interface that plugins are compiled against."""
-    if not (includes or cmakedir or pkgconfigdir):
-        raise click.UsageError("say what is wanted: --includes, --cmakedir or --pkgconfigdir")
+@click.option(
+    "--host",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Put the host there that '--host-command' runs elsewhere, in a container or on another machine; its path.",
+)
+def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | None) -> None:
+    """Say where a build finds tf_filesystem_plugin.h, the interface that plugins are compiled against.
+
+    With --host, hand out the host as one file. It needs glibc 2.28 or later where it runs, and neither Python nor a C++
+    library.
+    """
+    if not (includes or cmakedir or pkgconfigdir or host):
+        raise click.UsageError("say what is wanted: --includes, --cmakedir, --pkgconfigdir or --host=DIR")
     directory = include_directory()
     if includes:
         click.echo(shlex.quote(f"-I{directory}"))
@@ -22,3 +34,15 @@ def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool) -> None:
         click.echo(directory / "cmake")
     if pkgconfigdir:
         click.echo(directory / "pkgconfig")
+    if host:
+        click.echo(handed_out(host))
+
+
+def handed_out(folder: Path) -> Path:
+    """The host for other machines, copied to this folder. Raises NativePartsMissingError and ClickException."""
+    program = portable_host()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy2(program, folder))
+    except OSError as error:
+        raise click.ClickException(str(error)) from None

@@ -102,6 +102,14 @@ def _shard(text: str) -> tuple[int, int]:
     return int(number), int(shards)
 
 
+def _forms(given: Sequence[str]) -> tuple[Form, ...]:
+    names = {name for text in given for name in text.split(",") if name}
+    known = [form.name for form in FORMS]
+    for name in sorted(names.difference(known)):
+        raise BadUsageError(f"--report={name}: choose from {', '.join(known)}")
+    return tuple(form for form in FORMS if form.name in names)
+
+
 def _fail_on(text: str) -> tuple[str, ...]:
     kinds = tuple(kind for kind in text.split(",") if kind)
     for kind in kinds:
@@ -229,8 +237,12 @@ class RunOptions:
     )
     #: Whether a user named that folder.
     reports_named: bool
-    #: An option each.
-    forms: tuple[Form, ...]
+    forms: tuple[Form, ...] = option(
+        "report",
+        "beside report.json, the report in these forms, separated by commas: "
+        + "; ".join(f"{form.name} ({form.file}, {form.says})" for form in FORMS),
+        default=(), metavar="FORMS", read=_forms, speaks=True,
+    )
     waivers: tuple[str, ...] = option(
         "waivers", "known violations that are accepted (TOML); one file for all plugins, or one for each",
         default=(), metavar="FILE", speaks=True,
@@ -261,6 +273,7 @@ class RunOptions:
         for name, one in declared():
             if one.speaks and (given[name] == "" or (isinstance(given[name], tuple) and "" in given[name])):
                 raise BadUsageError(f"--{one.name}= has no value")
+        given["forms"] = (*given["forms"], *(form.name for form in renamed(parsed)))
         values = {name: one.read(given[name]) if one.read else given[name] for name, one in declared()}
         _hold_gate(values["gate"], values["baselines"], values["failing"])
         if values["replay"]:
@@ -269,7 +282,6 @@ class RunOptions:
         return cls(
             **values,
             reports_named=given["reports"] is not None,
-            forms=tuple(form for form in FORMS if _of_form(form).parsed(parsed)),
         )
 
     @property
@@ -304,14 +316,19 @@ def declared() -> Iterator[tuple[str, Option]]:
 
 def add(group: pytest.OptionGroup) -> None:
     """Add the options of a run of ours to those that begin one."""
-    for each in fields(RunOptions):
-        told = [each.metadata["option"]] if each.metadata else map(_of_form, FORMS) if each.name == "forms" else ()
-        for one in told:
-            one.add(group)
+    for _, one in declared():
+        one.add(group)
+    for form in FORMS:
+        _before_1_0(form).add(group)
 
 
-def _of_form(form: Form) -> Option:
-    return Option(f"report-{form.name}", f"beside report.json, {form.file}: {form.says}", default=False)
+def renamed(parsed: Any) -> list[Form]:
+    """The forms that were asked for by an option of before 1.0, each with one of its own."""
+    return [form for form in FORMS if _before_1_0(form).parsed(parsed)]
+
+
+def _before_1_0(form: Form) -> Option:
+    return Option(f"report-{form.name}", argparse.SUPPRESS, default=False)
 
 
 def _hold_gate(gate: bool, baselines: Sequence[str], failing: Sequence[str]) -> None:

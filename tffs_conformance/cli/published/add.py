@@ -1,18 +1,17 @@
-"""`tffs-conformance publish`: a report is put among those that are published."""
+"""`tffs-conformance published add`: a report is put among those that are published."""
 
 import contextlib
 from pathlib import Path
 
 import click
 
-from ..harness.native import NativePartsMissingError, native_directory
-from ..harness.shared_object import runtimes
-from ..harness.targets.shipped import shipped
-from ..reports.escape import printable
-from ..reports.model.report import Report
-from ..reports.publish import NotPublishableError
-from ..reports.publish import publish as put
-from .report.reading import load
+from ...harness.native import NativePartsMissingError, native_directory
+from ...harness.shared_object import runtimes
+from ...harness.targets.shipped import shipped
+from ...reports.escape import printable
+from ...reports.model.report import Report
+from ...reports.publish import NotPublishableError, publish
+from ..report.reading import load
 
 #: Where a clone keeps them.
 PUBLISHED = Path("reports", "published")
@@ -33,7 +32,7 @@ PUBLISHED = Path("reports", "published")
     metavar="DIR",
     help=f"The folder of the published reports (default: {PUBLISHED}); it is made where there is none.",
 )
-def publish(path: Path, name: str | None, version: str | None, into: Path) -> None:
+def add(path: Path, name: str | None, version: str | None, into: Path) -> None:
     """Put a report among those that are published: DIR/NAME/VERSION/report.json.
 
     The report must be whole, unaltered, without errors, and of the tier 'full' or 'large'. Paths of this folder, of the
@@ -42,7 +41,7 @@ def publish(path: Path, name: str | None, version: str | None, into: Path) -> No
     """
     report = load(path)
     try:
-        for written in put(
+        for written in publish(
             report,
             into,
             name or report.target.name,

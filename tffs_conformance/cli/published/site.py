@@ -1,14 +1,14 @@
-"""`tffs-conformance site`: pages of all published reports."""
+"""`tffs-conformance published site`: pages of all published reports."""
 
 from pathlib import Path
 
 import click
 
-from ..reports.errors import ReportError
-from ..reports.site import folder
-from ..reports.site.pages import pages
-from ..reports.site.releases import NoSiteError, read
-from .publish import PUBLISHED
+from ...reports.errors import ReportError
+from ...reports.site import folder
+from ...reports.site.pages import pages
+from ...reports.site.releases import NoSiteError, read
+from .add import PUBLISHED
 
 
 @click.command()
@@ -28,8 +28,9 @@ from .publish import PUBLISHED
 def site(out: Path, published: Path, source: str | None) -> None:
     """Make a static site of the published reports: plugins by class and by clause, and a page for each of both.
 
-    DIR has PLUGIN/VERSION/report.json, as 'tffs-conformance publish' puts them, with notes in reproduce.md beside. The
-    pages need no network, no script and no server: open OUT/index.html, or put the folder on any web server.
+    DIR has PLUGIN/VERSION/report.json, as 'tffs-conformance published add' puts them, with notes in reproduce.md
+    beside. The pages need no network, no script and no server: open OUT/index.html, or put the folder on any web
+    server.
 
     OUT is made where it is missing. A site that is there is replaced; a folder with anything else in it is refused.
     """
