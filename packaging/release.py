@@ -129,6 +129,8 @@ def image(out: Path, commit: str) -> Path | None:
         subprocess.run(
             ["docker", "build", "--network=host", f"--build-arg=COMMIT={commit}", "-t", tag,
              "-f", f"{clone}/packaging/docker/Dockerfile", clone], check=True,
+            # Debian's docker has no other builder.
+            env={"DOCKER_BUILDKIT": "0"} | os.environ,
         )  # fmt: skip
     with written.open("wb") as file:
         saved = subprocess.Popen(["docker", "save", tag], stdout=subprocess.PIPE)
