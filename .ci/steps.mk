@@ -145,7 +145,7 @@ repeat: wheel
 site: minutes = 3
 site: wheel
 	rm -rf $(ARTIFACTS)/site
-	tffs-conformance site $(ARTIFACTS)/site
+	tffs-conformance published site $(ARTIFACTS)/site
 
 fidelity: minutes = 15
 fidelity: wheel tensorflow-install

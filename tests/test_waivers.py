@@ -94,9 +94,8 @@ def test_a_crash_can_be_waived(tmp_path: Path) -> None:
     found = report(tmp_path)
     assert (found["verdict"], found["counts"]["violation"]) == ("incomplete", 0), done.stdout
     assert {account["state"] for account in found["waivers"]} == {"used"}
-    # What the cases did not come to is as open as in a whole run.
     assert "MUST clauses not run in a case: " in found["reason"]
-    assert done.returncode == 1
+    assert done.returncode == 0
 
 
 #: Another clause that the plugin keeps, and cases that the selection runs.

@@ -6,7 +6,6 @@ from ...reports.model.report import Report
 from ...reports.model.verdicts import TargetVerdict, Verdict
 from .course import Course
 from .gate import GateResult
-from .targets import leaves_open
 from .tried import anything
 from .waivers import stale
 
@@ -43,8 +42,6 @@ def _fails(report: Report, course: Course, fail_on: Collection[str]) -> bool:
         report.verdict is TargetVerdict.NOT_CONFORMANT
         # A part of the suite is good enough only for who asked for just that part.
         or (report.verdict is TargetVerdict.INCOMPLETE and not course.is_as_asked)
-        # And what was not run of a part is as unknown as in a whole run.
-        or leaves_open(report.clauses)
         # Nothing was executed: what remains are cases that were not run.
         or not anything(report.cases)
         or any(report.counts[Verdict(kind)] for kind in (Verdict.ERROR, *fail_on))

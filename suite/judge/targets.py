@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ...reports.model.counts import number
-from ...reports.model.report import ClauseAccount
 from ...reports.model.verdicts import TargetVerdict, Verdict, checks_made
 
 #: The verdicts of checks that something was kept by. A note of what was seen keeps nothing.
@@ -96,8 +95,3 @@ def _open(not_run: Collection[str]) -> str:
     named = sorted(not_run)
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
     return f"{number(len(named), 'MUST clause')} not run in a case: {', '.join(named[:NAMED])}{more}"
-
-
-def leaves_open(clauses: Mapping[str, ClauseAccount]) -> bool:
-    """Whether a MUST clause was not run in a case."""
-    return any(one.level == "MUST" and one.counts[Verdict.NOT_RUN] for one in clauses.values())
