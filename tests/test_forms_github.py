@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.hostile_report import HARM, hostile_report
-from tests.records import GOOD, case, clause, record, report_of
+from tests.records import GOOD, broken, case, clause, record, report_of
 from tests.test_suite import run
 from tffs_conformance.cli import main
 from tffs_conformance.reports.document import write
@@ -93,7 +93,7 @@ def test_what_fails_at_a_gate_is_an_error() -> None:
 def test_what_is_new_beside_what_the_baseline_has_is_an_error_of_its_own() -> None:
     clauses = {f"read.{k}": clause("MUST", "read", "read", order=k) for k in range(3)}
     both = case("read/both", ("read.0", "violation"), ("read.1", "violation"))
-    found = report_of(both, case("read/other", ("read.2", "violation")), clauses=clauses)
+    found = report_of(both, broken("read/other", about="read.2"), clauses=clauses)
     new = github.Gated({"read.1", "read.2"}, ["2 clauses newly broken"])
     said = obeyed(github.annotations([found], {"mine.so": new}))
     assert [(kind, named["title"]) for kind, named, _ in said] == [
@@ -105,8 +105,8 @@ def test_what_is_new_beside_what_the_baseline_has_is_an_error_of_its_own() -> No
 
 def test_there_are_no_more_than_github_shows_and_causes_come_first() -> None:
     clauses = {f"read.{k}": clause("MUST", "read", "read", order=100 - k) for k in range(20)}
-    broken = [case(f"read/{k}", (name, "violation")) for k, name in enumerate(clauses)]
-    many = report_of(*broken, clauses=clauses)
+    made = [broken(f"read/{k}", f"code=E{k}", name) for k, name in enumerate(clauses)]
+    many = report_of(*made, clauses=clauses)
     lines = list(github.annotations([many, many]))
     assert len(lines) == github.MOST
     assert [obeyed([line])[0][1]["title"] for line in lines[:2]] == ["mine.so: read.19", "mine.so: read.18"]

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.hostile_report import HARM, hostile_report
-from tests.records import GOOD, case, clause, record, report_of, waiver
+from tests.records import GOOD, broken, case, clause, record, report_of, waiver
 from tffs_conformance.reports.forms.markdown import LIMIT, bounded, render
 from tffs_conformance.reports.forms.terminal import FINDINGS_SHOWN
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord
@@ -61,8 +61,8 @@ def test_a_finding_says_what_to_do() -> None:
 
 def test_findings_beyond_the_first_are_named() -> None:
     clauses = {f"read.{chr(97 + k)}": clause("MUST", "read", "read", order=k) for k in range(FINDINGS_SHOWN + 2)}
-    broken = [case(f"read/{name}", (name, "violation")) for name in reversed(clauses)]
-    text = render(report_of(*broken, clauses=clauses), Path())
+    made = [broken(f"read/{name}", f"code={name[-1]}", name) for name in reversed(clauses)]
+    text = render(report_of(*made, clauses=clauses), Path())
     told = re.findall(r"^### \d+\. `(.*)`$", text, re.MULTILINE)
     assert told == list(clauses)[:FINDINGS_SHOWN]
     assert (

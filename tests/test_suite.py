@@ -15,6 +15,7 @@ import pytest
 from tffs_conformance.campaign import fork_server
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
+from tffs_conformance.reports.site.releases import read
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.judge.reports import recover
 
@@ -70,7 +71,7 @@ def unlike_published(found: dict[str, Any]) -> dict[str, tuple[str | None, str |
 
     Whoever changes what a verdict follows from publishes anew. What only the tier large has is left out.
     """
-    path = PUBLISHED / found["target"]["name"] / found["suite"]["version"] / "report.json"
+    path = read(PUBLISHED)[found["target"]["name"]][0].path
     verdicts, published = (
         {case["id"]: case["verdict"] for case in document["cases"] if case.get("tier") != "large"}
         for document in (found, json.loads(path.read_text()))
