@@ -99,8 +99,11 @@ def test_one_winner(case: Case, op: str) -> None:
         wrong = wrong or fitting(events, start)
         # Codes that do not tell what is there fit every order, so one success has to be seen.
         answers = sorted(str(event.code) for event in events[0])
-        if not case.check.that(f"{op}.succeeds", str(Code.OK) in answers, "one of them answers OK", ", ".join(answers)):
+        if str(Code.OK) not in answers:
+            case.check.that(f"{op}.succeeds", False, "one of them answers OK", ", ".join(answers))
             return
+    # How many rounds there was time for is in no check: a report is the same on a busy machine.
+    case.check.that(f"{op}.succeeds", True, "one of them answers OK", "one of them answers OK")
     case.check.that(
         "common.one-winner", not wrong, "one succeeds", "not one succeeds" if wrong else "one succeeds", wrong
     )
