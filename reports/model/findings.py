@@ -20,6 +20,8 @@ _STORED = re.compile(r"\w+ has \{|content( below)?=")
 _NAMES = re.compile(r"(?:\w+ has \{|entries=\[|matches=\[)")
 #: A name in a tree, and one in a list.
 _IN_TREE, _IN_LIST = re.compile(r"'((?:[^'\\]|\\.)*)'…?(?: \([^)]*\))?: "), re.compile(r"'((?:[^'\\]|\\.)*)'")
+#: Of the texts of a report from elsewhere so many characters are searched for names: ours are shorter.
+_READ = 1000
 #: How one begins that compares bytes.
 _BYTES = re.compile(r"(?:content|data|bytes)(?: \w+)*=")
 #: How one begins that compares a return code.
@@ -35,6 +37,8 @@ _SITUATION = re.compile(r", where (.+)")
 
 #: A check, and the case that made it.
 Made = tuple[CaseRecord, CheckRecord]
+#: What is wrong in a check, whatever the names and the bytes are: a kind, and what it is of that kind.
+Wrong = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +47,15 @@ class Finding:
 
     `op` is the op that the clause is about; None where it is about the plugin, or about many ops. `situation` is where
     its rule holds and what is answered there, in words that say nothing of the op; None where the rule has none.
-    `alike` are the ops that do the same wrong in it. `spoilt` are cases that show the clauses told with it and not this
-    one, because its op went wrong before.
+    `wrong` is what is wrong in its checks. `alike` are the ops that do the same wrong in it. `spoilt` are cases that
+    show the clauses told with it and not this one, because its op went wrong before.
     """
 
     clause: str
     checks: tuple[Made, ...]
     op: str | None = None
     situation: str | None = None
+    wrong: frozenset[Wrong] = frozenset()
     beside: list[str] = field(default_factory=list)
     spoilt: set[str] = field(default_factory=set)
     alike: list[str] = field(default_factory=list)
@@ -96,18 +101,12 @@ class Finding:
         """What was expected, and what was seen instead."""
         return frozenset((check.expected, check.got) for _, check in self.checks)
 
-    @property
-    def wrong(self) -> frozenset[tuple[str, str]]:
-        """What is wrong in its checks, whatever the names and the bytes are."""
-        return frozenset(_wrong(check) for _, check in self.checks)
-
-    def shows(self, made: Made, op: str | None) -> bool:
-        """Whether a check of a clause about `op` shows what is wrong here, seen through the op that this is about.
+    def shows(self, wrong: Wrong, case: CaseRecord, op: str | None) -> bool:
+        """Whether what a check of a clause about `op` found wrong is what is wrong here, seen through this op.
 
         A return code is that of its own op. An OK that is wrong may be that of any op that was called.
         """
-        case, check = made
-        kind, what = wrong = _wrong(check)
+        kind, what = wrong
         if self.op is None or wrong not in self.wrong:
             return False
         if op == self.op:
@@ -204,8 +203,9 @@ def _is_told_with(finding: Finding, cause: Finding) -> bool:
 def _seen_through(finding: Finding, found: Sequence[Finding]) -> Finding | None:
     """Of findings that show together what is wrong in each check of this one, the one that shows the most of it."""
     shown = Counter[str]()
-    for made in finding.checks:
-        showing = [other.clause for other in found if other.shows(made, finding.op)]
+    for case, check in finding.checks:
+        wrong = _wrong(check)
+        showing = [other.clause for other in found if other.shows(wrong, case, finding.op)]
         if not showing:
             return None
         shown.update(showing)
@@ -242,22 +242,25 @@ def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
         return *rules, one.calls, report.clauses[one.clause].order, -len(one.cases), places[one.clause]
 
     found = (
-        Finding(name, tuple(_plainest_first(report, name, those)), report.clauses[name].op, _situation(report, name))
+        Finding(
+            name,
+            tuple(_plainest_first(report, name, those)),
+            report.clauses[name].op,
+            _situation(report, name),
+            frozenset(_wrong(check) for _, check in those),
+        )
         for name, those in made.items()
     )
     return sorted(found, key=place)
 
 
-def _wrong(check: CheckRecord) -> tuple[str, str]:
-    """What is wrong in a check, in words that checks of other clauses have, too: a code, names, or bytes.
-
-    What fits none of these is of its clause alone.
-    """
+def _wrong(check: CheckRecord) -> Wrong:
+    """A code, names, or bytes, as checks of other clauses have, too. What fits none of these is its clause's alone."""
     if alone := _ALONE.fullmatch(check.got):
         return _CODE, alone[1]
     if _NAMES.match(check.expected):
         name = _IN_TREE if " has {" in check.expected else _IN_LIST
-        wanted, got = (set(name.findall(text)) for text in (check.expected, check.got))
+        wanted, got = (set(name.findall(text[:_READ])) for text in (check.expected, check.got))
         said = ["lacking"] * bool(wanted - got) + ["too many"] * bool(got - wanted)
         return ("names", " and ".join(said)) if said else ("bytes", "other")
     if _BYTES.match(check.expected) or _BYTES.match(check.got):
