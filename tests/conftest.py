@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from tests import fakes
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
-from tffs_conformance.harness.native import NativePartsMissingError
+from tffs_conformance.harness.native import NativePartsMissingError, portable_host
 from tffs_conformance.harness.services import Running, ServiceMissingError
 
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
@@ -64,6 +65,15 @@ def _require(report: pytest.TestReport | pytest.CollectReport) -> None:
         *_, reason = report.longrepr if isinstance(report.longrepr, tuple) else (report.longrepr,)
         report.outcome = "failed"
         report.longrepr = f"{reason}\nTFFS_ALL_REQUIRED is set: nothing may be missing"
+
+
+@pytest.fixture(scope="session")
+def far_host() -> Path:
+    """The host for other machines, which is built where ziglang is."""
+    try:
+        return portable_host()
+    except NativePartsMissingError as missing:
+        pytest.skip(f"not run: {missing}")
 
 
 @pytest.fixture(scope="session")

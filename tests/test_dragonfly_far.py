@@ -16,7 +16,6 @@ from tests.dragonfly_client import BUILT, MISSING
 from tests.test_far_hosts import Far, machine
 from tests.test_portable_host import image, judged
 from tests.topology import COMPOSE, traffic
-from tffs_conformance.harness.native import NativePartsMissingError, portable_host
 from tffs_conformance.harness.services import Running
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -99,13 +98,10 @@ def test_the_report_is_that_of_this_machine(
 
 
 def test_services_of_a_run_are_there_for_a_container(
-    docker: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    docker: Any, far_host: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The container has the network of this machine, and the folder in which a run writes the configuration."""
-    try:
-        files = {"/tffs-host": portable_host(), "/bin/sh": Path("/bin/sh"), PLUGIN: plugin_path("dragonfly")}
-    except NativePartsMissingError as missing:
-        pytest.skip(f"not run: {missing}")
+    files = {"/tffs-host": far_host, "/bin/sh": Path("/bin/sh"), PLUGIN: plugin_path("dragonfly")}
     content = image(files | {path: Path(path) for path in map(_library, OPENED)})
     name, tag = "tffs-conformance/serving", f"test-{os.getpid()}"
     docker.api.import_image_from_data(content, repository=name, tag=tag)

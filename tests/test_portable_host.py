@@ -17,7 +17,6 @@ import pytest
 from tffs_conformance.harness import services
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.command import Command
-from tffs_conformance.harness.native import NativePartsMissingError, portable_host
 from tffs_conformance.harness.ops.outcomes import DiedError, Threw
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.services import ServiceMissingError
@@ -32,14 +31,6 @@ OLDEST_GLIBC = (2, 28)
 
 
 @pytest.fixture(scope="module")
-def host() -> Path:
-    try:
-        return portable_host()
-    except NativePartsMissingError as missing:
-        pytest.skip(str(missing))
-
-
-@pytest.fixture(scope="module")
 def valgrind() -> str:
     found = shutil.which("valgrind")
     if found is None:
@@ -47,27 +38,27 @@ def valgrind() -> str:
     return found
 
 
-def test_it_needs_an_old_c_library_and_no_other(host: Path) -> None:
-    content = host.read_bytes()
+def test_it_needs_an_old_c_library_and_no_other(far_host: Path) -> None:
+    content = far_host.read_bytes()
     # Those of the runtime inside are among them.
     versions = {(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)}
     assert versions
     assert max(versions) <= OLDEST_GLIBC
-    assert not [name for name in needed(host) if "stdc++" in name or "gcc_s" in name or "tensorflow" in name]
+    assert not [name for name in needed(far_host) if "stdc++" in name or "gcc_s" in name or "tensorflow" in name]
 
 
-def test_it_is_handed_out(host: Path, tmp_path: Path) -> None:
+def test_it_is_handed_out(far_host: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tffs_conformance", "config", f"--host={tmp_path / 'new'}"]
     # Not in the clone, which has no native parts.
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     exported = Path(done.stdout.strip())
-    assert exported.read_bytes() == host.read_bytes()
+    assert exported.read_bytes() == far_host.read_bytes()
     assert exported.stat().st_mode & 0o111
 
 
-def test_exceptions_of_another_cpp_library_keep_type_and_text(host: Path, tmp_path: Path) -> None:
+def test_exceptions_of_another_cpp_library_keep_type_and_text(far_host: Path, tmp_path: Path) -> None:
     """The plugin has the system's C++ library, the host one of its own."""
-    loader = Loader(Command([str(host)], {"TFFS_FAULT": "throw:stat"}), plugin_path("fakes/faulty"), 20)
+    loader = Loader(Command([str(far_host)], {"TFFS_FAULT": "throw:stat"}), plugin_path("fakes/faulty"), 20)
     loaded = loader.load()
     raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
     with pytest.raises(DiedError) as caught:
@@ -87,7 +78,9 @@ def test_exceptions_of_another_cpp_library_keep_type_and_text(host: Path, tmp_pa
         ("7", "int", ""),
     ],
 )
-def test_exceptions_of_all_kinds(host: Path, tmp_path: Path, option: str, thrown: str, type_: str, what: str) -> None:
+def test_exceptions_of_all_kinds(
+    far_host: Path, tmp_path: Path, option: str, thrown: str, type_: str, what: str
+) -> None:
     source, plugin = tmp_path / "throws.cc", tmp_path / "libthrows.so"
     source.write_text(f"""
     #include <stdexcept>
@@ -99,7 +92,7 @@ def test_exceptions_of_all_kinds(host: Path, tmp_path: Path, option: str, thrown
     extern "C" void TF_InitPlugin(void *) {{ throw {thrown}; }}
     """)
     subprocess.run(["c++", "-shared", "-fPIC", "-o", plugin, source, *option.split()], check=True)
-    loader = Loader(Command([str(host)]), plugin, 20)
+    loader = Loader(Command([str(far_host)]), plugin, 20)
     with pytest.raises(DiedError) as caught:
         loader.load()
     loader.close()
@@ -109,9 +102,9 @@ def test_exceptions_of_all_kinds(host: Path, tmp_path: Path, option: str, thrown
     assert (death.type, death.what) == (type_, "" if option else what)
 
 
-def test_valgrind_sees_the_plugin(host: Path, valgrind: str, tmp_path: Path) -> None:
+def test_valgrind_sees_the_plugin(far_host: Path, valgrind: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"content" * 10)
-    command = Command([valgrind, "-q", str(host)], {"TFFS_FAULT": "read.freed-block"})
+    command = Command([valgrind, "-q", str(far_host)], {"TFFS_FAULT": "read.freed-block"})
     loader = Loader(command, plugin_path("fakes/faulty"), 60)
     loaded = loader.load()
     raw = RawFilesystem(loaded.call, loaded.registration.registered["faulty"].filesystem or 0, [])
@@ -123,8 +116,8 @@ def test_valgrind_sees_the_plugin(host: Path, valgrind: str, tmp_path: Path) -> 
     loader.close()
 
 
-def test_the_suite_runs_under_valgrind(host: Path, valgrind: str, tmp_path: Path) -> None:
-    report = judged(tmp_path, f"--host-command={valgrind} -q {host}", "--plugin=posix", "--call-timeout=60")
+def test_the_suite_runs_under_valgrind(far_host: Path, valgrind: str, tmp_path: Path) -> None:
+    report = judged(tmp_path, f"--host-command={valgrind} -q {far_host}", "--plugin=posix", "--call-timeout=60")
     assert report["counts"]["violation"] == report["counts"]["error"] == 0
     assert report["counts"]["conform"] > 20
 
@@ -133,14 +126,14 @@ def test_the_suite_runs_under_valgrind(host: Path, valgrind: str, tmp_path: Path
 
 
 @pytest.fixture(scope="module")
-def container(host: Path) -> Iterator[str]:
+def container(far_host: Path) -> Iterator[str]:
     try:
         client = services.connect()
     except ServiceMissingError as missing:
         pytest.skip(str(missing))
     if shutil.which("docker") is None:
         pytest.skip("there is no docker command, only its daemon")
-    files = {"/tffs-host": host, "/bin/sh": Path("/bin/sh")}
+    files = {"/tffs-host": far_host, "/bin/sh": Path("/bin/sh")}
     for name in ("posix", "fakes/faulty"):
         files[f"/plugins/{Path(name).name}.so"] = plugin_path(name)
     client.api.import_image_from_data(image(files), repository=IMAGE.partition(":")[0], tag=IMAGE.partition(":")[2])
@@ -207,7 +200,7 @@ def test_a_plugin_that_is_not_there_is_a_usage_error(container: str, tmp_path: P
     assert "no such file where the host runs" in done.stderr + done.stdout
 
 
-def test_a_container_that_is_not_there_is_a_usage_error(host: Path, tmp_path: Path) -> None:
+def test_a_container_that_is_not_there_is_a_usage_error(far_host: Path, tmp_path: Path) -> None:
     done = pytest_run(tmp_path, "--host-command=sh -c 'echo no such container >&2; exit 1'", "--plugin=/plugins/p.so")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "no such container" in done.stderr + done.stdout

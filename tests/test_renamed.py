@@ -38,7 +38,11 @@ def test_the_old_words_are_known_and_stand_in_no_help() -> None:
         ("site {out}/s --published={published}", "published site {out}/s --published={published}"),
     ],
 )
-def test_an_old_word_does_what_the_new_one_does_and_tells_it(tmp_path: Path, old: str, new: str) -> None:
+def test_an_old_word_does_what_the_new_one_does_and_tells_it(
+    request: pytest.FixtureRequest, tmp_path: Path, old: str, new: str
+) -> None:
+    if old.startswith("host "):
+        request.getfixturevalue("far_host")
     report = write(report_of(*GOOD, broken("read/x")), tmp_path)
     (tmp_path / "published").mkdir()
     assert invoked("published", "add", report, "--version=1", f"--into={tmp_path / 'published'}").exit_code == 0

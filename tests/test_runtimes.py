@@ -13,7 +13,7 @@ from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import HostLostError
-from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory, portable_host
+from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory
 from tffs_conformance.harness.shared_object import releases, runtimes
 from tffs_conformance.harness.shared_object.runtimes import CXX_NAME, NoRuntimeError, Runtime, find
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -240,8 +240,10 @@ def test_a_plugin_that_needs_the_functions_of_cxx_gets_their_library(tmp_path: P
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["here", "behind-a-command"])
-def test_a_library_that_cannot_be_opened_is_a_sentence(tmp_path: Path, behind: bool) -> None:
-    command = (str(portable_host()),) if behind else ()
+def test_a_library_that_cannot_be_opened_is_a_sentence(
+    request: pytest.FixtureRequest, tmp_path: Path, behind: bool
+) -> None:
+    command = (str(request.getfixturevalue("far_host")),) if behind else ()
     broken = tmp_path / RUNTIME_NAME
     broken.write_text("no library")
     starts = launcher(command, {}, (str(broken),))
