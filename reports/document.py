@@ -1,6 +1,8 @@
 """The report as a file: its text, written whole or not at all, and read back with what is wrong with it named."""
 
+import gzip
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -60,11 +62,11 @@ def write_whole(path: Path, pieces: Iterable[str]) -> Path:
 
 
 def load(path: Path) -> Report:
-    """Read and validate a report, of this version or an earlier one.
+    """Read and validate a report, of this version or an earlier one, packed by gzip where its name ends so.
 
     Raises a ReportError that says in one sentence what is wrong, or OSError.
     """
-    source = path.read_bytes().decode("utf-8", errors="replace")
+    source = _content(path).decode("utf-8", errors="replace")
     if not source.strip():
         raise EmptyReportError(path, "the file is empty")
     if found := _by_case(source):
@@ -77,6 +79,18 @@ def load(path: Path) -> Report:
             raise TruncatedReportError(path, "the report breaks off: the run that wrote it was cut short") from None
         raise NotAReportError(path, "this is not a report: it is not JSON") from None
     return validate(document, path)
+
+
+def _content(path: Path) -> bytes:
+    content = path.read_bytes()
+    if path.suffix != ".gz":
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error):
+        raise TruncatedReportError(path, "the packed report breaks off, or is damaged") from None
+    except gzip.BadGzipFile:
+        raise NotAReportError(path, "this is not a report: its name ends in .gz, and it is not packed") from None
 
 
 def validate(document: object, path: Path | None = None) -> Report:

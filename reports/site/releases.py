@@ -1,6 +1,9 @@
-"""The published reports of a folder: `<plugin>/<version>/report.json`, by plugin, the newest release first."""
+"""The published reports of a folder: `<plugin>/<version>/report.json`, by plugin, the newest release first.
 
-from collections.abc import Iterator
+A report may be packed by gzip, as `report.json.gz`.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from ..document import load
 from ..escape import printable
-from ..model.report import REPORT_NAME, Report
+from ..model.report import PACKED_NAME, REPORT_NAME, Report
 from ..model.uses import Decision, decisions, hinders
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
 from .about import About, AboutError, read_about
@@ -21,7 +24,10 @@ class NoSiteError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release of a plugin: its report, and the notes that a person wrote; `path` is that of report.json."""
+    """One release of a plugin: its report, what a person decides by, and the notes that a person wrote.
+
+    `path` is that of the report.
+    """
 
     plugin: str
     version: str
@@ -29,11 +35,7 @@ class Release:
     notes: Notes | None
     path: Path
     known: About
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """What a person decides by."""
-        return decisions(self.report, self.known.loss)
+    decisions: tuple[Decision, ...]
 
     @property
     def hinders(self) -> tuple[Decision, ...]:
@@ -52,7 +54,7 @@ def read(folder: Path) -> dict[str, list[Release]]:
     Raises NoSiteError, ReportError or OSError.
     """
     plugins: dict[str, list[Release]] = {}
-    for path in sorted(folder.rglob(REPORT_NAME)):
+    for path in sorted([*folder.rglob(REPORT_NAME), *folder.rglob(PACKED_NAME)]):
         release = _release(path, path.relative_to(folder).parts[:-1])
         plugins.setdefault(release.plugin, []).append(release)
     if not plugins:
@@ -78,7 +80,8 @@ def _release(path: Path, names: tuple[str, ...]) -> Release:
         known = read_about(path.parents[1])
     except AboutError as error:
         raise NoSiteError(str(error)) from None
-    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path, known)
+    decided = decisions(report, known.loss)
+    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path, known, decided)
 
 
 def _newness(release: Release) -> tuple[bool, Version, str]:
@@ -89,6 +92,6 @@ def _newness(release: Release) -> tuple[bool, Version, str]:
         return False, Version("0"), release.version
 
 
-def newest(plugins: dict[str, list[Release]]) -> Iterator[Release]:
+def newest(plugins: Mapping[str, list[Release]]) -> Iterator[Release]:
     """The newest release of each plugin."""
     return (releases[0] for releases in plugins.values())
