@@ -11,6 +11,7 @@
 
 #include "files.h"
 #include "support/descriptor.h"
+#include "support/paths.h"
 #include "support/status.h"
 #include "tables.h"
 
@@ -20,6 +21,7 @@ namespace {
 struct WritableFile {
   std::string path;  // for messages
   support::Descriptor descriptor;
+  bool named = false;  // whether the entry of its directory is durable
 };
 
 WritableFile* Get(const TF_WritableFile* file) {
@@ -64,14 +66,35 @@ void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
   support::SetOk(status);
 }
 
-void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
-  const WritableFile* self = Get(file);
-  while (fsync(self->descriptor.get()) != 0) {
-    // Devices and pipes have nothing to persist.
+// fsync(2), again after a signal. Gives 0 or an errno value.
+int Persist(const support::Descriptor& descriptor) {
+  while (fsync(descriptor.get()) != 0) {
+    // Devices have nothing to persist.
     if (errno == EINVAL) break;
-    if (errno != EINTR) return support::SetErrno(status, errno, self->path.c_str());
+    if (errno != EINTR) return errno;
   }
-  support::SetOk(status);
+  return 0;
+}
+
+// A new file is found after a power cut only if the entry of its directory is durable, too. Gives 0
+// or an errno value. Throws std::bad_alloc.
+int PersistName(const WritableFile& file) {
+  const support::Descriptor directory = support::Descriptor::Open(
+      support::ParentOf(file.path.c_str()).c_str(), O_RDONLY | O_DIRECTORY);
+  if (directory.is_open()) return Persist(directory);
+  // One may make files in a directory that one must not read; and it may be gone.
+  if (errno == ENOENT || errno == ENOTDIR) return 0;
+  return errno == EACCES && syncfs(file.descriptor.get()) == 0 ? 0 : errno;
+}
+
+void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
+  WritableFile* self = Get(file);
+  support::Guarded(status, self->path.c_str(), [&] {
+    int error = Persist(self->descriptor);
+    if (error == 0 && !self->named) error = PersistName(*self);
+    self->named = error == 0;
+    support::SetErrno(status, error, self->path.c_str());
+  });
 }
 
 // Gives the descriptor back, and keeps the object: TensorFlow calls cleanup too.
@@ -84,10 +107,11 @@ void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
 
 void Open(const char* path, int flags, TF_WritableFile* file, TF_Status* status) noexcept {
   support::Guarded(status, path, [&] {
-    support::Descriptor descriptor = support::Descriptor::Open(path, flags | O_WRONLY | O_CREAT);
-    if (!descriptor.is_open()) return support::SetErrno(status, errno, path);
+    struct stat facts;
+    support::Descriptor descriptor = OpenFile(path, flags | O_WRONLY | O_CREAT, &facts, status);
+    if (!descriptor.is_open()) return;
     // A position before the first append counts from the start of the file; only what has no
-    // positions has none.
+    // positions, such as a terminal, has none.
     if ((flags & O_APPEND) != 0 && lseek(descriptor.get(), 0, SEEK_END) < 0 && errno != ESPIPE) {
       return support::SetErrno(status, errno, path);
     }

@@ -19,12 +19,13 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
 
-  // open(2), again after a signal. The file does not leak into programs that the process starts. On
-  // failure the result is not open, and errno says why.
+  // open(2), again after a signal. The file does not leak into programs that the process starts,
+  // and nobody waits for the other end of a pipe. On failure the result is not open, and errno says
+  // why.
   static Descriptor Open(const char* path, int flags) {
     int number;
     do {
-      number = open(path, flags | O_CLOEXEC, 0666);
+      number = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
     } while (number < 0 && errno == EINTR);
     return Descriptor(number);
   }
