@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "durable.h"
 #include "files.h"
 #include "support/descriptor.h"
 #include "support/paths.h"
@@ -53,13 +55,20 @@ int Follow(std::string* path) {
   return ELOOP;
 }
 
+// A short name for a copy beside its target, whose own may be as long as one can be.
+std::string Sibling(const std::string& directory, int k) {
+  return directory + "/.copy-" + std::to_string(getpid()) + "-" + std::to_string(k);
+}
+
 // A file to write, without a name, so that nothing of it is left if the process ends; or, where the
-// filesystem has none such, with a short one in `name`: the target's may be as long as one can be.
+// filesystem has none such, with the one that `name` gets.
 support::Descriptor NewFile(const std::string& directory, std::string* name) {
-  support::Descriptor nameless = support::Descriptor::Open(directory.c_str(), O_TMPFILE | O_WRONLY);
-  if (nameless.is_open()) return nameless;
-  *name = directory + "/.copy-XXXXXX";
-  return support::Descriptor(mkostemp(name->data(), O_CLOEXEC));
+  support::Descriptor made = support::Descriptor::Open(directory.c_str(), O_TMPFILE | O_WRONLY);
+  for (int k = 0; !made.is_open() && (k == 0 || errno == EEXIST); ++k) {
+    *name = Sibling(directory, k);
+    made = support::Descriptor::Open(name->c_str(), O_CREAT | O_EXCL | O_WRONLY);
+  }
+  return made;
 }
 
 // Gives a file without a name this one, which must be free. Gives 0 or an errno value.
@@ -68,30 +77,50 @@ int Name(const support::Descriptor& file, const std::string& name) {
   return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-// Writes a copy of `from` beside `target` and puts it in the target's place in one step. Gives 0 or
-// an errno value.
-int CopyThenReplace(int from, mode_t mode, const std::string& target) {
+// Writes a copy of `from` beside `target` and puts it in the target's place in one step. A file of
+// its own has the mode of a new one. Gives 0 or an errno value.
+int CopyThenReplace(int from, std::optional<mode_t> mode, bool durable, const std::string& target) {
   const std::string directory = support::ParentOf(target);
   std::string sibling;
   support::Descriptor to = NewFile(directory, &sibling);
   if (!to.is_open()) return errno;
-  int error = CopyBytes(from, to.get());
   // Who copies does not hand on the right to act as the owner.
-  if (error == 0 && fchmod(to.get(), mode & 0777) != 0) error = errno;
+  int error = mode && fchmod(to.get(), *mode & 0777) != 0 ? errno : 0;
+  if (error == 0) error = CopyBytes(from, to.get());
+  if (error == 0 && durable) error = Persist(to);
   if (error == 0 && sibling.empty()) {
     error = Name(to, target);
     // What is there is replaced by a file that has a name; only a process that ends here leaves it.
-    for (int k = 0; error == EEXIST; ++k) {
-      sibling = directory + "/.copy-" + std::to_string(getpid()) + "-" + std::to_string(k);
-      error = Name(to, sibling);
-    }
+    for (int k = 0; error == EEXIST; ++k) error = Name(to, sibling = Sibling(directory, k));
     if (error != 0) sibling.clear();
   }
-  const int closing = to.Close();
-  if (error == 0) error = closing;
   if (error == 0 && !sibling.empty() && rename(sibling.c_str(), target.c_str()) != 0) error = errno;
   if (error != 0 && !sibling.empty()) unlink(sibling.c_str());
-  return error;
+  if (error == 0 && durable) error = PersistName(to, target);
+  const int closing = to.Close();
+  return error == 0 ? closing : error;
+}
+
+// Copies `from`, which is `facts`, onto what `target` leads to.
+void Copy(int from, const struct stat& facts, std::optional<mode_t> mode, bool durable,
+          const char* target, TF_Status* status) {
+  struct stat present;
+  if (stat(target, &present) == 0) {
+    if (S_ISDIR(present.st_mode)) return support::SetErrno(status, EISDIR, target);
+    // Devices and pipes would be replaced by a file.
+    if (!S_ISREG(present.st_mode)) {
+      return support::SetError(status, TF_FAILED_PRECONDITION, target, "not a regular file");
+    }
+    // A file is its own copy.
+    if (present.st_dev == facts.st_dev && present.st_ino == facts.st_ino)
+      return support::SetOk(status);
+    mode = present.st_mode;
+  }
+  // As with what is written there: a link stays, and leads to the copy.
+  std::string place = target;
+  int error = Follow(&place);
+  if (error == 0) error = CopyThenReplace(from, mode, durable, place);
+  support::SetErrno(status, error, target);
 }
 
 }  // namespace
@@ -114,25 +143,15 @@ void CopyFile(const TF_Filesystem*, const char* source, const char* target,
   support::Guarded(status, source, [&] {
     struct stat facts;
     const support::Descriptor from = OpenFile(source, O_RDONLY, &facts, status);
-    if (!from.is_open()) return;
-    mode_t mode = facts.st_mode;
-    struct stat present;
-    if (stat(target, &present) == 0) {
-      if (S_ISDIR(present.st_mode)) return support::SetErrno(status, EISDIR, target);
-      // Devices and pipes would be replaced by a file.
-      if (!S_ISREG(present.st_mode)) {
-        return support::SetError(status, TF_FAILED_PRECONDITION, target, "not a regular file");
-      }
-      // A file is its own copy.
-      if (present.st_dev == facts.st_dev && present.st_ino == facts.st_ino)
-        return support::SetOk(status);
-      mode = present.st_mode;
-    }
-    // As with what is written there: a link stays, and leads to the copy.
-    std::string place = target;
-    int error = Follow(&place);
-    if (error == 0) error = CopyThenReplace(from.get(), mode, place);
-    support::SetErrno(status, error, target);
+    if (from.is_open()) Copy(from.get(), facts, facts.st_mode, false, target, status);
+  });
+}
+
+void BringFile(int from, const char* target, TF_Status* status) noexcept {
+  support::Guarded(status, target, [&] {
+    struct stat facts;
+    if (fstat(from, &facts) != 0) return support::SetErrno(status, errno, target);
+    Copy(from, facts, std::nullopt, true, target, status);
   });
 }
 

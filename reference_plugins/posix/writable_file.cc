@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "durable.h"
 #include "files.h"
 #include "support/descriptor.h"
-#include "support/paths.h"
 #include "support/status.h"
 #include "tables.h"
 
@@ -66,32 +66,11 @@ void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
   support::SetOk(status);
 }
 
-// fsync(2), again after a signal. Gives 0 or an errno value.
-int Persist(const support::Descriptor& descriptor) {
-  while (fsync(descriptor.get()) != 0) {
-    // Devices have nothing to persist.
-    if (errno == EINVAL) break;
-    if (errno != EINTR) return errno;
-  }
-  return 0;
-}
-
-// A new file is found after a power cut only if the entry of its directory is durable, too. Gives 0
-// or an errno value. Throws std::bad_alloc.
-int PersistName(const WritableFile& file) {
-  const support::Descriptor directory = support::Descriptor::Open(
-      support::ParentOf(file.path.c_str()).c_str(), O_RDONLY | O_DIRECTORY);
-  if (directory.is_open()) return Persist(directory);
-  // One may make files in a directory that one must not read; and it may be gone.
-  if (errno == ENOENT || errno == ENOTDIR) return 0;
-  return errno == EACCES && syncfs(file.descriptor.get()) == 0 ? 0 : errno;
-}
-
 void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
   WritableFile* self = Get(file);
   support::Guarded(status, self->path.c_str(), [&] {
     int error = Persist(self->descriptor);
-    if (error == 0 && !self->named) error = PersistName(*self);
+    if (error == 0 && !self->named) error = PersistName(self->descriptor, self->path);
     self->named = error == 0;
     support::SetErrno(status, error, self->path.c_str());
   });

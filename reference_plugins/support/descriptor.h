@@ -18,6 +18,11 @@ class Descriptor {
   Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    Close();
+    number_ = other.Release();
+    return *this;
+  }
 
   // open(2), again after a signal. The file does not leak into programs that the process starts,
   // and nobody waits for the other end of a pipe. On failure the result is not open, and errno says
