@@ -73,8 +73,8 @@ def new(folder: Path, name: str | None, scheme: str | None, suite: str | None) -
     click.echo(f"written: {printable(str(folder))}, {len(FILES)} files; README.md says what to change first")
     if suite is None and origin and _elsewhere(origin) is None:
         click.echo(
-            f"requirements.txt names {given['SUITE']}, and this suite came from {printable(origin['url'])}, which CI does"
-            " not reach: say with --suite, or in its second line, where CI has it from",
+            f"requirements.txt names {given['SUITE']}, and this suite came from {printable(origin['url'])}, which CI"
+            " does not reach: say with --suite, or in its second line, where CI has it from",
             err=True,
         )
     click.echo("next:")
