@@ -63,19 +63,6 @@ def filled(case: Case, count: int) -> list[str]:
     return names
 
 
-@many_calls(1010)
-@clauses(ONCE, LISTS, "delete_recursively.deletes-everything", "delete_recursively.succeeds")
-def test_a_thousand_and_one(case: Case) -> None:
-    """A directory with one entry more than stores give in one page is listed and deleted."""
-    expected = filled(case, 1001)
-    case.check.equal(
-        ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory")))
-    )
-    case.check.equal(ONCE, "entries", 1001, len(listed(case, "directory")))
-    case.setup.require(case.fs.delete_recursively(case.uri("directory")))
-    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
-
-
 @large
 @many_calls(2020)
 @clauses(ONCE, LISTS, "get_matching_paths.succeeds", "delete_recursively.deletes-everything",
