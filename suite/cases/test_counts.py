@@ -1,12 +1,6 @@
-"""Counts: of entries around a page of a store, and of objects that are held at once."""
-
-from contextlib import ExitStack
-from typing import cast
-
-import pytest
+"""Counts: of entries around a page of a store."""
 
 from ...harness.ops.codes import Code
-from ...harness.ops.filesystem import MemoryRegion, RandomAccessFile
 from ..engine.case import Case
 from ..engine.marks import clauses, many_calls
 from .test_names import behind
@@ -15,8 +9,6 @@ from .test_names import behind
 PAGE = 1000
 ONCE = "get_children.names-every-entry-once"
 AGREE = "common.queries-agree"
-#: So many objects are held at once.
-HELD = 70
 
 
 def seen(case: Case, names: list[str]) -> None:
@@ -75,51 +67,3 @@ def test_a_page_is_deleted(case: Case) -> None:
         case.setup.mkdir(f"many/{k}")
     case.setup.require(case.fs.delete_recursively(case.uri("many")))
     case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
-
-
-#: The ops that open what is held, and the clause that is checked.
-HOLDS = {
-    "new_random_access_file": "read.repeats",
-    "new_read_only_memory_region_from_file": "data.outlives-other-ops",
-}
-
-
-@pytest.mark.parametrize(
-    "op", [pytest.param(op, id=op, marks=clauses(clause, f"{op}.succeeds")) for op, clause in HOLDS.items()]
-)
-@many_calls(9 * HELD)
-def test_held(case: Case, op: str) -> None:
-    """Many files of different content are held at once, and looked at in turn, the last time when half have ended."""
-    clause = HOLDS[op]
-    uris = [case.setup.write(f"file{k}", b"%d;" % k * (k + 1)) for k in range(HELD)]
-    with case.setup, ExitStack() as stack:
-        held = [stack.enter_context(case.setup.opened(getattr(case.fs, op)(uri))) for uri in uris]
-        for turn in (range(HELD), range(HELD - 1, -1, -1), range(1, HELD, 2)):
-            if len(turn) < HELD:
-                for k in range(0, HELD, 2):
-                    held[k].cleanup()
-            for k in turn:
-                content = b"%d;" % k * (k + 1)
-                if op == "new_random_access_file":
-                    data = cast(RandomAccessFile, held[k]).read(0, len(content)).value.data
-                else:
-                    data = cast(MemoryRegion, held[k]).data(0, len(content)).value[1]
-                case.check.equal(clause, f"data of file{k}", content, data)
-
-
-@many_calls(9 * HELD)
-@clauses("append.writes-exactly-n", "new_writable_file.succeeds", "append.succeeds", "close.succeeds")
-def test_written_at_once(case: Case) -> None:
-    """Many files are open for writing at once, and appended to in turn."""
-    with case.setup, ExitStack() as stack:
-        files = [
-            stack.enter_context(case.setup.opened(case.fs.new_writable_file(case.uri(f"file{k}")))) for k in range(HELD)
-        ]
-        for turn in (range(HELD), reversed(range(HELD))):
-            for k in turn:
-                case.setup.require(files[k].append(b"%d;" % k * (k + 1)))
-        for file in reversed(files):
-            case.setup.require(file.close())
-    for k in range(HELD):
-        data = case.setup.content(case.uri(f"file{k}"))
-        case.check.equal("append.writes-exactly-n", f"data of file{k}", b"%d;" % k * (2 * k + 2), data)

@@ -54,8 +54,11 @@ def test_is_directory_of_a_file(case: Case) -> None:
 
 @clauses("stat.mtime-is-in-nanoseconds", "stat.mtime-moves-forward", "stat.mtime-granularity", "stat.succeeds")
 def test_times(case: Case) -> None:
-    """A file is written, and written again; its time of modification is asked for each time."""
+    """A file is written, and written again; its time of modification is asked for each time, and a directory's, too."""
     now = time.time_ns()
+    of_directory = 0
+    if "create_dir" not in case.bench.claims.ops_given_up:
+        of_directory = case.setup.require(case.fs.stat(case.setup.mkdir("directory"))).mtime_nsec
     times = []
     for content in (b"first", b"second", b"third"):
         times.append(case.setup.require(case.fs.stat(case.setup.write("file", content))).mtime_nsec)
@@ -64,6 +67,10 @@ def test_times(case: Case) -> None:
     sane = not known or all(now / HALF_A_UNIT < mtime < now * HALF_A_UNIT for mtime in times)
     seen = "nanoseconds" if sane else f"mtime has {len(str(abs(min(times))))} digits"
     case.check.that("stat.mtime-is-in-nanoseconds", sane, "nanoseconds", seen)
+    # What is no object of its store has no time.
+    sane = of_directory == 0 or now / HALF_A_UNIT < of_directory < now * HALF_A_UNIT
+    seen = "nanoseconds, or 0" if sane else f"mtime of a directory has {len(str(abs(of_directory)))} digits"
+    case.check.that("stat.mtime-is-in-nanoseconds", sane, "nanoseconds, or 0", seen)
     forward = times == sorted(times)
     case.check.that("stat.mtime-moves-forward", forward, "no earlier", "no earlier" if forward else "earlier")
     readings = {

@@ -1,5 +1,7 @@
 """Reading: counts, codes and bytes at every boundary."""
 
+from contextlib import ExitStack
+
 import pytest
 
 from ...harness.ops.codes import Code
@@ -178,6 +180,19 @@ def test_two_files_at_once(case: Case) -> None:
         for offset in (0, 300, 600):
             case.check.equal("read.repeats", "one", CONTENT[offset : offset + 9], one.read(offset, 9).value.data)
             case.check.equal("read.repeats", "other", CONTENT[9 : 9 + offset], other.read(9, offset).value.data)
+
+
+@many_calls(180)
+@clauses("read.repeats")
+def test_many_files_at_once(case: Case) -> None:
+    """Thirty files are open at once, and read in turn."""
+    with case.setup, ExitStack() as stack:
+        files = []
+        for k in range(30):
+            uri = case.setup.write(f"file{k}", bytes([k]) * (k + 1))
+            files.append(stack.enter_context(case.setup.opened(case.fs.new_random_access_file(uri))))
+        for k in (*range(30), *reversed(range(30))):
+            case.check.equal("read.repeats", f"data of file{k}", bytes([k]) * (k + 1), files[k].read(0, 99).value.data)
 
 
 @clauses("read.repeats", "random_access_file.cleanup.succeeds")
