@@ -16,7 +16,7 @@ from ..escape import command_line
 from ..forms import words
 from ..forms.page import environment
 from ..model.abi import spans
-from ..model.findings import told
+from ..model.consequences import told
 from ..model.report import PACKED_NAME, REPORT_NAME, Report
 from ..model.uses import Use
 from ..publish import NOTES_NAME
