@@ -177,7 +177,9 @@ class Checks:
         if not declared and not self.any_clause and name not in self._clauses:
             raise MisusedError(f"{self._id} checks {name} and does not declare it")
         expected, got = (bounds.compared(self.presentable(text)) for text in (expected, got))
-        self.made.add(Statement(clause(name).id, holds, expected, got, reading, self.presentable(said) or None))
+        # Of what is kept nobody asks for the plugin's words, and a report is full of it.
+        words = None if holds and reading is None else self.presentable(said) or None
+        self.made.add(Statement(clause(name).id, holds, expected, got, reading, words))
         return holds
 
     def presentable(self, text: str) -> str:
