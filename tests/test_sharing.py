@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tffs_conformance.suite.engine.sharing import OTHERS, STATEMENTS, Statements
+from tffs_conformance.suite.engine.sharing import KEPT, OTHERS, STATEMENTS, Statements
 from tffs_conformance.suite.judge.evidence import Statement
 
 
@@ -83,6 +83,6 @@ def test_a_waiver_of_those_beyond_fits_the_same_answers_and_no_other(answers: li
 
 def test_what_is_kept_beyond_the_first_few_has_no_digest() -> None:
     made = Statements()
-    for number in range(STATEMENTS + 2):
+    for number in range(KEPT + 2):
         made.add(Statement("read.succeeds", True, "x", f"got {number}"))
-    assert (made[-1].got, made[-1].times) == (OTHERS, 2)
+    assert (len(made), made[-1].got, made[-1].times) == (KEPT + 1, OTHERS, 2)

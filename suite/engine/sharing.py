@@ -5,9 +5,9 @@ from hashlib import blake2b
 
 from ..judge.evidence import Statement
 
-#: One case makes so many statements that a clause is kept, or so many that it is not; those beyond share one.
-STATEMENTS = 16
-#: What a statement says that stands for others beyond STATEMENTS; of breaches it has the digest of what they got, too.
+#: One case makes so many statements that a clause is not kept, or so many that it is; those beyond share one.
+STATEMENTS, KEPT = 16, 3
+#: What a statement says that stands for others beyond these; of breaches it has the digest of what they got, too.
 OTHERS = "another answer than those above"
 #: Of so many answers that one statement stands for the digest is made.
 DIGESTED = 10_000
@@ -39,7 +39,7 @@ class Statements(list[Statement]):
     def add(self, said: Statement) -> None:
         """Take a statement."""
         alike = [k for k, one in enumerate(self) if one.clause == said.clause and one.holds is said.holds]
-        many = len(alike) >= STATEMENTS
+        many = len(alike) >= (KEPT if said.holds else STATEMENTS)
         same = next((k for k in alike if replace(self[k], times=1) == said), None) if many or said.holds else None
         if same is not None:
             self[same] = replace(self[same], times=self[same].times + 1)
