@@ -24,6 +24,7 @@ from tffs_conformance.reports.plain import plain
 from tffs_conformance.reports.publish import NOTES_NAME
 from tffs_conformance.reports.site.about import ABOUT_NAME
 from tffs_conformance.reports.site.folder import MARKER
+from tffs_conformance.reports.site.guides import found
 from tffs_conformance.reports.site.releases import newest, read
 from tffs_conformance.reports.site.standing import CLAUSES as CLAUSE_SIGNS
 from tffs_conformance.reports.site.standing import Standing, standings
@@ -187,13 +188,16 @@ def test_all_that_is_published_and_all_guides_are_one_site(whole: tuple[Path, st
 
 def test_each_clause_has_its_place(whole: tuple[Path, str]) -> None:
     site, _ = whole
-    places = {
-        f"{path.stem}.{name}"
-        for path, page in all_pages(site).items()
-        if path.parent.name == "clauses"
-        for name in page.ids
-    }
-    assert set(catalogue()) <= places
+    for name in catalogue():
+        op, _, rest = name.partition(".")
+        assert rest.replace(".", "-") in Page(site / "clauses" / f"{op}.html").ids, name
+
+
+def test_no_page_of_the_guides_is_endless() -> None:
+    guides = found(CLONE / "reports" / "published")
+    assert guides is not None
+    lengths = {name: len((CLONE / name).read_text(encoding="utf-8").splitlines()) for name in guides.pages}
+    assert {name: length for name, length in lengths.items() if length > 300} == {}
 
 
 def test_links_of_guides_lead_to_pages_or_to_the_repository(whole: tuple[Path, str], tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ PAGES = (
     "plugins/s3-versitygw/0.1/index.html",
     "README.html",
     "docs/author-guide.html",
+    "docs/report-keys.html",
 )
 SCREEN = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
