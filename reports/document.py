@@ -12,6 +12,7 @@ from .errors import AlteredReportError, EmptyReportError, NotAReportError, Trunc
 from .escape import printable
 from .model.records import CaseRecord
 from .model.report import REPORT_NAME, SCHEMA, Report
+from .packed import PACKED_NAME, contents, packed
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
 from .upgrade import completed, recounted, upgraded
 
@@ -47,6 +48,13 @@ def write(report: Report, directory: Path) -> Path:
     return write_whole(directory / REPORT_NAME, _pieces(report))
 
 
+def write_packed(report: Report, directory: Path) -> Path:
+    """Write report.json.gz into `directory`; the path. Raises OSError."""
+    path = directory / PACKED_NAME
+    path.write_bytes(packed(render(report)))
+    return path
+
+
 def write_whole(path: Path, pieces: Iterable[str]) -> Path:
     """Write a text, piece by piece, whole or not at all; its path. Raises OSError."""
     draft = path.with_suffix(f".{os.getpid()}.tmp")
@@ -60,11 +68,11 @@ def write_whole(path: Path, pieces: Iterable[str]) -> Path:
 
 
 def load(path: Path) -> Report:
-    """Read and validate a report, of this version or an earlier one.
+    """Read and validate a report, of this version or an earlier one, packed or not.
 
     Raises a ReportError that says in one sentence what is wrong, or OSError.
     """
-    source = path.read_bytes().decode("utf-8", errors="replace")
+    source = contents(path).decode("utf-8", errors="replace")
     if not source.strip():
         raise EmptyReportError(path, "the file is empty")
     if found := _by_case(source):

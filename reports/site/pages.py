@@ -15,7 +15,7 @@ from ..escape import command_line
 from ..forms import html
 from ..forms.page import environment
 from ..model.abi import spans
-from ..model.report import REPORT_NAME, Report
+from ..model.report import Report
 from ..model.uses import Use
 from ..publish import NOTES_NAME
 from .notes import rendered
@@ -62,7 +62,7 @@ def pages(plugins: dict[str, list[Release]], source: str | None) -> Iterator[tup
         for release in releases:
             there = f"{here}/{release.version}"
             yield page("release.html", f"{there}/index.html", release=release)
-            yield f"{there}/{REPORT_NAME}", release.path.read_bytes()
+            yield f"{there}/{release.path.name}", release.path.read_bytes()
             yield f"{there}/{PAGE_NAME}", html.render(release.report, release.path.parent).encode()
 
 
@@ -96,10 +96,11 @@ def _leads(plugins: dict[str, list[Release]], source: str | None, release: Relea
         return None
     target = posixpath.normpath(posixpath.join(release.plugin, release.version, unquote(link).partition("#")[0]))
     match target.split("/"):
-        case [name, version, file] if any(one.version == version for one in plugins.get(name, [])):
-            known = {REPORT_NAME: REPORT_NAME, NOTES_NAME: "index.html"}
-            if file in known:
-                return f"{up}plugins/{name}/{version}/{known[file]}"
+        case [name, version, file]:
+            for one in plugins.get(name, []):
+                known = {NOTES_NAME: "index.html", one.path.name: one.path.name}
+                if one.version == version and file in known:
+                    return f"{up}plugins/{name}/{version}/{known[file]}"
     return source and urljoin(f"{source.rstrip('/')}/{release.plugin}/{release.version}/", link)
 
 

@@ -1,4 +1,7 @@
-"""The published reports of a folder: `<plugin>/<version>/report.json`, by plugin, the newest release first."""
+"""The published reports of a folder: `<plugin>/<version>/report.json`, by plugin, the newest release first.
+
+Some are packed: `report.json.gz`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +13,7 @@ from ..document import load
 from ..escape import printable
 from ..model.report import REPORT_NAME, Report
 from ..model.uses import Decision, decisions, hinders
+from ..packed import PACKED_NAME
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
 from .about import About, AboutError, read_about
 from .notes import Notes, read_notes
@@ -21,7 +25,7 @@ class NoSiteError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release of a plugin: its report, and the notes that a person wrote; `path` is that of report.json."""
+    """One release of a plugin: its report, and the notes that a person wrote; `path` is that of the report."""
 
     plugin: str
     version: str
@@ -52,7 +56,7 @@ def read(folder: Path) -> dict[str, list[Release]]:
     Raises NoSiteError, ReportError or OSError.
     """
     plugins: dict[str, list[Release]] = {}
-    for path in sorted(folder.rglob(REPORT_NAME)):
+    for path in sorted([*folder.rglob(REPORT_NAME), *folder.rglob(PACKED_NAME)]):
         release = _release(path, path.relative_to(folder).parts[:-1])
         plugins.setdefault(release.plugin, []).append(release)
     if not plugins:
