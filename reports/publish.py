@@ -54,12 +54,13 @@ def publish(
     folders: Iterable[Path] = (),
     command: Sequence[str] | None = None,
     pack: bool = False,
+    explained: str = "",
 ) -> list[Path]:
     """Write a report, without the paths of `folders`, to its place below `into`; the paths that were written.
 
     `name` and `version` are folder names, see `is_name`. A report that is there is replaced, packed or not. A draft of
-    `reproduce.md` is written where there is none; it says `command` or the command of the report. Raises
-    NotPublishableError or OSError.
+    `reproduce.md` is written where there is none; it says `command` or the command of the report, and of the findings
+    where they are `explained`. Raises NotPublishableError or OSError.
     """
     for part in (name, version):
         if not is_name(part):
@@ -74,6 +75,6 @@ def publish(
     (place / (REPORT_NAME if pack else PACKED_NAME)).unlink(missing_ok=True)
     notes = place / NOTES_NAME
     if not notes.exists():
-        notes.write_text(draft(published, f"{name} {version}", command), encoding="utf-8")
+        notes.write_text(draft(published, f"{name} {version}", command, explained), encoding="utf-8")
         written.append(notes)
     return written

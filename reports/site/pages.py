@@ -14,12 +14,10 @@ from markupsafe import Markup
 from ..escape import command_line
 from ..forms import html
 from ..forms.page import environment
-from ..model.abi import spans
-from ..model.report import Report
 from ..model.uses import Use
 from ..publish import NOTES_NAME
 from .notes import rendered
-from .releases import Release, newest
+from .releases import Release, loads, newest
 from .standing import CLAUSES, TARGETS, WORDS, by_class, latest_first, standings, word
 
 #: The name of a report in its form for people.
@@ -74,7 +72,7 @@ def _page(template: str, path: str | None = None, **values: Any) -> tuple[str, b
         more_style="site.css",
         here=path,
         up=up,
-        loads=_loads,
+        loads=loads,
         words=WORDS,
         uses=list(Use),
         word=word,
@@ -107,14 +105,6 @@ def _leads(plugins: dict[str, list[Release]], source: str | None, release: Relea
 def _classes(releases: list[Release]) -> list[str]:
     """All classes, in the order of the latest report."""
     return list(dict.fromkeys(name for one in latest_first(r.report for r in releases) for name in one.classes))
-
-
-def _loads(report: Report) -> str | None:
-    """In which releases of TensorFlow the plugin loads; None where nobody can tell, or where it is TensorFlow's own."""
-    abi = report.target.abi
-    if abi is None or not any(word.startswith("--plugin=") for word in report.suite.command):
-        return None
-    return spans(abi.loads, abi.releases) or "no release"
 
 
 def _cost(release: Release) -> CaseTimes | None:

@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from ..document import load
 from ..escape import printable
+from ..model.abi import spans
 from ..model.report import REPORT_NAME, Report
 from ..model.uses import Decision, decisions, hinders
 from ..packed import PACKED_NAME
@@ -45,9 +46,22 @@ class Release:
         return hinders(self.decisions)
 
     @property
+    def loads(self) -> str | None:
+        """In which releases of TensorFlow it loads."""
+        return loads(self.report)
+
+    @property
     def about(self) -> str:
         """What it is, in a few words of the notes."""
         return (self.notes and self.notes.title) or f"{self.plugin} {self.version}"
+
+
+def loads(report: Report) -> str | None:
+    """In which releases of TensorFlow the plugin loads; None where nobody can tell, or where it is TensorFlow's own."""
+    abi = report.target.abi
+    if abi is None or not any(word.startswith("--plugin=") for word in report.suite.command):
+        return None
+    return spans(abi.loads, abi.releases) or "no release"
 
 
 def read(folder: Path) -> dict[str, list[Release]]:
