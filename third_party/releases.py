@@ -16,7 +16,7 @@ class BadTableError(Exception):
 class Package:
     """A package, and its releases, the newest first.
 
-    `runtime` and those of single releases are what `--runtime` takes. Without one it is a TensorFlow, and runs in itself.
+    `runtime` and those of single releases are what `--runtime` takes. A TensorFlow has none: it runs in itself.
     """
 
     name: str
