@@ -11,8 +11,8 @@ from . import consistency
 from .errors import AlteredReportError, EmptyReportError, NotAReportError, TruncatedReportError, WrongSchemaError
 from .escape import printable
 from .model.records import CaseRecord
-from .model.report import REPORT_NAME, SCHEMA, Report
-from .packed import PACKED_NAME, contents, packed
+from .model.report import PACKED_NAME, REPORT_NAME, SCHEMA, Report
+from .packed import contents, packed
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
 from .upgrade import completed, recounted, upgraded
 

@@ -6,10 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 from .errors import NotAReportError, TruncatedReportError
-from .model.report import REPORT_NAME
 
-#: The file name of a packed report.
-PACKED_NAME = f"{REPORT_NAME}.gz"
 #: So many bytes are unpacked at most: a short file can hold very many.
 _MOST = 1 << 28
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from .anonymous import anonymous
 from .document import write, write_packed
 from .escape import printable
-from .model.report import REPORT_NAME, Report
+from .model.report import PACKED_NAME, REPORT_NAME, Report
 from .model.verdicts import TargetVerdict
-from .packed import PACKED_NAME
 from .reproduce import draft
 
 #: The file beside a published report that says how to make it again, and what stands behind each finding.

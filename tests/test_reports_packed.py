@@ -11,7 +11,7 @@ from tests.records import GOOD, report_of
 from tffs_conformance.reports import packed
 from tffs_conformance.reports.document import load, write, write_packed
 from tffs_conformance.reports.errors import AlteredReportError, NotAReportError, ReportError, TruncatedReportError
-from tffs_conformance.reports.packed import PACKED_NAME
+from tffs_conformance.reports.model.report import PACKED_NAME
 from tffs_conformance.reports.publish import NOTES_NAME, publish
 from tffs_conformance.reports.site.releases import read
 

@@ -20,6 +20,8 @@ SCHEMA: Schema = "tffs-conformance/report/3.0"
 
 #: The file name of a report in the directory of a run.
 REPORT_NAME = "report.json"
+#: The same, packed by gzip.
+PACKED_NAME = "report.json.gz"
 
 
 class Executed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,9 +12,8 @@ from packaging.version import InvalidVersion, Version
 from ..document import load
 from ..escape import printable
 from ..model.abi import spans
-from ..model.report import REPORT_NAME, Report
+from ..model.report import PACKED_NAME, REPORT_NAME, Report
 from ..model.uses import Decision, decisions, hinders
-from ..packed import PACKED_NAME
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
 from .about import About, AboutError, read_about
 from .notes import Notes, read_notes
