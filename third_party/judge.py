@@ -84,6 +84,11 @@ class Target:
         return PUBLISHED / self.name / self.version
 
     @property
+    def reports(self) -> Path:
+        """Where pytest writes the report, seen from the clone."""
+        return REPORTS / self.name / self.version
+
+    @property
     def judged(self) -> tuple[str, ...]:
         """What pytest has to be told of it."""
         if not self.library:
@@ -150,7 +155,7 @@ def main(name: str, more: tuple[str, ...], release: str | None) -> None:
     The plugin's wheel and a TensorFlow that loads it are fetched once, with pip. The services are started in docker and
     removed at the end; an image that cannot be pulled is built, if it can be. Then the suite judges the plugin, in
     minutes. The report of a whole run goes to reports/published/TARGET/VERSION/; that of a selection stays in
-    tffs-report/third_party/TARGET/. Options that this command does not know are pytest's.
+    tffs-report/third_party/TARGET/VERSION/. Options that this command does not know are pytest's.
 
     The exit code is that of pytest: 1 for a plugin that is not conformant.
     """
@@ -200,7 +205,7 @@ def fetch(target: Target) -> None:
 
 def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> int:
     """Run the suite with these variables; the exit code of pytest."""
-    command = ["pytest", *target.judged, *more, f"--report-dir={REPORTS / target.name}"]
+    command = ["pytest", *target.judged, *more, f"--report-dir={target.reports}"]
     click.echo(shlex.join(command))
     environment = {**os.environ, **target.settings, **places}
     return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, env=environment, check=False).returncode
@@ -208,7 +213,7 @@ def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> i
 
 def publish(target: Target, code: int, seconds: float) -> None:
     """Put the report of a whole run into its place, and say what came of it."""
-    made = CLONE / REPORTS / target.name / "report.json"
+    made = CLONE / target.reports / "report.json"
     if code not in (0, 1) or not made.is_file():
         click.echo(f"{target.name}: nothing was judged")
         return
