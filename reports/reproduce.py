@@ -16,8 +16,9 @@ from .model.verdicts import Verdict
 #: What stands for each finding in a draft until somebody has confirmed it.
 UNCONFIRMED = "Confirmed by: nobody yet."
 
-#: So many characters of a text are shown.
+#: So many characters of a text are shown; so many in a table.
 _LONGEST = 500
+_NARROW = 100
 
 
 def draft(report: Report, title: str, command: Sequence[str] | None = None, explained: str = "") -> str:
@@ -42,7 +43,7 @@ def _lines(report: Report, title: str, command: Sequence[str], explained: str) -
         yield from ("", f"Causes come first. {explained}", "", "| clause | case | got | checks |", "|---|---|---|---|")
         for finding in found:
             case, check = finding.checks[0]
-            yield f"| {_code(finding.clause)} | {_code(case.id)} | {_code(check.got)} | {finding.times} |"
+            yield f"| {_code(finding.clause)} | {_code(case.id)} | {_code(check.got, _NARROW)} | {finding.times} |"
     elif found:
         yield from (
             "",
@@ -92,17 +93,17 @@ def _block(language: str, *lines: str) -> str:
     return "\n".join([f"{fence}{language}", *lines, fence])
 
 
-def _code(text: str) -> str:
+def _code(text: str, most: int = _LONGEST) -> str:
     """A text as code in a line or a cell: a bar would end the cell, and no code span can hold a line break."""
-    shown = _short(text).replace("|", "\\|")
+    shown = _short(text, most).replace("|", "\\|")
     ticks = "`" * (_ticks(shown) + 1)
     pad = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}"
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int = _LONGEST) -> str:
     """A text on one line; a long one is in the report."""
-    return printable(text if len(text) <= _LONGEST else text[:_LONGEST] + " …")
+    return printable(text if len(text) <= most else text[:most] + " …")
 
 
 def _ticks(text: str) -> int:
