@@ -202,8 +202,9 @@ _BROKEN = frozenset({Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED})
 _LONGEST = 80
 #: How the text of a check begins that compares a return code.
 _CODE = "code="
-#: How the text of a check goes on that only holds for what a profile claims.
+#: What a check expects that stands for others of its case, and says nothing of its own.
 _AS_ABOVE = "as above"
+#: How the text of a check goes on that only holds for what a profile claims.
 _CLAIMED = ", as the profile claims"
 _UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR})
 
