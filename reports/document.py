@@ -1,8 +1,6 @@
 """The report as a file: its text, written whole or not at all, and read back with what is wrong with it named."""
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,7 +11,8 @@ from . import consistency
 from .errors import AlteredReportError, EmptyReportError, NotAReportError, TruncatedReportError, WrongSchemaError
 from .escape import printable
 from .model.records import CaseRecord
-from .model.report import REPORT_NAME, SCHEMA, Report
+from .model.report import PACKED_NAME, REPORT_NAME, SCHEMA, Report
+from .packed import contents, packed
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
 from .upgrade import completed, recounted, upgraded
 
@@ -49,6 +48,13 @@ def write(report: Report, directory: Path) -> Path:
     return write_whole(directory / REPORT_NAME, _pieces(report))
 
 
+def write_packed(report: Report, directory: Path) -> Path:
+    """Write report.json.gz into `directory`; the path. Raises OSError."""
+    path = directory / PACKED_NAME
+    path.write_bytes(packed(render(report)))
+    return path
+
+
 def write_whole(path: Path, pieces: Iterable[str]) -> Path:
     """Write a text, piece by piece, whole or not at all; its path. Raises OSError."""
     draft = path.with_suffix(f".{os.getpid()}.tmp")
@@ -62,11 +68,11 @@ def write_whole(path: Path, pieces: Iterable[str]) -> Path:
 
 
 def load(path: Path) -> Report:
-    """Read and validate a report, of this version or an earlier one, packed by gzip where its name ends so.
+    """Read and validate a report, of this version or an earlier one, packed or not.
 
     Raises a ReportError that says in one sentence what is wrong, or OSError.
     """
-    source = _content(path).decode("utf-8", errors="replace")
+    source = contents(path).decode("utf-8", errors="replace")
     if not source.strip():
         raise EmptyReportError(path, "the file is empty")
     if found := _by_case(source):
@@ -79,18 +85,6 @@ def load(path: Path) -> Report:
             raise TruncatedReportError(path, "the report breaks off: the run that wrote it was cut short") from None
         raise NotAReportError(path, "this is not a report: it is not JSON") from None
     return validate(document, path)
-
-
-def _content(path: Path) -> bytes:
-    content = path.read_bytes()
-    if path.suffix != ".gz":
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, zlib.error):
-        raise TruncatedReportError(path, "the packed report breaks off, or is damaged") from None
-    except gzip.BadGzipFile:
-        raise NotAReportError(path, "this is not a report: its name ends in .gz, and it is not packed") from None
 
 
 def validate(document: object, path: Path | None = None) -> Report:

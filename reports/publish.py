@@ -1,6 +1,7 @@
 """Published reports: `<plugin>/<version>/report.json`, and `reproduce.md` beside it, which a person finishes.
 
-A published report is of a whole run of the tier `full` or `large`. It names no folder of the machine.
+A published report is of a whole run of the tier `full` or `large`. It names no folder of the machine. Older releases
+have theirs packed, as `report.json.gz`.
 """
 
 import re
@@ -8,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .anonymous import anonymous
-from .document import write
+from .document import write, write_packed
 from .escape import printable
-from .model.report import Report
+from .model.report import PACKED_NAME, REPORT_NAME, Report
 from .model.verdicts import TargetVerdict
 from .reproduce import draft
 
@@ -51,12 +52,14 @@ def publish(
     *,
     folders: Iterable[Path] = (),
     command: Sequence[str] | None = None,
+    pack: bool = False,
+    explained: str = "",
 ) -> list[Path]:
     """Write a report, without the paths of `folders`, to its place below `into`; the paths that were written.
 
-    `name` and `version` are folder names, see `is_name`. A report that is there is replaced. A draft of `reproduce.md`
-    is written where there is none; it says `command` or the command of the report. Raises NotPublishableError or
-    OSError.
+    `name` and `version` are folder names, see `is_name`. A report that is there is replaced, packed or not. A draft of
+    `reproduce.md` is written where there is none; it says `command` or the command of the report, and of the findings
+    where they are `explained`. Raises NotPublishableError or OSError.
     """
     for part in (name, version):
         if not is_name(part):
@@ -67,9 +70,10 @@ def publish(
     published = anonymous(report, folders)
     place = into / name / version
     place.mkdir(parents=True, exist_ok=True)
-    written = [write(published, place)]
+    written = [write_packed(published, place) if pack else write(published, place)]
+    (place / (REPORT_NAME if pack else PACKED_NAME)).unlink(missing_ok=True)
     notes = place / NOTES_NAME
     if not notes.exists():
-        notes.write_text(draft(published, f"{name} {version}", command), encoding="utf-8")
+        notes.write_text(draft(published, f"{name} {version}", command, explained), encoding="utf-8")
         written.append(notes)
     return written

@@ -1,13 +1,15 @@
 """The draft of `reproduce.md`: how a published report is made again, and what it found, causes first.
 
-A person finishes it. Texts of a plugin stand in code only, so that no Markdown in them counts.
+A person finishes it, but for a release whose findings are explained elsewhere. Texts of a plugin stand in code only, so
+that no Markdown in them counts.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
 from .escape import command_line, printable
-from .model.findings import Finding, findings
+from .model.consequences import findings
+from .model.findings import Finding
 from .model.header import UNKNOWN
 from .model.report import Report
 from .model.verdicts import Verdict
@@ -15,16 +17,20 @@ from .model.verdicts import Verdict
 #: What stands for each finding in a draft until somebody has confirmed it.
 UNCONFIRMED = "Confirmed by: nobody yet."
 
-#: So many characters of a text are shown.
+#: So many characters of a text are shown; so many in a table.
 _LONGEST = 500
+_NARROW = 100
 
 
-def draft(report: Report, title: str, command: Sequence[str] | None = None) -> str:
-    """The text of `reproduce.md`, in Markdown; `command` makes the report, and stands for the one in it."""
-    return "\n".join(_lines(report, title, command or report.suite.command))
+def draft(report: Report, title: str, command: Sequence[str] | None = None, explained: str = "") -> str:
+    """The text of `reproduce.md`, in Markdown; `command` makes the report, and stands for the one in it.
+
+    `explained` says, in Markdown, where the findings are confirmed; then they are a table here.
+    """
+    return "\n".join(_lines(report, title, command or report.suite.command, explained))
 
 
-def _lines(report: Report, title: str, command: Sequence[str]) -> Iterator[str]:
+def _lines(report: Report, title: str, command: Sequence[str], explained: str) -> Iterator[str]:
     yield f"# {title}"
     yield ""
     yield _block("sh", command_line(command))
@@ -34,13 +40,18 @@ def _lines(report: Report, title: str, command: Sequence[str]) -> Iterator[str]:
     for what, which in _facts(report):
         yield f"| {what} | {which} |"
     found = findings(report)
-    if found:
+    if explained:
+        yield from ("", f"Causes come first. {explained}", "", "| clause | case | got | checks |", "|---|---|---|---|")
+        for finding in found:
+            case, check = finding.checks[0]
+            yield f"| {_code(finding.clause)} | {_code(case.id)} | {_code(check.got, _NARROW)} | {finding.times} |"
+    elif found:
         yield from (
             "",
             "Causes come first. Say of each how it was confirmed without the suite: by a program of a few lines,",
         )
         yield "a log of the storage, a debugger."
-    for number, finding in enumerate(found, start=1):
+    for number, finding in enumerate(() if explained else found, start=1):
         yield from _finding(report, number, finding)
     yield ""
 
@@ -83,17 +94,17 @@ def _block(language: str, *lines: str) -> str:
     return "\n".join([f"{fence}{language}", *lines, fence])
 
 
-def _code(text: str) -> str:
+def _code(text: str, most: int = _LONGEST) -> str:
     """A text as code in a line or a cell: a bar would end the cell, and no code span can hold a line break."""
-    shown = _short(text).replace("|", "\\|")
+    shown = _short(text, most).replace("|", "\\|")
     ticks = "`" * (_ticks(shown) + 1)
     pad = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}"
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int = _LONGEST) -> str:
     """A text on one line; a long one is in the report."""
-    return printable(text if len(text) <= _LONGEST else text[:_LONGEST] + " …")
+    return printable(text if len(text) <= most else text[:most] + " …")
 
 
 def _ticks(text: str) -> int:

@@ -12,19 +12,15 @@ import contextlib
 import fnmatch
 import functools
 import re
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-import venv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
-
-from packaging.version import Version
 
 from tests import fakes
 from tests.faults.driven import all_cases, run
@@ -44,6 +40,7 @@ from tffs_conformance.suite.engine.collect import Listed
 from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.target import Target
 from tffs_conformance.suite.engine.workbench import Workbench
+from third_party import tensorflows
 
 #: Plugins that do nothing wrong, with their values of TFFS_FAULT.
 RIGHT = (("posix", ""), ("memory", ""), ("posix_choices", ""), ("object_store", ""))
@@ -218,12 +215,7 @@ def installed(given: str) -> Iterator[str]:
         yield given
         return
     with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        python = f"{folder}/bin/python"
-        # Not every release says itself that it was built for NumPy 1. Of its modules few are imported.
-        needs = [f"tensorflow-cpu=={given}"] + (["numpy<2"] if Version(given) < Version("2.18") else [])
-        subprocess.run([python, "-m", "pip", "install", "-q", "--no-compile", *needs], check=True)
-        yield python
+        yield str(tensorflows.install(given, Path(folder)))
 
 
 def release(python: str, few: bool) -> Compared:

@@ -14,8 +14,9 @@ from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.native import RUNTIME_NAME, STAND_IN, include_directory, native_directory
-from tffs_conformance.harness.shared_object import releases, runtimes
+from tffs_conformance.harness.shared_object import releases, runtimes, wheels
 from tffs_conformance.harness.shared_object.runtimes import CXX_NAME, NoRuntimeError, Runtime, find
+from tffs_conformance.harness.shared_object.wheels import NoWheelError
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.run.plugin_facts import see
 
@@ -114,6 +115,27 @@ def test_a_wheel_gives_its_libraries_to_the_cache(tmp_path: Path, monkeypatch: p
         assert (found.version, len(found.whole.libraries)) == ("2.99.1", 2)
     assert (tmp_path / "asked").read_text() == "tensorflow==2.99.*\n"
     assert sorted(path.name for path in runtimes.cache().iterdir()) == ["tensorflow-2.99.1"]
+
+
+def test_a_release_without_a_wheel_for_this_python_is_taken_from_one_for_an_older(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pip = tmp_path / "pip"
+    pip.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/asked\n'
+                   'case "$*" in *--python-version=3.9*) ;; *) echo no wheel for "$*" >&2; exit 1;; esac\n'
+                   'while [ "$1" != -d ]; do shift; done\ntouch "$2/old-1-cp39-cp39-linux_x86_64.whl"\n')  # fmt: skip
+    pip.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(pip))
+    into = tmp_path / "into"
+    into.mkdir()
+    assert wheels.download("old==1", into).name == "old-1-cp39-cp39-linux_x86_64.whl"
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert ["python-version" in line for line in asked] == [False, True, True]
+    # The one that was asked for is told.
+    monkeypatch.setattr(wheels, "PYTHONS", ("3.8",))
+    (into / "old-1-cp39-cp39-linux_x86_64.whl").unlink()
+    with pytest.raises(NoWheelError, match=r"does not fetch old==1: no wheel for (?!.*python-version)"):
+        wheels.download("old==1", into)
 
 
 # In hosts -------------------------------------------------------------------------------------------------------------

@@ -288,7 +288,7 @@ def test_a_report_may_be_packed(published: Path) -> None:
     path.with_name("report.json.gz").write_bytes(gzip.compress(b"x" * 99)[:-20])
     assert "breaks off" in refused(published)
     path.with_name("report.json.gz").write_bytes(b"{}")
-    assert "is not packed" in refused(published)
+    assert "cannot be unpacked" in refused(published)
 
 
 def test_releases_are_a_matrix_and_what_changed_is_told(published: Path) -> None:

@@ -25,7 +25,8 @@ from tffs_conformance.reports import publish as reports
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.publish import NotPublishableError
 
-from . import images
+from . import images, releases, tensorflows
+from .releases import BadTableError, Package
 
 HERE = Path(__file__).resolve().parent
 CLONE = HERE.parent
@@ -33,6 +34,11 @@ CLONE = HERE.parent
 LIBRARIES = Path("build", "third_party")
 REPORTS = Path("tffs-report", "third_party")
 PUBLISHED = Path("reports", "published")
+#: Where the findings of a release are explained that is not the newest.
+EXPLAINED = (
+    "[The notes of the newest release](../{}/reproduce.md) say how those were confirmed that it shares, and"
+    " [history](../../history.md) what differs."
+)
 
 
 class BadTargetError(Exception):
@@ -41,36 +47,65 @@ class BadTargetError(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """What a folder's target.toml says.
+    """What a folder's target.toml says, and which release is judged.
 
-    `wheel` and `runtime` are requirements of pip, `library` is a path in the wheel. `needs` are the packages without
-    which the backing cannot be used, `settings` are variables for them. `programs` are variables for the plugin, each
-    the folder of a program of `images.py`. `options` are pytest's.
+    `library` is a path in the wheel of `package`; TensorFlow's own filesystems have none. `needs` are the packages
+    without which the backing cannot be used, `settings` are variables for them. `programs` are variables for the
+    plugin, each the folder of a program of `images.py`. `options` are pytest's.
     """
 
     name: str
-    wheel: str
-    library: str
-    runtime: str
+    package: Package
+    version: str
+    library: str = ""
     needs: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     programs: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
 
     @property
-    def version(self) -> str:
-        """The release that is judged."""
-        return self.wheel.partition("==")[2]
+    def is_newest(self) -> bool:
+        """Whether it is the newest of its package."""
+        return self.version == self.package.newest
+
+    @property
+    def folder(self) -> Path:
+        """Where what was fetched of the release is kept, seen from the clone."""
+        return LIBRARIES / f"{self.package.name}-{self.version}"
 
     @property
     def shared_object(self) -> Path:
         """The library, once it was fetched, seen from the clone."""
-        return LIBRARIES / self.wheel.replace("==", "-") / Path(self.library).name
+        return self.folder / Path(self.library).name
 
     @property
     def published(self) -> Path:
         """The folder of its report, seen from the clone."""
         return PUBLISHED / self.name / self.version
+
+    @property
+    def reports(self) -> Path:
+        """Where pytest writes the report, seen from the clone."""
+        return REPORTS / self.name / self.version
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """What pytest has to be told of it."""
+        if not self.library:
+            return (f"--through={self.folder / 'bin' / 'python'}", *self.options)
+        return (
+            f"--plugin={self.shared_object}",
+            f"--plugin-profile={Path('third_party', self.name, 'profile.toml')}",
+            f"--runtime={self.package.runtime_of(self.version)}",
+            "--services",
+            *self.options,
+        )
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What a person types to judge it again."""
+        release = () if self.is_newest else (f"--release={self.version}",)
+        return ("python", "-m", "third_party.judge", self.name, *release)
 
 
 def names() -> list[str]:
@@ -78,17 +113,23 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in HERE.glob("*/target.toml"))
 
 
-def read(name: str) -> Target:
-    """A target. Raises BadTarget."""
+def read(name: str, version: str | None = None) -> Target:
+    """A target, with its newest release or the one that is meant. Raises BadTargetError."""
     path = HERE / name / "target.toml"
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
+        package = releases.package(table.pop("package"))
         needs, options = (tuple(table.pop(key, ())) for key in ("needs", "options"))
-        return Target(name, needs=needs, options=options, **table)
+        found = Target(name, package, version or package.newest, needs=needs, options=options, **table)
     except FileNotFoundError:
         raise BadTargetError(f"there is no target {name}; there are {', '.join(names())}") from None
-    except (tomllib.TOMLDecodeError, TypeError) as error:
+    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
         raise BadTargetError(f"{path}: {error}") from error
+    except BadTableError as error:
+        raise BadTargetError(str(error)) from error
+    if found.version not in package.releases:
+        raise BadTargetError(f"{found.version} is none of {', '.join(package.releases)}, which {releases.TABLE} has")
+    return found
 
 
 def services_of(name: str) -> Path:
@@ -102,28 +143,31 @@ def services_of(name: str) -> Path:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("name", metavar="TARGET")
 @click.argument("more", metavar="[OPTIONS OF PYTEST]", nargs=-1, type=click.UNPROCESSED)
-def main(name: str, more: tuple[str, ...]) -> None:
+@click.option("--release", metavar="VERSION", help="One of those in third_party/releases.toml (default: the newest).")
+def main(name: str, more: tuple[str, ...], release: str | None) -> None:
     """Judge one target: a folder of third_party/ that has a target.toml.
 
     \b
       python -m third_party.judge s3-versitygw
+      python -m third_party.judge s3-versitygw --release=0.27.0
       python -m third_party.judge s3-versitygw --case='read/*'
 
     The plugin's wheel and a TensorFlow that loads it are fetched once, with pip. The services are started in docker and
     removed at the end; an image that cannot be pulled is built, if it can be. Then the suite judges the plugin, in
     minutes. The report of a whole run goes to reports/published/TARGET/VERSION/; that of a selection stays in
-    tffs-report/third_party/TARGET/. Options that this command does not know are pytest's.
+    tffs-report/third_party/TARGET/VERSION/. Options that this command does not know are pytest's.
 
     The exit code is that of pytest: 1 for a plugin that is not conformant.
     """
     started = time.monotonic()
     try:
-        target = read(name)
+        target = read(name, release)
         lacking = [package for package in target.needs if importlib.util.find_spec(package) is None]
         if lacking:
             raise BadTargetError(f"the backing of {name} needs what is not installed: pip install {' '.join(lacking)}")
         fetch(target)
-        images.provide([services_of(name)])
+        if target.library:
+            images.provide([services_of(name)])
         places = {variable: str(images.folder(program)) for variable, program in target.programs.items()}
     except (BadTargetError, NoWheelError, UnableError, ComposeError) as error:
         raise click.ClickException(str(error)) from error
@@ -133,14 +177,25 @@ def main(name: str, more: tuple[str, ...]) -> None:
 
 
 def fetch(target: Target) -> None:
-    """Put the library of the target's wheel in its place, if it is not there. Raises NoWheelError."""
-    place = CLONE / target.shared_object
+    """Put the library of the target's wheel in its place, if it is not there; or install a TensorFlow.
+
+    Raises NoWheelError or BadTargetError.
+    """
+    wanted = f"{target.package.name}=={target.version}"
+    place = CLONE / (target.shared_object if target.library else target.folder / "pyvenv.cfg")
     if place.is_file():
         return
-    click.echo(f"fetching {target.wheel}")
+    click.echo(f"fetching {wanted}")
     place.parent.mkdir(parents=True, exist_ok=True)
+    if not target.library:
+        try:
+            tensorflows.install(target.version, place.parent)
+        except subprocess.CalledProcessError as error:
+            place.unlink(missing_ok=True)
+            raise BadTargetError(f"{wanted} cannot be installed: {error}") from error
+        return
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
-        wheel = wheels.download(target.wheel, Path(folder))
+        wheel = wheels.download(wanted, Path(folder))
         wheels.unpack(wheel, [target.library], Path(folder))
         unpacked = Path(folder, target.library)
         if not unpacked.is_file():
@@ -150,16 +205,7 @@ def fetch(target: Target) -> None:
 
 def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> int:
     """Run the suite with these variables; the exit code of pytest."""
-    command = [
-        "pytest",
-        f"--plugin={target.shared_object}",
-        f"--plugin-profile={Path('third_party', target.name, 'profile.toml')}",
-        f"--runtime={target.runtime}",
-        "--services",
-        *target.options,
-        *more,
-        f"--report-dir={REPORTS / target.name}",
-    ]
+    command = ["pytest", *target.judged, *more, f"--report-dir={target.reports}"]
     click.echo(shlex.join(command))
     environment = {**os.environ, **target.settings, **places}
     return subprocess.run([sys.executable, "-m", *command], cwd=CLONE, env=environment, check=False).returncode
@@ -167,7 +213,7 @@ def judge(target: Target, places: Mapping[str, str], more: tuple[str, ...]) -> i
 
 def publish(target: Target, code: int, seconds: float) -> None:
     """Put the report of a whole run into its place, and say what came of it."""
-    made = CLONE / REPORTS / target.name / "report.json"
+    made = CLONE / target.reports / "report.json"
     if code not in (0, 1) or not made.is_file():
         click.echo(f"{target.name}: nothing was judged")
         return
@@ -180,7 +226,9 @@ def publish(target: Target, code: int, seconds: float) -> None:
             target.name,
             target.version,
             folders=(CLONE, native_directory().parent, runtimes.cache(), build_images.CACHE),
-            command=("python", "-m", "third_party.judge", target.name),
+            command=target.command,
+            pack=not target.is_newest,
+            explained="" if target.is_newest else EXPLAINED.format(target.package.newest),
         )
     except NotPublishableError as error:
         click.echo(f"not published: {error}")

@@ -1,6 +1,6 @@
-// What the plugin s3 of tensorflow-io 0.37.1 does against the interface. plugin.h says how this is
-// built and run; AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and S3_ENDPOINT say where the
-// store is.
+// What the plugin s3 of tensorflow-io 0.37.1, and of earlier releases, does against the interface.
+// plugin.h says how this is built and run; AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and
+// S3_ENDPOINT say where the store is. The first step needs what an earlier run left there.
 
 #include "plugin.h"
 
@@ -25,6 +25,11 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const Plugin s3 = reproduce::Load(argc, argv, "s3");
   const TF_FilesystemOps& ops = *s3.ops;
+
+  std::puts("0 a file is copied before this process wrote one: 0 is expected, 5 in a first run");
+  Status copied;
+  ops.copy_file(&s3.filesystem, (s3 / "file").c_str(), (s3 / "copy").c_str(), copied);
+  copied.Print("copy_file");
 
   std::puts("1 a directory is created, and is not there: 0 is expected twice");
   Ask(s3, "create_dir", ops.create_dir, s3 / "directory");

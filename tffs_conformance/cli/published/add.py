@@ -32,7 +32,8 @@ PUBLISHED = Path("reports", "published")
     metavar="DIR",
     help=f"The folder of the published reports (default: {PUBLISHED}); it is made where there is none.",
 )
-def add(path: Path, name: str | None, version: str | None, into: Path) -> None:
+@click.option("--pack", is_flag=True, help="Write report.json.gz, which is small: for releases before the newest.")
+def add(path: Path, name: str | None, version: str | None, into: Path, pack: bool) -> None:
     """Put a report among those that are published: DIR/NAME/VERSION/report.json.
 
     The report must be whole, unaltered, without errors, and of the tier 'full' or 'large'. Paths of this folder, of the
@@ -47,6 +48,7 @@ def add(path: Path, name: str | None, version: str | None, into: Path) -> None:
             name or report.target.name,
             version or _version(report),
             folders=own_folders(),
+            pack=pack,
         ):
             click.echo(f"written: {written}")
     except (NotPublishableError, OSError) as error:

@@ -1,0 +1,76 @@
+"""Packed reports: small, read like any other, and what is wrong with one is named."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands import output_of
+from tests.records import GOOD, report_of
+from tffs_conformance.reports import packed
+from tffs_conformance.reports.document import load, write, write_packed
+from tffs_conformance.reports.errors import AlteredReportError, NotAReportError, ReportError, TruncatedReportError
+from tffs_conformance.reports.model.report import PACKED_NAME
+from tffs_conformance.reports.publish import NOTES_NAME, publish
+from tffs_conformance.reports.site.releases import read
+
+
+def test_a_packed_report_is_read_like_any_other(tmp_path: Path) -> None:
+    found = report_of(*GOOD)
+    path = write_packed(found, tmp_path)
+    assert path.name == PACKED_NAME
+    assert load(path) == found
+    assert gzip.decompress(path.read_bytes()) == write(found, tmp_path).read_bytes()
+    # The same report gives the same bytes: no time is in it.
+    (tmp_path / "again").mkdir()
+    assert write_packed(found, tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda raw: raw[:-9], TruncatedReportError),
+        (lambda _: b"", ReportError),
+        (lambda _: b"{}", NotAReportError),
+        (lambda raw: raw[:10] + b"\xff" * 40, NotAReportError),
+        (lambda _: gzip.compress(b"hello"), NotAReportError),
+        (lambda raw: gzip.compress(gzip.decompress(raw).replace(b'"read/a"', b'"read/z"')), AlteredReportError),
+    ],
+    ids=["cut", "empty", "not-packed", "damaged", "something-else", "altered"],
+)
+def test_a_damaged_packed_report_is_named(
+    change: Callable[[bytes], bytes], error: type[ReportError], tmp_path: Path
+) -> None:
+    path = write_packed(report_of(*GOOD), tmp_path)
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(error) as raised:
+        load(path)
+    assert str(raised.value).startswith(str(path))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_short_file_that_holds_very_much_is_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "_MOST", 1 << 20)
+    path = tmp_path / PACKED_NAME
+    path.write_bytes(gzip.compress(b" " * (2 << 20)))
+    with pytest.raises(NotAReportError, match="more than 1 MiB"):
+        load(path)
+
+
+def test_a_release_is_published_packed_or_not_and_never_both(tmp_path: Path) -> None:
+    place = tmp_path / "mine" / "1"
+    written = publish(report_of(*GOOD), tmp_path, "mine", "1", pack=True)
+    assert written == [place / PACKED_NAME, place / NOTES_NAME]
+    assert [one.path.name for one in read(tmp_path)["mine"]] == [PACKED_NAME]
+    publish(report_of(*GOOD), tmp_path, "mine", "1")
+    assert [one.path.name for one in read(tmp_path)["mine"]] == ["report.json"]
+
+
+def test_the_command_packs(tmp_path: Path) -> None:
+    path = write(report_of(*GOOD), tmp_path)
+    into = tmp_path / "into"
+    said = output_of("published", "add", path, "--as=mine", "--version=1", "--pack", f"--into={into}", code=0)
+    place = into / "mine" / "1" / PACKED_NAME
+    assert said.splitlines()[0] == f"written: {place}"
+    assert "conformant" in output_of("report", "show", place, code=0)
