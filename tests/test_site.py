@@ -301,9 +301,11 @@ def test_releases_are_a_matrix_and_what_changed_is_told(published: Path) -> None
     for shown in (page, text(site / "releases.html")):
         places = [shown.index(row) for row in rows]
         assert places == sorted(places)
-    assert "1.9 to 1.10 mended: read.succeeds" in page
+    assert "1.9 to 1.10 mended (1): read.succeeds" in page
     # Of what the older one did not look at, or the newer one not, nobody knows when it changed.
-    assert re.search(r"1\.8 to 1\.9 broke: read.succeeds broken before, and not looked at in 1\.9: sync.durable", page)
+    assert re.search(
+        r"1\.8 to 1\.9 broke \(1\): read.succeeds broken before, and not looked at in 1\.9 \(1\): sync.durable", page
+    )
 
 
 def test_what_a_finding_shows_is_on_the_page(published: Path) -> None:
