@@ -184,13 +184,23 @@ def _seen_through(finding: Finding, found: Sequence[Finding], lies: dict[str, Li
 
 
 def _without_earlier(found: list[Finding], lies: dict[str, Lies]) -> list[Finding]:
-    """Without those that follow from one that is told after them."""
+    """Without those that follow from one that is told after them, and from which that one does not follow."""
     kept = list(found)
     for finding in found:
-        others = [other for other in kept if other is not finding and _seen_through(other, [finding], lies) is None]
+        others = [
+            other
+            for other in kept
+            if other is not finding and _is_as_bad(other, finding) and _seen_through(other, [finding], lies) is None
+        ]
         cause = _seen_through(finding, others, lies)
         if cause is not None:
             _fold(finding, cause)
             cause.alike.extend(finding.alike)
             kept.remove(finding)
     return kept
+
+
+def _is_as_bad(one: Finding, other: Finding) -> bool:
+    """Whether the one is no warning where the other is a violation: no violation is told with a warning."""
+    (_, first), (_, second) = one.checks[0], other.checks[0]
+    return first.verdict is not Verdict.WARNING or second.verdict is Verdict.WARNING
