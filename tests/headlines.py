@@ -42,7 +42,7 @@ from tffs_conformance.suite.contract.catalogue import catalogue, for_report
 
 #: So many plugins are drawn, and the least and the most faults of one.
 PLUGINS, FEWEST, MOST = 60, 2, 5
-#: What these plugins are drawn by, and the ones of a second draw, of which the first were looked at as the last rules were made.
+#: What these plugins are drawn by. Of the second draw the first were looked at as the last rules were made.
 DRAWS = ("headlines", "held-out")
 #: Of cases that differ in a parameter alone so many are run, and those of a longer table in steps; the cases of the
 #: clauses of the faults come on top, as many again.
