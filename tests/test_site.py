@@ -194,6 +194,13 @@ def test_each_clause_has_its_place(whole: tuple[Path, str]) -> None:
         assert rest.replace(".", "-") in Page(site / "clauses" / f"{op}.html").ids, name
 
 
+def test_what_ends_with_its_process_is_no_place_for_a_checkpoint(whole: tuple[Path, str]) -> None:
+    site, _ = whole
+    assert "memory Only in one process" in text(site / "index.html")
+    assert "Only in one process." in text(site / "plugins" / "memory" / "index.html")
+    assert "posix Yes" in text(site / "index.html")
+
+
 def test_no_page_of_the_guides_is_endless() -> None:
     guides = found(CLONE / "reports" / "published")
     assert guides is not None

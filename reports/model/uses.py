@@ -194,6 +194,27 @@ LOSSES: tuple[Loss, ...] = (
         "onetwo",
         "Appending to a file deletes what was in it.",
     ),
+    Loss(
+        Use.CHECKPOINTS,
+        "rename_file.error-changes-nothing",
+        "names/beside[rename_file-names]",
+        "b'stays'",
+        "A renaming of `ckpt-1` that fails loses `ckpt-10`.",
+    ),
+    Loss(
+        Use.CHECKPOINTS,
+        "delete_recursively.error-changes-nothing",
+        "names/beside[delete_recursively-names]",
+        "b'stays'",
+        "A deletion of the directory `ckpt-1` that fails deletes `ckpt-10`.",
+    ),
+    Loss(
+        Use.MODELS,
+        "delete_recursively.error-changes-nothing",
+        "names/beside[delete_recursively-names]",
+        "b'stays'",
+        "A deletion of version `1` of a model that fails deletes version `10`.",
+    ),
 )
 
 #: A breach of a SHOULD counts too: for who uses the storage it is a breach.

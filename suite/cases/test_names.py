@@ -58,11 +58,24 @@ def written(case: Case, name: str) -> bool:
 
 
 def beside(case: Case, name: str) -> Tree:
-    """Set up files whose names are like this one. Return them."""
-    names = [one for one in siblings(name) if case.bench.claims.beyond(case.uri(one)) is None]
-    for one in names:
-        case.setup.write(one, STAYS)
-    return dict.fromkeys(names, STAYS)
+    """Set up files whose names are like this one. Return them, but those that the filesystem cannot have."""
+    there: Tree = {}
+    for one in siblings(name):
+        uri = case.uri(one)
+        if case.bench.claims.beyond(uri) is not None:
+            continue
+        if case.surroundings.seeded:
+            case.setup.write(one, STAYS)
+            there[one] = STAYS
+            continue
+        # Whether there may be such a name is said by the case of that name.
+        got = case.fs.new_writable_file(uri)
+        if got.ok:
+            with case.setup, case.setup.opened(got) as file:
+                case.setup.require(file.append(STAYS))
+                if file.close().ok:
+                    there[one] = STAYS
+    return there
 
 
 def kept(case: Case, got: Outcome[T]) -> T:
