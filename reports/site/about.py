@@ -15,7 +15,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What a report does not say of a plugin.
 
     `name` is what people call it, `storage` what it was tried with, and `likely` for which other storage the same is to
-    be expected. What is kept where nothing `lasts` is gone with the process. A `loss` is one that the notes of a release
+    be expected. Where nothing `lasts`, all is gone with the process. A `loss` is one that the notes of a release
     confirm.
     """
 
