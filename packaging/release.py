@@ -1,4 +1,4 @@
-"""Make what belongs to a tag: `python packaging/release.py [DIRECTORY] [--check | --once | --no-image]`.
+"""Make what belongs to a tag: `python packaging/release.py [DIRECTORY] [--url=URL] [--once] [--no-image]`.
 
 `DIRECTORY`, by default `dist/VERSION` of the clone, gets the sdist, the wheel and its debug information
 (packaging/wheel.py), the host as one file, a list of the Python packages that an installation has (an SBOM as
@@ -140,6 +140,14 @@ def image(out: Path, commit: str) -> Path | None:
     return written
 
 
+def requirement(wheel: Path, url: str, out: Path) -> Path:
+    """A line for pip that names the wheel where it will lie, and its digest, to which pip holds what it gets."""
+    written = out / f"{NAME}-{version()}-requirement.txt"
+    line = f"{NAME} @ {url.rstrip('/')}/{wheel.name}#sha256={digest(wheel)}\n"
+    written.write_text(line, encoding="utf-8")
+    return written
+
+
 def digest(path: Path) -> str:
     """SHA-256, in hexadecimal digits."""
     with path.open("rb") as file:
@@ -169,7 +177,7 @@ def seal(out: Path, release: str, commit: str) -> None:
     (out / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
 
 
-def make(out: Path, once: bool, with_image: bool) -> None:
+def make(out: Path, once: bool, with_image: bool, url: str | None) -> None:
     """Make all of it. Raises `RefusedError`."""
     release, commit = version(), git("rev-parse", "HEAD")
     # The archives say when the commit was, and the wheel which it is.
@@ -181,12 +189,16 @@ def make(out: Path, once: bool, with_image: bool) -> None:
         wheel = packages(making, once)
         host(wheel, making, commit)
         bill(wheel, making)
+        if url:
+            requirement(wheel, url, making)
         if not with_image or image(making, commit) is None:
             print("without the image: " + ("there is no docker" if with_image else "--no-image"))
         seal(making, release, commit)
         making.rename(out)
     print((out / CHECKSUMS).read_text(), end="")
     print(f"{NAME} {release} is in {out}; the statement is not signed")
+    if not url:
+        print("without the requirement: --url says where the wheel will lie")
     if left := missing():
         print(f"pyproject.toml does not say, and its owner has to: {', '.join(left)}")
 
@@ -198,6 +210,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="say only whether this is a release")
     parser.add_argument("--once", action="store_true", help="do not build the wheel a second time to compare")
     parser.add_argument("--no-image", action="store_true", help="leave the image out, though docker is there")
+    parser.add_argument("--url", help="the folder from which others will get the wheel, for the requirement")
     given = parser.parse_args()
     try:
         release = version()
@@ -206,7 +219,7 @@ def main() -> None:
         if out.exists():
             raise RefusedError(f"{out} is there already: remove it, or name another folder")
         if not given.check:
-            make(out, given.once, not given.no_image)
+            make(out, given.once, not given.no_image, given.url)
     except RefusedError as refused:
         sys.exit(str(refused))
     except subprocess.CalledProcessError as failed:

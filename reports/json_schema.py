@@ -1,6 +1,7 @@
-"""The JSON schema of a report, and the tables of its keys in docs/report.md: both are derived from the types.
+"""The JSON schema of a report, and the tables of its keys in docs/: all are derived from the types.
 
-`python -m tffs_conformance.reports.json_schema` prints the schema, with `--keys` the tables.
+`python -m tffs_conformance.reports.json_schema` prints the schema, with `--keys` the tables of docs/report-keys.md,
+with `--measures` those of docs/report-measures.md.
 """
 
 import json
@@ -65,22 +66,36 @@ def text() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
+#: What is measured beside the verdicts has a page of its own.
+_MEASURES = "report-measures.md"
+_MEASURED = frozenset(
+    {"AbiFacts", "AbiSymbols", "Called", "Cost", "Costs", "Figure", "Figures", "Growth", "HeldMemory", "Point"}
+)
+
+
 def keys() -> Iterator[str]:
-    """The keys of a report and of the objects in it, as lines of Markdown tables."""
+    """The keys of a report and of the objects in it, as lines of Markdown tables, but those of what is measured."""
     whole = schema()
     yield from _table("The report", whole)
     for name, definition in whole["$defs"].items():
-        if "properties" in definition:
+        if "properties" in definition and name not in _MEASURED:
             yield from _table(name, definition)
     for name, definition in whole["$defs"].items():
         if "enum" in definition:
-            yield from ("", f"### {name}", "", definition["description"], "")
+            yield from ("", f"## {name}", "", definition["description"], "")
             yield ", ".join(f"`{value}`" for value in definition["enum"])
 
 
+def measures() -> Iterator[str]:
+    """The same of what is measured."""
+    for name, definition in schema()["$defs"].items():
+        if name in _MEASURED:
+            yield from (line.replace(f"]({_MEASURES}#", "](#") for line in _table(name, definition))
+
+
 def _table(name: str, definition: dict[str, Any]) -> Iterator[str]:
-    yield from ("", f"### {name}", "", definition["description"], "")
-    yield from ("| key | value | |", "|---|---|---|")
+    yield from ("", f"## {name}", "", definition["description"], "")
+    yield from ("| key | value | what it says |", "|---|---|---|")
     for key, said in definition["properties"].items():
         optional = "" if key in definition["required"] else "Left out where there is nothing to say. "
         described = optional + said.get("description", "")
@@ -96,7 +111,7 @@ def _kind(said: dict[str, Any]) -> str:
             return ", ".join(f"`{value}`" for value in values)
         case {"$ref": ref}:
             name = ref.rpartition("/")[2]
-            return f"[{name}](#{name.lower()})"
+            return f"[{name}]({_MEASURES if name in _MEASURED else ''}#{name.lower()})"
         case {"anyOf": kinds}:
             return " or ".join(_kind(kind) for kind in kinds)
         case {"type": "array", "items": items}:
@@ -111,4 +126,5 @@ def _kind(said: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(keys()) if sys.argv[1:] == ["--keys"] else text().rstrip())
+    tables = {"--keys": keys, "--measures": measures}
+    print("\n".join(tables[sys.argv[1]]()) if sys.argv[1:] else text().rstrip())

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .escape import command_line, printable
-from .model.findings import Finding, findings
+from .model.consequences import findings
+from .model.findings import Finding
 from .model.header import UNKNOWN
 from .model.report import Report
 from .model.verdicts import Verdict

@@ -7,6 +7,7 @@ It reaches registries as this machine does.
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,30 +37,33 @@ def docker(*arguments: str, code: int = 0) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The name of the image that the Dockerfile begins with; docker has it."""
-    name = DOCKERFILE.read_text().partition("\nFROM ")[2].split()[0]
-    assert name == f"debian:{build_images.SUITE}-slim"
+@contextmanager
+def has_debian(folder: Path) -> Iterator[None]:
+    """Docker has the image that Dockerfiles begin with."""
+    name = f"debian:{build_images.SUITE}-slim"
     has = subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False)
     if has.returncode == 0:
-        yield name
+        yield
         return
     if os.geteuid() != 0:
         pytest.skip(f"not run: docker has no {name}, and to make one needs root")
-    root = tmp_path_factory.mktemp("base") / "debian"
+    root = folder / "debian"
     build_images.unpack(build_images.system(build_images.BASE), root)
     tar = root.with_suffix(".tar")
     subprocess.run(["tar", "-C", str(root), "-cf", str(tar), "."], check=True)
     docker("import", str(tar), name)
-    yield name
+    yield
     docker("rmi", name)
 
 
 @pytest.fixture(scope="module")
-def image(base: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with has_debian(tmp_path_factory.mktemp("base")):
+        yield from built(tmp_path_factory.mktemp("context") / "clone")
+
+
+def built(clone: Path) -> Iterator[str]:
     # A clone: what lies around in the folder, or changes meanwhile, is not in the image.
-    clone = tmp_path_factory.mktemp("context") / "clone"
     subprocess.run(["git", "clone", "-q", str(PROJECT), str(clone)], check=True)
     given = ["--network=host", f"--build-arg=COMMIT={COMMIT}", "-f", str(clone / DOCKERFILE.relative_to(PROJECT))]
     for stage, name in IMAGES.items():

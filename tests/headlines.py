@@ -27,8 +27,9 @@ from tests.test_fakes import asked
 from tests.verdict_runs import BACKING, TABLES, Run, liars, perform
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports.document import load
+from tffs_conformance.reports.model.consequences import told
 from tffs_conformance.reports.model.counts import few
-from tffs_conformance.reports.model.findings import Finding, told
+from tffs_conformance.reports.model.findings import Finding
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.suite.contract.catalogue import catalogue
 

@@ -54,14 +54,23 @@ def name(page: Path) -> str:
 
 
 def blocks(page: Path) -> list[Block]:
-    """The blocks of a page that are to be run or saved, from top to bottom."""
-    return [block for token in _tokens(page) if (block := _block(token))]
+    """The blocks of a page that are to be run or saved, from top to bottom.
+
+    `<!-- files of OTHER.md -->` stands for the files that another page of its folder shows.
+    """
+    found: list[Block] = []
+    for token in _tokens(page):
+        for other in re.findall(r"<!-- files of (\S+) -->", token.content if token.type == "html_block" else ""):
+            found += [block for block in blocks(page.with_name(other)) if block.file]
+        if block := _block(token):
+            found.append(block)
+    return found
 
 
 def _block(token: Token) -> Block | None:
     if token.map is None:
         return None
-    if token.type == "html_block" and (hidden := re.fullmatch(r"<!-- \$ (.*) -->", token.content.strip())):
+    if token.type == "html_block" and (hidden := re.search(r"^<!-- \$ (.*) -->$", token.content, re.MULTILINE)):
         # What a reader has already, such as a plugin, and a test has to make.
         return Block(token.map[0] + 1, token.content, (Command(hidden[1]),))
     if token.type != "fence":

@@ -1,13 +1,13 @@
-"""What changed from one release to the next: which clauses, and the tables that say so."""
+"""The releases of plugins of others: the tables that say what changed, and the table of those that are judged."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.records import CLAUSES, GOOD, case
+from tests.records import GOOD, case
 from tests.test_site import put
 from tffs_conformance.reports.model.records import CaseRecord
-from tffs_conformance.reports.site.history import differences, matrix, steps
+from tffs_conformance.reports.site.markdown_table import differences, matrix
 from tffs_conformance.reports.site.releases import Release, read
 from third_party import history, judge, releases
 from third_party.releases import BadTableError
@@ -24,39 +24,6 @@ def of(clause: str, verdict: str) -> tuple[CaseRecord, ...]:
     return (case("read/x", (clause, verdict)),)
 
 
-@pytest.mark.parametrize(
-    ("then", "now", "broken", "mended", "unseen"),
-    [
-        ("conform", "violation", ("read.succeeds",), (), ()),
-        ("violation", "conform", (), ("read.succeeds",), ()),
-        ("violation", "violation", (), (), ()),
-        ("conform", "warning", (), (), ()),
-    ],
-)
-def test_a_step_names_what_broke_and_what_was_mended(
-    then: str, now: str, broken: tuple[str, ...], mended: tuple[str, ...], unseen: tuple[str, ...], tmp_path: Path
-) -> None:
-    (step,) = steps(released(tmp_path, v1=of("read.succeeds", then), v2=of("read.succeeds", now)))
-    assert (step.before.version, step.after.version) == ("1", "2")
-    assert (step.broken, step.mended, step.unseen) == (broken, mended, unseen)
-
-
-def test_what_was_not_tried_is_neither_broken_nor_mended(tmp_path: Path) -> None:
-    absent = (case("sync/x", ("sync.durable", "absent"), executed=False),)
-    broken = (case("sync/x", ("sync.durable", "violation")),)
-    (new, gone) = steps(released(tmp_path, v1=absent, v2=broken, v3=absent))
-    assert (new.broken, new.mended, new.unseen) == ((), (), ())
-    assert (gone.broken, gone.mended, gone.unseen) == ((), (), ("sync.durable",))
-
-
-def test_a_clause_that_only_one_suite_has_changed_nothing(tmp_path: Path) -> None:
-    old = {name: facts for name, facts in CLAUSES.items() if name != "read.hint"}
-    put(tmp_path, "mine", "1", *GOOD[:1], clauses=old)
-    put(tmp_path, "mine", "2", *GOOD, *of("read.hint", "violation"))
-    (step,) = steps(read(tmp_path)["mine"])
-    assert not step.broken
-
-
 def test_the_matrix_has_a_row_for_each_release_of_what_has_several(tmp_path: Path) -> None:
     released(tmp_path, v1=of("read.succeeds", "violation"), v2=())
     put(tmp_path, "other", "1", *GOOD)
@@ -67,7 +34,7 @@ def test_the_matrix_has_a_row_for_each_release_of_what_has_several(tmp_path: Pat
     assert oldest == "|  | [1](mine/1/report.json) | 2.2 to 2.3 | ? | ? | ? | ? | 1 |  |  |"
     told = differences(read(tmp_path))
     assert "### mine\n" in told
-    assert "| 1 | 2 | `read.succeeds` | – | – |\n" in told
+    assert "| 1 | 2 | `read.succeeds` | – | – | – |\n" in told
     assert "other" not in told
 
 

@@ -170,8 +170,8 @@ def test_a_plugin_in_a_program_with_tensorflow_in_it(tmp_path: Path) -> None:
     assert said.splitlines() == [
         "scheme posix",
         "scheme memory",
-        f"posix://{file}: code 0, 7 bytes",
-        f"posix://{tmp_path}/no: code 5, 0 bytes",
+        f"posix://{file}: code 0, 7 bytes, 7 read",
+        f"posix://{tmp_path}/no: code 5, 0 bytes, 0 read",
     ]
     assert wrong == ""
 

@@ -81,19 +81,42 @@ def test_the_profile_and_the_waivers_are_read(tmp_path: Path) -> None:
             '{"url": "https://example.com/suite.git", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}}',
             "tffs-conformance @ git+https://example.com/suite.git@c0ffee",
         ),
+        (
+            '{"url": "https://example.com/any.whl", "archive_info": {"hashes": {"sha256": "0123"}}}',
+            "tffs-conformance @ https://example.com/any.whl#sha256=0123",
+        ),
+        ('{"url": "https://example.com/any.whl", "archive_info": {}}', f"tffs-conformance=={__version__}"),
     ],
-    ids=["wheel", "folder", "own clone", "repository"],
+    ids=["index", "folder", "own clone", "repository", "wheel of a release", "wheel without a digest"],
 )
 def test_ci_has_the_suite_from_where_it_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: str | None, line: str
 ) -> None:
+    installed(monkeypatch, record)
+    assert line in (written(tmp_path / "mine") / "requirements.txt").read_text().splitlines()
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, record: str | None) -> None:
     class Installed:
         def read_text(self, name: str) -> str | None:
             assert name == "direct_url.json"
             return record
 
     monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed())
-    assert line in (written(tmp_path / "mine") / "requirements.txt").read_text().splitlines()
+
+
+LOCAL = '{"url": "file:///clone", "dir_info": {}}'
+
+
+@pytest.mark.parametrize(
+    ("record", "given", "asked"), [(LOCAL, [], True), (LOCAL, ["--suite=./any.whl"], False), (None, [], False)]
+)
+def test_a_suite_that_ci_cannot_have_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: str | None, given: list[str], asked: bool
+) -> None:
+    installed(monkeypatch, record)
+    done = CliRunner().invoke(main, ["new", str(tmp_path / "mine"), *given], catch_exceptions=False)
+    assert (done.exit_code, "this suite came from file:///clone, which CI does not reach" in done.stderr) == (0, asked)
 
 
 def test_ci_has_the_suite_that_is_asked_for(tmp_path: Path) -> None:

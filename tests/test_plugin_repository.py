@@ -179,13 +179,19 @@ def test_the_action_is_told_what_to_judge(repository: Path) -> None:
     assert said == "::error::Neither plugin nor profile is given: one of them says what to judge.\n"
 
 
-def test_the_action_installs_the_suite_of_its_commit(repository: Path) -> None:
-    install = github_action(ACTION, {"packages": "s3fs\nadlfs", "python": "true"})[0]
+RELEASED = "tffs-conformance @ https://example.org/any.whl#sha256=0123"
+
+
+@pytest.mark.parametrize(("suite", "installed"), [("", "/a b"), (RELEASED, RELEASED)])
+def test_the_action_installs_the_wheel_of_a_release_or_the_suite_of_its_commit(
+    repository: Path, suite: str, installed: str
+) -> None:
+    install = github_action(ACTION, {"suite": suite, "packages": "s3fs\nadlfs", "python": "true"})[0]
     step = Step(
         install.name, install.script, "", install.shell, "", {**install.environment, "GITHUB_ACTION_PATH": "/a b"}
     )
     given, said, code = recorded(step, repository)
-    assert given == ["-m", "pip", "install", "--quiet", "/a b", "cmake", "ninja", "s3fs", "adlfs"]
+    assert given == ["-m", "pip", "install", "--quiet", installed, "cmake", "ninja", "s3fs", "adlfs"]
     assert (said, code) == ("", 0)
 
 

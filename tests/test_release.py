@@ -131,6 +131,26 @@ def test_the_host_is_that_of_the_wheel(release: ModuleType, tmp_path: Path) -> N
     assert host.stat().st_mode & 0o111 == 0o111
 
 
+def test_pip_is_held_to_the_digest_of_the_requirement(release: ModuleType, tmp_path: Path) -> None:
+    name = "tffs_conformance-7.1.0-py3-none-any.whl"
+    info = "tffs_conformance-7.1.0.dist-info"
+    files = {f"{info}/METADATA": "Metadata-Version: 2.1\nName: tffs-conformance\nVersion: 7.1.0\n",
+             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+             f"{info}/RECORD": ""}  # fmt: skip
+    released = wheel(tmp_path, files).rename(tmp_path / name)
+    written = release.requirement(released, f"{tmp_path.as_uri()}/", tmp_path)
+    assert written.name == "tffs-conformance-7.1.0-requirement.txt"
+
+    def installed() -> subprocess.CompletedProcess[str]:
+        pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--dry-run", "--target=any"]
+        return subprocess.run([*pip, "-r", str(written)], cwd=tmp_path, text=True, capture_output=True, check=False)
+
+    assert "Would install tffs-conformance-7.1.0" in installed().stdout
+    wheel(tmp_path, files | {"more.py": ""}).rename(released)
+    done = installed()
+    assert (done.returncode, "THESE PACKAGES DO NOT MATCH THE HASHES" in done.stderr) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("built_from", "host", "why"),
     [("unknown", True, "was built from unknown, and not from a{40}"), (COMMIT, False, "lacks the host")],

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.records import CLAUSES, clause, record, report_of
 from tffs_conformance.reports.forms import github, html, markdown, terminal
 from tffs_conformance.reports.forms.terminal import summary
-from tffs_conformance.reports.model.findings import by_clause, findings
-from tffs_conformance.reports.model.findings import told as split
+from tffs_conformance.reports.model.consequences import findings
+from tffs_conformance.reports.model.consequences import told as split
+from tffs_conformance.reports.model.findings import by_clause
 from tffs_conformance.reports.model.records import CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
@@ -353,20 +354,50 @@ def told_of(*cases: CaseRecord) -> list[tuple[str, list[str]]]:
     return [(one.clause, one.beside) for one in findings(report_of(*cases, clauses=clauses))]
 
 
-LISTING = shown_by("1", "get.lists", "entries=['a', 'b']", "entries=['b']", "get_children('x') -> OK")
+MADE = ("create_dir('x/a') -> OK", "get_children('x') -> OK")
+LISTING = shown_by("1", "get.lists", "entries=['a', 'b']", "entries=['b']", *MADE)
 
 
 def test_what_is_seen_through_an_op_that_is_wrong_is_told_with_it() -> None:
-    calls = ("create_dir('x/a') -> OK", "get_children('x') -> OK")
-    tree = shown_by("2", "make.makes", "tree has {'a': None}", "tree has {}", *calls)
+    tree = shown_by("2", "make.makes", "tree has {'a': None}", "tree has {}", *MADE)
     assert told_of(LISTING, tree) == [("get.lists", ["make.makes"])]
 
 
 def test_what_is_wrong_in_another_way_or_seen_otherwise_is_told_itself() -> None:
     calls = ("rename_file('x/a', 'x/b') -> OK", "get_children('x') -> OK")
     left = shown_by("2", "rename.moves", "tree has {'b': b''}", "tree has {'a': b'', 'b': b''}", *calls)
-    unseen = shown_by("3", "make.makes", "tree has {'a': None}", "tree has {}", "create_dir('x/a') -> OK")
-    assert sorted(told_of(LISTING, left, unseen)) == [("get.lists", []), ("make.makes", []), ("rename.moves", [])]
+    assert sorted(told_of(LISTING, left)) == [("get.lists", []), ("rename.moves", [])]
+    unseen = shown_by("3", "make.makes", "is there=True", "is there=False", "create_dir('x/a') -> OK")
+    file = shown_by("1", "get.lists", "entries=['a', 'b']", "entries=['b']", "get_children('x') -> OK")
+    assert sorted(told_of(file, unseen)) == [("get.lists", []), ("make.makes", [])]
+
+
+def test_a_directory_that_is_lacking_is_no_consequence_of_a_file_that_is() -> None:
+    file = shown_by("1", "get.lists", "entries=['a', 'b']", "entries=['b']", "get_children('x') -> OK")
+    tree = shown_by("2", "make.makes", "tree has {'a': None}", "tree has {}", *MADE)
+    assert sorted(told_of(file, tree)) == [("get.lists", []), ("make.makes", [])]
+    within = shown_by("2", "make.makes", "tree has {'a': None, 'a/b': b''}", "tree has {}", *MADE)
+    assert sorted(told_of(file, within)) == [("get.lists", []), ("make.makes", [])]
+    assert told_of(LISTING, within) == [("get.lists", ["make.makes"])]
+
+
+def test_what_an_op_leaves_behind_is_told_before_the_listing_that_shows_it() -> None:
+    calls = ("rename_file('x/a', 'x/b') -> OK", "get_children('x') -> OK")
+    listing = shown_by("1", "get.lists", "entries=['b']", "entries=['a', 'b']", *calls)
+    # What a tree has was opened and read as well.
+    left = shown_by("2", "rename.moves", "tree has {'b': b''}", "tree has {'a': b'', 'b': b''}", *calls, "stat('x/a')")
+    assert told_of(listing, left) == [("rename.moves", ["get.lists"])]
+
+
+def test_of_what_is_told_with_it_a_clause_of_each_other_op_comes_first() -> None:
+    def all_told(*clauses: str) -> list[tuple[str, list[str]]]:
+        wrong = ("names=1", "names=2")
+        alone = seen("alone", ("list.names", wrong), calls=1)
+        return told(alone, seen("all", ("list.names", wrong), *((name, wrong) for name in clauses)))
+
+    assert all_told("rename.code", "rename.keeps", "met.succeeds") == [
+        ("list.names", ["met.succeeds", "rename.keeps", "rename.code"])
+    ]
 
 
 def test_an_ok_of_one_op_is_not_the_ok_of_another() -> None:
@@ -385,9 +416,8 @@ def test_what_a_file_holds_below_a_size_is_more_than_a_return_code() -> None:
 
 
 def test_a_warning_that_a_violation_explains_is_told_with_it() -> None:
-    calls = ("create_dir('x/a') -> OK", "get_children('x') -> OK")
     hint = CheckRecord("read.hint", Verdict.WARNING, "tree has {'a': None}", "tree has {}")
     clauses = CLAUSES | {"get.lists": clause("MUST", "listing", "get_children")}
-    violations, warnings = split(report_of(LISTING, record("2", Verdict.WARNING, hint, ops=calls), clauses=clauses))
+    violations, warnings = split(report_of(LISTING, record("2", Verdict.WARNING, hint, ops=MADE), clauses=clauses))
     assert [(one.clause, one.beside) for one in violations] == [("get.lists", ["read.hint"])]
     assert warnings == []

@@ -41,9 +41,25 @@ MISSED = "NOT CAUGHT"
 PATIENT = 60
 #: The ops that a fake replaces, where neither the name of the fault nor its clause says which.
 REPLACES = {
+    "history.copy-shares": {"copy_file"},
+    "names.refused-and-made": {"new_writable_file"},
+    "options.keeps-buffer": {
+        "get_filesystem_configuration",
+        "set_filesystem_configuration",
+        "set_filesystem_configuration_option",
+    },
     "options.no-name": {"get_filesystem_configuration"},
+    "options.shared-description": {"get_filesystem_configuration"},
+    "scenario.content-outlives-rename": {"read"},
+    "scenario.first-block-moves": {"rename_file"},
     "scenario.no-empty-directories": {"get_children"},
+    "scenario.one-match-less": {"get_matching_paths"},
+    "scenario.own-directories": {"is_directory"},
     "scenario.short-size-is-mapped": {"stat", "read", "length"},
+    "scenario.size-at-close": {"stat"},
+    "scenario.size-at-open": {"read"},
+    "transactions.error-returns-zero": {"end_transaction"},
+    "writable_file.closes-twice": {"writable_file.cleanup"},
 }
 
 

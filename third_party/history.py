@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tffs_conformance.reports.site import history, markdown_table
+from tffs_conformance.reports.site import markdown_table
 from tffs_conformance.reports.site.releases import Release, newest, read
 
 from . import judge
@@ -20,8 +20,8 @@ TARGETS = ("s3-versitygw", "gs", "http", "tensorflow-ram", "tensorflow-local")
 #: The parts of pages that follow from the reports, each behind a comment that names it.
 PARTS: Mapping[str, Callable[[Plugins], str]] = {
     "uses": lambda plugins: markdown_table.table(newest(plugins)),
-    "releases": history.matrix,
-    "differences": history.differences,
+    "releases": markdown_table.matrix,
+    "differences": markdown_table.differences,
 }
 BEGIN, END = "<!-- {}: python -m third_party.history --pages -->\n", "<!-- end -->\n"
 PAGES = ("README.md", "history.md")

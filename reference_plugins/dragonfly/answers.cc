@@ -142,6 +142,12 @@ double RetryAfter(const Response& response) {
   return std::max<double>(0, static_cast<double>(at - std::time(nullptr)));
 }
 
+std::string StrongETag(const Response& response) {
+  std::string etag = response.Header("etag");
+  if (etag.rfind("W/", 0) == 0) etag.erase(0, 2);
+  return etag;
+}
+
 Failure Refusal(const Response& response, bool by_proxy) {
   const std::string code = ErrorCode(response.body);
   const std::string type = Word(response.Header(kErrorType));

@@ -35,6 +35,9 @@ bool DidNothing(const Response& response);
 // For how many seconds the server wants to be left alone: Retry-After, in either of its forms.
 double RetryAfter(const Response& response);
 
+// The ETag as conditions ask for it. Who changes bytes on their way weakens it.
+std::string StrongETag(const Response& response);
+
 // What an answer other than the hoped-for one is to an op. A status that was hoped for without what
 // belongs to it is INTERNAL.
 Failure Refusal(const Response& response, bool by_proxy);

@@ -13,8 +13,8 @@
 #include <mutex>
 #include <string>
 
-#include "forks.h"
 #include "spool.h"
+#include "support/forks.h"
 
 namespace dragonfly {
 
@@ -59,7 +59,7 @@ class Cache {
   std::list<Kept> kept_;  // the latest use first
   std::map<std::string, std::list<Kept>::iterator> by_key_;
   std::map<std::string, std::shared_future<Content>> under_way_;
-  const ForkGuard forks_{mutex_, [this] { under_way_.clear(); }};  // nobody fetches there
+  const support::ForkGuard forks_{mutex_, [this] { under_way_.clear(); }};  // nobody fetches there
 };
 
 }  // namespace dragonfly

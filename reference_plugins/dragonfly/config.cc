@@ -204,7 +204,8 @@ void Complete(Config* config) {
   if (config->addr.empty()) Refuse("addr", "is missing");
   DemandAddress("addr", &config->addr);
   if (config->endpoint.empty()) {
-    config->endpoint = "https://s3." + config->region + ".amazonaws.com";
+    config->endpoint = "https://s3." + config->region + ".amazonaws.com" +
+                       (config->region.rfind("cn-", 0) == 0 ? ".cn" : "");
   }
   DemandAddress("object_storage.endpoint", &config->endpoint);
   if (config->proxy_endpoint.empty()) {

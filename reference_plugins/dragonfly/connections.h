@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "forks.h"
+#include "support/forks.h"
 
 namespace dragonfly {
 
@@ -77,7 +77,7 @@ class Connections {
   std::list<std::condition_variable*> line_;  // who waits, the first one first
   std::chrono::steady_clock::time_point last_return_;
   std::set<int> sockets_;
-  const ForkGuard forks_{mutex_, [this] { Forget(); }};
+  const support::ForkGuard forks_{mutex_, [this] { Forget(); }};
 };
 
 }  // namespace dragonfly

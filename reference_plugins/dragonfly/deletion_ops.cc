@@ -27,11 +27,12 @@ bool BeginsWith(const std::string& key, const std::string& start) {
 // Deletes keys, and counts those that stay.
 class Sweep {
  public:
-  Sweep(const Objects& objects, std::string bucket)
-      : objects_(objects), bucket_(std::move(bucket)) {}
+  // Of `name` nobody knows whether there is an object of that name, too.
+  Sweep(const Objects& objects, Name name) : objects_(objects), name_(std::move(name)) {}
 
   void Delete(const std::vector<std::string>& keys) {
-    for (const auto& [key, failure] : objects_.DeleteAll(bucket_, keys)) {
+    for (const auto& [key, failure] : objects_.DeleteAll(name_.bucket, keys)) {
+      if (key == name_.key && !objects_.Head(name_)) continue;
       ++(IsMarker(key) ? directories_ : files_);
       if (!first_) first_ = failure;
     }
@@ -43,19 +44,22 @@ class Sweep {
 
  private:
   const Objects& objects_;
-  const std::string bucket_;
+  const Name name_;
   uint64_t files_ = 0;
   uint64_t directories_ = 0;
   std::optional<Failure> first_;  // why the first of them stays
 };
 
-// Deletes what is on the pages, of which it holds two at most, and gives whether there was
-// anything. What is in a directory goes before its marker, for stores that keep directories: a
+// Deletes what is in a directory, of whose pages it holds two at most, and the object of its name,
+// where there is one; gives whether anything was in it, and in `again` whether there was more
+// than one page. What is in a directory goes before its marker, for stores that keep directories: a
 // marker waits until a key comes that is not below it.
-bool DeletePages(Pages pages, Sweep* sweep) {
+bool DeletePages(const Tree& tree, const Name& name, Sweep* sweep, bool* again) {
   std::vector<std::string> markers;  // each is below the one before
   bool found = false;
   Page page;
+  Pages pages = tree.PagesOf(name);
+  *again = false;
   for (bool more = pages.Next(&page); more;) {
     std::vector<std::string> keys;
     const auto leave = [&](const auto& is_left) {
@@ -71,7 +75,23 @@ bool DeletePages(Pages pages, Sweep* sweep) {
     // Nothing of this page is deleted where the next one shows that the listing is wrong.
     more = pages.Next(&page);
     if (!more) leave([](const std::string&) { return true; });
+    // S3 says nothing of a key that is not there.
+    if (!more && found) keys.push_back(name.key);
+    *again = *again || more;
     sweep->Delete(keys);
+  }
+  return found;
+}
+
+// As above, until nothing is left. Stores that count instead of naming where a page begins leave
+// out what moved up as the pages before it were deleted.
+bool DeleteBelow(const Tree& tree, const Name& name, Sweep* sweep) {
+  constexpr int kMost = 64;  // each leaves out half of what is there, at most
+  bool again = false;
+  const bool found = DeletePages(tree, name, sweep, &again);
+  for (int k = 1; again && !sweep->first(); ++k) {
+    if (k == kMost) throw Failure(TF_ABORTED, "keys come as fast as they are deleted");
+    DeletePages(tree, name, sweep, &again);
   }
   return found;
 }
@@ -118,16 +138,17 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
     RefuseBucket(name);
-    Sweep sweep(state->objects, name.bucket);
+    Sweep sweep(state->objects, name);
     const auto tell = [&](uint64_t more) {
       *undeleted_files = sweep.files();
       *undeleted_dirs = sweep.directories() + more;
     };
     try {
-      if (!DeletePages(state->tree.PagesOf(name), &sweep)) {
-        if (!state->objects.Head(name)) throw Failure(TF_NOT_FOUND, "there is no such object");
-        sweep.Delete({name.key});
+      const bool was_directory = DeleteBelow(state->tree, name, &sweep);
+      if (!was_directory && !state->objects.Head(name)) {
+        throw Failure(TF_NOT_FOUND, "there is no such object");
       }
+      if (!was_directory) sweep.Delete({name.key});
     } catch (...) {
       tell(1);  // at least the directory itself
       throw;

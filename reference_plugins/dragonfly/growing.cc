@@ -70,7 +70,7 @@ class Everyone {
 
   List* list_ = new List;  // for ever
   std::mutex nothing_;
-  const ForkGuard forks_{nothing_, [this] { Renew(); }};
+  const support::ForkGuard forks_{nothing_, [this] { Renew(); }};
 };
 
 }  // namespace

@@ -17,11 +17,11 @@
 #include <thread>
 
 #include "cache.h"
-#include "forks.h"
 #include "patience.h"
 #include "readable.h"
 #include "sink.h"
 #include "spool.h"
+#include "support/forks.h"
 
 namespace dragonfly {
 
@@ -90,7 +90,7 @@ class Growing : public Readable, private Audience, public std::enable_shared_fro
   mutable bool is_read_ = false;
   bool is_forgotten_ = false;  // until more comes
   bool is_altered_ = false;
-  const ForkGuard forks_{mutex_, [this] { Abandon(); }};
+  const support::ForkGuard forks_{mutex_, [this] { Abandon(); }};
 };
 
 }  // namespace dragonfly

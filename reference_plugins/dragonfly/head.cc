@@ -52,10 +52,8 @@ std::optional<uint64_t> SizeIn(const Response& response) {
 }
 
 Version VersionOf(const Response& response, uint64_t size) {
-  std::string etag = response.Header("etag");
-  // Proxies that change bytes on their way weaken ETags, and conditions ask for strong ones.
-  if (etag.rfind("W/", 0) == 0) etag.erase(0, 2);
-  return {std::move(etag), size, TimeOf(response.Header("last-modified")), ChecksumOf(response)};
+  return {StrongETag(response), size, TimeOf(response.Header("last-modified")),
+          ChecksumOf(response)};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 #include "config.h"
 #include "credential_sources.h"
-#include "forks.h"
+#include "support/forks.h"
 
 namespace dragonfly {
 
@@ -57,7 +57,7 @@ class Keychain {
   bool renewing_ = false;       // a thread is at it
   std::exception_ptr failure_;  // of the last time
   std::minstd_rand random_{std::random_device()()};
-  const ForkGuard forks_{mutex_, [this] { renewing_ = false; }};  // nobody asks there
+  const support::ForkGuard forks_{mutex_, [this] { renewing_ = false; }};  // nobody asks there
 };
 
 // Looks for keys: those of `config`, then what credential_sources.h has. Throws Failure where there

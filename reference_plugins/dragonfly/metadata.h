@@ -12,8 +12,8 @@
 #include <string>
 
 #include "checksum.h"
-#include "forks.h"
 #include "s3.h"
+#include "support/forks.h"
 
 namespace dragonfly {
 
@@ -70,7 +70,7 @@ class Metadata {
   std::mutex mutex_;  // guards all below
   uint64_t changes_ = 0;
   std::map<std::string, Kept> kept_;
-  const ForkGuard forks_{mutex_, [] {}};
+  const support::ForkGuard forks_{mutex_, [] {}};
 };
 
 }  // namespace dragonfly

@@ -1,8 +1,10 @@
 // The ops with two paths. The store copies by itself; between a local file and an object the bytes
 // come through here. A rename is a copy and a deletion, which others can see.
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <ctime>
 #include <string>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "posix/files.h"
 #include "posix/rename_copy.h"
 #include "posix/tables.h"
+#include "support/descriptor.h"
 
 namespace dragonfly {
 namespace {
@@ -76,9 +79,15 @@ Version Download(const TF_Filesystem* filesystem, const char* source, const char
     content = state->Fetch(name, version);
   });
   if (content == nullptr) return version;
-  // The file has no name, but the kernel has one for its descriptor.
+  // The file has no name, but the kernel has one for its descriptor. Others read it at the same
+  // time, so it is opened anew.
   const std::string path = "/proc/self/fd/" + std::to_string(content->descriptor());
-  posix::CopyFile(filesystem, path.c_str(), target, status);
+  const support::Descriptor from = support::Descriptor::Open(path.c_str(), O_RDONLY);
+  if (!from.is_open()) {
+    support::SetErrno(status, errno, target);
+  } else {
+    posix::BringFile(from.get(), target, status);
+  }
   return version;
 }
 

@@ -17,7 +17,7 @@ Parameters Headers(const Condition& condition) {
 
 // The ETag of what was put. Without it nobody knows that anything was.
 std::string NewETag(const Response& response) {
-  const std::string etag = response.Header("etag");
+  const std::string etag = StrongETag(response);
   if (!Is(response, 200) || etag.empty()) throw Refusal(response, false);
   return etag;
 }
@@ -29,6 +29,14 @@ std::string Objects::Put(const Name& name, const Spool* file, const Condition& c
   try {
     return Send(name, file, condition);
   } catch (const Failure& failure) {
+    if (failure.code() == TF_UNIMPLEMENTED && !Headers(condition).empty()) {
+      // The store knows no conditions. It is asked a moment before, then.
+      const auto now = Head(name);
+      const bool holds =
+          condition.only_if_missing ? !now : now && now->etag == condition.only_if_etag;
+      if (!holds) throw Failure(TF_ABORTED, "somebody else changed the object");
+      return Send(name, file, {});
+    }
     // When the answer of a first try is lost, the second meets what the first one left: a condition
     // that no longer holds, or no upload.
     if (file == nullptr || failure.code() != TF_ABORTED) throw;

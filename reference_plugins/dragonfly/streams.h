@@ -10,8 +10,8 @@
 #include <mutex>
 #include <string>
 
-#include "forks.h"
 #include "growing.h"
+#include "support/forks.h"
 
 namespace dragonfly {
 
@@ -46,7 +46,7 @@ class Streams {
   std::mutex mutex_;  // guards all below, and is never held while something is made
   std::map<std::string, Entry> entries_;
   std::deque<std::string> distrusted_;  // the latest first
-  const ForkGuard forks_{mutex_, [this] { Forget(); }};
+  const support::ForkGuard forks_{mutex_, [this] { Forget(); }};
 };
 
 }  // namespace dragonfly

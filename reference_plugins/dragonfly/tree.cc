@@ -67,12 +67,25 @@ Version Tree::FileOf(const Name& name, Answer answer) const {
   throw Failure(TF_NOT_FOUND, "there is no such object");
 }
 
+Kind Tree::KindOf(const Name& name) const {
+  constexpr int kGlance = 100;
+  if (name.key.empty()) return Look(name).kind;
+  if (const auto known = objects_.Recall(name); known && *known) return Kind::kFile;
+  const std::string marker = Inside(name);
+  Page page = objects_.List(name.bucket, {name.key, true, kGlance, ""});
+  page.keys.insert(page.keys.end(), page.prefixes.begin(), page.prefixes.end());
+  Kind kind = Kind::kNothing;
+  for (const std::string& key : page.keys) {
+    if (key == name.key) return Kind::kFile;
+    if (key.compare(0, marker.size(), marker) == 0) kind = Kind::kDirectory;
+  }
+  return kind == Kind::kNothing && !page.next.empty() ? Look(name).kind : kind;
+}
+
 void Tree::DemandDirectory(const Name& name) const {
-  const bool file_first = LooksLikeFile(name);
-  if (!file_first && IsDirectory(name)) return;
-  if (!name.key.empty() && Ask(name)) throw Failure(TF_FAILED_PRECONDITION, "this is a file");
-  if (file_first && IsDirectory(name)) return;
-  throw Failure(TF_NOT_FOUND, "there is no such directory");
+  const Kind kind = KindOf(name);
+  if (kind == Kind::kFile) throw Failure(TF_FAILED_PRECONDITION, "this is a file");
+  if (kind == Kind::kNothing) throw Failure(TF_NOT_FOUND, "there is no such directory");
 }
 
 bool Tree::IsDirectory(const Name& name) const {
@@ -82,7 +95,7 @@ bool Tree::IsDirectory(const Name& name) const {
 
 void Tree::DemandRoomForFile(const Name& name) const {
   auto parent = Meanwhile([&] { DemandParentIsNoFile(name); });
-  if (name.key.empty() || IsDirectory(name)) {
+  if (name.key.empty() || KindOf(name) == Kind::kDirectory) {
     throw Failure(TF_FAILED_PRECONDITION, "this is a directory");
   }
   parent.get();

@@ -57,8 +57,10 @@ class Tree {
   Version FileNow(const Name& name) const;
   Version File(const Name& name) const;
 
-  // Demands a directory: NOT_FOUND or FAILED_PRECONDITION where there is none. One request where
-  // the name looks like what it is.
+  // What is there; where it is both, a file. One request where few names begin so.
+  Kind KindOf(const Name& name) const;
+
+  // Demands a directory: NOT_FOUND or FAILED_PRECONDITION where there is none.
   void DemandDirectory(const Name& name) const;
 
   // Whether something is in the directory, or its marker is there.

@@ -3,6 +3,7 @@
 // those that lock the cache of a data set.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +56,10 @@ class ObjectWriter : public Writer {
   ObjectWriter(const ObjectWriter&) = delete;
   ObjectWriter& operator=(const ObjectWriter&) = delete;
 
+  // Nobody said that it is finished: so it replaces nothing but what it put itself.
   ~ObjectWriter() override {
-    if (spool_ == nullptr || !whole_) return;
+    if (spool_ == nullptr || !handed_out_ || failed_) return;
+    if (!appends_) condition_ = {put_.empty(), put_};
     TF_Status* nobody_asks = TF_NewStatus();
     Flush(nobody_asks);
     TF_DeleteStatus(nobody_asks);
@@ -64,7 +67,7 @@ class ObjectWriter : public Writer {
 
   // It is TensorFlow's now.
   ObjectWriter* HandedOut() {
-    whole_ = true;
+    handed_out_ = true;
     return this;
   }
 
@@ -87,9 +90,12 @@ class ObjectWriter : public Writer {
 
   void Append(const char* buffer, size_t n, TF_Status* status) noexcept override {
     Perform(status, path_.c_str(), [&] {
-      const bool before = std::exchange(whole_, false);
-      Open().Append(buffer, n);
-      whole_ = before;
+      try {
+        Open().Append(buffer, n);
+      } catch (const Failure& failure) {
+        failed_ = failure;
+        throw;
+      }
       dirty_ = dirty_ || n > 0;
     });
   }
@@ -113,14 +119,17 @@ class ObjectWriter : public Writer {
  private:
   Spool& Open() {
     if (spool_ == nullptr) throw Failure(TF_FAILED_PRECONDITION, "the file is closed");
+    // What comes behind an append that failed would close the gap that it left.
+    if (failed_)
+      throw Failure(failed_->code(), std::string("an append failed: ") + failed_->what());
     return *spool_;
   }
 
   void Put() {
     const Spool& content = Open();
     if (!dirty_) return;
-    const std::string etag = filesystem_->objects.Put(name_, &content, condition_);
-    if (appends_) condition_ = {false, etag};
+    put_ = filesystem_->objects.Put(name_, &content, condition_);
+    if (appends_) condition_ = {false, put_};
     dirty_ = false;
   }
 
@@ -130,7 +139,9 @@ class ObjectWriter : public Writer {
   std::unique_ptr<Spool> spool_;  // NULL once closed
   bool dirty_ = true;             // a new file is put even where nothing is appended
   bool appends_ = false;
-  bool whole_ = false;  // it has all that was appended: no error in between
+  bool handed_out_ = false;
+  std::optional<Failure> failed_;  // the first append that did
+  std::string put_;                // the ETag of what it put
   Condition condition_;
 };
 

@@ -78,6 +78,11 @@ std::vector<Fault> ScenarioFaults();
 std::vector<Fault> NameFaults();
 std::vector<Fault> SpellingFaults();
 std::vector<Fault> CostFaults();
+std::vector<Fault> MangledFaults();  // of names, many of them "<kind>:<op>"
+std::vector<Fault> StaleFaults();    // "stale-after-<change>:<op>"
+std::vector<Fault> CountFaults();
+std::vector<Fault> HandoverFaults();
+std::vector<Fault> ContentFaults();
 
 }  // namespace fakes
 

@@ -49,7 +49,9 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::LifetimeFaults(), fakes::ThreadFaults(),  fakes::TransactionFaults(),
         fakes::OptionFaults(),   fakes::HistoryFaults(), fakes::SetupFaults(),
         fakes::NameFaults(),     fakes::StressFaults(),  fakes::ScenarioFaults(),
-        fakes::SpellingFaults(), fakes::CostFaults(),    fakes::KindFaults()}) {
+        fakes::SpellingFaults(), fakes::CostFaults(),    fakes::MangledFaults(),
+        fakes::StaleFaults(),    fakes::CountFaults(),   fakes::HandoverFaults(),
+        fakes::ContentFaults(),  fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   support::Tables tables = posix::AllTables();

@@ -59,22 +59,22 @@ bool Block::Claim(size_t used, size_t n) noexcept {
 }
 
 Bytes Content::bytes() const {
-  const std::lock_guard<std::mutex> lock(published_);
+  const std::lock_guard<std::mutex> lock(space_->published.mutex);
   return bytes_;
 }
 
 size_t Content::size() const {
-  const std::lock_guard<std::mutex> lock(published_);
+  const std::lock_guard<std::mutex> lock(space_->published.mutex);
   return bytes_.size;
 }
 
 int64_t Content::changed() const {
-  const std::lock_guard<std::mutex> lock(published_);
+  const std::lock_guard<std::mutex> lock(space_->published.mutex);
   return changed_;
 }
 
 int Content::Append(const char* buffer, size_t n, size_t* size) {
-  const std::lock_guard<std::mutex> one_at_a_time(appending_);
+  const std::lock_guard<std::mutex> one_at_a_time(space_->AppendingTo(this));
   Bytes bytes = this->bytes();
   *size = bytes.size;
   if (n == 0) return 0;
@@ -91,7 +91,7 @@ int Content::Append(const char* buffer, size_t n, size_t* size) {
   std::memcpy(bytes.block->data() + bytes.size, buffer, n);
   bytes.size += n;
   *size = bytes.size;
-  const std::lock_guard<std::mutex> lock(published_);
+  const std::lock_guard<std::mutex> lock(space_->published.mutex);
   bytes_.block.swap(bytes.block);  // the old one goes when the lock is gone
   bytes_.size = bytes.size;
   changed_ = Now();

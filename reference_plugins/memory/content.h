@@ -7,18 +7,30 @@
 #ifndef TFFS_REFERENCE_PLUGINS_MEMORY_CONTENT_H_
 #define TFFS_REFERENCE_PLUGINS_MEMORY_CONTENT_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
+#include "support/forks.h"
+
 namespace memory {
+
+class Content;
 
 // Nanoseconds since the epoch.
 int64_t Now() noexcept;
 
-// How many bytes the files of one filesystem may hold together.
+// A lock that is free in a child of fork.
+struct Lock {
+  std::mutex mutex;
+  const support::ForkGuard forks{mutex, [] {}};
+};
+
+// What the files of one filesystem have in common: how many bytes they may hold together, and their
+// locks, of which there are a few, whatever the number of files.
 class Space {
  public:
   static constexpr int64_t kUnlimited = -1;
@@ -28,9 +40,19 @@ class Space {
   bool Take(size_t n) noexcept;
   void GiveBack(size_t n) noexcept { taken_ -= n; }
 
+  // Held for a few instructions, by whoever looks at what a file has or puts it there.
+  Lock published;
+  // Held while bytes are copied, by whoever appends to the file; readers do not wait for it.
+  std::mutex& AppendingTo(const Content* content) {
+    return appending_[reinterpret_cast<uintptr_t>(content) / sizeof(void*) / 8 % kLanes].mutex;
+  }
+
  private:
+  static constexpr size_t kLanes = 16;
+
   std::atomic<int64_t> capacity_{kUnlimited};
   std::atomic<uint64_t> taken_{0};
+  std::array<Lock, kLanes> appending_;
 };
 
 // Memory that is filled from the front to the back.
@@ -85,8 +107,7 @@ class Content {
 
  private:
   const std::shared_ptr<Space> space_;
-  std::mutex appending_;          // held while bytes are copied; readers do not wait for it
-  mutable std::mutex published_;  // guards what follows, for a few instructions
+  // What the lock `published` guards.
   Bytes bytes_;
   int64_t changed_ = Now();
 };

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "settings.h"
+#include "support/forks.h"
 #include "support/status.h"
 #include "tf_filesystem_plugin.h"
 #include "transactions.h"
@@ -28,6 +29,8 @@ struct Filesystem {
   Settings settings;
   // Shared with the files, which may outlive the filesystem.
   std::shared_ptr<Space> space = std::make_shared<Space>();
+  // Behind the space: an op that holds the mutex takes its locks.
+  const support::ForkGuard forks{mutex, [] {}};
 };
 
 // The state belongs to the plugin and may change where the wrapper is const.

@@ -3,9 +3,16 @@
 #ifndef TFFS_REFERENCE_PLUGINS_POSIX_FILES_H_
 #define TFFS_REFERENCE_PLUGINS_POSIX_FILES_H_
 
+#include <sys/stat.h>
+
+#include "support/descriptor.h"
 #include "tf_filesystem_plugin.h"
 
 namespace posix {
+
+// Opens a file with these flags of open(2). One that is not open has set the status: neither a
+// directory nor a pipe nor a socket is a file.
+support::Descriptor OpenFile(const char* path, int flags, struct stat* facts, TF_Status* status);
 
 // On an error the object stays as it came: TensorFlow drops it without a cleanup.
 void NewRandomAccessFile(const TF_Filesystem* filesystem, const char* path,

@@ -43,12 +43,9 @@ uint64_t Length(const TF_ReadOnlyMemoryRegion* region) noexcept { return Get(reg
 void NewMemoryRegion(const TF_Filesystem*, const char* path, TF_ReadOnlyMemoryRegion* region,
                      TF_Status* status) noexcept {
   support::Guarded(status, path, [&] {
-    const support::Descriptor descriptor = support::Descriptor::Open(path, O_RDONLY);
     struct stat facts;
-    if (!descriptor.is_open() || fstat(descriptor.get(), &facts) != 0) {
-      return support::SetErrno(status, errno, path);
-    }
-    if (S_ISDIR(facts.st_mode)) return support::SetErrno(status, EISDIR, path);
+    const support::Descriptor descriptor = OpenFile(path, O_RDONLY, &facts, status);
+    if (!descriptor.is_open()) return;
     if (facts.st_size == 0)
       return support::SetError(status, TF_INVALID_ARGUMENT, path, "the file is empty");
     auto made = std::make_unique<MemoryRegion>();

@@ -66,16 +66,33 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
 
 }  // namespace
 
+support::Descriptor OpenFile(const char* path, int flags, struct stat* facts, TF_Status* status) {
+  support::Descriptor descriptor = support::Descriptor::Open(path, flags);
+  if (!descriptor.is_open() || fstat(descriptor.get(), facts) != 0) {
+    // A pipe that nobody reads, or a socket.
+    if (errno == ENXIO) {
+      support::SetError(status, TF_FAILED_PRECONDITION, path, "not a file");
+    } else {
+      support::SetErrno(status, errno, path);
+    }
+    descriptor.Close();
+  } else if (S_ISDIR(facts->st_mode)) {
+    // open(2) has nothing against reading a directory; the contract has.
+    support::SetErrno(status, EISDIR, path);
+    descriptor.Close();
+  } else if (S_ISFIFO(facts->st_mode)) {
+    support::SetError(status, TF_FAILED_PRECONDITION, path, "a pipe is no file");
+    descriptor.Close();
+  }
+  return descriptor;
+}
+
 void NewRandomAccessFile(const TF_Filesystem*, const char* path, TF_RandomAccessFile* file,
                          TF_Status* status) noexcept {
   support::Guarded(status, path, [&] {
-    support::Descriptor descriptor = support::Descriptor::Open(path, O_RDONLY);
     struct stat facts;
-    if (!descriptor.is_open() || fstat(descriptor.get(), &facts) != 0) {
-      return support::SetErrno(status, errno, path);
-    }
-    // open(2) has nothing against a directory; the contract has.
-    if (S_ISDIR(facts.st_mode)) return support::SetErrno(status, EISDIR, path);
+    support::Descriptor descriptor = OpenFile(path, O_RDONLY, &facts, status);
+    if (!descriptor.is_open()) return;
     file->plugin_file = new RandomAccessFile{path, std::move(descriptor)};
     support::SetOk(status);
   });

@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "durable.h"
+#include "files.h"
 #include "support/descriptor.h"
 #include "support/paths.h"
 #include "support/status.h"
@@ -38,20 +42,85 @@ int CopyBytes(int from, int to) {
   }
 }
 
-// Writes a copy of `from` beside `target` and puts it in the target's place in one step. Gives 0 or
-// an errno value.
-int CopyThenReplace(int from, mode_t mode, const char* target) {
-  // A short name of its own: the target's may be as long as a name can be.
-  std::string sibling = support::ParentOf(target) + "/.copy-XXXXXX";
-  support::Descriptor to(mkostemp(sibling.data(), O_CLOEXEC));
+// Where links lead, which need not be there. Gives 0 or an errno value.
+int Follow(std::string* path) {
+  constexpr int kMost = 40;  // as many as the kernel follows
+  char link[PATH_MAX];
+  for (int k = 0; k < kMost; ++k) {
+    const ssize_t length = readlink(path->c_str(), link, sizeof link);
+    if (length < 0) return 0;
+    const std::string next(link, static_cast<size_t>(length));
+    *path = next.front() == '/' ? next : support::ParentOf(*path) + "/" + next;
+  }
+  return ELOOP;
+}
+
+// A short name for a copy beside its target, whose own may be as long as one can be.
+std::string Sibling(const std::string& directory, int k) {
+  return directory + "/.copy-" + std::to_string(getpid()) + "-" + std::to_string(k);
+}
+
+// A file to write, without a name, so that nothing of it is left if the process ends; or, where the
+// filesystem has none such, with the one that `name` gets.
+support::Descriptor NewFile(const std::string& directory, std::string* name) {
+  support::Descriptor made = support::Descriptor::Open(directory.c_str(), O_TMPFILE | O_WRONLY);
+  for (int k = 0; !made.is_open() && (k == 0 || errno == EEXIST); ++k) {
+    *name = Sibling(directory, k);
+    made = support::Descriptor::Open(name->c_str(), O_CREAT | O_EXCL | O_WRONLY);
+  }
+  return made;
+}
+
+// Gives a file without a name this one, which must be free. Gives 0 or an errno value.
+int Name(const support::Descriptor& file, const std::string& name) {
+  const std::string self = "/proc/self/fd/" + std::to_string(file.get());
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+// Writes a copy of `from` beside `target` and puts it in the target's place in one step. A file of
+// its own has the mode of a new one. Gives 0 or an errno value.
+int CopyThenReplace(int from, std::optional<mode_t> mode, bool durable, const std::string& target) {
+  const std::string directory = support::ParentOf(target);
+  std::string sibling;
+  support::Descriptor to = NewFile(directory, &sibling);
   if (!to.is_open()) return errno;
-  int error = CopyBytes(from, to.get());
-  if (error == 0 && fchmod(to.get(), mode & 07777) != 0) error = errno;
+  // Who copies does not hand on the right to act as the owner.
+  int error = mode && fchmod(to.get(), *mode & 0777) != 0 ? errno : 0;
+  if (error == 0) error = CopyBytes(from, to.get());
+  if (error == 0 && durable) error = Persist(to);
+  if (error == 0 && sibling.empty()) {
+    error = Name(to, target);
+    // What is there is replaced by a file that has a name; only a process that ends here leaves it.
+    for (int k = 0; error == EEXIST; ++k) error = Name(to, sibling = Sibling(directory, k));
+    if (error != 0) sibling.clear();
+  }
+  if (error == 0 && !sibling.empty() && rename(sibling.c_str(), target.c_str()) != 0) error = errno;
+  if (error != 0 && !sibling.empty()) unlink(sibling.c_str());
+  if (error == 0 && durable) error = PersistName(to, target);
   const int closing = to.Close();
-  if (error == 0) error = closing;
-  if (error == 0 && rename(sibling.c_str(), target) != 0) error = errno;
-  if (error != 0) unlink(sibling.c_str());
-  return error;
+  return error == 0 ? closing : error;
+}
+
+// Copies `from`, which is `facts`, onto what `target` leads to.
+void Copy(int from, const struct stat& facts, std::optional<mode_t> mode, bool durable,
+          const char* target, TF_Status* status) {
+  struct stat present;
+  if (stat(target, &present) == 0) {
+    if (S_ISDIR(present.st_mode)) return support::SetErrno(status, EISDIR, target);
+    // Devices and pipes would be replaced by a file.
+    if (!S_ISREG(present.st_mode)) {
+      return support::SetError(status, TF_FAILED_PRECONDITION, target, "not a regular file");
+    }
+    // A file is its own copy.
+    if (present.st_dev == facts.st_dev && present.st_ino == facts.st_ino)
+      return support::SetOk(status);
+    mode = present.st_mode;
+  }
+  // As with what is written there: a link stays, and leads to the copy.
+  std::string place = target;
+  int error = Follow(&place);
+  if (error == 0) error = CopyThenReplace(from, mode, durable, place);
+  support::SetErrno(status, error, target);
 }
 
 }  // namespace
@@ -72,25 +141,17 @@ void RenameFile(const TF_Filesystem*, const char* source, const char* target,
 void CopyFile(const TF_Filesystem*, const char* source, const char* target,
               TF_Status* status) noexcept {
   support::Guarded(status, source, [&] {
-    const support::Descriptor from = support::Descriptor::Open(source, O_RDONLY);
     struct stat facts;
-    if (!from.is_open() || fstat(from.get(), &facts) != 0)
-      return support::SetErrno(status, errno, source);
-    if (S_ISDIR(facts.st_mode)) return support::SetErrno(status, EISDIR, source);
-    mode_t mode = facts.st_mode;
-    struct stat present;
-    if (stat(target, &present) == 0) {
-      if (S_ISDIR(present.st_mode)) return support::SetErrno(status, EISDIR, target);
-      // Devices and pipes would be replaced by a file.
-      if (!S_ISREG(present.st_mode)) {
-        return support::SetError(status, TF_FAILED_PRECONDITION, target, "not a regular file");
-      }
-      // A file is its own copy.
-      if (present.st_dev == facts.st_dev && present.st_ino == facts.st_ino)
-        return support::SetOk(status);
-      mode = present.st_mode;
-    }
-    support::SetErrno(status, CopyThenReplace(from.get(), mode, target), target);
+    const support::Descriptor from = OpenFile(source, O_RDONLY, &facts, status);
+    if (from.is_open()) Copy(from.get(), facts, facts.st_mode, false, target, status);
+  });
+}
+
+void BringFile(int from, const char* target, TF_Status* status) noexcept {
+  support::Guarded(status, target, [&] {
+    struct stat facts;
+    if (fstat(from, &facts) != 0) return support::SetErrno(status, errno, target);
+    Copy(from, facts, std::nullopt, true, target, status);
   });
 }
 

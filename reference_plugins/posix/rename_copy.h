@@ -11,6 +11,9 @@ void RenameFile(const TF_Filesystem* filesystem, const char* source, const char*
                 TF_Status* status) noexcept;
 void CopyFile(const TF_Filesystem* filesystem, const char* source, const char* target,
               TF_Status* status) noexcept;
+// Makes what `from` holds behind its position the file `target`, with the mode of a new file where
+// there was none. It outlives a power cut: what it came from may be deleted.
+void BringFile(int from, const char* target, TF_Status* status) noexcept;
 
 }  // namespace posix
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "durable.h"
 #include "files.h"
 #include "support/descriptor.h"
 #include "support/status.h"
@@ -20,6 +21,7 @@ namespace {
 struct WritableFile {
   std::string path;  // for messages
   support::Descriptor descriptor;
+  bool named = false;  // whether the entry of its directory is durable
 };
 
 WritableFile* Get(const TF_WritableFile* file) {
@@ -65,13 +67,13 @@ void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
 }
 
 void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
-  const WritableFile* self = Get(file);
-  while (fsync(self->descriptor.get()) != 0) {
-    // Devices and pipes have nothing to persist.
-    if (errno == EINVAL) break;
-    if (errno != EINTR) return support::SetErrno(status, errno, self->path.c_str());
-  }
-  support::SetOk(status);
+  WritableFile* self = Get(file);
+  support::Guarded(status, self->path.c_str(), [&] {
+    int error = Persist(self->descriptor);
+    if (error == 0 && !self->named) error = PersistName(self->descriptor, self->path);
+    self->named = error == 0;
+    support::SetErrno(status, error, self->path.c_str());
+  });
 }
 
 // Gives the descriptor back, and keeps the object: TensorFlow calls cleanup too.
@@ -84,10 +86,11 @@ void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
 
 void Open(const char* path, int flags, TF_WritableFile* file, TF_Status* status) noexcept {
   support::Guarded(status, path, [&] {
-    support::Descriptor descriptor = support::Descriptor::Open(path, flags | O_WRONLY | O_CREAT);
-    if (!descriptor.is_open()) return support::SetErrno(status, errno, path);
+    struct stat facts;
+    support::Descriptor descriptor = OpenFile(path, flags | O_WRONLY | O_CREAT, &facts, status);
+    if (!descriptor.is_open()) return;
     // A position before the first append counts from the start of the file; only what has no
-    // positions has none.
+    // positions, such as a terminal, has none.
     if ((flags & O_APPEND) != 0 && lseek(descriptor.get(), 0, SEEK_END) < 0 && errno != ESPIPE) {
       return support::SetErrno(status, errno, path);
     }

@@ -18,13 +18,19 @@ class Descriptor {
   Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    Close();
+    number_ = other.Release();
+    return *this;
+  }
 
-  // open(2), again after a signal. The file does not leak into programs that the process starts. On
-  // failure the result is not open, and errno says why.
+  // open(2), again after a signal. The file does not leak into programs that the process starts,
+  // and nobody waits for the other end of a pipe. On failure the result is not open, and errno says
+  // why.
   static Descriptor Open(const char* path, int flags) {
     int number;
     do {
-      number = open(path, flags | O_CLOEXEC, 0666);
+      number = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
     } while (number < 0 && errno == EINTR);
     return Descriptor(number);
   }

@@ -41,8 +41,12 @@ _PICTURE = Template("""\
 
 def render(report: Report, directory: Path) -> str:
     """The text of badge.svg."""
-    texts = label(report), message(report)
-    label_width, message_width = (round(len(text) * _WIDTH, 1) for text in texts)
+    return drawn(label(report), message(report), COLOURS[report.verdict])
+
+
+def drawn(label: str, message: str, colour: str) -> str:
+    """A badge that says this on the left and that on the right, on this colour."""
+    label_width, message_width = (round(len(text) * _WIDTH, 1) for text in (label, message))
     split, rest = label_width + 2 * _MARGIN, message_width + 2 * _MARGIN
     return _PICTURE.substitute(
         width=split + rest,
@@ -52,10 +56,10 @@ def render(report: Report, directory: Path) -> str:
         right=split + rest / 2,
         label_width=label_width,
         message_width=message_width,
-        colour=COLOURS[report.verdict],
-        label=escape(texts[0]),
-        message=escape(texts[1]),
-        said=escape(": ".join(texts)),
+        colour=colour,
+        label=escape(label),
+        message=escape(message),
+        said=escape(f"{label}: {message}"),
     )
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..escape import printable
+from ..model.consequences import findings, with_consequences
 from ..model.counts import number
-from ..model.findings import by_clause, findings, with_consequences
+from ..model.findings import by_clause
 from ..model.report import Report
 from ..model.verdicts import TargetVerdict, Verdict
 from . import words

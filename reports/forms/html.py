@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ..escape import command_line
 from ..model.abi import spans
-from ..model.findings import Finding, by_clause, findings
+from ..model.consequences import told
+from ..model.findings import Finding
 from ..model.header import ReadingFacts
 from ..model.records import CaseRecord
 from ..model.report import ClauseAccount, Report
@@ -59,6 +60,7 @@ class TimeBar:
 def render(report: Report, directory: Path) -> str:
     """The text of the page. `directory` is where the report is; of its files only programs of traces are read."""
     seen = list(_seen(report))
+    violations, warnings = told(report)
     return page(
         "report.html",
         script="report.js",
@@ -68,8 +70,8 @@ def render(report: Report, directory: Path) -> str:
         waive=lambda clause: command_line(
             ["tffs-conformance", "waive", "report.json", f"--clause={clause}", "--owner=WHO", "--reason=WHY"]
         ),
-        findings=list(_told(report, directory)),
-        warnings=by_clause(report, Verdict.WARNING),
+        findings=list(_told(report, violations, directory)),
+        warnings=warnings,
         unsettled=list(_unsettled(report)),
         harmful=[one for one in seen if one.facts and one.facts.harmful],
         accepted=[one for one in seen if not (one.facts and one.facts.harmful)],
@@ -90,9 +92,9 @@ def render(report: Report, directory: Path) -> str:
     )
 
 
-def _told(report: Report, directory: Path) -> Iterator[Told]:
+def _told(report: Report, found: Iterable[Finding], directory: Path) -> Iterator[Told]:
     waivers = entries(breaches(report, Verdict.VIOLATION), reason="WHY", owner="WHO")
-    for finding in findings(report):
+    for finding in found:
         programs = {case.id: program(case.reason, directory) for case, _ in finding.checks}
         mine = [entry for entry in waivers if entry["clause"] == finding.clause]
         yield Told(

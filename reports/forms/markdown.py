@@ -6,14 +6,15 @@ it is plain words; everything else of it stands in code, where nothing is made o
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from ..model.claims import ClaimState
+from ..model.consequences import told
 from ..model.costs import Costs
 from ..model.counts import few, number
-from ..model.findings import Finding, by_clause, findings
+from ..model.findings import Finding
 from ..model.report import REPORT_NAME, Report
 from ..model.verdicts import Verdict
 from ..plain import dumps
@@ -65,9 +66,10 @@ def _parts(report: Report) -> Iterator[Part]:
     yield "the verdict", _head(report)
     if report.classes:
         yield "the classes", _classes(report)
-    yield from _findings(report)
+    violations, warnings = told(report)
+    yield from _findings(report, violations)
     yield from _list("waivers", [f"{_code(one.clause)}: {_prose(words.waiver(one))}" for one in report.waivers])
-    yield from _list("warnings", [_warning(report, one) for one in by_clause(report, Verdict.WARNING)])
+    yield from _list("warnings", [_warning(report, one) for one in warnings])
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
         why = words.reasons(report, verdict).most_common()
         yield from _list(f"{verdict}", [f"{number(count, 'case')}: {_prose(reason)}" for reason, count in why])
@@ -105,8 +107,7 @@ def _classes(report: Report) -> str:
     return "\n".join((*lines, ""))
 
 
-def _findings(report: Report) -> Iterator[Part]:
-    found = findings(report)
+def _findings(report: Report, found: Sequence[Finding]) -> Iterator[Part]:
     if not found:
         return
     yield "findings", f"## Findings\n\n{number(len(found), 'finding')}, causes first.\n"

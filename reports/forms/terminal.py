@@ -12,8 +12,9 @@ from pathlib import Path
 from ..escape import command_line, printable
 from ..model.abi import AbiFacts, AbiSymbols, spans
 from ..model.claims import ClaimState
+from ..model.consequences import told
 from ..model.counts import few, number
-from ..model.findings import Finding, Made, told
+from ..model.findings import Finding, Made
 from ..model.records import CaseRecord
 from ..model.report import REPORT_NAME, Report
 from ..model.services import Figures

@@ -6,28 +6,16 @@ ops do wrong in one situation, in the same words, is told once (`Finding.is_alik
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
+from .wrongs import STORED
 
-#: How a check begins that compares what other ops find in the storage afterwards: a tree, or what a file holds.
-_STORED = re.compile(r"\w+ has \{|content( below)?=")
-#: How one begins that compares names: those of a tree, of a listing, or of the matches of a pattern.
-_NAMES = re.compile(r"(?:\w+ has \{|entries=\[|matches=\[)")
-#: A name in a tree, and one in a list.
-_IN_TREE, _IN_LIST = re.compile(r"'((?:[^'\\]|\\.)*)'…?(?: \([^)]*\))?: "), re.compile(r"'((?:[^'\\]|\\.)*)'")
-#: Of the texts of a report from elsewhere so many characters are searched for names: ours are shorter.
-_READ = 1000
-#: How one begins that compares bytes.
-_BYTES = re.compile(r"(?:content|data|bytes)(?: \w+)*=")
 #: How one begins that compares a return code.
 _CODE = "code="
-#: What was got where that is a code and nothing else.
-_ALONE = re.compile(r"code=(\w+)")
 #: A number in the id of a case.
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -37,8 +25,6 @@ _SITUATION = re.compile(r", where (.+)")
 
 #: A check, and the case that made it.
 Made = tuple[CaseRecord, CheckRecord]
-#: What is wrong in a check, whatever the names and the bytes are: a kind, and what it is of that kind.
-Wrong = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +33,7 @@ class Finding:
 
     `op` is the op that the clause is about; None where it is about the plugin, or about many ops. `situation` is where
     its rule holds and what is answered there, in words that say nothing of the op; None where the rule has none.
-    `wrong` is what is wrong in its checks. `alike` are the ops that do the same wrong in it. `spoilt` are cases that
+    `alike` are the ops that do the same wrong in it. `spoilt` are cases that
     show the clauses told with it and not this one, because its op went wrong before.
     """
 
@@ -55,7 +41,6 @@ class Finding:
     checks: tuple[Made, ...]
     op: str | None = None
     situation: str | None = None
-    wrong: frozenset[Wrong] = frozenset()
     beside: list[str] = field(default_factory=list)
     spoilt: set[str] = field(default_factory=set)
     alike: list[str] = field(default_factory=list)
@@ -84,7 +69,7 @@ class Finding:
     @property
     def is_stored(self) -> bool:
         """Whether all of its checks compare what other ops find in the storage."""
-        return all(_STORED.match(check.expected) for _, check in self.checks)
+        return all(STORED.match(check.expected) for _, check in self.checks)
 
     @property
     def is_code(self) -> bool:
@@ -100,19 +85,6 @@ class Finding:
     def shown(self) -> frozenset[tuple[str, str]]:
         """What was expected, and what was seen instead."""
         return frozenset((check.expected, check.got) for _, check in self.checks)
-
-    def shows(self, wrong: Wrong, case: CaseRecord, op: str | None) -> bool:
-        """Whether what a check of a clause about `op` found wrong is what is wrong here, seen through this op.
-
-        A return code is that of its own op. An OK that is wrong may be that of any op that was called.
-        """
-        kind, what = wrong
-        if self.op is None or wrong not in self.wrong:
-            return False
-        if op == self.op:
-            return True
-        is_seen = kind != _CODE or (op is None and what != "OK")
-        return is_seen and any(call.startswith(f"{self.op}(") for call in case.ops)
 
     def is_alike(self, other: "Finding") -> bool:
         """Whether the op of the other did the same wrong in the same situation, word for word."""
@@ -153,64 +125,6 @@ CAUSES_FIRST: tuple[tuple[str, Callable[[Finding], bool]], ...] = (
     ("an op itself answers it", lambda it: it.op is not None and not it.is_stored),
 )
 
-#: Whether a finding is told with one that is told before it: the first rule that fits says so. What is lost, leaked or
-#: changed stands under no return code: who mends that may not have mended it.
-TOLD_WITH: tuple[tuple[str, Callable[[Finding, Finding], bool], bool], ...] = (
-    ("it shows elsewhere as well", lambda it, cause: not it.is_covered_by(cause), False),
-    ("that op spoilt what was prepared", lambda it, cause: it.is_spoilt_by(cause), True),
-    ("it shows the same wrong value", lambda it, cause: it.shows_what(cause), True),
-    ("more than a return code", lambda it, cause: cause.is_code and not it.is_code and it.is_apart(cause), False),
-    ("the same op", lambda it, cause: it.op is not None and it.op == cause.op, True),
-    ("met on the way", lambda it, _: not it.is_asked, True),
-    ("a return code, after something else", lambda it, _: it.is_code and not it.is_first, True),
-    ("a cause of its own", lambda it, cause: True, False),
-)
-
-
-def findings(report: Report, verdict: Verdict = Verdict.VIOLATION) -> list[Finding]:
-    """What a run found, causes first."""
-    return with_consequences(by_clause(report, verdict))
-
-
-def told(report: Report) -> tuple[list[Finding], list[Finding]]:
-    """What a run found, causes first: the violations, and the warnings that are told with none of them."""
-    violated = by_clause(report, Verdict.VIOLATION)
-    warned = by_clause(report, Verdict.WARNING)
-    found = with_consequences([*violated, *warned])
-    return [one for one in found if one in violated], [one for one in found if one in warned]
-
-
-def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
-    """The findings of which none is told with another; causes come first in `ordered`."""
-    found: list[Finding] = []
-    for finding in ordered:
-        cause = next((other for other in found if _is_told_with(finding, other)), None) or _seen_through(finding, found)
-        alike = next((other for other in found if finding.is_alike(other)), None)
-        if cause is not None:
-            cause.beside.append(finding.clause)
-            cause.spoilt.update(finding.cases.keys() - cause.cases.keys())
-        elif alike is not None:
-            alike.alike.append(str(finding.op))
-        else:
-            found.append(finding)
-    return found
-
-
-def _is_told_with(finding: Finding, cause: Finding) -> bool:
-    return next(told for _, fits, told in TOLD_WITH if fits(finding, cause))
-
-
-def _seen_through(finding: Finding, found: Sequence[Finding]) -> Finding | None:
-    """Of findings that show together what is wrong in each check of this one, the one that shows the most of it."""
-    shown = Counter[str]()
-    for case, check in finding.checks:
-        wrong = _wrong(check)
-        showing = [other.clause for other in found if other.shows(wrong, case, finding.op)]
-        if not showing:
-            return None
-        shown.update(showing)
-    return max(found, key=lambda other: shown[other.clause])
-
 
 def _is_spoilt(case: CaseRecord, cause: Finding) -> bool:
     return f"{case.cause}.succeeds" == cause.clause
@@ -247,25 +161,10 @@ def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
             tuple(_plainest_first(report, name, those)),
             report.clauses[name].op,
             _situation(report, name),
-            frozenset(_wrong(check) for _, check in those),
         )
         for name, those in made.items()
     )
     return sorted(found, key=place)
-
-
-def _wrong(check: CheckRecord) -> Wrong:
-    """A code, names, or bytes, as checks of other clauses have, too. What fits none of these is its clause's alone."""
-    if alone := _ALONE.fullmatch(check.got):
-        return _CODE, alone[1]
-    if _NAMES.match(check.expected):
-        name = _IN_TREE if " has {" in check.expected else _IN_LIST
-        wanted, got = (set(name.findall(text[:_READ])) for text in (check.expected, check.got))
-        said = ["lacking"] * bool(wanted - got) + ["too many"] * bool(got - wanted)
-        return ("names", " and ".join(said)) if said else ("bytes", "other")
-    if _BYTES.match(check.expected) or _BYTES.match(check.got):
-        return "bytes", "other"
-    return "of its clause", check.clause
 
 
 def _situation(report: Report, clause: str) -> str | None:

@@ -1,9 +1,10 @@
-"""The pages of a site: each by its path, made from the published reports alone."""
+"""The pages of the published reports, of the clauses, and what stands beside them: made from the reports alone."""
 
+import gzip
 import posixpath
 import re
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,16 +13,23 @@ from urllib.parse import unquote, urljoin
 from markupsafe import Markup
 
 from ..escape import command_line
-from ..forms import html
+from ..forms import words
 from ..forms.page import environment
+from ..model.abi import spans
+from ..model.consequences import told
+from ..model.report import PACKED_NAME, REPORT_NAME, Report
 from ..model.uses import Use
 from ..publish import NOTES_NAME
+from . import badges, history
 from .notes import rendered
-from .releases import Release, loads, newest
-from .standing import CLAUSES, TARGETS, WORDS, by_class, latest_first, standings, word
+from .page import Chapter, Page
+from .releases import Release, newest
+from .standing import CLAUSES, TARGETS, WORDS, by_class, by_op, latest_first, standings, word
 
-#: The name of a report in its form for people.
-PAGE_NAME = "report.html"
+#: The page that the site begins with.
+FIRST = "index"
+#: So many cases are named with a finding; the report has them all.
+CASES_NAMED = 6
 
 _ENVIRONMENT = environment(__package__)
 
@@ -35,76 +43,143 @@ class CaseTimes:
     longest: str
 
 
-def pages(plugins: dict[str, list[Release]], source: str | None) -> Iterator[tuple[str, bytes]]:
-    """Each file of the site, by its path.
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What the pages are made of: the releases of each plugin, and two addresses on the web.
 
-    `source` is the URL of the folder of the published reports on the web: what the notes say of other files of its
-    repository leads there, and is no link without it.
+    `source` is that of the folder of the published reports, `url` that of the site; each ends in a slash, or is None.
     """
-    shown = list(newest(plugins))
+
+    plugins: Mapping[str, list[Release]]
+    source: str | None = None
+    url: str | None = None
+
+    def leads(self, path: str) -> str | None:
+        """Where a file leads, by its path in the folder of the published reports: to a page of the site, or the web."""
+        match path.split("/"):
+            case ["README.md"]:
+                return f"{FIRST}.html"
+            case [name, version, file] if file in (NOTES_NAME, REPORT_NAME, PACKED_NAME):
+                if release := next((one for one in self.plugins.get(name, []) if one.version == version), None):
+                    return f"{self.page(release)}.html" if file == NOTES_NAME else self.report(release)
+        return self.source and urljoin(self.source, path)
+
+    def page(self, release: Release) -> str:
+        """The name of the page of a release: that of the newest is the page of the plugin."""
+        here = f"plugins/{release.plugin}"
+        return f"{here}/index" if release is self.plugins[release.plugin][0] else f"{here}/{release.version}/index"
+
+    def report(self, release: Release) -> str:
+        """The path of a report for programs."""
+        return f"plugins/{release.plugin}/{release.version}/{PACKED_NAME}"
+
+
+def pages(site: Site, chapters: tuple[Chapter, ...]) -> Iterator[Page]:
+    """Each page of the site; `chapters` are those of the guides."""
+    shown = sorted(newest(site.plugins), key=_worst_first)
     clauses = standings(shown)
-    page = partial(_page, notes=partial(_notes, plugins, source))
+    page = partial(_page, site, {clause.id for clause in clauses})
+    several = [releases for releases in site.plugins.values() if len(releases) > 1]
     verdicts = {one.report.verdict for one in shown} | {a.verdict for one in shown for a in one.report.classes.values()}
-    yield page("index.html", releases=shown, signs=TARGETS, used=verdicts, classes=_classes(shown))
-    found = {word(account) for clause in clauses for _, account in clause.accounts if account}
-    yield page("clauses.html", releases=shown, signs=CLAUSES, used=found, classes=by_class(clauses))
-    yield page("disputed.html", releases=shown, clauses=[one for one in clauses if one.facts.readings])
-    for clause in clauses:
-        yield page("clause.html", f"clauses/{clause.id}.html", clause=clause, signs=CLAUSES)
-    for name, releases in plugins.items():
-        here = f"plugins/{name}"
-        first = releases[0]
-        yield page(
-            "plugin.html", f"{here}/index.html", release=first, releases=releases, signs=TARGETS, cost=_cost(first)
-        )
+    plugins = (*(site.page(one) for one in shown), *(["releases"] if several else []))
+    contents = (Chapter(plugins, "Plugins"), Chapter(("clauses", "disputed"), "The contract"), *chapters)
+    yield page(FIRST, "index.html", contents, releases=shown, used=verdicts, classes=_classes(shown))
+    if several:
+        yield page("releases", plugins=several)
+    for releases in site.plugins.values():
         for release in releases:
-            there = f"{here}/{release.version}"
-            yield page("release.html", f"{there}/index.html", release=release)
-            yield f"{there}/{release.path.name}", release.path.read_bytes()
-            yield f"{there}/{PAGE_NAME}", html.render(release.report, release.path.parent).encode()
+            older = [site.page(one) for one in releases[1:]] if release is releases[0] else []
+            violations, warnings = told(release.report)
+            yield page(
+                site.page(release), "plugin.html", (Chapter(tuple(older)),) if older else (), release=release,
+                releases=releases, violations=violations, warnings=warnings, cost=_cost(release),
+            )  # fmt: skip
+    groups = by_op(clauses)
+    found = {word(account) for clause in clauses for _, account in clause.accounts if account}
+    of_ops = Chapter(tuple(f"clauses/{op}" for op in groups))
+    yield page("clauses", "clauses.html", (of_ops,), releases=shown, used=found, classes=by_class(clauses))
+    yield page("disputed", releases=shown, clauses=[one for one in clauses if one.facts.readings])
+    for op, those in groups.items():
+        yield page(f"clauses/{op}", "clause.html", op=op, clauses=those)
 
 
-def _page(template: str, path: str | None = None, **values: Any) -> tuple[str, bytes]:
-    path = path or template
-    up = "../" * path.count("/")
-    text = _ENVIRONMENT.get_template(template).render(
-        values,
-        more_style="site.css",
-        here=path,
+def files(site: Site) -> Iterator[tuple[str, bytes]]:
+    """What is no page: the report of each release, and a badge for each plugin."""
+    for name, releases in site.plugins.items():
+        yield f"plugins/{name}/badge.svg", badges.picture(releases[0]).encode()
+        for release in releases:
+            content = release.path.read_bytes()
+            is_packed = release.path.suffix == ".gz"
+            yield site.report(release), content if is_packed else gzip.compress(content, mtime=0)
+
+
+def _page(
+    site: Site, known: set[str], name: str, template: str | None = None, contents: tuple[Chapter, ...] = (), **more: Any
+) -> Page:
+    up = "../" * name.count("/")
+    text = _ENVIRONMENT.get_template(template or f"{name}.html").render(
+        more,
+        site=site,
         up=up,
-        loads=loads,
+        clauses_known=known,
+        targets=TARGETS,
+        signs=CLAUSES,
         words=WORDS,
         uses=list(Use),
         word=word,
+        said=words,
+        loads=_loads,
+        broken=history.broken,
+        steps=history.steps,
+        worst=lambda decided: min(decided, key=lambda one: badges.WORST_FIRST.index(one.word)),
+        badge_line=badges.line,
+        notes=partial(_notes, site, up),
         command_line=command_line,
+        place=_place,
+        named=CASES_NAMED,
     )
-    return path, text.encode()
+    return Page(name, text, contents, is_wide='class="scroll matrix' in text)
 
 
-def _notes(plugins: dict[str, list[Release]], source: str | None, release: Release, up: str) -> Markup | None:
+def _place(name: str) -> str:
+    """The id of a clause on its page: without what all there begin with, and without dots, as the search needs it."""
+    op, _, rest = name.partition(".")
+    return (rest or op).replace(".", "-")
+
+
+def _worst_first(release: Release) -> tuple[list[int], int, str]:
+    """What a training run loses comes first; of plugins of which the same is said the one with more against it."""
+    of_training = sorted(badges.WORST_FIRST.index(one.word) for one in release.hinders)
+    against = sum(badges.WORST_FIRST.index(one.word) for one in release.decisions)
+    return of_training[:1] or [len(badges.WORST_FIRST)], against, release.known.name.casefold()
+
+
+def _notes(site: Site, up: str, release: Release) -> Markup | None:
     """The notes of a release as a part of a page that is so far below the first."""
     if release.notes is None:
         return None
-    return rendered(release.notes, partial(_leads, plugins, source, release, up))
+    return rendered(release.notes, partial(_leads, site, up, f"{release.plugin}/{release.version}"))
 
 
-def _leads(plugins: dict[str, list[Release]], source: str | None, release: Release, up: str, link: str) -> str | None:
-    """Where a link in the notes of a release leads from a page: to a page of the site, or to a file on the web."""
+def _leads(site: Site, up: str, folder: str, link: str) -> str | None:
+    """Where a link in the notes in a folder leads from a page."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#", link):
         return None
-    target = posixpath.normpath(posixpath.join(release.plugin, release.version, unquote(link).partition("#")[0]))
-    match target.split("/"):
-        case [name, version, file]:
-            for one in plugins.get(name, []):
-                known = {NOTES_NAME: "index.html", one.path.name: one.path.name}
-                if one.version == version and file in known:
-                    return f"{up}plugins/{name}/{version}/{known[file]}"
-    return source and urljoin(f"{source.rstrip('/')}/{release.plugin}/{release.version}/", link)
+    to = site.leads(posixpath.normpath(posixpath.join(folder, unquote(link).partition("#")[0])))
+    return to if to is None or "//" in to else f"{up}{to}"
 
 
 def _classes(releases: list[Release]) -> list[str]:
     """All classes, in the order of the latest report."""
     return list(dict.fromkeys(name for one in latest_first(r.report for r in releases) for name in one.classes))
+
+
+def _loads(report: Report) -> str | None:
+    """In which releases of TensorFlow the plugin loads; None where nobody can tell, or where it is TensorFlow's own."""
+    abi = report.target.abi
+    if abi is None or not any(word.startswith("--plugin=") for word in report.suite.command):
+        return None
+    return spans(abi.loads, abi.releases) or "no release"
 
 
 def _cost(release: Release) -> CaseTimes | None:

@@ -1,9 +1,9 @@
 """The published reports of a folder: `<plugin>/<version>/report.json`, by plugin, the newest release first.
 
-Some are packed: `report.json.gz`.
+A report may be packed by gzip, as `report.json.gz`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from packaging.version import InvalidVersion, Version
 
 from ..document import load
 from ..escape import printable
-from ..model.abi import spans
 from ..model.report import PACKED_NAME, REPORT_NAME, Report
 from ..model.uses import Decision, decisions, hinders
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
@@ -25,7 +24,10 @@ class NoSiteError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release of a plugin: its report, and the notes that a person wrote; `path` is that of the report."""
+    """One release of a plugin: its report, what a person decides by, and the notes that a person wrote.
+
+    `path` is that of the report.
+    """
 
     plugin: str
     version: str
@@ -33,11 +35,7 @@ class Release:
     notes: Notes | None
     path: Path
     known: About
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """What a person decides by."""
-        return decisions(self.report, self.known.loss)
+    decisions: tuple[Decision, ...]
 
     @property
     def hinders(self) -> tuple[Decision, ...]:
@@ -45,22 +43,9 @@ class Release:
         return hinders(self.decisions)
 
     @property
-    def loads(self) -> str | None:
-        """In which releases of TensorFlow it loads."""
-        return loads(self.report)
-
-    @property
     def about(self) -> str:
         """What it is, in a few words of the notes."""
         return (self.notes and self.notes.title) or f"{self.plugin} {self.version}"
-
-
-def loads(report: Report) -> str | None:
-    """In which releases of TensorFlow the plugin loads; None where nobody can tell, or where it is TensorFlow's own."""
-    abi = report.target.abi
-    if abi is None or not any(word.startswith("--plugin=") for word in report.suite.command):
-        return None
-    return spans(abi.loads, abi.releases) or "no release"
 
 
 def read(folder: Path) -> dict[str, list[Release]]:
@@ -95,7 +80,8 @@ def _release(path: Path, names: tuple[str, ...]) -> Release:
         known = read_about(path.parents[1])
     except AboutError as error:
         raise NoSiteError(str(error)) from None
-    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path, known)
+    decided = decisions(report, known.loss)
+    return Release(*names, report, read_notes(notes) if notes.is_file() else None, path, known, decided)
 
 
 def _newness(release: Release) -> tuple[bool, Version, str]:
@@ -106,6 +92,6 @@ def _newness(release: Release) -> tuple[bool, Version, str]:
         return False, Version("0"), release.version
 
 
-def newest(plugins: dict[str, list[Release]]) -> Iterator[Release]:
+def newest(plugins: Mapping[str, list[Release]]) -> Iterator[Release]:
     """The newest release of each plugin."""
     return (releases[0] for releases in plugins.values())

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..model.records import CaseRecord
+from ..model.findings import by_clause
+from ..model.records import CaseRecord, CheckRecord
 from ..model.report import ClauseAccount, Report
 from ..model.uses import Word
 from ..model.verdicts import ClauseVerdict, TargetVerdict, Verdict
@@ -79,13 +80,14 @@ class Standing:
     """A clause as the latest report has it, and what each plugin's newest release says of it.
 
     `accounts` has None for a release whose suite did not have the clause. `cases` are the ids of those that check it,
-    by what stands before the bracket.
+    by what stands before the bracket. `seen` is a breach of it: the smallest, of the first release that has one.
     """
 
     id: str
     facts: ClauseAccount
     accounts: list[tuple[Release, ClauseAccount | None]]
     cases: dict[str, list[str]] = field(default_factory=dict)
+    seen: tuple[Release, CaseRecord, CheckRecord] | None = None
 
     @property
     def broken(self) -> bool:
@@ -95,6 +97,10 @@ class Standing:
             for _, account in self.accounts
             if account
         )
+
+    def who(self, *verdicts: str) -> list[tuple[Release, ClauseAccount]]:
+        """The releases of which one of these words is said, and what is said."""
+        return [(release, account) for release, account in self.accounts if account and word(account) in verdicts]
 
     def followers(self, reading: str) -> list[Release]:
         """The releases that were seen to follow a reading."""
@@ -110,8 +116,15 @@ def standings(releases: Iterable[Release]) -> list[Standing]:
         new = report.clauses.keys() - facts.keys()
         facts |= {name: account for name, account in report.clauses.items() if name in new}
         cases |= _by_clause(report.cases, new)
+    seen: dict[str, tuple[Release, CaseRecord, CheckRecord]] = {}
+    for verdict in (Verdict.VIOLATION, Verdict.WARNING):
+        for release in shown:
+            for finding in by_clause(release.report, verdict):
+                seen.setdefault(finding.clause, (release, *finding.checks[0]))
     return [
-        Standing(name, known, [(one, one.report.clauses.get(name)) for one in shown], cases.get(name, {}))
+        Standing(
+            name, known, [(one, one.report.clauses.get(name)) for one in shown], cases.get(name, {}), seen.get(name)
+        )
         for name, known in facts.items()
     ]
 
@@ -127,6 +140,14 @@ def by_class(clauses: Iterable[Standing]) -> dict[str, list[Standing]]:
     for one in clauses:
         classes.setdefault(one.facts.conformance_class, []).append(one)
     return classes
+
+
+def by_op(clauses: Iterable[Standing]) -> dict[str, list[Standing]]:
+    """The clauses by what their ids begin with, by name: the op that they are about, or what all ops share."""
+    groups: dict[str, list[Standing]] = {}
+    for one in sorted(clauses, key=lambda clause: clause.id.partition(".")[0]):
+        groups.setdefault(one.id.partition(".")[0], []).append(one)
+    return groups
 
 
 def _by_clause(cases: Iterable[CaseRecord], names: Iterable[str]) -> dict[str, dict[str, list[str]]]:

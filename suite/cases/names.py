@@ -1,5 +1,7 @@
 """Names of files and directories that plugins get wrong, each in a way of its own."""
 
+import os
+import re
 from collections.abc import Mapping
 
 #: A name of bytes that are not UTF-8, as Python writes them in a str (surrogateescape).
@@ -7,6 +9,9 @@ _NOT_UTF8 = b"\xff\xfe\x80".decode("utf-8", "surrogateescape")
 
 NAMES: Mapping[str, str] = {
     "one-byte": "n",
+    "15-bytes": "n" * 15,
+    "16-bytes": "n" * 16,
+    "17-bytes": "n" * 17,
     "255-bytes": "n" * 255,
     "256-bytes": "n" * 256,
     "space": "a b",
@@ -15,6 +20,9 @@ NAMES: Mapping[str, str] = {
     "percent": "100%",
     "percent-escape": "a%20b",
     "percent-slash": "a%2Fb",
+    "percent-letter": "%41",
+    "directives": "%s%d%%n",
+    "entities": "a&amp;b&lt;",
     "hash": "a#b",
     "question-mark": "a?b",
     "ampersand": "a&b=c",
@@ -45,14 +53,25 @@ NAMES: Mapping[str, str] = {
     "outside-the-plane": "\U0001f4c1",
     "not-utf-8": _NOT_UTF8,
     "three-dots": "...",
+    "two-dots-and-more": "..data",
     "leading-dot": ".a",
     "trailing-dot": "a.",
     "like-a-scheme": "a:",
     "upper-case": "NAME",
 }
 
+#: What the filesystems of Linux take, in bytes.
+MOST_BYTES = 255
+
 #: Names that share their beginning with `name`. A plugin that lists by prefix mixes them up.
 LOOK_ALIKES = ("names", "name-s", "name.s", "nam", "name s", "name~", ".name")
+
+
+def siblings(name: str) -> tuple[str, ...]:
+    """Names that a plugin may take for this one: one begins with the other, or it is what a pattern matches."""
+    matched = re.sub(r"\[(.)[^]]*\]", r"\1", name.replace("*", "x").replace("?", "x"))
+    found = {f"{name}s", f"{name}-1", name[:-1], matched} - {name, "", ".", ".."}
+    return tuple(sorted(one for one in found if len(os.fsencode(one)) <= MOST_BYTES))
 
 
 def escaped(name: str) -> str:

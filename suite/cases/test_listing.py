@@ -63,19 +63,6 @@ def filled(case: Case, count: int) -> list[str]:
     return names
 
 
-@many_calls(1010)
-@clauses(ONCE, LISTS, "delete_recursively.deletes-everything", "delete_recursively.succeeds")
-def test_a_thousand_and_one(case: Case) -> None:
-    """A directory with one entry more than stores give in one page is listed and deleted."""
-    expected = filled(case, 1001)
-    case.check.equal(
-        ONCE, "missing or foreign", [], sorted(set(expected).symmetric_difference(listed(case, "directory")))
-    )
-    case.check.equal(ONCE, "entries", 1001, len(listed(case, "directory")))
-    case.setup.require(case.fs.delete_recursively(case.uri("directory")))
-    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
-
-
 @large
 @many_calls(2020)
 @clauses(ONCE, LISTS, "get_matching_paths.succeeds", "delete_recursively.deletes-everything",
@@ -117,90 +104,6 @@ def test_siblings(case: Case) -> None:
     for directory in ("a", "ab", "a-b", "a.b"):
         expected = sorted([f"{directory}-child", "child"])
         case.check.equal(ONCE, f"entries of {directory}", expected, listed(case, directory))
-
-
-@clauses(ONCE, LISTS)
-def test_changes(case: Case) -> None:
-    """A directory is listed after each of several changes."""
-    case.setup.mkdir("directory")
-
-    def holds(*expected: str) -> None:
-        case.check.equal(ONCE, "entries", sorted(expected), listed(case, "directory"))
-
-    holds()
-    case.setup.write("directory/a", b"")
-    holds("a")
-    case.setup.mkdir("directory/b")
-    holds("a", "b")
-    case.setup.require(case.fs.rename_file(case.uri("directory/a"), case.uri("directory/c")))
-    holds("b", "c")
-    case.setup.require(case.fs.delete_dir(case.uri("directory/b")))
-    holds("c")
-    case.setup.require(case.fs.delete_file(case.uri("directory/c")))
-    holds()
-
-
-#: What becomes of `directory/file` after a listing, and the content that it has then, None where it is gone.
-AFTERWARDS: dict[str, tuple[Callable[[Case], object], bytes | None]] = {
-    "written-anew": (lambda case: case.setup.write("directory/file", b"longer than before"), b"longer than before"),
-    "emptied": (lambda case: case.setup.write("directory/file", b""), b""),
-    "renamed-onto": (
-        lambda case: case.setup.require(
-            case.fs.rename_file(case.setup.write("other", b"other"), case.uri("directory/file"))
-        ),
-        b"other",
-    ),
-    "copied-onto": (
-        lambda case: case.setup.require(
-            case.fs.copy_file(case.setup.write("other", b"other"), case.uri("directory/file"))
-        ),
-        b"other",
-    ),
-    "deleted": (lambda case: case.setup.require(case.fs.delete_file(case.uri("directory/file"))), None),
-    "renamed-away": (
-        lambda case: case.setup.require(case.fs.rename_file(case.uri("directory/file"), case.uri("away"))),
-        None,
-    ),
-    "deleted-with-its-directory": (
-        lambda case: (
-            case.setup.require(case.fs.delete_recursively(case.uri("directory"))),
-            case.setup.mkdir("directory"),
-        ),
-        None,
-    ),
-}
-
-
-@pytest.mark.parametrize("change", list(AFTERWARDS))
-@clauses("common.queries-agree", ONCE, LISTS)
-def test_remembered(case: Case, change: str) -> None:
-    """A directory is listed and matched; then a file in it changes, and is asked about."""
-    clause = "common.queries-agree"
-    perform, content = AFTERWARDS[change]
-    case.setup.mkdir("directory")
-    uri = case.setup.write("directory/file", b"before")
-    pattern = case.uri("directory") + "/*"
-    case.check.equal(ONCE, "entries", ["file"], listed(case, "directory"))
-    if case.fs.available("get_matching_paths"):
-        case.fs.get_matching_paths(pattern)
-    with case.setup:
-        perform(case)
-    # What is asked for first has only the listing of before to be taken from.
-    if content is None:
-        case.check.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
-        case.check.status(clause, case.fs.stat(uri), Code.NOT_FOUND)
-        case.check.status(clause, case.fs.get_file_size(uri), Code.NOT_FOUND)
-    else:
-        case.check.status(clause, case.fs.path_exists(uri), Code.OK)
-        case.check.equal(clause, "length", len(content), case.setup.require(case.fs.stat(uri)).length)
-        case.check.equal(clause, "size", len(content), case.setup.require(case.fs.get_file_size(uri)))
-        case.check.equal(clause, "content", content, case.setup.content(uri))
-    entries = [] if content is None else ["file"]
-    case.check.equal(ONCE, "entries", entries, listed(case, "directory"))
-    if case.fs.available("get_matching_paths"):
-        case.check.equal(
-            clause, "matches", len(entries), len(case.setup.require(case.fs.get_matching_paths(pattern)).names)
-        )
 
 
 @pytest.mark.parametrize(

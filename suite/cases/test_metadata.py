@@ -52,109 +52,13 @@ def test_is_directory_of_a_file(case: Case) -> None:
     case.check.reading("is_directory.of-a-file", readings, f"code={got.code} returned={got.value}", got.message)
 
 
-def agree(case: Case, name: str, size: int | None) -> None:
-    """Check that all queries about a path agree. `size` is in bytes, None for a directory, -1 for nothing."""
-    clause, fs, uri = "common.queries-agree", case.fs, case.uri(name)
-    code = Code.NOT_FOUND if size == -1 else Code.OK
-    statistics, exists = fs.stat(uri), fs.path_exists(uri)
-    case.check.status(clause, statistics, code)
-    case.check.status(clause, exists, code)
-    together = fs.paths_exist([uri]).value
-    case.check.equal(clause, "paths_exist", [code], [status.code for status in together.statuses or ()])
-    head, _, leaf = name.rpartition("/")
-    beside = fs.get_children(case.uri(head) if head else case.uri())
-    # Where there are no directories there is none without anything in it.
-    empty = beside.code is Code.NOT_FOUND and "create_dir" in case.bench.claims.ops_given_up
-    listed = not empty and leaf in case.setup.require(beside).bare
-    case.check.equal(clause, "listed", size != -1, listed)
-    case.check.equal(clause, "is_directory", int(size is None), fs.is_directory(uri).value)
-    if size is None:
-        case.check.equal(clause, "stat says directory", 1, statistics.value.is_directory)
-        case.check.status(clause, fs.get_file_size(uri), Code.FAILED_PRECONDITION)
-    elif size >= 0:
-        case.check.equal(clause, "stat says", (0, size), (statistics.value.is_directory, statistics.value.length))
-        case.check.equal(clause, "get_file_size", size, case.setup.require(fs.get_file_size(uri)))
-    else:
-        case.check.status(clause, fs.get_file_size(uri), Code.NOT_FOUND)
-
-
-#: Changes of the path `path`: the steps before, its size then (None for a directory, -1 for nothing), the steps after,
-#: and its size then. A step is the name of a method of the filesystem, or `write`, and its arguments.
-Step = tuple[str, str] | tuple[str, str, str | bytes]
-CHANGES: dict[str, tuple[list[Step], int | None, list[Step], int | None]] = {
-    "write": ([], -1, [("write", "path", b"12345")], 5),
-    "write-nothing": ([], -1, [("write", "path", b"")], 0),
-    "overwrite-longer": ([("write", "path", b"old")], 3, [("write", "path", b"n" * 5000)], 5000),
-    "overwrite-shorter": ([("write", "path", b"old content")], 11, [("write", "path", b"n")], 1),
-    "append": ([("write", "path", b"old")], 3, [("append", "path", b"more")], 7),
-    "rename-away": ([("write", "path", b"old")], 3, [("rename_file", "path", "other")], -1),
-    "rename-over": (
-        [("write", "path", b"old"), ("write", "other", b"longer")],
-        3,
-        [("rename_file", "other", "path")],
-        6,
-    ),
-    "copy-over": ([("write", "path", b"old"), ("write", "other", b"longer")], 3, [("copy_file", "other", "path")], 6),
-    "delete": ([("write", "path", b"old")], 3, [("delete_file", "path")], -1),
-    "delete-and-write": ([("write", "path", b"old")], 3, [("delete_file", "path"), ("write", "path", b"anew")], 4),
-    "create-directory": ([], -1, [("create_dir", "path")], None),
-    "create-recursively": ([], -1, [("recursively_create_dir", "path/inner")], None),
-    "delete-directory": ([("create_dir", "path")], None, [("delete_dir", "path")], -1),
-    "delete-recursively": (
-        [("create_dir", "path"), ("write", "path/file", b"x")],
-        None,
-        [("delete_recursively", "path")],
-        -1,
-    ),
-    "directory-after-file": ([("write", "path", b"old")], 3, [("delete_file", "path"), ("create_dir", "path")], None),
-    "file-after-directory": ([("create_dir", "path")], None, [("delete_dir", "path"), ("write", "path", b"new")], 3),
-}
-
-
-def perform(case: Case, step: Step) -> None:
-    """One step of a change."""
-    match step:
-        case ("write", name, bytes(content)):
-            case.setup.write(name, content)
-        case ("append", name, bytes(content)):
-            with case.setup, case.setup.opened(case.fs.new_appendable_file(case.uri(name))) as file:
-                case.setup.require(file.append(content))
-                case.setup.require(file.close())
-        case (op, *names):
-            case.setup.require(getattr(case.fs, op)(*(case.uri(str(name)) for name in names)))
-
-
-#: The ops that a step other than one op is about. Files may come from the backing.
-STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",)}
-
-
-def ops_of(change: str) -> list[str]:
-    """The ops of a change that have to succeed."""
-    first, _, then, _ = CHANGES[change]
-    return list(dict.fromkeys(op for step in [*then, *first] for op in STEPS.get(step[0], (step[0],))))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [pytest.param(name, id=name, marks=clauses(*(f"{op}.succeeds" for op in ops_of(name)))) for name in CHANGES],
-)
-@clauses("common.queries-agree")
-def test_after(case: Case, change: str) -> None:
-    """A path is asked about before and after a change, in every way."""
-    first, size, then, size_afterwards = CHANGES[change]
-    case.uri()
-    for step in first:
-        perform(case, step)
-    agree(case, "path", size)
-    for step in then:
-        perform(case, step)
-    agree(case, "path", size_afterwards)
-
-
 @clauses("stat.mtime-is-in-nanoseconds", "stat.mtime-moves-forward", "stat.mtime-granularity", "stat.succeeds")
 def test_times(case: Case) -> None:
-    """A file is written, and written again; its time of modification is asked for each time."""
+    """A file is written, and written again; its time of modification is asked for each time, and a directory's, too."""
     now = time.time_ns()
+    of_directory = 0
+    if "create_dir" not in case.bench.claims.ops_given_up:
+        of_directory = case.setup.require(case.fs.stat(case.setup.mkdir("directory"))).mtime_nsec
     times = []
     for content in (b"first", b"second", b"third"):
         times.append(case.setup.require(case.fs.stat(case.setup.write("file", content))).mtime_nsec)
@@ -163,6 +67,10 @@ def test_times(case: Case) -> None:
     sane = not known or all(now / HALF_A_UNIT < mtime < now * HALF_A_UNIT for mtime in times)
     seen = "nanoseconds" if sane else f"mtime has {len(str(abs(min(times))))} digits"
     case.check.that("stat.mtime-is-in-nanoseconds", sane, "nanoseconds", seen)
+    # What is no object of its store has no time.
+    sane = of_directory == 0 or now / HALF_A_UNIT < of_directory < now * HALF_A_UNIT
+    seen = "nanoseconds, or 0" if sane else f"mtime of a directory has {len(str(abs(of_directory)))} digits"
+    case.check.that("stat.mtime-is-in-nanoseconds", sane, "nanoseconds, or 0", seen)
     forward = times == sorted(times)
     case.check.that("stat.mtime-moves-forward", forward, "no earlier", "no earlier" if forward else "earlier")
     readings = {

@@ -11,10 +11,11 @@ from ...harness.ops.outcomes import Entries, Outcome
 from ..engine.case import Case
 from ..engine.marks import clauses, over_tables
 from ..engine.setup import Tree
-from .names import LOOK_ALIKES, NAMES, escaped
+from .names import LOOK_ALIKES, NAMES, escaped, siblings
 
 T = TypeVar("T")
 CONTENT = b"content"
+STAYS = b"this is another file"
 KEPT = "paths.names-are-kept"
 
 names = pytest.mark.parametrize("name", [pytest.param(name, id=label) for label, name in NAMES.items()])
@@ -56,6 +57,17 @@ def written(case: Case, name: str) -> bool:
     return True
 
 
+def beside(case: Case, name: str, directory: str = "") -> Tree:
+    """Set up files whose names are like this one, in a directory. Return them."""
+    tree: Tree = {}
+    for one in siblings(name):
+        path = f"{directory}/{one}" if directory else one
+        if case.bench.claims.beyond(case.uri(path)) is None:
+            case.setup.write(path, STAYS)
+            tree[path] = STAYS
+    return tree
+
+
 def kept(case: Case, got: Outcome[T]) -> T:
     """The value of an op on a name that the filesystem has. An error is a breach, and the end of the case."""
     case.check.status(KEPT, got, Code.OK)
@@ -85,12 +97,21 @@ def is_directory(case: Case, uri: str, *entries: str) -> None:
     case.check.equal(KEPT, "entries", sorted(entries), sorted(kept(case, case.fs.get_children(uri)).bare))
 
 
+# Each of these has files beside it whose names are alike: no op means one of them.
+
+
 @names
 @clauses(KEPT, "paths.illegal-names")
 def test_file(case: Case, name: str) -> None:
-    """A file of this name is written, asked about, and read."""
-    if written(case, name):
-        is_file(case, case.uri(name))
+    """A file of this name is written, asked about, read, and written anew."""
+    if not written(case, name):
+        return
+    others = beside(case, name)
+    is_file(case, case.uri(name))
+    if not case.surroundings.seeded:
+        case.setup.write(name, b"anew")
+        there = {path: case.setup.content(case.uri(path)) for path in (name, *others)}
+        case.check.equal(KEPT, "content", others | {name: b"anew"}, there)
 
 
 @names
@@ -101,27 +122,44 @@ def test_directory(case: Case, name: str) -> None:
     if not accepted(case, name, case.fs.create_dir(uri)):
         return
     case.surroundings.within_limits(case.uri(name))
+    others = beside(case, name)
     is_directory(case, uri)
+    # Each by itself: one that only came with what is in it may go with that.
+    kept(case, case.fs.recursively_create_dir(case.uri(name, name)))
     kept(case, case.fs.recursively_create_dir(case.uri(name, name, "leaf")))
+    kept(case, case.fs.create_dir(case.uri(name, name, name)))
     case.setup.write(f"{name}/file", CONTENT)
     is_directory(case, uri, name, "file")
-    kept(case, case.fs.delete_dir(case.uri(name, name, "leaf")))
+    is_directory(case, case.uri(name, name), name, "leaf")
+    for inner in ("leaf", name, ""):
+        kept(case, case.fs.delete_dir(case.uri(name, name, inner) if inner else case.uri(name, name)))
     kept(case, case.fs.delete_recursively(uri))
-    case.check.equal(KEPT, "tree", {}, case.setup.tree())
+    case.check.equal(KEPT, "tree", others, case.setup.tree())
 
 
 @names
 @clauses(KEPT, "paths.illegal-names")
 def test_moved(case: Case, name: str) -> None:
-    """A file of this name is copied, renamed, and renamed back."""
+    """A file of this name is copied and renamed, and others are to this name, where there is a file and where not."""
     if not written(case, name):
         return
-    kept(case, case.fs.copy_file(case.uri(name), case.uri("copy")))
-    kept(case, case.fs.rename_file(case.uri(name), case.uri("moved")))
-    case.check.equal(KEPT, "tree", {"copy": CONTENT, "moved": CONTENT}, case.setup.tree())
-    kept(case, case.fs.rename_file(case.uri("moved"), case.uri(name)))
-    kept(case, case.fs.copy_file(case.uri("copy"), case.uri(name)))
-    case.check.equal(KEPT, "tree", {"copy": CONTENT, name: CONTENT}, case.setup.tree())
+    others = beside(case, name)
+    uri, copy, moved = case.uri(name), case.uri("copy"), case.uri("moved")
+    kept(case, case.fs.copy_file(uri, copy))
+    kept(case, case.fs.rename_file(uri, moved))
+    case.check.equal(KEPT, "tree", others | {"copy": CONTENT, "moved": CONTENT}, case.setup.tree())
+    kept(case, case.fs.copy_file(copy, uri))
+    kept(case, case.fs.rename_file(moved, uri))
+    kept(case, case.fs.rename_file(uri, moved))
+    kept(case, case.fs.rename_file(moved, uri))
+    kept(case, case.fs.copy_file(copy, uri))
+    case.check.equal(KEPT, "tree", others | {"copy": CONTENT, name: CONTENT}, case.setup.tree())
+    for other in others:
+        kept(case, case.fs.copy_file(uri, case.uri(other)))
+        kept(case, case.fs.rename_file(uri, case.uri(other)))
+        kept(case, case.fs.rename_file(case.uri(other), uri))
+        case.setup.write(other, STAYS)
+    case.check.equal(KEPT, "tree", others | {"copy": CONTENT, name: CONTENT}, case.setup.tree())
 
 
 @names
@@ -130,12 +168,14 @@ def test_found(case: Case, name: str) -> None:
     """A file of this name is listed, matched by a pattern that means it, and asked for with others."""
     if not written(case, name):
         return
-    case.check.equal(KEPT, "entries", (name,), kept(case, case.fs.get_children(case.uri())).bare)
+    others = beside(case, name)
+    found = sorted([name, *others])
+    case.check.equal(KEPT, "entries", found, sorted(kept(case, case.fs.get_children(case.uri())).bare))
     matches = kept(case, case.fs.get_matching_paths(case.uri() + "/" + escaped(name)))
     case.check.equal(KEPT, "matches", [name], behind(case, matches))
-    asked = case.fs.paths_exist([case.uri(name), case.uri("missing")]).value
+    asked = case.fs.paths_exist([case.uri(name), case.uri("missing"), *map(case.uri, others)]).value
     codes = [status.code for status in asked.statuses or ()]
-    case.check.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], codes)
+    case.check.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND, *[Code.OK] * len(others)], codes)
 
 
 @names
@@ -144,10 +184,11 @@ def test_appended(case: Case, name: str) -> None:
     """A file of this name is appended to, mapped, and deleted."""
     if not written(case, name):
         return
+    others = beside(case, name)
     uri = case.uri(name)
     appended_to(case, uri)
     kept(case, case.fs.delete_file(uri))
-    case.check.equal(KEPT, "tree", {}, case.setup.tree())
+    case.check.equal(KEPT, "tree", others, case.setup.tree())
 
 
 def appended_to(case: Case, uri: str) -> None:
@@ -191,6 +232,7 @@ def test_of_nothing(case: Case, name: str) -> None:
     """
     legal = written(case, name)
     case.setup.mkdir("empty")
+    others = beside(case, name, "empty") if legal else {}
     uri = case.uri("empty", name)
     for op, perform in ON_NOTHING.items():
         if not case.fs.available(op):
@@ -206,7 +248,10 @@ def test_of_nothing(case: Case, name: str) -> None:
             case.check.that(KEPT, got.code is expected, f"{op}: code={expected}", f"{op}: code={got.code}", got.message)
         else:
             case.check.that("paths.illegal-names", not got.ok, f"{op}: an error", f"{op}: code={got.code}", got.message)
-    left: Tree = {"empty": None} | ({name: CONTENT} if legal else {})
+    if legal and case.fs.available("paths_exist"):
+        statuses = case.fs.paths_exist([uri]).value.statuses or ()
+        case.check.equal(KEPT, "paths_exist", [Code.NOT_FOUND], [status.code for status in statuses])
+    left: Tree = {"empty": None} | others | ({name: CONTENT} if legal else {})
     case.check.equal(KEPT if legal else "paths.illegal-names", "tree", left, case.setup.tree())
 
 
@@ -286,27 +331,37 @@ BESIDE = {
 
 @pytest.mark.parametrize("other", [pytest.param(name, id=name.replace(" ", "-space-")) for name in LOOK_ALIKES])
 @pytest.mark.parametrize(
-    "op", [pytest.param(op, id=op, marks=clauses(name, f"{op}.succeeds")) for op, name in BESIDE.items()]
+    "op",
+    [
+        pytest.param(op, id=op, marks=clauses(name, f"{op}.succeeds", f"{op}.error-changes-nothing"))
+        for op, name in BESIDE.items()
+    ],
 )
 def test_beside(case: Case, op: str, other: str) -> None:
-    """Something is deleted or renamed beside a file and a directory whose names begin alike."""
+    """Something is deleted or renamed beside a file and a directory whose names begin alike; they stay in any case."""
     stays: dict[str, bytes | None] = {other: b"stays", f"{other}.d": None, f"{other}.d/inside": b"stays"}
     case.setup.write(other, b"stays")
     case.setup.mkdir(f"{other}.d")
     case.setup.write(f"{other}.d/inside", b"stays")
-    match op:
-        case "delete_file":
-            case.setup.require(case.fs.delete_file(case.setup.write("name", CONTENT)))
-        case "delete_dir":
-            case.setup.require(case.fs.delete_dir(case.setup.mkdir("name")))
-        case "delete_recursively":
-            uri = case.setup.mkdir("name")
+    left = dict(stays)
+    if op in ("delete_dir", "delete_recursively"):
+        uri = case.setup.mkdir("name")
+        if op == "delete_recursively":
             case.setup.write("name/inside", CONTENT)
-            case.setup.require(case.fs.delete_recursively(uri))
-        case _:
-            case.setup.require(case.fs.rename_file(case.setup.write("name", CONTENT), case.uri("moved")))
-            stays["moved"] = CONTENT
-    case.check.equal(BESIDE[op], "tree", stays, case.setup.tree())
+    else:
+        uri = case.setup.write("name", CONTENT)
+    got: Outcome[object]
+    if op == "rename_file":
+        got = case.fs.rename_file(uri, case.uri("moved"))
+        left["moved"] = CONTENT
+    else:
+        got = getattr(case.fs, op)(uri)
+    if not got.ok:
+        tree = case.setup.tree()
+        others = {path: content for path, content in tree.items() if path in stays}
+        case.check.equal(f"{op}.error-changes-nothing", "tree beside", stays, others)
+    case.setup.require(got)
+    case.check.equal(BESIDE[op], "tree", left, case.setup.tree())
 
 
 @pytest.mark.parametrize("other", [pytest.param(name, id=name.replace(" ", "-space-")) for name in LOOK_ALIKES])
@@ -323,6 +378,18 @@ def test_missing_beside(case: Case, other: str) -> None:
     case.check.status("is_directory.missing-is-not-found", fs.is_directory(uri), Code.NOT_FOUND)
     case.check.status("get_file_size.missing-is-not-found", fs.get_file_size(uri), Code.NOT_FOUND)
     case.check.status("new_random_access_file.missing-is-not-found", fs.new_random_access_file(uri), Code.NOT_FOUND)
+
+
+@clauses(KEPT, "translate_name.succeeds")
+def test_dots(case: Case) -> None:
+    """Names that begin with two dots, as those of Kubernetes' volumes, are names, and lead nowhere else."""
+    uri = case.uri("directory")
+    elsewhere = {case.fs.translate_name(one).value for one in (uri, case.uri())}
+    for name in ("..data", "...data", "..2026_11_24"):
+        got = case.fs.translate_name(f"{uri}/{name}")
+        case.check.that("translate_name.succeeds", got.value is not None, "a name", "a name" if got.value else "NULL")
+        other = got.value not in elsewhere
+        case.check.that(KEPT, other, f"a name for {name}", "a name" if other else "that of a directory above")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import Filesystem
 from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case, NoStimulusError
-from ..engine.marks import clauses, over_tables
+from ..engine.marks import clauses, many_calls, over_tables
 from ..judge.blame import SURVIVED
 
 CONTENT = b"the content of a file"
@@ -71,22 +71,29 @@ def test_paths(case: Case, op: str) -> None:
     case.setup.content(case.setup.write("after", CONTENT))
 
 
+#: Around what arrays and buffers often hold.
+COUNTS = (0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)
+LENGTHS = (1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200)
+
+
+@many_calls(600)
 @clauses("common.results-distinct", "common.results-terminated")
 def test_entries(case: Case) -> None:
-    """Lists of 0, 1 and many entries are handed over, with names of many lengths."""
-    names = ["n" * length for length in (1, 7, 8, 15, 16, 31, 32, 63, 64, 200)]
-    case.setup.mkdir("empty")
-    case.setup.mkdir("one")
-    case.setup.write("one/file", b"")
-    case.setup.mkdir("many")
-    for name in names:
-        case.setup.write(f"many/{name}", b"")
-    for directory, expected in (("empty", []), ("one", ["file"]), ("many", names)):
-        listed = case.setup.require(case.fs.get_children(case.uri(directory))).bare
-        case.check.equal("common.results-terminated", f"entries of {directory}", expected, sorted(listed))
-        if case.fs.available("get_matching_paths"):
-            matched = case.setup.require(case.fs.get_matching_paths(case.uri(directory) + "/*")).names
-            case.check.equal("common.results-terminated", f"matches in {directory}", len(expected), len(matched))
+    """Lists of so many entries are handed over, and names of so many bytes."""
+    clause, fs = "common.results-terminated", case.fs
+    uri = case.setup.mkdir("directory")
+    names: list[str] = []
+    waiting = [name for length in LENGTHS if case.bench.claims.beyond(f"{uri}/{(name := 'n' * length)}") is None]
+    for count in COUNTS:
+        while len(names) < count:
+            names.append(waiting.pop() if waiting else f"{len(names)}")
+            case.setup.write(f"directory/{names[-1]}", b"")
+        listed = case.setup.require(fs.get_children(uri)).bare
+        case.check.equal(clause, "entries", sorted(names), sorted(listed))
+        if fs.available("get_matching_paths"):
+            matches = case.setup.require(fs.get_matching_paths(f"{uri}/*")).names
+            matched = sorted(match.rpartition("/")[2] for match in matches)
+            case.check.equal(clause, "matches", sorted(names), matched)
 
 
 def token_text(case: Case) -> Outcome[object]:

@@ -246,28 +246,3 @@ def test_byte_by_byte(case: Case) -> None:
                 data += piece
                 offset += n
             case.check.equal("read.return-agrees-with-the-code", f"data in steps of {n}", CONTENT[:50], data)
-
-
-@pytest.mark.parametrize(
-    "new",
-    [
-        pytest.param(bytes(reversed(CONTENT)), id="same-length"),
-        pytest.param(CONTENT * 2, id="longer"),
-        pytest.param(b"short", id="shorter"),
-    ],
-)
-@pytest.mark.parametrize("way", ["overwrite", "replace"])
-@clauses("read.returns-the-bytes", "read.short-read-is-out-of-range")
-def test_opened_after_a_change(case: Case, way: str, new: bytes) -> None:
-    """A file is read, changed when the reader has ended, opened again, and read beyond its end."""
-    with reader(case) as file:
-        case.check.equal("read.returns-the-bytes", "before", CONTENT, file.read(0, SIZE).value.data)
-    if way == "overwrite":
-        case.setup.write("file", new)
-    else:
-        with case.setup:
-            case.setup.require(case.fs.rename_file(case.setup.write("other", new), case.uri("file")))
-    with case.setup, case.setup.opened(case.fs.new_random_access_file(case.uri("file"))) as file:
-        got = file.read(0, len(new) + 1)
-    case.check.equal("read.returns-the-bytes", "after", new, got.value.data)
-    case.check.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)

@@ -1,7 +1,5 @@
 """Memory regions: the bytes of a file and their number."""
 
-import pytest
-
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import MemoryRegion
 from ..engine.case import Case
@@ -56,37 +54,3 @@ def test_two_of_one_file(case: Case) -> None:
         first.cleanup()
         case.check.equal("length.is-the-file-size", "length", 12, second.length().value)
         case.check.equal("data.outlives-other-ops", "data", b"mapped twice", second.data(0, 12).value[1])
-
-
-@pytest.mark.parametrize(
-    "new",
-    [
-        pytest.param(b"another one", id="same-length"),
-        pytest.param(b"longer than the first one", id="longer"),
-        pytest.param(b"new", id="shorter"),
-    ],
-)
-@clauses("data.holds-the-file", "length.is-the-file-size", "new_read_only_memory_region_from_file.succeeds")
-def test_after_a_change(case: Case, new: bytes) -> None:
-    """A file is mapped, written anew when the region has ended, and mapped again."""
-    region(case, b"the content").cleanup()
-    with region(case, new) as mapped:
-        length = mapped.length().value
-        case.check.equal("length.is-the-file-size", "length", len(new), length)
-        case.check.equal("data.holds-the-file", "data", new, mapped.data(0, min(length, len(new))).value[1])
-
-
-@clauses("data.holds-the-file", "new_read_only_memory_region_from_file.succeeds")
-def test_after_a_rename(case: Case) -> None:
-    """Two files are mapped, renamed over each other's names when the regions have ended, and mapped again."""
-    for name in ("one", "two"):
-        uri = case.setup.write(name, name.encode() * 3)
-        with case.setup, case.setup.opened(case.fs.new_read_only_memory_region_from_file(uri)) as first:
-            case.check.equal("data.holds-the-file", name, name.encode() * 3, first.data(0, 9).value[1])
-    with case.setup:
-        for source, target in (("one", "other"), ("two", "one"), ("other", "two")):
-            case.setup.require(case.fs.rename_file(case.uri(source), case.uri(target)))
-    for name, content in (("one", b"twotwotwo"), ("two", b"oneoneone")):
-        got = case.fs.new_read_only_memory_region_from_file(case.uri(name))
-        with case.setup, case.setup.opened(got) as second:
-            case.check.equal("data.holds-the-file", name, content, second.data(0, 9).value[1])

@@ -11,8 +11,9 @@ from ...harness.ops.outcomes import Outcome, Source
 from ...reports.model.redaction import Redaction
 from ..contract.catalogue import clause
 from ..judge.evidence import Statement
-from . import bounds, sharing
+from . import bounds
 from .callformat import differing, show
+from .sharing import Statements
 
 #: Disputed (A23): an op that is there may answer UNIMPLEMENTED. That is no breach and no pass.
 UNIMPLEMENTED = "common.present-op-is-unimplemented"
@@ -80,7 +81,7 @@ class Checks:
         if paths.basename(root).startswith("tffs-"):
             self._places.append((paths.basename(root), "{root}"))
         #: What was compared so far.
-        self.made: list[Statement] = []
+        self.made = Statements()
 
     def that(self, name: str, holds: bool, expected: str, got: str, said: str = "") -> bool:
         """One statement about one clause; the texts are what a reader compares."""
@@ -176,9 +177,9 @@ class Checks:
         if not declared and not self.any_clause and name not in self._clauses:
             raise MisusedError(f"{self._id} checks {name} and does not declare it")
         expected, got = (bounds.compared(self.presentable(text)) for text in (expected, got))
-        sharing.add(
-            self.made, Statement(clause(name).id, holds, expected, got, reading, self.presentable(said) or None)
-        )
+        # Of what is kept nobody asks for the plugin's words, and a report is full of it.
+        words = None if holds and reading is None else self.presentable(said) or None
+        self.made.add(Statement(clause(name).id, holds, expected, got, reading, words))
         return holds
 
     def presentable(self, text: str) -> str:

@@ -19,7 +19,7 @@ from ..contract.catalogue import clause
 from ..judge import blame
 from ..judge.cases import judge
 from ..judge.evidence import Block, Death, Evidence, Fall, Statement
-from . import bounds, sharing
+from . import bounds
 from .callformat import ValueFormat
 from .case import Body, Case, NoStimulusError
 from .case_facts import CaseFacts
@@ -260,8 +260,8 @@ def _flaw_of_setup(case: Case, error: BaseException | None, evidence: Evidence) 
 
 def _statements(case: Case) -> tuple[Statement, ...]:
     """What the case compared; what was broken of the laws, wherever it shows, and kept, where the case is about it."""
-    made, trace = list(case.check.made), case.surroundings.trace
+    made, trace = case.check.made, case.surroundings.trace
     for one in laws.rulings(trace, case.clauses, trace.preparing):
         expected, got = (bounds.compared(case.check.presentable(text)) for text in (one.expected, one.got))
-        sharing.add(made, Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared))
+        made.add(Statement(one.clause, one.holds, expected, got, one.reading, prepared=one.prepared))
     return tuple(made)

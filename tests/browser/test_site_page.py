@@ -1,72 +1,178 @@
-"""The site of published reports as a browser shows it: for everybody, without a mouse, on a phone and in the dark."""
+"""The site as a browser shows it: for everybody, without a mouse, on a phone and in the dark, and its search."""
 
+import functools
+import http.server
 import shutil
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from tests.browser.conftest import Opener, complaints, wait_until
-from tffs_conformance.cli import main
+from tests.browser.conftest import PATIENCE, complaints, wait_until
+from tests.commands import output_of
 
-PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
+CLONE = Path(__file__).parents[2]
 #: Some of them: what looks at each element of a page takes its time.
-PLUGINS = ("az", "dragonfly", "s3-versitygw", "tensorflow-ram")
+PLUGINS = ("az", "dragonfly", "hdfs", "s3-versitygw", "tensorflow-ram")
 #: One page of each kind.
 PAGES = (
     "index.html",
+    "search.html",
     "clauses.html",
     "disputed.html",
-    "clauses/append.two-writers.html",
-    "clauses/read.succeeds.html",
+    "releases.html",
+    "clauses/read.html",
     "plugins/dragonfly/index.html",
-    "plugins/s3-versitygw/0.37.1/index.html",
+    "plugins/s3-versitygw/index.html",
+    "plugins/s3-versitygw/0.1/index.html",
+    "README.html",
+    "docs/author-guide.html",
+    "docs/report-keys.html",
 )
-PHONE = {"viewport": {"width": 360, "height": 740}}
+SCREEN = {"viewport": {"width": 1400, "height": 900}}
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+Opener = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("pages")
+    """A site with guides, of a clone with some of the published reports, one of them twice."""
+    clone = tmp_path_factory.mktemp("clone")
+    published = clone / "reports" / "published"
     for plugin in PLUGINS:
-        shutil.copytree(PUBLISHED / plugin, base / "published" / plugin)
-    folder = base / "site"
-    done = CliRunner().invoke(main, ["published", "site", str(folder), f"--published={base / 'published'}"])
-    assert done.exit_code == 0, done.output
+        shutil.copytree(CLONE / "reports" / "published" / plugin, published / plugin)
+    some, *_ = (published / "s3-versitygw").glob("*/")
+    shutil.copytree(some, published / "s3-versitygw" / "0.1")
+    (clone / "tffs_conformance").mkdir()
+    for part in ("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        (clone / part).symlink_to(CLONE / part)
+    folder = clone / "site"
+    output_of("published", "site", folder, f"--published={published}")
     return folder
 
 
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:
+    """The address of the site on a web server of this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None: ...
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def opened(chromium: Any) -> Iterator[Opener]:
+    """Open an address in a window of its own.
+
+    A dialog, an error of a script, a sentence on the console, and a request that leaves the machine fail the test.
+    """
+    contexts, troubles = [], []
+
+    def dismiss(dialog: Any) -> None:
+        troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def open_(address: str, **options: Any) -> Any:
+        context = chromium.new_context(**({"viewport": {"width": 1400, "height": 900}} | options))
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.on("dialog", dismiss)
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+        page.on("request", lambda it: troubles.extend([it.url] * (not it.url.startswith(("http://127.", "data:")))))
+        page.goto(address)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["screen", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_nothing_stands_in_anybodys_way(site: Path, page: str, scheme: str, opened: Opener) -> None:
-    assert complaints(opened(site / page, color_scheme=scheme, **(PHONE if scheme == "dark" else {}))) == []
+def test_nothing_stands_in_anybodys_way(
+    served: str, page: str, scheme: str, size: dict[str, Any], opened: Opener
+) -> None:
+    shown = opened(served + page, color_scheme=scheme, **size)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= size["viewport"]["width"]
+    assert complaints(shown) == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_on_a_phone_no_page_scrolls_sideways(site: Path, page: str, opened: Opener) -> None:
-    shown = opened(site / page, **PHONE)
-    assert shown.evaluate("document.documentElement.scrollWidth") <= 360
+@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["screen", "phone"])
+def test_the_first_screen_says_whether_a_training_run_may_use_s3(
+    served: str, size: dict[str, Any], opened: Opener
+) -> None:
+    page = opened(served, **size)
+    row = page.locator(".answers li", has=page.get_by_text("tensorflow-io s3", exact=True))
+    for words in ("No: loses data", "Renaming ckpt-1 loses ckpt-10.", "checkpoints"):
+        place = row.get_by_text(words).first.bounding_box()
+        assert place["y"] + place["height"] <= size["viewport"]["height"], words
 
 
-def test_a_page_is_as_long_as_what_it_shows(site: Path, opened: Opener) -> None:
-    # The table scrolls in a box of its own, and all that is in it with it.
-    assert opened(site / "clauses.html").evaluate("document.documentElement.scrollHeight") < 3000
+@pytest.mark.parametrize(
+    ("asked", "found", "leads_to"),
+    [
+        ("read.short-read-is-out-of-range", "read.short-read-is-out-of-range", "read.html#short-read-is-out-of-range"),
+        ("author guide", "Author guide", "docs/author-guide.html"),
+        ("tensorflow-io s3", "tensorflow-io s3", "plugins/s3-versitygw/index.html"),
+    ],
+)
+def test_the_search_finds(served: str, asked: str, found: str, leads_to: str, opened: Opener) -> None:
+    page = opened(f"{served}docs/wire.html")
+    page.get_by_role("textbox", name="Search").fill(asked)
+    page.keyboard.press("Enter")
+    first = page.locator("#search-results li a").first
+    assert found in first.inner_text()
+    assert leads_to in str(first.get_attribute("href"))
+    # It has looked at all pages, and shown what they say.
+    wait_until(page, "document.querySelector('.search-summary').textContent.includes('finished')")
+    wait_until(page, "document.querySelector('#search-results li p.context') !== null")
+
+
+def test_the_search_needs_no_server(site: Path, chromium: Any) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto((site / "search.html").as_uri() + "?q=stat.agrees")
+    page.locator("#search-results li a").first.wait_for(timeout=PATIENCE)
+    context.close()
+
+
+def test_what_a_plugin_is_called_makes_no_markup_in_the_search(
+    tmp_path: Path, opened: Opener, site: Path, served: str
+) -> None:
+    source = CLONE / "reports" / "published" / "posix"
+    shutil.copytree(source, tmp_path / "published" / "posix")
+    (tmp_path / "published" / "posix" / "about.toml").write_text('name = "odd <img src=x onerror=alert(1)> name"')
+    output_of("published", "site", site / "hostile", f"--published={tmp_path / 'published'}")
+    page = opened(f"{served}hostile/search.html?q=onerror")
+    wait_until(page, "document.querySelector('.search-summary')?.textContent.includes('finished')")
+    assert "odd <img src=x onerror=alert(1)> name" in page.locator("#search-results").inner_text()
+    assert page.locator("#search-results img").count() == 0
 
 
 def _pressed_until(page: Any, wanted: str) -> None:
     """Press Tab until the focus is on the element that a selector finds."""
-    for _ in range(60):
+    for _ in range(300):
         page.keyboard.press("Tab")
         if page.evaluate("(wanted) => document.activeElement.matches(wanted)", wanted):
             return
     pytest.fail(f"the keyboard does not get to {wanted}")
 
 
-def test_clauses_are_reached_and_hidden_by_keyboard(site: Path, opened: Opener) -> None:
-    page = opened(site / "clauses.html")
+def test_clauses_are_reached_and_hidden_by_keyboard(served: str, opened: Opener) -> None:
+    page = opened(f"{served}clauses.html")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.textContent").strip() == "Skip to content"
     rows = page.locator("tbody tr:not(.class)")
     shown = page.locator("tbody tr:not(.class):visible")
     assert shown.count() == rows.count() > 300
@@ -79,18 +185,20 @@ def test_clauses_are_reached_and_hidden_by_keyboard(site: Path, opened: Opener) 
     wait_until(page, "document.querySelector('.matrix').scrollTop > 0")
 
 
-@pytest.mark.parametrize("size", [{}, PHONE], ids=["screen", "phone"])
-def test_heads_stay_in_sight(site: Path, size: dict[str, Any], opened: Opener) -> None:
-    page = opened(site / "clauses.html", "#class-write", **size)
-    box = page.locator(".matrix")
-    box.evaluate("(box) => box.scrollBy(100, 0)")
-    corner = page.locator("thead th").first.bounding_box()
-    head = page.locator("thead th").last.bounding_box()
-    name = page.locator("#class-write + tr th").bounding_box()
-    place = box.bounding_box()
-    assert head["y"] == pytest.approx(place["y"], abs=2)
-    assert corner["x"] == pytest.approx(place["x"], abs=2)
-    assert name["x"] == pytest.approx(place["x"], abs=2)
-    # What an address leads to stands below the heads, and not behind them.
-    row = page.locator("#class-write").bounding_box()
-    assert head["y"] + head["height"] - 2 <= row["y"] < place["y"] + place["height"]
+@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["screen", "phone"])
+def test_heads_stay_in_sight(served: str, size: dict[str, Any], opened: Opener) -> None:
+    page = opened(f"{served}clauses.html#class-write", **size)
+    page.locator(".matrix").evaluate("(box) => box.scrollBy(100, 0)")
+    # What an address leads to stands below the heads, and not behind them. The page gets there little by little.
+    wait_until(
+        page,
+        """(() => {
+        const place = (name) => document.querySelector(name).getBoundingClientRect();
+        const [box, row] = [place(".matrix"), place("#class-write")];
+        const [corner, head, name] = ["th", "th:last-child", "#class-write + tr th"].map((it, at) =>
+            place(at < 2 ? `.matrix thead ${it}` : it));
+        const close = (one, other) => Math.abs(one - other) <= 2;
+        return close(head.y, box.y) && close(corner.x, box.x) && close(name.x, box.x)
+            && head.bottom - 2 <= row.y && row.y < box.bottom;
+    })()""",
+    )

@@ -28,9 +28,9 @@ SHOWN = (
     ("close.closes-twice", "write/another-between-close-and-cleanup", "close.then-cleanup"),
     ("copy_file.in-place", "limits/no-room-to-move[copy_file-over-another]", "copy_file.error-changes-nothing"),
     ("rename_file.by-copy", "limits/no-room-to-move[rename_file-over-another]", "rename_file.error-changes-nothing"),
-    ("region.stale-data", "region/after-a-change[same-length]", "data.holds-the-file"),
-    ("region.stale-data", "region/after-a-rename", "data.holds-the-file"),
-    ("scenario.content-outlives-rename", "read/opened-after-a-change[replace-same-length]", "read.returns-the-bytes"),
+    ("region.stale-data", "changes/after[anew-as-long]", "data.holds-the-file"),
+    ("region.stale-data", "changes/after[renamed-onto]", "data.holds-the-file"),
+    ("scenario.content-outlives-rename", "changes/after[renamed-onto]", "read.returns-the-bytes"),
     ("stat.mtime-seconds", "metadata/times", "stat.mtime-is-in-nanoseconds"),
 )
 

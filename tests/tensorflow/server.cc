@@ -1,6 +1,6 @@
 // In place of a server into which TensorFlow is linked: the functions that plugins call are in the
-// program, and so is the part of registration that comes to init. Prints the schemes it has, and
-// what stat says of its arguments.
+// program, and so is the part of registration that comes to init. Prints the schemes it has, what
+// stat says of its arguments, and how many of their bytes it can read.
 
 #include <dlfcn.h>
 
@@ -23,6 +23,22 @@ std::vector<Scheme>& Schemes() {
   return schemes;
 }
 
+// How many bytes a file has, read to its end.
+size_t Read(const Scheme& scheme, const char* path, TF_Status* status) {
+  TF_RandomAccessFile file = {};
+  scheme.entry.filesystem_ops->new_random_access_file(&scheme.filesystem, path, &file, status);
+  size_t done = 0;
+  if (TF_GetCode(status) != TF_OK) return done;
+  const TF_RandomAccessFileOps* ops = scheme.entry.random_access_file_ops;
+  char block[1024];
+  while (TF_GetCode(status) == TF_OK) {
+    const int64_t got = ops->read(&file, done, sizeof block, block, status);
+    if (got > 0) done += static_cast<size_t>(got);
+  }
+  ops->cleanup(&file);
+  return done;
+}
+
 void Stat(const std::string& uri) {
   TF_Status* status = TF_NewStatus();
   for (const Scheme& scheme : Schemes()) {
@@ -31,8 +47,9 @@ void Stat(const std::string& uri) {
     char* path = ops->translate_name(&scheme.filesystem, uri.c_str());
     TF_FileStatistics stats = {};
     ops->stat(&scheme.filesystem, path, &stats, status);
-    std::printf("%s: code %d, %lld bytes\n", uri.c_str(), static_cast<int>(TF_GetCode(status)),
-                static_cast<long long>(stats.length));
+    const int code = static_cast<int>(TF_GetCode(status));
+    std::printf("%s: code %d, %lld bytes, %zu read\n", uri.c_str(), code,
+                static_cast<long long>(stats.length), Read(scheme, path, status));
     std::free(path);
   }
   TF_DeleteStatus(status);

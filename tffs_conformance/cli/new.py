@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -39,8 +40,9 @@ TAKEN = ("file", "gs", "ram")
 @click.option(
     "--suite",
     metavar="REQUIREMENT",
-    help="Where CI has the suite from: a line of requirements.txt, such as 'tffs-conformance @ git+https://…@v1.0' or"
-    " the path of a wheel in the repository (default: where this suite was installed from, or else its version).",
+    help="Where CI has the suite from: a line of requirements.txt, such as the one that a release brings"
+    " ('tffs-conformance @ https://….whl#sha256=…') or the path of a wheel in the repository (default: where this suite"
+    " was installed from, or else its version).",
 )
 def new(folder: Path, name: str | None, scheme: str | None, suite: str | None) -> None:
     """Write a repository for a new plugin into FOLDER: a plugin that works, its build, its profile, and its CI.
@@ -55,7 +57,8 @@ def new(folder: Path, name: str | None, scheme: str | None, suite: str | None) -
     """
     given = {"NAME": _name(folder, name)}
     given["SCHEME"] = _scheme(given["NAME"], scheme)
-    given["SUITE"] = _suite(suite)
+    origin = _origin()
+    given["SUITE"] = _suite(suite, origin)
     try:
         if folder.exists() and any(entry.name != ".git" for entry in folder.iterdir()):
             raise click.ClickException(f"{printable(str(folder))} is not empty: name a folder that is, or a new one")
@@ -68,6 +71,12 @@ def new(folder: Path, name: str | None, scheme: str | None, suite: str | None) -
             f"{printable(str(error.filename or folder))} cannot be written: {error.strerror}"
         ) from None
     click.echo(f"written: {printable(str(folder))}, {len(FILES)} files; README.md says what to change first")
+    if suite is None and origin and _elsewhere(origin) is None:
+        click.echo(
+            f"requirements.txt names {given['SUITE']}, and this suite came from {printable(origin['url'])}, which CI"
+            " does not reach: say with --suite, or in its second line, where CI has it from",
+            err=True,
+        )
     click.echo("next:")
     for command in (
         ("cd", str(folder)),
@@ -103,26 +112,34 @@ def _scheme(name: str, given: str | None) -> str:
     return scheme
 
 
-def _suite(given: str | None) -> str:
+def _suite(given: str | None, origin: dict[str, Any] | None) -> str:
     """The line of requirements.txt that names the suite."""
     if given is None:
-        return _installed_from() or f"tffs-conformance=={__version__}"
+        return (origin and _elsewhere(origin)) or f"tffs-conformance=={__version__}"
     if not given.strip() or printable(given) != given:
         raise click.UsageError("--suite: one line of text is expected, as in a file of requirements")
     return given
 
 
-def _installed_from() -> str | None:
-    """The repository and commit that pip took this package from, where others reach it, too (PEP 610)."""
+def _origin() -> dict[str, Any] | None:
+    """From where pip took this package (PEP 610); None where that was an index, or nobody knows."""
     try:
         record = importlib.metadata.distribution("tffs-conformance").read_text("direct_url.json")
     except importlib.metadata.PackageNotFoundError:
         return None
-    facts = json.loads(record) if record else {}
-    version = facts.get("vcs_info")
-    if version is None or facts["url"].startswith("file:"):
+    facts: dict[str, Any] | None = json.loads(record) if record else None
+    return facts
+
+
+def _elsewhere(origin: dict[str, Any]) -> str | None:
+    """A requirement that another machine gets the same from; None for a folder or a file of this one."""
+    url, commit, archive = origin["url"], origin.get("vcs_info"), origin.get("archive_info")
+    if url.startswith("file:"):
         return None
-    return f"tffs-conformance @ {version['vcs']}+{facts['url']}@{version['commit_id']}"
+    if commit:
+        return f"tffs-conformance @ {commit['vcs']}+{url}@{commit['commit_id']}"
+    digest = ((archive or {}).get("hashes") or {}).get("sha256")
+    return f"tffs-conformance @ {url}#sha256={digest}" if digest else None
 
 
 def _filled(text: str, given: dict[str, str]) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 from ..reports.escape import printable
 from ..reports.forms import words
 from ..reports.forms.lines import Line, fitting, rule, wrapped
+from ..reports.model.consequences import with_consequences
 from ..reports.model.counts import few, number
-from ..reports.model.findings import Finding, with_consequences
+from ..reports.model.findings import Finding
 from ..reports.model.report import Report
 from ..suite.judge.compare import Before, Change, Comparison, Kind, findings_of
 

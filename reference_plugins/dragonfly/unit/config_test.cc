@@ -40,6 +40,12 @@ TEST(ConfigTakesOtherNames) {
   Refused(With("", R"(, "access_key_id": "a")"), "object_storage.access_key is given twice");
 }
 
+TEST(ConfigKnowsTheRegionsOfChina) {
+  const Config config = ParseConfig(
+      R"({"addr": "http://p:1", "object_storage": {"region": "cn-north-1", "proxy_endpoint": "http://s3"}})");
+  EXPECT_EQUAL(config.endpoint, "https://s3.cn-north-1.amazonaws.com.cn");
+}
+
 TEST(ConfigHasHostsAsTheyAreSent) {
   const auto endpoint = [](const std::string& given) {
     return ParseConfig(R"({"addr": "http://p:1", "object_storage": {"endpoint": ")" + given +

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace dragonfly {
+namespace support {
 namespace {
 
 // Neither of these is ever destroyed: a process may fork while it ends.
@@ -44,4 +44,4 @@ void ForkGuard::InChild() {
   InParent();
 }
 
-}  // namespace dragonfly
+}  // namespace support

@@ -1,0 +1,270 @@
+// Faults that show for some bytes, or for some way in which they come and go.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Reader = const TF_RandomAccessFile*;
+using Writer = const TF_WritableFile*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+const TF_WritableFileOps& Writing() { return Real().writable_file; }
+
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+bool Begins(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+// Copies, with an edit of what arrives.
+template <std::string (*edit)(const std::string&)>
+void CopiesEdited(Filesystem filesystem, const char* source, const char* target,
+                  TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  if (!Worked(status) || std::string(source) == target) return;
+  std::ostringstream all;
+  all << std::ifstream(target, std::ios::binary).rdbuf();
+  const std::string edited = edit(all.str());
+  if (edited != all.str()) std::ofstream(target, std::ios::binary) << edited;
+}
+
+std::string TakesLineEnds(const std::string& bytes) {
+  std::string text;
+  for (size_t k = 0; k < bytes.size(); ++k) {
+    if (bytes[k] != '\r' || bytes[k + 1] != '\n') text += bytes[k];
+  }
+  return text;
+}
+
+// Blocks of zeros are passed over, and nobody makes the file longer for those at its end.
+std::string LosesZerosAtTheEnd(const std::string& bytes) {
+  size_t size = bytes.size();
+  constexpr size_t kBlock = 4096;
+  while (size >= kBlock && size % kBlock == 0 &&
+         bytes.find_first_not_of('\0', size - kBlock) >= size)
+    size -= kBlock;
+  return bytes.substr(0, size);
+}
+
+// Blocks of 64 KiB that begin with the same 4 KiB are taken for the same block.
+std::string SharesBlocks(const std::string& bytes) {
+  constexpr size_t kBlock = size_t{64} << 10;
+  std::map<std::string, std::string> blocks;
+  std::string result;
+  for (size_t at = 0; at < bytes.size(); at += kBlock) {
+    const std::string block = bytes.substr(at, kBlock);
+    const bool is_whole = block.size() == kBlock;
+    result += is_whole ? blocks.emplace(block.substr(0, 4096), block).first->second : block;
+  }
+  return result;
+}
+
+void TakesForAnError(Filesystem filesystem, const char* source, const char* target,
+                     TF_Status* status) {
+  std::string start(5, '\0');
+  std::ifstream(source, std::ios::binary).read(start.data(), 5);
+  if (start == "<?xml") return TF_SetStatus(status, TF_INTERNAL, "the store answered an error");
+  Right().copy_file(filesystem, source, target, status);
+}
+
+// What looks compressed loses the ten bytes of its head.
+
+int64_t Decompresses(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  char start[3] = {};
+  Real().random_access_file.read(file, 0, sizeof start, start, status);
+  const bool is_gzip = Worked(status) && std::memcmp(start, "\x1f\x8b\x08", sizeof start) == 0;
+  const uint64_t from = is_gzip && offset < UINT64_MAX - 10 ? offset + 10 : offset;
+  return Real().random_access_file.read(file, from, n, buffer, status);
+}
+
+// A region passes over the mark of UTF-8.
+
+size_t MarkOf(const TF_ReadOnlyMemoryRegion* region) {
+  const bool is_marked = Real().memory_region.length(region) > 3 &&
+                         std::memcmp(Real().memory_region.data(region), "\xef\xbb\xbf", 3) == 0;
+  return is_marked ? 3 : 0;
+}
+
+const void* DataBehindMark(const TF_ReadOnlyMemoryRegion* region) {
+  return static_cast<const char*>(Real().memory_region.data(region)) + MarkOf(region);
+}
+
+uint64_t LengthBehindMark(const TF_ReadOnlyMemoryRegion* region) {
+  return Real().memory_region.length(region) - MarkOf(region);
+}
+
+// An append of nothing behind something ends what is sent.
+
+struct Sent {
+  bool something = false;
+  bool ended = false;
+};
+PerObject<Sent> sent;
+
+void EndsWithNothing(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  const bool ended = sent.With(file->plugin_file, [&](Sent& mine) {
+    if (n == 0) mine.ended = mine.something;
+    mine.something = true;
+    return mine.ended;
+  });
+  Writing().append(file, buffer, ended ? 0 : n, status);
+}
+
+void ForgetsSent(TF_WritableFile* file) {
+  sent.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+// Parts of 5 MiB: a file that ends with a part loses it. Parts of 64 KiB: who appends to a file
+// that does not end with one loses what is behind its last.
+
+PerObject<std::string> paths;
+
+template <auto Entry>
+void OpensPath(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  (Right().*Entry)(filesystem, path, file, status);
+  if (Worked(status))
+    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
+}
+
+void ClosesWithoutTheLast(Writer file, TF_Status* status) {
+  constexpr off_t kPart = off_t{5} << 20;
+  Writing().close(file, status);
+  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+  struct stat facts;
+  if (!Worked(status) || stat(path.c_str(), &facts) != 0) return;
+  if (facts.st_size > 0 && facts.st_size % kPart == 0 &&
+      truncate(path.c_str(), facts.st_size - kPart) != 0)
+    TF_SetStatus(status, TF_INTERNAL, path.c_str());
+}
+
+void ForgetsPath(TF_WritableFile* file) {
+  paths.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+void ContinuesAfterWholeParts(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                              TF_Status* status) {
+  constexpr off_t kPart = off_t{64} << 10;
+  struct stat facts;
+  if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > kPart &&
+      truncate(path, facts.st_size - facts.st_size % kPart) != 0)
+    return TF_SetStatus(status, TF_INTERNAL, path);
+  Right().new_appendable_file(filesystem, path, file, status);
+}
+
+// The first block of a file stays where its reader was, for the next reader there of a file as
+// long.
+
+struct Place {
+  int number;
+  off_t size;
+};
+std::mutex places_mutex;
+std::set<int> taken;
+std::map<std::pair<int, off_t>, std::string> first_blocks;
+PerObject<Place> places;
+
+void TakesPlace(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  struct stat facts;
+  if (!Worked(status) || stat(path, &facts) != 0) return;
+  const std::lock_guard<std::mutex> lock(places_mutex);
+  int number = 0;
+  while (taken.count(number) != 0) ++number;
+  taken.insert(number);
+  places.With(file->plugin_file, [&](Place& mine) {
+    mine = {number, facts.st_size};
+    return 0;
+  });
+}
+
+int64_t ReadsFromPlace(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  const Place place = places.With(file->plugin_file, [](Place& mine) { return mine; });
+  if (got <= 0 || offset != 0 || place.size == 0) return got;
+  const std::lock_guard<std::mutex> lock(places_mutex);
+  std::string& block = first_blocks[{place.number, place.size}];
+  const size_t length = static_cast<size_t>(got);
+  if (block.size() < length) block.assign(buffer, length);
+  std::memcpy(buffer, block.data(), length);
+  return got;
+}
+
+void LeavesPlace(TF_RandomAccessFile* file) {
+  {
+    const std::lock_guard<std::mutex> lock(places_mutex);
+    taken.erase(places.With(file->plugin_file, [](Place& mine) { return mine.number; }));
+  }
+  places.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+}  // namespace
+
+std::vector<Fault> ContentFaults() {
+  constexpr const char* kCopied = "after OK both are there, with the same content";
+  constexpr const char* kHolds = "the file holds the bytes that were appended";
+  constexpr const char* kBytes = "the bytes are those of the file at the offset";
+  return {
+      {"content.copies-text", "copy_file writes line ends without their carriage return", kCopied,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesEdited<TakesLineEnds>; }},
+      {"content.copies-no-zeros-at-the-end", "copy_file loses whole blocks of zeros at the end",
+       kCopied,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesEdited<LosesZerosAtTheEnd>; }},
+      {"content.shares-blocks",
+       "copy_file takes blocks of 64 KiB for one that begin with the same 4 KiB", kCopied,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesEdited<SharesBlocks>; }},
+      {"content.is-an-error", "copy_file takes a file that begins as XML for an error of its store",
+       kCopied, [](support::Tables& t) { t.filesystem.copy_file = TakesForAnError; }},
+      {"content.decompresses", "read passes over the head of what looks like gzip", kBytes,
+       [](support::Tables& t) { t.random_access_file.read = Decompresses; }},
+      {"content.no-mark", "a region passes over a byte order mark at the beginning",
+       "data points at the bytes of the file, the same until cleanup",
+       [](support::Tables& t) {
+         t.memory_region.data = DataBehindMark;
+         t.memory_region.length = LengthBehindMark;
+       }},
+      {"content.nothing-ends", "what is appended behind an append of nothing is lost", kHolds,
+       [](support::Tables& t) {
+         t.writable_file.append = EndsWithNothing;
+         t.writable_file.cleanup = ForgetsSent;
+       }},
+      {"content.last-part-lost", "close loses the last 5 MiB of a file of 5 MiB or a multiple",
+       kHolds,
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = OpensPath<&TF_FilesystemOps::new_writable_file>;
+         t.filesystem.new_appendable_file = OpensPath<&TF_FilesystemOps::new_appendable_file>;
+         t.writable_file.close = ClosesWithoutTheLast;
+         t.writable_file.cleanup = ForgetsPath;
+       }},
+      {"content.continues-after-whole-parts",
+       "new_appendable_file loses what a longer file has behind its last 64 KiB",
+       "an existing file keeps its bytes",
+       [](support::Tables& t) { t.filesystem.new_appendable_file = ContinuesAfterWholeParts; }},
+      {"content.outlives-its-reader",
+       "a reader gives the first block of the one before it, where both files are as long", kBytes,
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = TakesPlace;
+         t.random_access_file = {LeavesPlace, ReadsFromPlace};
+       }},
+  };
+}
+
+}  // namespace fakes

@@ -1,0 +1,349 @@
+// What one op answered once for a path it answers again, until something has changed the path. One
+// change it does not notice.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+#include "support/memory.h"
+#include "support/paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Ops = TF_FilesystemOps;
+using Writers = TF_WritableFileOps;
+using Bytes = std::shared_ptr<const std::string>;
+
+const Ops& Right() { return Real().filesystem; }
+
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+// An answer, as far as the op gives one.
+struct Answer {
+  TF_Code code = TF_OK;
+  int64_t number = 0;
+  TF_FileStatistics facts = {};
+  std::vector<std::string> names;
+  Bytes content;
+};
+
+std::mutex mutex;
+std::map<std::string, Answer> known;
+std::string unnoticed;  // the change
+
+bool IsBelow(const std::string& path, const std::string& directory) {
+  return path.compare(0, directory.size() + 1, directory + "/") == 0;
+}
+
+// `change` was done to `path`: forgets it, what is above and what is below, and every pattern.
+void Changed(const std::string& change, const std::string& path) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (auto one = known.begin(); one != known.end();) {
+    const bool is_below = IsBelow(one->first, path);
+    const bool is_of_it = is_below || one->first == path || IsBelow(path, one->first) ||
+                          one->first.find_first_of("*?[") != std::string::npos;
+    const bool stays = change == unnoticed || (is_below && change + "-below" == unnoticed);
+    one = is_of_it && !stays ? known.erase(one) : std::next(one);
+  }
+}
+
+// The changes
+
+template <auto Entry, typename Type = decltype(Entry)>
+struct Changes;
+template <auto Entry, typename... Rest>
+struct Changes<Entry, void (*Ops::*)(Filesystem, const char*, Rest...)> {
+  static inline std::string name;
+  static void Call(Filesystem filesystem, const char* path, Rest... rest) {
+    (Right().*Entry)(filesystem, path, rest...);
+    Changed(name, path);
+  }
+};
+
+struct Opened {
+  std::string change;
+  std::string path;
+};
+PerObject<Opened> opened;
+
+template <auto Entry>
+struct Opens {
+  static inline std::string name;
+  static void Call(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                   TF_Status* status) {
+    (Right().*Entry)(filesystem, path, file, status);
+    Changed(name, path);
+    if (Worked(status))
+      opened.With(file->plugin_file, [&](Opened& mine) {
+        mine = {name, path};
+        return 0;
+      });
+  }
+};
+
+template <auto Entry, typename Type = decltype(Entry)>
+struct Writes;
+template <auto Entry, typename... Rest>
+struct Writes<Entry, void (*Writers::*)(const TF_WritableFile*, Rest...)> {
+  static void Call(const TF_WritableFile* file, Rest... rest) {
+    (Real().writable_file.*Entry)(file, rest...);
+    const Opened mine = opened.With(file->plugin_file, [](Opened& one) { return one; });
+    Changed(mine.change, mine.path);
+  }
+};
+
+void Forgets(TF_WritableFile* file) {
+  const void* object = file->plugin_file;
+  const Opened mine = opened.With(object, [](Opened& one) { return one; });
+  Real().writable_file.cleanup(file);
+  Changed(mine.change, mine.path);
+  opened.Forget(object);
+}
+
+void Renames(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  Changed("rename_file", source);
+  if (unnoticed != "rename_file-target") Changed("rename_file", target);
+}
+
+void Copies(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  Changed("copy_file", target);
+}
+
+void Flushes(Filesystem) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (unnoticed != "flush_caches") known.clear();
+}
+
+template <auto Entry>
+void Watch(support::Tables& tables, const char* name) {
+  Changes<Entry>::name = name;
+  tables.filesystem.*Entry = Changes<Entry>::Call;
+}
+
+template <auto Entry>
+void WatchOpening(support::Tables& tables, const char* name) {
+  Opens<Entry>::name = name;
+  tables.filesystem.*Entry = Opens<Entry>::Call;
+}
+
+void WatchAll(support::Tables& tables, const std::string& change) {
+  unnoticed = change;
+  WatchOpening<&Ops::new_writable_file>(tables, "new_writable_file");
+  WatchOpening<&Ops::new_appendable_file>(tables, "new_appendable_file");
+  Watch<&Ops::create_dir>(tables, "create_dir");
+  Watch<&Ops::recursively_create_dir>(tables, "recursively_create_dir");
+  Watch<&Ops::delete_file>(tables, "delete_file");
+  Watch<&Ops::delete_dir>(tables, "delete_dir");
+  Watch<&Ops::delete_recursively>(tables, "delete_recursively");
+  tables.filesystem.rename_file = Renames;
+  tables.filesystem.copy_file = Copies;
+  tables.filesystem.flush_caches = Flushes;
+  tables.writable_file.append = Writes<&Writers::append>::Call;
+  tables.writable_file.flush = Writes<&Writers::flush>::Call;
+  tables.writable_file.sync = Writes<&Writers::sync>::Call;
+  tables.writable_file.close = Writes<&Writers::close>::Call;
+  tables.writable_file.cleanup = Forgets;
+}
+
+// The ops that look
+
+// What is known of `path`, or what `ask` finds out and writes.
+template <typename Ask>
+Answer Remembered(const char* path, TF_Status* status, Ask ask) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto found = known.find(path);
+  if (found == known.end()) {
+    Answer fresh;
+    ask(fresh);
+    fresh.code = TF_GetCode(status);
+    found = known.emplace(path, fresh).first;
+  }
+  TF_SetStatus(status, found->second.code, found->second.code == TF_OK ? "" : path);
+  return found->second;
+}
+
+void PathExists(Filesystem filesystem, const char* path, TF_Status* status) {
+  Remembered(path, status, [&](Answer&) { Right().path_exists(filesystem, path, status); });
+}
+
+bool PathsExist(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  bool all = true;
+  for (int k = 0; k < count; ++k) {
+    const Scratch scratch;
+    TF_Status* status = statuses == nullptr ? scratch.status() : statuses[k];
+    PathExists(filesystem, paths[k], status);
+    all = all && Worked(status);
+  }
+  return all;
+}
+
+void Stat(Filesystem filesystem, const char* path, TF_FileStatistics* facts, TF_Status* status) {
+  const Answer answer = Remembered(
+      path, status, [&](Answer& one) { Right().stat(filesystem, path, &one.facts, status); });
+  if (answer.code == TF_OK) *facts = answer.facts;
+}
+
+int64_t GetFileSize(Filesystem filesystem, const char* path, TF_Status* status) {
+  return Remembered(
+             path, status,
+             [&](Answer& one) { one.number = Right().get_file_size(filesystem, path, status); })
+      .number;
+}
+
+bool IsDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+  return Remembered(path, status, [&](Answer& one) {
+           one.number = Right().is_directory(filesystem, path, status) ? 1 : 0;
+         }).number == 1;
+}
+
+template <auto Entry>
+int Lists(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const Answer answer = Remembered(path, status, [&](Answer& one) {
+    one.number = (Right().*Entry)(filesystem, path, entries, status);
+    if (one.number >= 0) one.names = Taken(static_cast<int>(one.number), *entries);
+  });
+  return answer.number < 0 ? -1 : support::CopyNames(answer.names, entries);
+}
+
+Bytes ContentOf(const char* path, TF_Status* status) {
+  return Remembered(path, status,
+                    [&](Answer& one) {
+                      std::ostringstream all;
+                      all << std::ifstream(path, std::ios::binary).rdbuf();
+                      one.content = std::make_shared<const std::string>(all.str());
+                    })
+      .content;
+}
+
+PerObject<Bytes> contents;
+
+void NewRegion(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+               TF_Status* status) {
+  Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
+  if (!Worked(status)) return;
+  const Bytes content = ContentOf(path, status);
+  contents.With(region->plugin_memory_region,
+                [&](Bytes& mine) { return (mine = content)->size(); });
+}
+
+const void* Data(const TF_ReadOnlyMemoryRegion* region) {
+  return contents.With(region->plugin_memory_region, [](Bytes& mine) { return mine->data(); });
+}
+
+uint64_t Length(const TF_ReadOnlyMemoryRegion* region) {
+  return contents.With(region->plugin_memory_region, [](Bytes& mine) { return mine->size(); });
+}
+
+void ForgetsRegion(TF_ReadOnlyMemoryRegion* region) {
+  contents.Forget(region->plugin_memory_region);
+  Real().memory_region.cleanup(region);
+}
+
+// A reader of what is known; of a file that is not known it is the right one.
+void NewReader(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+               TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  const Bytes content = ContentOf(path, status);
+  std::ostringstream now;
+  now << std::ifstream(path, std::ios::binary).rdbuf();
+  if (now.str() == *content) return;
+  contents.With(file->plugin_file, [&](Bytes& mine) { return (mine = content)->size(); });
+}
+
+int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+             TF_Status* status) {
+  const Bytes content = contents.With(file->plugin_file, [](Bytes& mine) { return mine; });
+  if (content == nullptr) return Real().random_access_file.read(file, offset, n, buffer, status);
+  const size_t start = std::min<uint64_t>(offset, content->size());
+  const size_t length = std::min(n, content->size() - start);
+  std::memcpy(buffer, content->data() + start, length);
+  TF_SetStatus(status, length == n ? TF_OK : TF_OUT_OF_RANGE, "");
+  return static_cast<int64_t>(length);
+}
+
+void ForgetsReader(TF_RandomAccessFile* file) {
+  contents.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+void CopiesKnown(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Copies(filesystem, source, target, status);
+  if (!Worked(status) || std::string(source) == target) return;
+  std::ofstream(target, std::ios::binary) << *ContentOf(source, status);
+}
+
+struct Looker {
+  const char* op;
+  bool is_of_content;
+  void (*apply)(support::Tables&);
+};
+
+std::vector<Looker> Lookers() {
+  return {
+      {"path_exists", false, [](support::Tables& t) { t.filesystem.path_exists = PathExists; }},
+      {"paths_exist", false, [](support::Tables& t) { t.filesystem.paths_exist = PathsExist; }},
+      {"stat", false, [](support::Tables& t) { t.filesystem.stat = Stat; }},
+      {"get_file_size", false,
+       [](support::Tables& t) { t.filesystem.get_file_size = GetFileSize; }},
+      {"is_directory", false, [](support::Tables& t) { t.filesystem.is_directory = IsDirectory; }},
+      {"get_children", false,
+       [](support::Tables& t) { t.filesystem.get_children = Lists<&Ops::get_children>; }},
+      {"get_matching_paths", false,
+       [](support::Tables& t) {
+         t.filesystem.get_matching_paths = Lists<&Ops::get_matching_paths>;
+       }},
+      {"new_read_only_memory_region_from_file", true,
+       [](support::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file = NewRegion;
+         t.memory_region = {ForgetsRegion, Data, Length};
+       }},
+      {"new_random_access_file", true,
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = NewReader;
+         t.random_access_file = {ForgetsReader, Read};
+       }},
+      {"copy_file", true, [](support::Tables& t) { t.filesystem.copy_file = CopiesKnown; }},
+  };
+}
+
+}  // namespace
+
+std::vector<Fault> StaleFaults() {
+  std::vector<Fault> faults;
+  for (const Looker& looker : Lookers()) {
+    for (const std::string change :
+         {"new_writable_file", "new_appendable_file", "rename_file", "rename_file-target",
+          "copy_file", "flush_caches", "create_dir", "recursively_create_dir", "delete_file",
+          "delete_dir", "delete_recursively", "delete_recursively-below"}) {
+      const std::string op = looker.op;
+      // Content is asked for where there is a file; and a pattern is forgotten whole.
+      const bool is_of_names = change.find("dir") != std::string::npos || change[0] == 'd';
+      const bool is_of_one = change.find('-') != std::string::npos;
+      if ((looker.is_of_content && is_of_names) || (op == "get_matching_paths" && is_of_one))
+        continue;
+      faults.push_back({"stale-after-" + change + ":" + op,
+                        "answers what it answered before, until something else changes the path",
+                        "an op sees what has been done", [=](support::Tables& tables) {
+                          WatchAll(tables, change);
+                          looker.apply(tables);
+                        }});
+    }
+  }
+  return faults;
+}
+
+}  // namespace fakes

@@ -1,0 +1,189 @@
+"""What is wrong in a check, whatever the names and the bytes are: checks of several clauses can have that in common."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .records import CaseRecord, CheckRecord
+
+#: The kinds of what can be wrong: a code, what is there, what a file holds, a number, and what only one clause has.
+CODE, THERE, BYTES, NUMBER, OWN = "code", "there", "bytes", "number", "of its clause"
+#: What is there that should not be, and the other way round.
+LACKING, TOO_MANY = "lacking", "too many"
+DIRECTORY, FILE = "directory", "file"
+
+#: How the text of a check begins that compares what other ops find in the storage: a tree, or what a file holds.
+STORED = re.compile(r"\w+ has \{|content( below)?=")
+#: The op that a text names which is about many, what it did before, and its code: `sync, closed: code=INTERNAL`.
+_NAMED = re.compile(r"(?:(\w[\w.]*)[^:={\[]*: )?code=(\w+)")
+_ONLY_NAMED = re.compile(r"(\w[\w.]*): ")
+#: A name in a tree, and one in a list.
+_IN_TREE = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")…?(?: \([^)]*\))?: (None)?""")
+_IN_LIST = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(…?)""")
+#: What a label says that counts what is there.
+_COUNTS = re.compile(r"matches|entries|files|versions|names|returned|listed")
+#: One number, or a list of them.
+_NUMBERS, _NUMBER = re.compile(r"-?\d+|\[-?\d+(?:, -?\d+)*\]"), re.compile(r"-?\d+")
+#: Bytes: how many there are where not all are shown, those that are, and one that is escaped.
+_SIZE = re.compile(r"… \((\d+) bytes\)")
+_SHOWN, _ESCAPED = re.compile(r"""b(?:'((?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*")"""), re.compile(r"\\x..|\\.")
+#: How a text begins that compares bytes.
+_HOLDS = re.compile(r"[\w .-]+=b['\"]|(?:.* )?(?:content|data|bytes)\b")
+#: A list of names in what was got where nothing was expected that can be compared.
+_TREE = re.compile(r" tree=\[")
+#: Of the texts of a report from elsewhere so many characters are searched for names: ours are shorter.
+_READ = 1000
+#: The text of a check that stands for others, which nobody can read any more.
+_SHARED = "as above"
+
+
+class Wrong(NamedTuple):
+    """What is wrong: of which kind, and what of it, all of that. `op` is the op that the text names."""
+
+    kind: str
+    what: frozenset[str]
+    op: str | None = None
+
+
+def wrongs(case: CaseRecord, check: CheckRecord) -> frozenset[Wrong]:
+    """What may be wrong in a check of a case: any of these."""
+    said = frozenset(Wrong(kind, frozenset(what), op) for kind, what, op in _wrongs(case, check))
+    return said or frozenset({Wrong(OWN, frozenset({check.clause}))})
+
+
+def is_shared(check: CheckRecord) -> bool:
+    """Whether a check stands for others that are not told apart."""
+    return check.expected == _SHARED
+
+
+_Said = tuple[str, set[str], str | None]
+#: Names, and whether each is a directory; None where nobody knows.
+_Names = set[tuple[str, bool | None]]
+
+
+def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
+    expected, got = check.expected[:_READ], check.got[:_READ]
+    if code := _NAMED.match(got):
+        yield CODE, {code[2]}, code[1]
+        yield from _by_code(expected, code[2])
+    elif named := _ONLY_NAMED.match(got):
+        yield OWN, {check.clause}, named[1]
+    if _TREE.search(got):
+        yield from _either(LACKING)
+        yield from _of_content()
+    label, _, wanted = expected.partition("=")
+    if " has {" in expected:
+        yield from _of_names(_in_tree(expected), _in_tree(got))
+    elif _HOLDS.match(expected) or _HOLDS.match(got):
+        yield from _of_bytes(_size(expected), _size(got))
+    elif got.startswith(f"{label}="):
+        yield from _of_values(case, label, wanted, got.removeprefix(f"{label}="))
+
+
+def _by_code(expected: str, code: str) -> Iterator[_Said]:
+    """What a code tells of what is there."""
+    if code == "ALREADY_EXISTS" or (code == "OK" and "NOT_FOUND" in expected):
+        yield from _either(TOO_MANY)
+    elif code == "NOT_FOUND" and "OK" in expected:
+        yield from _either(LACKING)
+
+
+def _either(how: str) -> Iterator[_Said]:
+    """Something is lacking, or too many, and nobody says what."""
+    yield from ((THERE, {f"{how} {what}"}, None) for what in (DIRECTORY, FILE))
+
+
+def _of_values(case: CaseRecord, label: str, wanted: str, got: str) -> Iterator[_Said]:
+    numbers = [_NUMBERS.fullmatch(text) and [*map(int, _NUMBER.findall(text))] for text in (wanted, got)]
+    if numbers[0] and numbers[1] and _COUNTS.match(label):
+        yield from _either(LACKING if numbers[1] < numbers[0] else TOO_MANY)
+    elif numbers[0] and numbers[1]:
+        pairs = zip(numbers[0], numbers[1], strict=False)
+        yield NUMBER, {"less" if other < one else "more" for one, other in pairs if one != other}, None
+    elif wanted.startswith("[") and "OK" in wanted + got:
+        codes = [re.findall(r"\b[A-Z_]{2,}\b", text) for text in (wanted, got)]
+        for one, other in zip(*codes, strict=False):
+            if one != other:
+                yield CODE, {other}, None
+                yield from _by_code(one, other)
+    elif wanted.startswith("["):
+        yield from _of_names(_in_list(case, wanted), _in_list(case, got))
+    elif {wanted, got} == {"True", "False"}:
+        yield from _either(LACKING if wanted == "True" else TOO_MANY)
+
+
+def _of_content() -> Iterator[_Said]:
+    """What files hold is wrong, and nobody says how."""
+    yield from ((BYTES, {how}, None) for how in ("other", "fewer", "too many"))
+
+
+def _of_bytes(wanted: int | None, got: int | None) -> Iterator[_Said]:
+    """Whether there are fewer bytes, more, or others; what else counts them says that there are less, or more."""
+    if wanted is None or got is None or wanted == got:
+        yield BYTES, {"other"}, None
+    else:
+        yield BYTES, {"fewer" if got < wanted else "too many"}, None
+        yield NUMBER, {"less" if got < wanted else "more"}, None
+
+
+def _size(text: str) -> int | None:
+    """How many bytes a text shows, or says that there are."""
+    if said := _SIZE.search(text):
+        return int(said[1])
+    shown = _SHOWN.search(text)
+    return len(_ESCAPED.sub(".", shown[0])) if shown else None
+
+
+def _of_names(wanted: _Names, got: _Names) -> Iterator[_Said]:
+    """Which names are lacking, and which too many: directories, which take along what is below them, or files."""
+    said: dict[str, set[bool | None]] = {
+        how: {is_directory for name, is_directory in one if not _is_below(name, one)}
+        for how, one in ((LACKING, wanted - got), (TOO_MANY, got - wanted))
+    }
+    if not any(said.values()):
+        # Names that differ in what they hold.
+        yield from _of_content()
+    for unknown in (True, False) if None in said[LACKING] | said[TOO_MANY] else (True,):
+        what = {
+            f"{how} {DIRECTORY if (unknown if one is None else one) else FILE}"
+            for how, those in said.items()
+            for one in those
+        }
+        if what:
+            yield THERE, what, None
+
+
+def _is_below(name: str, names: _Names) -> bool:
+    return any(name.startswith(f"{above[:-1]}/") for above, _ in names)
+
+
+def _in_tree(text: str) -> _Names:
+    return {(name, bool(none)) for name, none in _IN_TREE.findall(text)}
+
+
+def _in_list(case: CaseRecord, text: str) -> _Names:
+    return {(name, None if cut else _is_directory(case, name)) for name, cut in _IN_LIST.findall(text)}
+
+
+def _is_directory(case: CaseRecord, name: str) -> bool | None:
+    """Whether a call made a directory of this name; None where not all calls are known."""
+    made = re.compile(rf"(?:recursively_)?create_dir\(['\"](?:.*/)?{re.escape(name[1:-1])}/?['\"]\) -> OK")
+    # Calls that were left out, and names that are no text, are not to be found.
+    is_known = "\\" not in name and not is_cut(case)
+    return any(made.match(call) for call in case.ops) or (False if is_known else None)
+
+
+def is_cut(case: CaseRecord) -> bool:
+    """Whether the trace of a case lacks calls that were left out."""
+    return any(call.startswith("…") for call in case.ops)
+
+
+def calls(case: CaseRecord, op: str) -> list[str]:
+    """The calls of an op in the trace of a case."""
+    return [call for call in case.ops if call.startswith(f"{op}(")]
+
+
+def answers(case: CaseRecord, op: str, code: str) -> bool:
+    """Whether a call of an op in the trace of a case answers this code."""
+    said = re.compile(rf"\) -> {re.escape(code)}\b")
+    return any(said.search(call) for call in calls(case, op))

@@ -1,0 +1,12 @@
+// A heading that is what was asked for stands before what has its words. The numbers are those of Sphinx.
+var Scorer = {
+  score: ([page, title, anchor, description, score, file, kind]) => score + (kind === "title" ? 1000 : 0),
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+};

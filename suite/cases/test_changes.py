@@ -1,0 +1,362 @@
+"""Changes: whatever changes a path, every op that looks sees it at once, whether it had looked before or not.
+
+Each look has a directory of its own, where it is the first one after the change: no other op refreshes there what it
+may remember. All have looked before, for one op may answer from what another one has seen.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome
+from ..engine.case import Case
+from ..engine.marks import clauses, many_calls
+
+AGREE = "common.queries-agree"
+#: What is at a path: the content of a file, a directory with these names in it, or nothing.
+State = bytes | tuple[str, ...] | None
+EMPTY: State = ()
+#: The name of a method of the filesystem, or `write` or `append`, and its arguments.
+Step = tuple[str, str] | tuple[str, str, str | bytes]
+OLD = b"the old content"
+#: Where the change is: a directory of this name is there.
+PATH = "up/path"
+
+#: The steps before; what is at the path then; the change; what is there then.
+CHANGES: dict[str, tuple[list[Step], State, list[Step], State]] = {
+    "written": ([], None, [("write", PATH, b"12345")], b"12345"),
+    "written-with-nothing": ([], None, [("write", PATH, b"")], b""),
+    "made-by-append": ([], None, [("append", PATH, b"12345")], b"12345"),
+    "anew-longer": ([("write", PATH, OLD)], OLD, [("write", PATH, b"n" * 5000)], b"n" * 5000),
+    "anew-shorter": ([("write", PATH, OLD)], OLD, [("write", PATH, b"n")], b"n"),
+    "anew-as-long": ([("write", PATH, OLD)], OLD, [("write", PATH, OLD[::-1])], OLD[::-1]),
+    "emptied": ([("write", PATH, OLD)], OLD, [("write", PATH, b"")], b""),
+    "appended": ([("write", PATH, OLD)], OLD, [("append", PATH, b"more")], OLD + b"more"),
+    "anew-then-appended": (
+        [("write", PATH, OLD)],
+        OLD,
+        [("write", PATH, b"n"), ("append", PATH, b"more")],
+        b"nmore",
+    ),
+    "renamed-here": ([("write", "other", b"other")], None, [("rename_file", "other", PATH)], b"other"),
+    "renamed-onto": (
+        [("write", PATH, OLD), ("write", "other", OLD[::-1])],
+        OLD,
+        [("rename_file", "other", PATH)],
+        OLD[::-1],
+    ),
+    "renamed-onto-beside": (
+        [("write", PATH, OLD), ("write", "up/other", b"longer" * 9)],
+        OLD,
+        [("rename_file", "up/other", PATH)],
+        b"longer" * 9,
+    ),
+    "renamed-away": ([("write", PATH, OLD)], OLD, [("rename_file", PATH, "other")], None),
+    "renamed-and-back": (
+        [("write", PATH, OLD)],
+        OLD,
+        [("rename_file", PATH, "other"), ("write", "other", b"anew"), ("rename_file", "other", PATH)],
+        b"anew",
+    ),
+    "copied-here": ([("write", "other", b"other")], None, [("copy_file", "other", PATH)], b"other"),
+    "copied-onto": (
+        [("write", PATH, OLD), ("write", "other", OLD[::-1])],
+        OLD,
+        [("copy_file", "other", PATH)],
+        OLD[::-1],
+    ),
+    "deleted": ([("write", PATH, OLD)], OLD, [("delete_file", PATH)], None),
+    "deleted-and-written": ([("write", PATH, OLD)], OLD, [("delete_file", PATH), ("write", PATH, b"anew")], b"anew"),
+    "deleted-and-renamed-here": (
+        [("write", PATH, OLD), ("write", "other", b"other")],
+        OLD,
+        [("delete_file", PATH), ("rename_file", "other", PATH)],
+        b"other",
+    ),
+    "file-then-directory": ([("write", PATH, OLD)], OLD, [("delete_file", PATH), ("create_dir", PATH)], EMPTY),
+    "directory-then-file": ([("create_dir", PATH)], EMPTY, [("delete_dir", PATH), ("write", PATH, b"new")], b"new"),
+    "tree-then-file": (
+        [("create_dir", PATH), ("write", f"{PATH}/file", b"x")],
+        ("file",),
+        [("delete_recursively", PATH), ("write", PATH, b"new")],
+        b"new",
+    ),
+    "directory": ([], None, [("create_dir", PATH)], EMPTY),
+    "directory-with-another": ([], None, [("recursively_create_dir", f"{PATH}/inner")], ("inner",)),
+    "directory-at-once": ([], None, [("recursively_create_dir", PATH)], EMPTY),
+    "directory-filled": ([("create_dir", PATH)], EMPTY, [("write", f"{PATH}/file", b"x")], ("file",)),
+    "directory-deleted": ([("create_dir", PATH)], EMPTY, [("delete_dir", PATH)], None),
+    "tree-deleted": (
+        [("create_dir", PATH), ("write", f"{PATH}/file", b"x")],
+        ("file",),
+        [("delete_recursively", PATH)],
+        None,
+    ),
+    "above-deleted": ([("write", PATH, OLD)], OLD, [("delete_recursively", "up")], None),
+    "above-deleted-with-a-directory": ([("create_dir", PATH)], EMPTY, [("delete_recursively", "up")], None),
+    "above-made-again": ([("write", PATH, OLD)], OLD, [("delete_recursively", "up"), ("create_dir", "up")], None),
+    "all-made-again": (
+        [("write", PATH, OLD)],
+        OLD,
+        [("delete_recursively", "up"), ("recursively_create_dir", "up"), ("write", PATH, OLD[::-1])],
+        OLD[::-1],
+    ),
+    "all-made-again-as-a-directory": (
+        [("write", PATH, OLD)],
+        OLD,
+        [("delete_recursively", "up"), ("recursively_create_dir", f"{PATH}/inner")],
+        ("inner",),
+    ),
+}
+#: The ops that a step other than one op is about. Files may come from the backing.
+STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",)}
+
+
+def perform(case: Case, step: Step, within: str) -> None:
+    """One step of a change. Of what comes from the backing a plugin hears when its caches are flushed."""
+    match step:
+        case ("write", name, bytes(content)):
+            case.setup.write(f"{within}/{name}", content)
+        case ("append", name, bytes(content)):
+            got = case.fs.new_appendable_file(case.uri(f"{within}/{name}"))
+            with case.setup, case.setup.opened(got) as file:
+                case.setup.require(file.append(content))
+                case.setup.require(file.close())
+        case (op, *names):
+            case.setup.require(getattr(case.fs, op)(*(case.uri(within, str(name)) for name in names)))
+    if case.surroundings.seeded:
+        case.setup.require(case.fs.flush_caches())
+
+
+def code_of(state: State) -> Code:
+    """What the ops answer that ask about files and directories alike."""
+    return Code.NOT_FOUND if state is None else Code.OK
+
+
+def answers(case: Case, clause: str, got: Outcome[object], *codes: Code) -> bool:
+    """Check an answer, and say whether there is more to compare. An op that is not implemented is no news here."""
+    return not case.check.unimplemented(got) and case.check.status(clause, got, *codes) and got.ok
+
+
+def opens(case: Case, got: Outcome[object], state: State, instead: str) -> bool:
+    """Check the answer of an op that takes files, on the clause for what is at the path."""
+    if state is None:
+        return answers(case, instead or f"{got.op}.missing-is-not-found", got, Code.NOT_FOUND)
+    if isinstance(state, tuple):
+        clause = instead or f"{got.op}.directory-is-failed-precondition"
+        return answers(case, clause, got, Code.FAILED_PRECONDITION)
+    return answers(case, instead or f"{got.op}.succeeds", got, Code.OK)
+
+
+# The looks. Each checks the clauses for what it asks, or one clause `instead`.
+
+
+def exists(case: Case, within: str, state: State, instead: str = "") -> None:
+    """path_exists."""
+    answers(case, instead or AGREE, case.fs.path_exists(case.uri(within, PATH)), code_of(state))
+
+
+def exist(case: Case, within: str, state: State, instead: str = "") -> None:
+    """paths_exist."""
+    got = case.fs.paths_exist([case.uri(within, PATH)])
+    codes = [status.code for status in got.value.statuses or ()]
+    if codes != [Code.UNIMPLEMENTED]:
+        case.check.equal(instead or AGREE, "paths_exist", [code_of(state)], codes)
+
+
+def stat(case: Case, within: str, state: State, instead: str = "") -> None:
+    """stat: the code, the kind, and the length of a file."""
+    got = case.fs.stat(case.uri(within, PATH))
+    if answers(case, instead or AGREE, got, code_of(state)):
+        kind = got.value.is_directory
+        case.check.equal(instead or AGREE, "stat says directory", int(not isinstance(state, bytes)), kind)
+        if isinstance(state, bytes):
+            case.check.equal(instead or AGREE, "stat says length", len(state), got.value.length)
+
+
+def size(case: Case, within: str, state: State, instead: str = "") -> None:
+    """get_file_size."""
+    got = case.fs.get_file_size(case.uri(within, PATH))
+    expected = Code.FAILED_PRECONDITION if isinstance(state, tuple) else code_of(state)
+    if answers(case, instead or AGREE, got, expected) and isinstance(state, bytes):
+        case.check.equal(instead or AGREE, "get_file_size", len(state), got.value)
+
+
+def kind(case: Case, within: str, state: State, instead: str = "") -> None:
+    """is_directory."""
+    got = case.fs.is_directory(case.uri(within, PATH))
+    # Both readings of is_directory.of-a-file are right.
+    codes = (Code.OK, Code.FAILED_PRECONDITION) if isinstance(state, bytes) else (code_of(state),)
+    if not case.check.unimplemented(got):
+        case.check.status(instead or AGREE, got, *codes)
+        case.check.equal(instead or AGREE, "is_directory", int(isinstance(state, tuple)), got.value)
+
+
+def listed(case: Case, within: str, state: State, instead: str = "") -> None:
+    """get_children of the directory in which it is."""
+    got = case.fs.get_children(case.uri(within, "up"))
+    # With its only entry, or because all above it went, the directory may be gone.
+    if got.code is Code.NOT_FOUND and state is None:
+        case.check.status(instead or AGREE, got, Code.NOT_FOUND)
+    elif answers(case, instead or AGREE, got, Code.OK):
+        case.check.equal(instead or AGREE, "listed", state is not None, "path" in got.value.bare)
+
+
+def lists(case: Case, within: str, state: State, instead: str = "") -> None:
+    """get_children of the path itself."""
+    got = case.fs.get_children(case.uri(within, PATH))
+    if state is None:
+        answers(case, instead or "get_children.missing-is-not-found", got, Code.NOT_FOUND)
+    elif isinstance(state, bytes):
+        answers(case, instead or "get_children.file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
+    elif answers(case, instead or "get_children.succeeds", got, Code.OK):
+        case.check.equal(
+            instead or "get_children.names-every-entry-once", "entries", state, tuple(sorted(got.value.bare))
+        )
+
+
+def matched(case: Case, within: str, state: State, instead: str = "") -> None:
+    """get_matching_paths, with a pattern in both names."""
+    got = case.fs.get_matching_paths(case.uri(within, "u?") + "/p*")
+    # Where there are no directories there is none without anything in it.
+    if state is None and got.code is Code.NOT_FOUND and "create_dir" in case.bench.claims.ops_given_up:
+        return
+    if answers(case, instead or "get_matching_paths.succeeds", got, Code.OK):
+        case.check.equal(
+            instead or "get_matching_paths.succeeds", "matches", int(state is not None), len(got.value.names)
+        )
+
+
+def read(case: Case, within: str, state: State, instead: str = "") -> None:
+    """A new reader."""
+    got = case.fs.new_random_access_file(case.uri(within, PATH))
+    if opens(case, got, state, instead) and isinstance(state, bytes):
+        with case.setup, case.setup.opened(got) as file:
+            case.check.equal(
+                instead or "read.returns-the-bytes", "data", state, file.read(0, len(state) + 1).value.data
+            )
+
+
+def mapped(case: Case, within: str, state: State, instead: str = "") -> None:
+    """A new region."""
+    got = case.fs.new_read_only_memory_region_from_file(case.uri(within, PATH))
+    if state == b"":
+        answers(case, instead or f"{got.op}.empty-file-is-invalid-argument", got, Code.INVALID_ARGUMENT)
+    elif opens(case, got, state, instead) and isinstance(state, bytes):
+        with case.setup, case.setup.opened(got) as region:
+            length = region.length().value
+            case.check.equal(instead or "length.is-the-file-size", "length", len(state), length)
+            data = region.data(0, min(length, len(state))).value[1]
+            case.check.equal(instead or "data.holds-the-file", "data", state, data)
+
+
+def copied(case: Case, within: str, state: State, instead: str = "") -> None:
+    """A copy of it."""
+    copy = case.uri(within, "copy")
+    if opens(case, case.fs.copy_file(case.uri(within, PATH), copy), state, instead) and isinstance(state, bytes):
+        case.check.equal(instead or "copy_file.keeps-the-content", "content", state, case.setup.content(copy))
+
+
+def moved(case: Case, within: str, state: State, instead: str = "") -> None:
+    """Rename it. For the last look."""
+    target = case.uri(within, "moved")
+    if not isinstance(state, bytes) or not case.fs.available("rename_file"):
+        return
+    if opens(case, case.fs.rename_file(case.uri(within, PATH), target), state, instead):
+        case.check.equal(instead or "rename_file.keeps-the-content", "content", state, case.setup.content(target))
+
+
+#: The ops that look, each by itself.
+LOOKS: dict[str, tuple[str, Callable[..., None]]] = {
+    "exists": ("path_exists", exists),
+    "exist": ("paths_exist", exist),
+    "stat": ("stat", stat),
+    "size": ("get_file_size", size),
+    "kind": ("is_directory", kind),
+    "listed": ("get_children", listed),
+    "lists": ("get_children", lists),
+    "matched": ("get_matching_paths", matched),
+    "read": ("new_random_access_file", read),
+    "mapped": ("new_read_only_memory_region_from_file", mapped),
+    "copied": ("copy_file", copied),
+}
+OPENING = ("new_random_access_file", "new_read_only_memory_region_from_file", "copy_file")
+FOUND = (
+    *(f"{op}.{name}" for op in OPENING for name in ("succeeds", "missing-is-not-found",
+                                                     "directory-is-failed-precondition")),
+    "rename_file.succeeds", "get_children.succeeds", "get_children.missing-is-not-found",
+    "get_children.file-is-failed-precondition", "new_read_only_memory_region_from_file.empty-file-is-invalid-argument",
+    "get_children.names-every-entry-once", "get_matching_paths.succeeds", "read.returns-the-bytes",
+    "length.is-the-file-size", "data.holds-the-file", "copy_file.keeps-the-content", "rename_file.keeps-the-content",
+)  # fmt: skip
+
+
+def ops_of(change: str) -> list[str]:
+    """The ops of a change that have to succeed."""
+    first, _, then, _ = CHANGES[change]
+    return list(dict.fromkeys(op for step in [*then, *first] for op in STEPS.get(step[0], (step[0],))))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [pytest.param(name, id=name, marks=clauses(*(f"{op}.succeeds" for op in ops_of(name)))) for name in CHANGES],
+)
+@many_calls(400)
+@clauses(AGREE, *FOUND)
+def test_after(case: Case, change: str) -> None:
+    """A path is looked at in every way, changed, and looked at in each way first; at last without a look before."""
+    first, before, then, after = CHANGES[change]
+    looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
+    for within in (*looks, "unseen"):
+        case.setup.mkdir_where_known(within)
+        case.setup.mkdir_where_known(f"{within}/up")
+        for step in first:
+            perform(case, step, within)
+        for look in looks.values() if within in looks else ():
+            look(case, within, before)
+        for step in then:
+            perform(case, step, within)
+        for look in (looks[within],) if within in looks else (*looks.values(), moved):
+            look(case, within, after)
+
+
+#: What somebody else does to a file: its content before, None where there is none, and after.
+BY_OTHERS: dict[str, tuple[bytes | None, bytes | None]] = {
+    "made": (None, OLD),
+    "longer": (OLD, b"n" * 5000),
+    "as-long": (OLD, OLD[::-1]),
+    "gone": (OLD, None),
+}
+
+
+@pytest.mark.parametrize("change", list(BY_OTHERS))
+@many_calls(300)
+@clauses("flush_caches.results-reflect-the-store")
+def test_by_others(case: Case, change: str) -> None:
+    """A path is looked at in every way, and somebody else changes it; caches are flushed, and each way comes first."""
+    clause, around = "flush_caches.results-reflect-the-store", case.surroundings
+    backing = around.backing
+    before, after = BY_OTHERS[change]
+    looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
+    for within in looks:
+        case.setup.mkdir_where_known(within)
+        case.setup.mkdir_where_known(f"{within}/up")
+        # A directory that holds nothing else may go with its last file.
+        case.setup.write(f"{within}/up/stays", OLD)
+        if before is not None:
+            case.setup.write(f"{within}/{PATH}", before)
+        for look in looks.values():
+            look(case, within, before, clause)
+    # Once more, and last those that change nothing by themselves: what the plugin changes may end what it remembers.
+    for within, look in reversed(looks.items()):
+        look(case, within, before, clause)
+    for within in looks:
+        name = around.backing_name(f"{within}/{PATH}")
+        if after is None:
+            backing.delete(name)
+        else:
+            backing.write(name, after)
+    case.setup.require(case.fs.flush_caches())
+    for within, look in looks.items():
+        look(case, within, after, clause)

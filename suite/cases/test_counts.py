@@ -1,0 +1,69 @@
+"""Counts: of entries around a page of a store."""
+
+from ...harness.ops.codes import Code
+from ..engine.case import Case
+from ..engine.marks import clauses, many_calls
+from .test_names import behind
+
+#: What stores give in one page.
+PAGE = 1000
+ONCE = "get_children.names-every-entry-once"
+AGREE = "common.queries-agree"
+
+
+def seen(case: Case, names: list[str]) -> None:
+    """Check with every op that lists or asks that `many` holds these names, of which `d` is a directory."""
+    fs, many = case.fs, case.uri("many")
+    listed = case.setup.require(fs.get_children(many)).bare
+    case.check.equal(ONCE, "missing or foreign", [], sorted(set(names).symmetric_difference(listed)))
+    case.check.equal(ONCE, "entries", len(names), len(listed))
+    # What comes before `d/` in the order of keys fills the first page.
+    uri = f"{many}/d"
+    case.check.status(AGREE, fs.path_exists(uri), Code.OK)
+    case.check.equal(AGREE, "is_directory", 1, case.setup.require(fs.stat(uri)).is_directory)
+    case.check.equal(AGREE, "returned", 1, fs.is_directory(uri).value)
+    case.check.equal(ONCE, "entries of d", ("inside",), case.setup.require(fs.get_children(uri)).bare)
+    if fs.available("get_matching_paths"):
+        for pattern, ends in (("*", ""), ("*7", "7"), (names[-1].replace("d-", "?-"), names[-1])):
+            matches = case.setup.require(fs.get_matching_paths(f"{many}/{pattern}"))
+            expected = sorted(f"many/{name}" for name in names if name.endswith(ends))
+            odd = sorted(set(expected).symmetric_difference(behind(case, matches)))
+            case.check.equal("get_matching_paths.succeeds", f"missing or foreign of {pattern}", [], odd)
+            case.check.equal("get_matching_paths.succeeds", "matches", len(expected), len(matches.names))
+    if fs.available("paths_exist"):
+        got = fs.paths_exist([*(f"{many}/{name}" for name in names), f"{many}/missing"])
+        if not case.check.unimplemented(got):
+            codes = [status.code for status in got.value.statuses or ()]
+            wrong = [k for k, code in enumerate(codes) if (code is Code.OK) != (k < len(names))]
+            case.check.equal("paths_exist.fills-every-status", "wrong", [], wrong)
+            case.check.equal("paths_exist.is-true-if-all-exist", "returned", False, got.value.returned)
+
+
+@many_calls(PAGE + 60)
+@clauses(ONCE, AGREE, "get_children.succeeds", "get_matching_paths.succeeds", "paths_exist.fills-every-status",
+         "paths_exist.is-true-if-all-exist", "delete_recursively.deletes-everything",
+         "delete_recursively.succeeds")  # fmt: skip
+def test_around_a_page(case: Case) -> None:
+    """A directory is looked at with one entry less than a page, with as many, and with one more, and deleted."""
+    case.setup.mkdir("many")
+    case.setup.mkdir("many/d")
+    case.setup.write("many/d/inside", b"")
+    names = ["d"]
+    for count in (PAGE - 1, PAGE, PAGE + 1):
+        while len(names) < count:
+            names.append(f"d-{len(names):04}")
+            case.setup.mkdir(f"many/{names[-1]}")
+        seen(case, names)
+    case.setup.require(case.fs.delete_recursively(case.uri("many")))
+    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
+
+
+@many_calls(PAGE + 10)
+@clauses("delete_recursively.deletes-everything", "delete_recursively.succeeds")
+def test_a_page_is_deleted(case: Case) -> None:
+    """A directory with as many entries as a page has is deleted at once."""
+    case.setup.mkdir("many")
+    for k in range(PAGE):
+        case.setup.mkdir(f"many/{k}")
+    case.setup.require(case.fs.delete_recursively(case.uri("many")))
+    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
