@@ -74,12 +74,3 @@ def test_the_command_packs(tmp_path: Path) -> None:
     place = into / "mine" / "1" / PACKED_NAME
     assert said.splitlines()[0] == f"written: {place}"
     assert "conformant" in output_of("report", "show", place, code=0)
-
-
-def test_the_site_has_a_packed_report_as_it_is(tmp_path: Path) -> None:
-    publish(report_of(*GOOD), tmp_path / "published", "mine", "1", pack=True)
-    output_of("published", "site", tmp_path / "site", f"--published={tmp_path / 'published'}", code=0)
-    there = tmp_path / "site" / "plugins" / "mine"
-    source = tmp_path / "published" / "mine" / "1" / PACKED_NAME
-    assert (there / "1" / PACKED_NAME).read_bytes() == source.read_bytes()
-    assert f'href="1/{PACKED_NAME}"' in (there / "index.html").read_text()

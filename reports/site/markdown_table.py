@@ -4,12 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..model.abi import spans
 from ..model.uses import Decision, Use, Word
-from .history import broken, steps
+from .history import Step, broken, steps
 from .releases import Release
 from .standing import WORDS
 
 #: So many clauses of a step are named.
 _NAMED = 12
+#: What stands where two reports cannot be compared.
+_OTHER = "not compared: different versions of the suite judged them"
 
 
 def table(releases: Iterable[Release]) -> str:
@@ -36,7 +38,7 @@ def matrix(plugins: Mapping[str, Sequence[Release]]) -> str:
                     _loads(release),
                     *(WORDS[one.word].character for one in release.decisions),
                     str(len(broken(release.report))),
-                    *((_count(step.mended), _count(step.broke)) if step else ("", "")),
+                    *_changes(step),
                 ]
             )
     return _table(rows)
@@ -49,8 +51,8 @@ def differences(plugins: Mapping[str, Sequence[Release]]) -> str:
         rows = [["from", "to", "mended", "broke", "broken, and not tried before", "broken before, and not tried now"]]
         rows.append(["---"] * len(rows[0]))
         for step in steps(releases):
-            named = map(_names, (step.mended, step.broke, step.new, step.unseen))
-            rows.append([step.then.version, step.now.version, *named])
+            named = [_names(one) for one in (step.mended, step.broke, step.new, step.unseen)]
+            rows.append([step.then.version, step.now.version, *(named if step.is_compared else [_OTHER] + [""] * 3)])
         parts.append(f"### {releases[0].known.name}\n\n{_table(rows)}")
     return "\n".join(parts)
 
@@ -65,6 +67,13 @@ def _loads(release: Release) -> str:
     if abi is None or not any(word.startswith("--plugin=") for word in release.report.suite.command):
         return ""
     return spans(abi.loads, abi.releases) or f"none from {abi.releases[0]} on"
+
+
+def _changes(step: Step | None) -> tuple[str, str]:
+    """How many clauses were mended, and how many broke; nothing for the oldest release."""
+    if step is None:
+        return "", ""
+    return (_count(step.mended), _count(step.broke)) if step.is_compared else ("?", "?")
 
 
 def _count(clauses: Sequence[str]) -> str:
