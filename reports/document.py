@@ -68,7 +68,7 @@ def write_whole(path: Path, pieces: Iterable[str]) -> Path:
 
 
 def load(path: Path) -> Report:
-    """Read and validate a report, of this version or an earlier one, packed by gzip where its name ends so.
+    """Read and validate a report, of this version or an earlier one, packed or not.
 
     Raises a ReportError that says in one sentence what is wrong, or OSError.
     """

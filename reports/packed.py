@@ -27,7 +27,7 @@ def contents(path: Path) -> bytes:
     except EOFError:
         raise TruncatedReportError(path, "the packed report breaks off") from None
     except (OSError, zlib.error):
-        raise NotAReportError(path, "this is not a report: its name ends in .gz, and it is not packed") from None
+        raise NotAReportError(path, "this is not a report: it cannot be unpacked") from None
     if len(unpacked) > _MOST:
         raise NotAReportError(path, f"this is not a report: unpacked it has more than {_MOST >> 20} MiB")
     return unpacked

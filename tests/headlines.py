@@ -1,8 +1,10 @@
 """The score of headlines: of plugins with several faults, is each fault told, the cause first, and nothing else?
 
 `python -m tests.headlines FOLDER` draws 60 plugins from the table of faults, the same every time, each with two to five
-faults at once. It runs the tier `must` and the cases of their clauses on each, and keeps FOLDER/<number>/report.json; a
-report that is there already is not made again. Then it prints the score, and each miss.
+faults at once; `--draw=NAME` draws 60 others. It runs a part of the tier `must` and cases of their clauses on each, and
+keeps FOLDER/<number>/report.json; a report that is there already is not made again. Then it prints the score, and each
+miss. What the reports found wrong `--keep=FILE` adds to a file of those of other draws: tests/test_headlines.py scores
+`tests/headlines.jsonl.xz`, without a plugin.
 
 A fault is told where a headline is about its op or, for what is about no op, is a clause that it is known to break, and
 where such a clause is named under a headline. What a reader sees counts: of a long list under a headline the names that
@@ -13,16 +15,19 @@ clause of no op, as another one of the plugin: one headline would be right for b
 """
 
 import argparse
+import json
+import lzma
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests import fakes
 from tests.faults.driven import BUSY, all_cases, of_clause
+from tests.records import record, report_of
 from tests.test_fakes import asked
 from tests.verdict_runs import BACKING, TABLES, Run, liars, perform
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -30,11 +35,20 @@ from tffs_conformance.reports.document import load
 from tffs_conformance.reports.model.consequences import told
 from tffs_conformance.reports.model.counts import few
 from tffs_conformance.reports.model.findings import Finding
+from tffs_conformance.reports.model.records import CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
-from tffs_conformance.suite.contract.catalogue import catalogue
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.contract.catalogue import catalogue, for_report
 
 #: So many plugins are drawn, and the least and the most faults of one.
 PLUGINS, FEWEST, MOST = 60, 2, 5
+#: What these plugins are drawn by. Of the second draw the first were looked at as the last rules were made.
+DRAWS = ("headlines", "held-out")
+#: Of cases that differ in a parameter alone so many are run, and those of a longer table in steps; the cases of the
+#: clauses of the faults come on top, as many again.
+ROWS, STEP = 12, 4
+#: What the reports of these plugins found wrong.
+KEPT = Path(__file__).with_name("headlines.jsonl.xz")
 #: What has to be reached: faults that are told, first headlines that are a cause, and headlines for each fault.
 TOLD, FIRST, PER_FAULT = 0.95, 0.95, 1.3
 
@@ -65,7 +79,11 @@ class Fault:
         """Whether a reader of a finding learns of it."""
         shown = few(finding.beside)
         named = [finding.clause, *(name for name in finding.beside if name in shown)]
-        return any(map(self.is_about, named)) or bool(self.ops & set(finding.alike))
+        return any(map(self.is_about, named)) or bool(self.ops & {finding.op, *finding.alike})
+
+    def is_cause_of(self, finding: Finding) -> bool:
+        """Whether a headline is about it."""
+        return finding.op in self.ops or self.is_about(finding.clause)
 
 
 @dataclass(frozen=True)
@@ -84,12 +102,12 @@ class Score:
     @property
     def begins_with_a_cause(self) -> bool:
         """Whether the first headline is about a fault."""
-        return any(fault.is_about(one.clause) for one in self.headlines[:1] for fault in self.faults)
+        return any(fault.is_cause_of(one) for one in self.headlines[:1] for fault in self.faults)
 
     @property
     def other(self) -> list[str]:
         """The headlines that are about none of the faults."""
-        return [one.clause for one in self.headlines if not any(fault.is_about(one.clause) for fault in self.faults)]
+        return [one.clause for one in self.headlines if not any(fault.is_cause_of(one) for fault in self.faults)]
 
 
 @dataclass(frozen=True)
@@ -156,9 +174,9 @@ def known() -> list[Fault]:
     ]
 
 
-def drawn() -> list[tuple[Fault, ...]]:
+def drawn(draw: str = DRAWS[0]) -> list[tuple[Fault, ...]]:
     """The plugins, each by its faults."""
-    chance = random.Random("headlines")
+    chance = random.Random(draw)
     pool = known()
     plugins = []
     for number in range(PLUGINS):
@@ -183,8 +201,13 @@ def _together(faults: Sequence[Fault]) -> str:
 
 def run_of(number: int, faults: Sequence[Fault]) -> Run:
     """The run of a plugin with these faults."""
-    cases = {case.id for case in all_cases("must")}
-    cases |= {case.id for one in faults for name in one.clauses for case in of_clause(name) if case.tier != "large"}
+    tables: dict[str, list[str]] = {}
+    for case in all_cases("must"):
+        tables.setdefault(case.id.partition("[")[0], []).append(case.id)
+    cases = {case for table in tables.values() for case in (table if len(table) <= ROWS else table[::STEP])}
+    for name in {name for one in faults for name in one.clauses}:
+        about = [case.id for case in of_clause(name) if case.tier != "large"]
+        cases.update(about[:: max(1, len(about) // ROWS)])
     given = (
         f"--plugin={plugin_path('fakes/faulty')}",
         f"--env=TFFS_FAULT={_together(faults)}",
@@ -196,6 +219,50 @@ def run_of(number: int, faults: Sequence[Fault]) -> Run:
     return Run(str(number), given, set(), cases)
 
 
+def _wrong(report: Report, name: str, faults: Sequence[Fault]) -> str:
+    """What a report found wrong, as far as findings are made of it, on one line of JSON."""
+    cases = []
+    for case in report.cases:
+        checks = [check for check in case.checks if check.verdict in (Verdict.VIOLATION, Verdict.WARNING)]
+        if checks:
+            kept = {key: getattr(case, key) for key in ("id", "clauses", "ops", "ended", "cause", "executed", "tier")}
+            made = [(one.clause, one.verdict, one.expected, one.got, one.reading, one.times) for one in checks]
+            cases.append({**kept, "checks": made})
+    return json.dumps({"name": name, "faults": [fault.name for fault in faults], "cases": cases})
+
+
+def keep(path: Path, draw: str, reports: Mapping[int, Report], plugins: Sequence[Sequence[Fault]]) -> None:
+    """Add what reports found wrong to the file at `path`, in place of what it has of the same plugins."""
+    lines = {json.loads(line)["name"]: line for line in _lines(path)}
+    lines |= {f"{draw}/{number}": _wrong(one, f"{draw}/{number}", plugins[number]) for number, one in reports.items()}
+    path.write_bytes(lzma.compress("\n".join(lines.values()).encode(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def _lines(path: Path) -> list[str]:
+    return lzma.decompress(path.read_bytes()).decode().splitlines() if path.exists() else []
+
+
+def kept(path: Path = KEPT) -> Iterator[tuple[str, Score]]:
+    """The scores of what a file has, with the names of the plugins."""
+    faults = {one.name: one for one in known()}
+    for line in _lines(path):
+        plugin = json.loads(line)
+        cases = [
+            record(
+                case.pop("id"),
+                Verdict.VIOLATION,
+                *(
+                    CheckRecord(clause, Verdict(verdict), expected, got, reading, times=times)
+                    for clause, verdict, expected, got, reading, times in case.pop("checks")
+                ),
+                **case | {"ended": Ending(case["ended"]), "clauses": tuple(case["clauses"]), "ops": tuple(case["ops"])},
+            )
+            for case in plugin["cases"]
+        ]
+        report = report_of(*cases, clauses=for_report())
+        yield plugin["name"], score(report, [faults[name] for name in plugin["faults"]])
+
+
 def score(report: Report, faults: Sequence[Fault]) -> Score:
     """What the headlines of a report are worth, if the plugin has these faults."""
     violations, warnings = told(report)
@@ -204,32 +271,38 @@ def score(report: Report, faults: Sequence[Fault]) -> Score:
     return Score(tuple(faults), headlines, broken)
 
 
-def scored(folder: Path, number: int, faults: Sequence[Fault]) -> Score:
-    """The score of a plugin, whose report is made where there is none."""
+def reported(folder: Path, number: int, faults: Sequence[Fault]) -> Report:
+    """The report of a plugin, which is made where there is none."""
     path = folder / str(number) / "report.json"
     if not path.exists() and not perform(run_of(number, faults), sys.executable, folder):
         sys.exit(f"{number}: no report; {path.with_name('output.txt')} says why")
-    return score(load(path), faults)
+    return load(path)
 
 
 def main() -> None:
     """Make the reports that are not there yet, and print the score."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--draw", default=DRAWS[0], help="what the plugins are drawn by")
+    parser.add_argument("--first", type=int, default=PLUGINS, help="so many of them are run")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="where what they found wrong is kept")
     parser.add_argument("--workers", type=int, default=2, help="so many plugins are run at once")
     given = parser.parse_args()
     folder = given.folder.resolve()
     fakes.build()
-    plugins = drawn()
+    plugins = drawn(given.draw)[: given.first]
 
-    def one(number: int) -> Score:
+    def one(number: int) -> Report:
         started = time.monotonic()
-        found = scored(folder, number, plugins[number])
+        found = reported(folder, number, plugins[number])
         print(f"{number + 1}/{len(plugins)} {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
         return found
 
     with ThreadPoolExecutor(given.workers) as workers:
-        total = Total(list(workers.map(one, range(len(plugins)))))
+        reports = dict(enumerate(workers.map(one, range(len(plugins)))))
+    if given.keep:
+        keep(given.keep, given.draw, reports, plugins)
+    total = Total([score(report, plugins[number]) for number, report in reports.items()])
     print("\n".join(total.lines()))
     sys.exit(not total.is_reached)
 

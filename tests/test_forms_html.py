@@ -88,7 +88,7 @@ def test_what_matters_is_read_without_a_script() -> None:
         "code=UNKNOWN",
         "read(1) -> UNKNOWN",
         "sorry",
-        "a hint",
+        "read.hint",
         "there is no stat",
         "blocked by sync",
         "the suite failed",

@@ -1,15 +1,16 @@
-"""The releases of plugins of others: the tables that say what changed, and the table of those that are judged."""
+"""What changed from one release to the next: which clauses, and the tables that say so."""
 
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from tests.records import GOOD, case
+from tests.records import CLAUSES, GOOD, case
 from tests.test_site import put
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.model.records import CaseRecord
-from tffs_conformance.reports.site.markdown_table import differences, matrix
+from tffs_conformance.reports.site.history import steps
+from tffs_conformance.reports.site.markdown_history import differences, matrix
 from tffs_conformance.reports.site.releases import Release, read
 from third_party import history, judge, releases
 from third_party.releases import BadTableError
@@ -26,6 +27,39 @@ def of(clause: str, verdict: str) -> tuple[CaseRecord, ...]:
     return (case("read/x", (clause, verdict)),)
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "broken", "mended", "unseen"),
+    [
+        ("conform", "violation", ("read.succeeds",), (), ()),
+        ("violation", "conform", (), ("read.succeeds",), ()),
+        ("violation", "violation", (), (), ()),
+        ("conform", "warning", (), (), ()),
+    ],
+)
+def test_a_step_names_what_broke_and_what_was_mended(
+    then: str, now: str, broken: tuple[str, ...], mended: tuple[str, ...], unseen: tuple[str, ...], tmp_path: Path
+) -> None:
+    (step,) = steps(released(tmp_path, v1=of("read.succeeds", then), v2=of("read.succeeds", now)))
+    assert (step.then.version, step.now.version) == ("1", "2")
+    assert (step.broke, step.mended, step.unseen) == (broken, mended, unseen)
+
+
+def test_what_was_not_tried_is_neither_broken_nor_mended(tmp_path: Path) -> None:
+    absent = (case("sync/x", ("sync.durable", "absent"), executed=False),)
+    broken = (case("sync/x", ("sync.durable", "violation")),)
+    (gone, new) = steps(released(tmp_path, v1=absent, v2=broken, v3=absent))
+    assert (new.broke, new.mended, new.unseen) == ((), (), ())
+    assert (gone.broke, gone.mended, gone.unseen) == ((), (), ("sync.durable",))
+
+
+def test_a_clause_that_only_one_suite_has_changed_nothing(tmp_path: Path) -> None:
+    old = {name: facts for name, facts in CLAUSES.items() if name != "read.hint"}
+    put(tmp_path, "mine", "1", *GOOD[:1], clauses=old)
+    put(tmp_path, "mine", "2", *GOOD, *of("read.hint", "violation"))
+    (step,) = steps(read(tmp_path)["mine"])
+    assert not step.broke
+
+
 def test_the_matrix_has_a_row_for_each_release_of_what_has_several(tmp_path: Path) -> None:
     released(tmp_path, v1=of("read.succeeds", "violation"), v2=())
     put(tmp_path, "other", "1", *GOOD)
@@ -36,7 +70,7 @@ def test_the_matrix_has_a_row_for_each_release_of_what_has_several(tmp_path: Pat
     assert oldest == "|  | [1](mine/1/report.json) | 2.2 to 2.3 | ? | ? | ? | ? | 1 |  |  |"
     told = differences(read(tmp_path))
     assert "### mine\n" in told
-    assert "| 1 | 2 | `read.succeeds` | – | – | – |\n" in told
+    assert "| 1 | 2 | `read.succeeds` | – | – |\n" in told
     assert "other" not in told
 
 
@@ -48,9 +82,7 @@ def test_reports_of_different_suites_are_not_compared(tmp_path: Path) -> None:
     newest, oldest = matrix(read(tmp_path)).splitlines()[2:]
     assert newest.endswith("| 0 | ? | ? |")
     assert oldest.endswith("| 1 |  |  |")
-    assert "| 1 | 2 | not compared: different versions of the suite judged them |  |  |  |" in differences(
-        read(tmp_path)
-    )
+    assert "| 1 | 2 | not compared: different versions of the suite judged them | " in differences(read(tmp_path))
 
 
 def test_a_page_gets_what_follows_from_the_reports_and_keeps_the_rest(tmp_path: Path) -> None:

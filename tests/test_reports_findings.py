@@ -1,5 +1,6 @@
 """The cause is told before what follows from it, and once."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -312,6 +313,25 @@ def test_every_form_tells_the_ops_that_do_the_same(tmp_path: Path) -> None:
     assert "the same for 2 more ops: " in page
     assert page.count('class="finding"') == 1
     assert said in next(github.annotations([found]))
+
+
+def test_every_form_has_the_same_headlines(tmp_path: Path) -> None:
+    hint = CheckRecord("read.hint", Verdict.WARNING, "tree has {'a': None}", "tree has {}")
+    odd = CheckRecord("stat.odd", Verdict.WARNING, "x", "y")
+    clauses = CLAUSES | {"get.lists": clause("MUST", "listing", "get_children")}
+    cases = (LISTING, record("2", Verdict.WARNING, hint, ops=MADE), record("3", Verdict.WARNING, odd))
+    found = report_of(*cases, clauses=clauses)
+    violations, warnings = split(found)
+    assert ([one.clause for one in violations], [one.clause for one in warnings]) == (["get.lists"], ["stat.odd"])
+    lines = "\n".join(text for text, _ in terminal.summary(found, width=100, directory=tmp_path))
+    assert re.findall(r"^(?:VIOLATION|WARNING) (\S+)", lines, re.MULTILINE) == ["get.lists", "stat.odd"]
+    said = markdown.render(found, tmp_path)
+    assert re.findall(r"^### \d+\. `(.+)`$", said, re.MULTILINE) == ["get.lists"]
+    assert re.findall(r"^- `(.+?)` \(\d+ checks?\)", said, re.MULTILINE) == ["stat.odd"]
+    _, _, listed = html.render(found, tmp_path).partition('id="warnings"')
+    listed, _, _ = listed.partition("</section>")
+    assert "stat.odd" in listed
+    assert "read.hint" not in listed
 
 
 CHECKS = st.tuples(st.sampled_from(sorted(PLAIN)), st.sampled_from((TREE, CODE, ("x", "y"), ("x", "z"))))

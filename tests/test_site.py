@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 import sys
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -193,6 +194,13 @@ def test_each_clause_has_its_place(whole: tuple[Path, str]) -> None:
         assert rest.replace(".", "-") in Page(site / "clauses" / f"{op}.html").ids, name
 
 
+def test_what_ends_with_its_process_is_no_place_for_a_checkpoint(whole: tuple[Path, str]) -> None:
+    site, _ = whole
+    assert "memory Only in one process" in text(site / "index.html")
+    assert "Only in one process." in text(site / "plugins" / "memory" / "index.html")
+    assert "posix Yes" in text(site / "index.html")
+
+
 def test_no_page_of_the_guides_is_endless() -> None:
     guides = found(CLONE / "reports" / "published")
     assert guides is not None
@@ -200,16 +208,47 @@ def test_no_page_of_the_guides_is_endless() -> None:
     assert {name: length for name, length in lengths.items() if length > 300} == {}
 
 
-def test_links_of_guides_lead_to_pages_or_to_the_repository(whole: tuple[Path, str], tmp_path: Path) -> None:
-    site, _ = whole
-    # What stands in the repository beside the reports is the overview here, and a file of it is text.
-    assert '<a class="reference external" href="index.html">Published reports' in (site / "README.html").read_text()
-    assert "tffs_conformance/pytest_plugin.py" in text(site / "docs" / "architecture.html")
-    assert not [link for link in Page(site / "docs" / "architecture.html").links if "pytest_plugin" in link]
-    output_of("published", "site", tmp_path / "s", f"--published={CLONE / 'reports/published'}",
-              "--source=https://example.org/main/reports/published")  # fmt: skip
-    there = "https://example.org/main/tffs_conformance/pytest_plugin.py"
-    assert there in Page(tmp_path / "s" / "docs" / "architecture.html").links
+GUIDE = """# A guide
+
+See [the index](README.md), [itself](#a-guide), [the reports](../reports/published/README.md),
+[one](../reports/published/mine/1.9/reproduce.md), [code](../src/a.cc#L3), [gone](gone.md).
+
+<b>Bold</b>, and no footnote[^1].
+"""
+
+
+def test_links_of_guides_lead_to_pages_or_to_the_repository(published: Path) -> None:
+    clone = published.parent / "clone"
+    for folder in ("tffs_conformance", "docs/images", "src", "reports"):
+        (clone / folder).mkdir(parents=True)
+    shutil.copytree(published, clone / "reports" / "published")
+    written = {
+        "README.md": "# Read me", "docs/README.md": "# Index\n\nFor authors:\n\n- [A guide](guide.md)\n- [B](b.md)\n",
+        "docs/guide.md": GUIDE, "docs/b.md": "# Another", "reports/published/README.md": "# Reports", "src/a.cc": "",
+    }  # fmt: skip
+    for name, content in written.items():
+        (clone / name).write_text(content)
+
+    def links_of_the_guide(*options: str) -> list[str]:
+        said = output_of("published", "site", clone / "site", f"--published={clone / 'reports/published'}", *options)
+        # What is wrong is told, and where.
+        assert [line.partition("guide.md:")[2] for line in said.splitlines() if "WARNING" in line] == [
+            "3: WARNING: 'myst' cross-reference target not found: 'gone.md' [myst.xref_missing]"
+        ]
+        article = (
+            (clone / "site" / "docs" / "guide.html").read_text().partition("<article")[2].partition("</article>")[0]
+        )
+        assert "and no footnote[^1]" in article
+        return [
+            link for link in re.findall(r'<a class="reference [^"]*" href="([^"]*)"', article) if "gone" not in link
+        ]
+
+    to_pages = ["README.html", "#a-guide", "../index.html", "../plugins/mine/1.9/index.html"]
+    assert links_of_the_guide() == to_pages
+    there = "https://example.org/main"
+    assert links_of_the_guide(f"--source={there}/reports/published") == [*to_pages, f"{there}/src/a.cc#L3"]
+    captions = re.findall('<span class="caption-text">([^<]*)', (clone / "site" / "index.html").read_text())
+    assert captions == ["Plugins", "The contract", "For authors"]
 
 
 def test_without_its_packages_no_site_is_made(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +295,7 @@ def test_a_report_may_be_packed(published: Path) -> None:
     path.with_name("report.json.gz").write_bytes(gzip.compress(b"x" * 99)[:-20])
     assert "breaks off" in refused(published)
     path.with_name("report.json.gz").write_bytes(b"{}")
-    assert "is not packed" in refused(published)
+    assert "cannot be unpacked" in refused(published)
 
 
 def test_releases_are_a_matrix_and_what_changed_is_told(published: Path) -> None:
@@ -269,9 +308,11 @@ def test_releases_are_a_matrix_and_what_changed_is_told(published: Path) -> None
     for shown in (page, text(site / "releases.html")):
         places = [shown.index(row) for row in rows]
         assert places == sorted(places)
-    assert "1.9 to 1.10 mended: read.succeeds" in page
+    assert "1.9 to 1.10 mended (1): read.succeeds" in page
     # Of what the older one did not look at, or the newer one not, nobody knows when it changed.
-    assert re.search(r"1\.8 to 1\.9 broke: read.succeeds broken before, and not looked at in 1\.9: sync.durable", page)
+    assert re.search(
+        r"1\.8 to 1\.9 broke \(1\): read.succeeds broken before, and not looked at in 1\.9 \(1\): sync.durable", page
+    )
 
 
 def test_what_a_finding_shows_is_on_the_page(published: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tffs_conformance.reports.site import markdown_table
+from tffs_conformance.reports.site import markdown_history, markdown_table
 from tffs_conformance.reports.site.releases import Release, newest, read
 
 from . import judge
@@ -16,12 +16,12 @@ from .judge import BadTargetError, Target
 Plugins = dict[str, list[Release]]
 
 #: Targets of which every release is judged; of the others the newest.
-TARGETS = ("s3-versitygw", "gs", "http", "tensorflow-ram", "tensorflow-local")
+TARGETS = ("s3-versitygw", "gs", "gs-as-it-comes", "http", "tensorflow-ram", "tensorflow-local")
 #: The parts of pages that follow from the reports, each behind a comment that names it.
 PARTS: Mapping[str, Callable[[Plugins], str]] = {
     "uses": lambda plugins: markdown_table.table(newest(plugins)),
-    "releases": markdown_table.matrix,
-    "differences": markdown_table.differences,
+    "releases": markdown_history.matrix,
+    "differences": markdown_history.differences,
 }
 BEGIN, END = "<!-- {}: python -m third_party.history --pages -->\n", "<!-- end -->\n"
 PAGES = ("README.md", "history.md")

@@ -9,7 +9,7 @@ import hashlib
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, pass_environment
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_environment
 from markupsafe import Markup, escape
 
 from ..escape import printable
@@ -28,9 +28,8 @@ def page(template: str, **values: Any) -> str:
 
 
 def environment(package: str) -> Environment:
-    """An environment for pages whose templates lie in another package, made on those that lie here."""
-    assert _ENVIRONMENT.loader is not None
-    return _ENVIRONMENT.overlay(loader=ChoiceLoader([PackageLoader(package), _ENVIRONMENT.loader]))
+    """An environment for pages whose templates lie in another package."""
+    return _ENVIRONMENT.overlay(loader=PackageLoader(package))
 
 
 def shown(text: str) -> str:

@@ -60,7 +60,8 @@ def extent(finding: Finding) -> str:
 
 def elsewhere(finding: Finding) -> str:
     """Where else the clauses are broken that are told with a finding."""
-    more = f" but {number(len(finding.spoilt), 'case')} that {finding.op} spoilt" if finding.spoilt else ""
+    what = f"that {finding.op} spoilt" if finding.op else "that show the same"
+    more = f" but {number(len(finding.spoilt), 'case')} {what}" if finding.spoilt else ""
     return f"in no other cases{more}"
 
 

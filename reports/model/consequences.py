@@ -134,10 +134,11 @@ def _is_seen(liar: str, one: Wrong, case: CaseRecord, check: CheckRecord, op: st
     if one.kind == CODE:
         return owner is None and any(code != "OK" and answers(case, liar, code) for code in one.what)
     if liar in LOOKING:
-        # What is there too many in a tree was opened and read as well.
+        # A tree is made by listing and reading: who only asks makes nothing of it, and what is there too many was read.
         is_own = owner is not None and check.expected.startswith("code=")
         is_said = owner in LOOKING and not STORED.match(check.expected) and owner not in SAME.get(liar, ())
-        is_read = STORED.match(check.expected) and any(what.startswith(TOO_MANY) for what in one.what)
+        is_listed = liar == "get_children" and not any(what.startswith(TOO_MANY) for what in one.what)
+        is_read = STORED.match(check.expected) and not is_listed
         if is_own or is_said or (one.kind == THERE and is_read):
             return False
     return _is_called(liar, case, op)
@@ -184,13 +185,23 @@ def _seen_through(finding: Finding, found: Sequence[Finding], lies: dict[str, Li
 
 
 def _without_earlier(found: list[Finding], lies: dict[str, Lies]) -> list[Finding]:
-    """Without those that follow from one that is told after them."""
+    """Without those that follow from one that is told after them, and from which that one does not follow."""
     kept = list(found)
     for finding in found:
-        others = [other for other in kept if other is not finding and _seen_through(other, [finding], lies) is None]
+        others = [
+            other
+            for other in kept
+            if other is not finding and _is_as_bad(other, finding) and _seen_through(other, [finding], lies) is None
+        ]
         cause = _seen_through(finding, others, lies)
         if cause is not None:
             _fold(finding, cause)
             cause.alike.extend(finding.alike)
             kept.remove(finding)
     return kept
+
+
+def _is_as_bad(one: Finding, other: Finding) -> bool:
+    """Whether the one is no warning where the other is a violation: no violation is told with a warning."""
+    (_, first), (_, second) = one.checks[0], other.checks[0]
+    return first.verdict is not Verdict.WARNING or second.verdict is Verdict.WARNING

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import STORED
+from .wrongs import STORED, named_op
 
 #: How one begins that compares a return code.
 _CODE = "code="
@@ -31,10 +31,10 @@ Made = tuple[CaseRecord, CheckRecord]
 class Finding:
     """A clause, its checks with the verdict asked for, the plainest first, and the clauses that are told with it.
 
-    `op` is the op that the clause is about; None where it is about the plugin, or about many ops. `situation` is where
-    its rule holds and what is answered there, in words that say nothing of the op; None where the rule has none.
-    `alike` are the ops that do the same wrong in it. `spoilt` are cases that
-    show the clauses told with it and not this one, because its op went wrong before.
+    `op` is the op that the clause is about, or that its checks name; None where that is the plugin, or many ops.
+    `situation` is where its rule holds and what is answered there, in words that say nothing of the op; None where the
+    rule has none. `alike` are the ops that do the same wrong in it. `spoilt` are cases that show the clauses told with
+    it and not this one, because its op went wrong before.
     """
 
     clause: str
@@ -150,6 +150,7 @@ def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
     for case, check in checks:
         made.setdefault(check.clause, []).append((case, check))
     places = {name: place for place, name in enumerate(report.clauses)}
+    ops = {facts.op for facts in report.clauses.values()}
 
     def place(one: Finding) -> tuple[object, ...]:
         rules = [not keeps(one) for _, keeps in CAUSES_FIRST]
@@ -159,7 +160,7 @@ def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
         Finding(
             name,
             tuple(_plainest_first(report, name, those)),
-            report.clauses[name].op,
+            report.clauses[name].op or named_op([check for _, check in those], ops),
             _situation(report, name),
         )
         for name, those in made.items()

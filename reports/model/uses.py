@@ -194,6 +194,27 @@ LOSSES: tuple[Loss, ...] = (
         "onetwo",
         "Appending to a file deletes what was in it.",
     ),
+    Loss(
+        Use.CHECKPOINTS,
+        "rename_file.error-changes-nothing",
+        "names/beside[rename_file-names]",
+        "b'stays'",
+        "A renaming of `ckpt-1` that fails loses `ckpt-10`.",
+    ),
+    Loss(
+        Use.CHECKPOINTS,
+        "delete_recursively.error-changes-nothing",
+        "names/beside[delete_recursively-names]",
+        "b'stays'",
+        "A deletion of the directory `ckpt-1` that fails deletes `ckpt-10`.",
+    ),
+    Loss(
+        Use.MODELS,
+        "delete_recursively.error-changes-nothing",
+        "names/beside[delete_recursively-names]",
+        "b'stays'",
+        "A deletion of version `1` of a model that fails deletes version `10`.",
+    ),
 )
 
 #: A breach of a SHOULD counts too: for who uses the storage it is a breach.
@@ -202,6 +223,8 @@ _BROKEN = frozenset({Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED})
 _LONGEST = 80
 #: How the text of a check begins that compares a return code.
 _CODE = "code="
+#: What a check expects that stands for others of its case, and says nothing of its own.
+_AS_ABOVE = "as above"
 #: How the text of a check goes on that only holds for what a profile claims.
 _CLAIMED = ", as the profile claims"
 _UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR})
@@ -273,8 +296,10 @@ def _wrong(rule: Rule, case: CaseRecord) -> Iterator[Reason]:
     """
     about = rule.clause.startswith("scenarios.") and rule.clause in case.clauses
     for check in case.checks:
-        if check.verdict in _BROKEN and (
-            about or (check.clause == rule.clause and rule.expected in (None, check.expected))
+        if (
+            check.verdict in _BROKEN
+            and check.expected != _AS_ABOVE
+            and (about or (check.clause == rule.clause and rule.expected in (None, check.expected)))
         ):
             yield Reason(f"{rule.does} fails: {_seen(check)}.", check.clause, case.id)
     if about and case.ended is Ending.BLOCKED and case.reason:

@@ -1,7 +1,7 @@
 """What is wrong in a check, whatever the names and the bytes are: checks of several clauses can have that in common."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from .records import CaseRecord, CheckRecord
@@ -15,13 +15,17 @@ DIRECTORY, FILE = "directory", "file"
 #: How the text of a check begins that compares what other ops find in the storage: a tree, or what a file holds.
 STORED = re.compile(r"\w+ has \{|content( below)?=")
 #: The op that a text names which is about many, what it did before, and its code: `sync, closed: code=INTERNAL`.
-_NAMED = re.compile(r"(?:(\w[\w.]*)[^:={\[]*: )?code=(\w+)")
-_ONLY_NAMED = re.compile(r"(\w[\w.]*): ")
+_OF_AN_OP = re.compile(r"(\w[\w.]*)[^:={\[]*: ")
+_ANSWERED = re.compile(rf"(?:{_OF_AN_OP.pattern})?code=(\w+)")
 #: A name in a tree, and one in a list.
 _IN_TREE = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")…?(?: \([^)]*\))?: (None)?""")
 _IN_LIST = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(…?)""")
 #: What a label says that counts what is there.
 _COUNTS = re.compile(r"matches|entries|files|versions|names|returned|listed")
+#: How many of one thing were expected, and are there.
+_COUNTED = re.compile(r"(\d+) (\w+); (\d+) \2")
+#: A return code.
+_CODE = re.compile(r"[A-Z_]{2,}")
 #: One number, or a list of them.
 _NUMBERS, _NUMBER = re.compile(r"-?\d+|\[-?\d+(?:, -?\d+)*\]"), re.compile(r"-?\d+")
 #: Bytes: how many there are where not all are shown, those that are, and one that is escaped.
@@ -63,10 +67,10 @@ _Names = set[tuple[str, bool | None]]
 
 def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
     expected, got = check.expected[:_READ], check.got[:_READ]
-    if code := _NAMED.match(got):
+    if code := _ANSWERED.match(got):
         yield CODE, {code[2]}, code[1]
         yield from _by_code(expected, code[2])
-    elif named := _ONLY_NAMED.match(got):
+    elif named := _OF_AN_OP.match(got):
         yield OWN, {check.clause}, named[1]
     if _TREE.search(got):
         yield from _either(LACKING)
@@ -78,6 +82,8 @@ def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
         yield from _of_bytes(_size(expected), _size(got))
     elif got.startswith(f"{label}="):
         yield from _of_values(case, label, wanted, got.removeprefix(f"{label}="))
+    elif (counted := _COUNTED.fullmatch(f"{expected}; {got}")) and counted[1] != counted[3]:
+        yield from _either(LACKING if int(counted[3]) < int(counted[1]) else TOO_MANY)
 
 
 def _by_code(expected: str, code: str) -> Iterator[_Said]:
@@ -100,8 +106,11 @@ def _of_values(case: CaseRecord, label: str, wanted: str, got: str) -> Iterator[
     elif numbers[0] and numbers[1]:
         pairs = zip(numbers[0], numbers[1], strict=False)
         yield NUMBER, {"less" if other < one else "more" for one, other in pairs if one != other}, None
+    elif _CODE.fullmatch(wanted) and _CODE.fullmatch(got):
+        yield CODE, {got}, None
+        yield from _by_code(wanted, got)
     elif wanted.startswith("[") and "OK" in wanted + got:
-        codes = [re.findall(r"\b[A-Z_]{2,}\b", text) for text in (wanted, got)]
+        codes = [_CODE.findall(text) for text in (wanted, got)]
         for one, other in zip(*codes, strict=False):
             if one != other:
                 yield CODE, {other}, None
@@ -119,7 +128,11 @@ def _of_content() -> Iterator[_Said]:
 
 def _of_bytes(wanted: int | None, got: int | None) -> Iterator[_Said]:
     """Whether there are fewer bytes, more, or others; what else counts them says that there are less, or more."""
-    if wanted is None or got is None or wanted == got:
+    if wanted is None or got is None:
+        yield from _of_content()
+        # What is not there holds nothing.
+        yield from _either(LACKING)
+    elif wanted == got:
         yield BYTES, {"other"}, None
     else:
         yield BYTES, {"fewer" if got < wanted else "too many"}, None
@@ -136,9 +149,12 @@ def _size(text: str) -> int | None:
 
 def _of_names(wanted: _Names, got: _Names) -> Iterator[_Said]:
     """Which names are lacking, and which too many: directories, which take along what is below them, or files."""
+    known = {name for name, _ in wanted}
+    # What is something else than it was is not there any more.
+    more = {one for one in got - wanted if one[0] not in known}
     said: dict[str, set[bool | None]] = {
         how: {is_directory for name, is_directory in one if not _is_below(name, one)}
-        for how, one in ((LACKING, wanted - got), (TOO_MANY, got - wanted))
+        for how, one in ((LACKING, wanted - got), (TOO_MANY, more))
     }
     if not any(said.values()):
         # Names that differ in what they hold.
@@ -187,3 +203,9 @@ def answers(case: CaseRecord, op: str, code: str) -> bool:
     """Whether a call of an op in the trace of a case answers this code."""
     said = re.compile(rf"\) -> {re.escape(code)}\b")
     return any(said.search(call) for call in calls(case, op))
+
+
+def named_op(checks: Sequence[CheckRecord], ops: Container[str | None]) -> str | None:
+    """The op that most of these checks name where they are about no op, if none names another one."""
+    named = [found[1] for one in checks if (found := _OF_AN_OP.match(one.got)) and found[1] in ops]
+    return named[0] if 2 * len(named) > len(checks) and len(set(named)) == 1 else None

@@ -15,12 +15,14 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What a report does not say of a plugin.
 
     `name` is what people call it, `storage` what it was tried with, and `likely` for which other storage the same is to
-    be expected. A `loss` is one that the notes of a release confirm.
+    be expected. Where nothing `lasts`, all is gone with the process. A `loss` is one that the notes of a release
+    confirm.
     """
 
     name: str
     storage: str = ""
     likely: str = ""
+    lasts: bool = True
     loss: tuple[Mark, ...] = ()
 
 

@@ -15,9 +15,8 @@ from markupsafe import Markup
 from ..escape import command_line
 from ..forms import words
 from ..forms.page import environment
-from ..model.abi import spans
 from ..model.consequences import told
-from ..model.report import PACKED_NAME, REPORT_NAME, Report
+from ..model.report import PACKED_NAME, REPORT_NAME
 from ..model.uses import Use
 from ..publish import NOTES_NAME
 from . import badges, history
@@ -128,7 +127,6 @@ def _page(
         uses=list(Use),
         word=word,
         said=words,
-        loads=_loads,
         broken=history.broken,
         steps=history.steps,
         worst=lambda decided: min(decided, key=lambda one: badges.WORST_FIRST.index(one.word)),
@@ -172,14 +170,6 @@ def _leads(site: Site, up: str, folder: str, link: str) -> str | None:
 def _classes(releases: list[Release]) -> list[str]:
     """All classes, in the order of the latest report."""
     return list(dict.fromkeys(name for one in latest_first(r.report for r in releases) for name in one.classes))
-
-
-def _loads(report: Report) -> str | None:
-    """In which releases of TensorFlow the plugin loads; None where nobody can tell, or where it is TensorFlow's own."""
-    abi = report.target.abi
-    if abi is None or not any(word.startswith("--plugin=") for word in report.suite.command):
-        return None
-    return spans(abi.loads, abi.releases) or "no release"
 
 
 def _cost(release: Release) -> CaseTimes | None:

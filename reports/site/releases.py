@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from ..document import load
 from ..escape import printable
+from ..model.abi import spans
 from ..model.report import PACKED_NAME, REPORT_NAME, Report
 from ..model.uses import Decision, decisions, hinders
 from ..publish import NOTES_NAME, NotPublishableError, hold, is_name
@@ -41,6 +42,14 @@ class Release:
     def hinders(self) -> tuple[Decision, ...]:
         """What speaks against a training run on it."""
         return hinders(self.decisions)
+
+    @property
+    def loads(self) -> str | None:
+        """In which releases of TensorFlow it loads; None where nobody can tell, or where it is TensorFlow's own."""
+        abi = self.report.target.abi
+        if abi is None or not any(word.startswith("--plugin=") for word in self.report.suite.command):
+            return None
+        return spans(abi.loads, abi.releases) or "no release"
 
     @property
     def about(self) -> str:

@@ -70,7 +70,7 @@ LOOK_ALIKES = ("names", "name-s", "name.s", "nam", "name s", "name~", ".name")
 def siblings(name: str) -> tuple[str, ...]:
     """Names that a plugin may take for this one: one begins with the other, or it is what a pattern matches."""
     matched = re.sub(r"\[(.)[^]]*\]", r"\1", name.replace("*", "x").replace("?", "x"))
-    found = {f"{name}s", f"{name}-1", name[:-1], matched} - {name, "", ".", ".."}
+    found = {f"{name}-1", name[:-1] if matched == name else matched} - {name, "", ".", ".."}
     return tuple(sorted(one for one in found if len(os.fsencode(one)) <= MOST_BYTES))
 
 

@@ -26,9 +26,11 @@ def content(size: int) -> bytes:
 
 
 @sizes
-@clauses("read.ok-is-exactly-n", "read.returns-the-bytes", "read.succeeds")
+@clauses("read.ok-is-exactly-n", "read.returns-the-bytes", "read.succeeds", "read.short-read-is-out-of-range",
+         "read.past-the-end-is-out-of-range", "stat.length-is-the-size", "get_file_size.is-stat-length",
+         "stat.succeeds", "get_file_size.succeeds")  # fmt: skip
 def test_whole(case: Case, size: int) -> None:
-    """A file of this size is read in one read of exactly its size."""
+    """A file of this size is read whole, with one byte more, and behind its end, and asked for its size."""
     uri = case.setup.write("file", content(size))
     with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         if size:
@@ -37,21 +39,15 @@ def test_whole(case: Case, size: int) -> None:
             case.check.equal("read.ok-is-exactly-n", "returned", size, got.value.returned)
             case.check.equal("read.returns-the-bytes", "data", content(size), got.value.data)
         tail = file.read(max(0, size - 7), min(7, size))
+        more, behind = file.read(0, size + 1), file.read(size, 1)
     case.check.equal("read.returns-the-bytes", "last bytes", content(size)[-7:], tail.value.data)
-
-
-@sizes
-@clauses("read.short-read-is-out-of-range", "read.past-the-end-is-out-of-range")
-def test_one_more(case: Case, size: int) -> None:
-    """One byte more is asked for than a file of this size has, and one byte behind it."""
-    uri = case.setup.write("file", content(size))
-    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
-        got, behind = file.read(0, size + 1), file.read(size, 1)
-    case.check.status("read.short-read-is-out-of-range", got, Code.OUT_OF_RANGE)
-    case.check.equal("read.short-read-is-out-of-range", "returned", size, got.value.returned)
-    case.check.equal("read.short-read-is-out-of-range", "data", content(size), got.value.data)
+    case.check.status("read.short-read-is-out-of-range", more, Code.OUT_OF_RANGE)
+    case.check.equal("read.short-read-is-out-of-range", "returned", size, more.value.returned)
+    case.check.equal("read.short-read-is-out-of-range", "data", content(size), more.value.data)
     case.check.status("read.past-the-end-is-out-of-range", behind, Code.OUT_OF_RANGE)
     case.check.equal("read.past-the-end-is-out-of-range", "returned", 0, behind.value.returned)
+    case.check.equal("stat.length-is-the-size", "length", size, case.setup.require(case.fs.stat(uri)).length)
+    case.check.equal("get_file_size.is-stat-length", "size", size, case.setup.require(case.fs.get_file_size(uri)))
 
 
 @sizes
@@ -66,15 +62,6 @@ def test_pieces(case: Case, size: int) -> None:
             case.check.equal("tell.is-the-write-position", "position", end, case.setup.require(file.tell()))
         case.setup.require(file.close())
     case.check.equal("append.writes-exactly-n", "content", content(size), case.setup.content(uri, size + 1))
-
-
-@sizes
-@clauses("stat.length-is-the-size", "get_file_size.is-stat-length", "stat.succeeds", "get_file_size.succeeds")
-def test_length(case: Case, size: int) -> None:
-    """A file of this size is asked for its size."""
-    uri = case.setup.write("file", content(size))
-    case.check.equal("stat.length-is-the-size", "length", size, case.setup.require(case.fs.stat(uri)).length)
-    case.check.equal("get_file_size.is-stat-length", "size", size, case.setup.require(case.fs.get_file_size(uri)))
 
 
 @sizes
