@@ -12,6 +12,7 @@ from tffs_conformance.suite.engine import collect, index
 def test_no_plain_run_moves_gigabytes() -> None:
     larger = {case.id.partition("[")[0] for case in index.in_tiers(("large",))}
     assert larger == {
+        "counts/a-page-is-deleted",
         "listing/two-pages",
         "sizes/beyond-2-gib",
         "sizes/large-moved",

@@ -77,7 +77,7 @@ LENGTHS = (1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200)
 
 
 @many_calls(600)
-@clauses("common.results-distinct", "common.results-terminated")
+@clauses("common.results-distinct", "common.results-terminated", *SURVIVED)
 def test_entries(case: Case) -> None:
     """Lists of so many entries are handed over, and names of so many bytes."""
     clause, fs = "common.results-terminated", case.fs

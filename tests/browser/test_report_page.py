@@ -110,7 +110,7 @@ def test_a_count_leads_to_what_it_counts(opened: Opener, written: Written) -> No
 
 
 @pytest.mark.parametrize(
-    "place", ["case-read/b", "clause-sync.late", "finding-read.succeeds", "class-write", "warning-read.hint"]
+    "place", ["case-read/b", "clause-sync.late", "finding-read.succeeds", "class-write", "warning-sync.late"]
 )
 def test_an_address_opens_what_it_points_to(opened: Opener, written: Written, place: str) -> None:
     path = written(full())

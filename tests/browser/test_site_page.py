@@ -123,7 +123,7 @@ def test_the_first_screen_says_whether_a_training_run_may_use_s3(
     ("asked", "found", "leads_to"),
     [
         ("read.short-read-is-out-of-range", "read.short-read-is-out-of-range", "read.html#short-read-is-out-of-range"),
-        ("author guide", "Author guide", "docs/author-guide.html"),
+        ("author guide", "Author guide", "docs/author-guide"),
         ("tensorflow-io s3", "tensorflow-io s3", "plugins/s3-versitygw/index.html"),
     ],
 )
