@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.records import CLAUSES, GOOD, case
 from tests.test_site import put
+from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.site.history import steps
 from tffs_conformance.reports.site.markdown_history import differences, matrix
@@ -70,6 +72,17 @@ def test_the_matrix_has_a_row_for_each_release_of_what_has_several(tmp_path: Pat
     assert "### mine\n" in told
     assert "| 1 | 2 | `read.succeeds` | – | – |\n" in told
     assert "other" not in told
+
+
+def test_reports_of_different_suites_are_not_compared(tmp_path: Path) -> None:
+    (path,) = [one.path for one in released(tmp_path, v1=of("read.succeeds", "violation"))]
+    found = load(path)
+    write(replace(found, suite=replace(found.suite, version="another")), path.parent)
+    released(tmp_path, v2=())
+    newest, oldest = matrix(read(tmp_path)).splitlines()[2:]
+    assert newest.endswith("| 0 | ? | ? |")
+    assert oldest.endswith("| 1 |  |  |")
+    assert "| 1 | 2 | not compared: different versions of the suite judged them | " in differences(read(tmp_path))
 
 
 def test_a_page_gets_what_follows_from_the_reports_and_keeps_the_rest(tmp_path: Path) -> None:

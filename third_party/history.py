@@ -16,7 +16,7 @@ from .judge import BadTargetError, Target
 Plugins = dict[str, list[Release]]
 
 #: Targets of which every release is judged; of the others the newest.
-TARGETS = ("s3-versitygw", "gs", "http", "tensorflow-ram", "tensorflow-local")
+TARGETS = ("s3-versitygw", "gs", "tensorflow-ram", "tensorflow-local")
 #: The parts of pages that follow from the reports, each behind a comment that names it.
 PARTS: Mapping[str, Callable[[Plugins], str]] = {
     "uses": lambda plugins: markdown_table.table(newest(plugins)),

@@ -24,7 +24,8 @@ class Step:
     """What changed from one release to the next.
 
     `broke` and `mended` are MUST clauses that both reports looked at. `new` are broken now, and were not looked at
-    then; `unseen` were broken then, and were not looked at now: of neither anybody knows when it changed.
+    then; `unseen` were broken then, and were not looked at now: of neither anybody knows when it changed. Where the
+    reports are of different versions of the suite, which tried other cases, nothing is said of clauses and uses.
     """
 
     then: Release
@@ -34,6 +35,11 @@ class Step:
     mended: tuple[str, ...]
     new: tuple[str, ...]
     unseen: tuple[str, ...]
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether one version of the suite judged both."""
+        return _is_of_one_suite(self.then, self.now)
 
 
 def steps(releases: Iterable[Release]) -> Iterator[Step]:
@@ -47,7 +53,13 @@ def broken(report: Report) -> dict[str, None]:
     return {name: None for name, account in report.clauses.items() if account.level == "MUST" and _is_broken(account)}
 
 
+def _is_of_one_suite(then: Release, now: Release) -> bool:
+    return then.report.suite.version == now.report.suite.version
+
+
 def _step(then: Release, now: Release) -> Step:
+    if not _is_of_one_suite(then, now):
+        return Step(then, now, (), (), (), (), ())
     was, found = broken(then.report), broken(now.report)
     tried_then, tried_now = _tried(then.report), _tried(now.report)
     words = zip(then.decisions, now.decisions, strict=True)

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..model.uses import Use
-from .history import steps
+from .history import Step, steps
 from .releases import Release
 from .standing import WORDS
 
 #: So many clauses of a step are named.
 _NAMED = 12
+#: What stands where two reports cannot be compared.
+_OTHER = "not compared: different versions of the suite judged them"
 
 
 def matrix(plugins: Mapping[str, Sequence[Release]]) -> str:
@@ -26,7 +28,7 @@ def matrix(plugins: Mapping[str, Sequence[Release]]) -> str:
                     release.loads or "",
                     *(WORDS[one.word].character for one in release.decisions),
                     str(release.report.counts.violation),
-                    *((_count(step.mended), _count(step.broke)) if step else ("", "")),
+                    *_changes(step),
                 ]
             )
     return _table(rows)
@@ -38,14 +40,21 @@ def differences(plugins: Mapping[str, Sequence[Release]]) -> str:
     for releases in _with_history(plugins):
         rows = [["from", "to", "mended", "broken", "no longer tried"], ["---"] * 5]
         for step in steps(releases):
-            named = map(_names, (step.mended, step.broke, step.unseen))
-            rows.append([step.then.version, step.now.version, *named])
+            named = [_names(one) for one in (step.mended, step.broke, step.unseen)]
+            rows.append([step.then.version, step.now.version, *(named if step.is_compared else [_OTHER, "", ""])])
         parts.append(f"### {releases[0].known.name}\n\n{_table(rows)}")
     return "\n".join(parts)
 
 
 def _with_history(plugins: Mapping[str, Sequence[Release]]) -> Iterator[Sequence[Release]]:
     return (releases for releases in plugins.values() if len(releases) > 1)
+
+
+def _changes(step: Step | None) -> tuple[str, str]:
+    """How many clauses were mended, and how many broke; nothing for the oldest release."""
+    if step is None:
+        return "", ""
+    return (_count(step.mended), _count(step.broke)) if step.is_compared else ("?", "?")
 
 
 def _count(clauses: Sequence[str]) -> str:
