@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import NoReturn, Self, TypeVar
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Outcome, Source
+from ..contract.catalogue import clause
 from .checks import Checks
 from .surroundings import Surroundings
 from .witnesses import Prepared, flaw
@@ -68,6 +69,11 @@ class Setup:
             raise BlockedError(outcome.op, "it answered OK and opened nothing")
         return value
 
+    def _answered_wrongly(self, broken: str, expected: str, got: str) -> NoReturn:
+        """Record that an answer of OK breaks a clause, which no case of the chosen tier may be about. End the case."""
+        self._check.record(broken, False, expected, got, declared=True)
+        raise BlockedError(clause(broken).op, got)
+
     def uri(self, *names: str) -> str:
         """A path in the case's own directory, which is made at the first use."""
         around = self._surroundings
@@ -124,7 +130,7 @@ class Setup:
         with self:
             token = self.require(self._surroundings.tables.start_transaction()).token
             if token == 0:
-                raise BlockedError("start_transaction", "it answered OK and gave no token")
+                self._answered_wrongly("start_transaction.gives-a-token", "a token", "it answered OK and gave no token")
             return token
 
     def content(self, uri: str, most: int = 1 << 20) -> bytes:
@@ -143,14 +149,15 @@ class Setup:
             waiting = [""]
             for directory in waiting:
                 if len(found) > MOST_ENTRIES:
-                    raise BlockedError("get_children", f"it lists more than {MOST_ENTRIES} entries, and no end")
+                    why = f"it lists more than {MOST_ENTRIES} entries, and no end"
+                    self._answered_wrongly("get_children.names-every-entry-once", "the entries that were made", why)
                 got = fs.get_children(self.uri(directory) if directory else self.uri())
                 if got.code is Code.NOT_FOUND and "create_dir" in self._surroundings.bench.claims.ops_given_up:
                     # Where there are no directories there is none without anything in it.
                     continue
                 for name in self.require(got).bare:
                     if name in ("", ".", "..") or "/" in name:
-                        raise BlockedError("get_children", f"the entry {name!r} is no name")
+                        self._answered_wrongly("get_children.names-only", "names", f"the entry {name!r} is no name")
                     path = f"{directory}/{name}" if directory else name
                     if self.require(fs.stat(self.uri(path))).is_directory:
                         found[path] = None
