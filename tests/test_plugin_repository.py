@@ -182,16 +182,25 @@ def test_the_action_is_told_what_to_judge(repository: Path) -> None:
 RELEASED = "tffs-conformance @ https://example.org/any.whl#sha256=0123"
 
 
-@pytest.mark.parametrize(("suite", "installed"), [("", "/a b"), (RELEASED, RELEASED)])
+OTHER = "tffs-conformance @ https://example.org/other.whl#sha256=4567"
+
+
+@pytest.mark.parametrize(
+    ("suite", "named", "installed"),
+    [("", "", "/a b"), (OTHER, "", OTHER), ("", RELEASED, RELEASED), (OTHER, RELEASED, OTHER)],
+)
 def test_the_action_installs_the_wheel_of_a_release_or_the_suite_of_its_commit(
-    repository: Path, suite: str, installed: str
+    repository: Path, suite: str, named: str, installed: str
 ) -> None:
+    action = repository.parent / "a b"
+    (action / "packaging").mkdir(parents=True)
+    if named:
+        (action / "packaging/action.txt").write_text(f"{named}\n")
     install = github_action(ACTION, {"suite": suite, "packages": "s3fs\nadlfs", "python": "true"})[0]
-    step = Step(
-        install.name, install.script, "", install.shell, "", {**install.environment, "GITHUB_ACTION_PATH": "/a b"}
-    )
-    given, said, code = recorded(step, repository)
-    assert given == ["-m", "pip", "install", "--quiet", installed, "cmake", "ninja", "s3fs", "adlfs"]
+    around = {**install.environment, "GITHUB_ACTION_PATH": str(action)}
+    given, said, code = recorded(Step(install.name, install.script, "", install.shell, "", around), repository)
+    expected = installed.replace("/a b", str(action))
+    assert given == ["-m", "pip", "install", "--quiet", expected, "cmake>=3.20,<5", "ninja>=1.11,<2", "s3fs", "adlfs"]
     assert (said, code) == ("", 0)
 
 
