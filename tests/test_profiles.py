@@ -160,6 +160,15 @@ def test_a_store_without_any_directory_is_judged_on_its_files(tmp_path: Path) ->
     assert found["counts"]["not run"] > 1000
 
 
+def test_histories_that_a_profile_leaves_open_are_absent(tmp_path: Path) -> None:
+    (tmp_path / "flat.toml").write_text('semantics = "object-store"\n[claims]\ndirectories = "none"\n')
+    arguments = (STORE, ALONE, "--env=TFFS_DIRECTORIES=none", "--case=properties/*", "--examples=5")
+    code, found = judged(tmp_path, *arguments, "--plugin-profile=flat.toml")
+    assert (code, found["counts"]["error"]) == (0, 0)
+    absent = {case["id"] for case in found["cases"] if case["verdict"] == "absent"}
+    assert absent == {"properties/patterns", "properties/spellings"}
+
+
 def test_a_disk_that_claims_to_have_no_directories_is_one_finding_and_no_error(tmp_path: Path) -> None:
     (tmp_path / "flat.toml").write_text('semantics = "object-store"\n[claims]\ndirectories = "none"\n')
     code, found = judged(tmp_path, "--plugin=posix", "--plugin-profile=flat.toml", "--tier=smoke")

@@ -69,6 +69,13 @@ def test_a_seed_is_the_same_histories_whatever_is_loaded(tmp_path: Path) -> None
     assert histories("of_the_user") == alone
 
 
+def test_of_what_right_histories_looked_at_each_clause_is_told(tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=posix", "--case=properties/reads", "--case=properties/patterns", "--examples=5")
+    told = {check["clause"]: check["verdict"] for case in report(tmp_path)["cases"] for check in case["checks"]}
+    assert {"read.returns-the-bytes", "get_matching_paths.succeeds"} < told.keys()
+    assert set(told.values()) == {"conform"}
+
+
 @pytest.mark.parametrize(
     ("choices", "op", "path"),
     [

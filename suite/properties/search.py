@@ -12,7 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from ...reports.model.verdicts import Verdict
 from ..contract.model import Step
-from ..engine.case import Case
+from ..engine.case import Case, NoStimulusError
 from ..engine.ending import conclude
 from . import reproducers
 from .draws import BY_THE_SEED
@@ -167,7 +167,10 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
             hypothesis.assume(valid(steps, case.bench.claims.unsupported))
             attempt(steps)
 
-        search()
+        try:
+            search()
+        except hypothesis.errors.Unsatisfiable:
+            raise NoStimulusError("contract and profile decide none of the histories that were made") from None
 
     explore(case, generate)
 

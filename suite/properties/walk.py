@@ -77,6 +77,7 @@ class Walk:
         if outcome.code not in expectation.codes and not fails_as_asked:
             case.check.status(expectation.clause, outcome, *expectation.codes)
             return False
+        self._kept(expectation.clause)
         if not outcome.ok and outcome.op != "read":
             return True
         return all(self._value_as_expected(step, outcome, value) for value in expectation.values)
@@ -88,9 +89,15 @@ class Walk:
             fits = len(got) == len(expected) and all(map(frozenset.__contains__, expected, got))
             expected = got if fits else tuple("|".join(sorted(map(str, codes))) for codes in expected)
         if expected == got:
+            self._kept(value.clause)
             return True
         what = f"{value.what} of {step.op}({', '.join(step.paths)})"
         return self._case.check.equal(value.clause, what, expected, got)
+
+    def _kept(self, clause: str) -> None:
+        """Record that a clause that the case is about was kept; in words that every history of it has."""
+        if clause in self._case.clauses:
+            self._case.check.that(clause, True, "what the model says", "what the model says")
 
     def _shown(self, value: object, what: str) -> object:
         """The part of an op's value that an expectation compares."""
