@@ -167,6 +167,17 @@ def test_users_of_tensorflow_get_on_with_a_right_plugin(tmp_path: Path) -> None:
     assert {case["verdict"] for case in report(tmp_path)["cases"]} == {"conform"}
 
 
+def test_a_program_without_what_it_needs_is_absent_and_says_nothing_of_the_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tensorboard").mkdir()
+    (tmp_path / "tensorboard/__init__.py").write_text('raise ImportError("there is none")\n')
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = suite(tmp_path, "-v", "--plugin=posix", "--case=users/summaries", f"--through={PYTHON}")
+    assert "no TensorBoard is installed beside TensorFlow: there is none" in done.stdout
+    assert {check["verdict"] for case in report(tmp_path)["cases"] for check in case["checks"]} == {"absent"}
+
+
 #: Faults that show in what TensorFlow's own readers and writers do, each with the clauses that it breaks.
 FAULTS: dict[str, list[str]] = {}
 for _name, _fault in tomllib.loads(Path(__file__).with_name("faults.toml").read_text())["through"].items():

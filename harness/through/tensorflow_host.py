@@ -46,7 +46,7 @@ LIBRARY = os.path.join(os.path.dirname(tf.__file__), "libtensorflow_framework.so
 BUFFER = 512 << 10
 #: A file that is larger, in bytes, is not read to know its size.
 MOST_READ = 64 << 20
-OK, UNKNOWN, FAILED_PRECONDITION, OUT_OF_RANGE = 0, 2, 9, 11
+OK, UNKNOWN, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED = 0, 2, 9, 11, 12
 #: Of a value that a program saw, so many characters are told.
 TOLD = 200
 #: So many tables a scheme has; each is there, of version 0 and with all its entries, as far as anybody can tell here.
@@ -231,7 +231,7 @@ class _Host:
             try:
                 getattr(programs, program.decode())(see, os.fsdecode(folder) or local, *map(os.fsdecode, arguments))
             except (programs.LackingError, ImportError) as error:
-                message, lacking = str(error), 1
+                code, message, lacking = UNIMPLEMENTED, str(error), 1
             except tf.errors.OpError as error:
                 code, message = error.error_code, str(error.message)
             except Exception as error:

@@ -34,7 +34,7 @@ class Tried:
     def interest(self) -> tuple[int, int]:
         """How much a history that broke nothing says: one with a warning most, one that could not be run least.
 
-        Of two alike the one says more that looked at more clauses: an empty file says nothing of the bytes that are read.
+        Of two alike the one says more that looked at more clauses: an empty file says nothing of what is read.
         """
         rank = {Verdict.WARNING: 2, Verdict.NOT_RUN: 0}.get(self.record.verdict, 1)
         return rank, sum(check.verdict is Verdict.CONFORM for check in self.record.checks)
