@@ -9,9 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from ...harness.ops.codes import Code
+from ...harness.ops.guard import Guard
 from ...harness.ops.outcomes import Outcome
-from ..engine.case import Case
-from ..engine.marks import clauses, many_calls
+from ..engine.case import Case, NoStimulusError
+from ..engine.marks import clauses, many_calls, over_tables
 
 AGREE = "common.queries-agree"
 #: What is at a path: the content of a file, a directory with these names in it, or nothing.
@@ -342,3 +343,23 @@ def test_by_others(case: Case, change: str) -> None:
     case.setup.require(case.fs.flush_caches())
     for within, look in looks.items():
         look(case, within, after, clause)
+
+
+@over_tables
+@clauses(AGREE, *FOUND)
+def test_first_in_a_process(case: Case) -> None:
+    """What another process wrote is looked at in each way, and each way is the first op of its process."""
+    ways = {**LOOKS, "moved": ("rename_file", moved)}
+    looks = {name: look for name, (op, look) in ways.items() if case.fs.available(op)}
+    for within in looks:
+        case.setup.mkdir_where_known(within)
+        case.setup.mkdir_where_known(f"{within}/up")
+        case.setup.write(f"{within}/{PATH}", OLD)
+    guard, path, outlives = Guard(case.uri()), case.uri("stat", PATH), []
+    case.surroundings.end_host()
+    case.bench.alone(guard, lambda other: outlives.append(other.path_exists(path).ok))
+    if not all(outlives):
+        raise NoStimulusError("its files are gone with its process")
+    for within, look in looks.items():
+        look(case, within, OLD)
+        case.surroundings.end_host()
