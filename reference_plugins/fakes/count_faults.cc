@@ -86,6 +86,21 @@ int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* 
   return support::CopyNames(names, entries);
 }
 
+// Of all pages but the first, only what looks like a directory is taken.
+int LosesFilesBehindThePage(Filesystem filesystem, const char* path, char*** entries,
+                            TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count <= static_cast<int>(kPage)) return count;
+  Names names = Taken(count, *entries);
+  std::sort(names.begin(), names.end());
+  names.erase(std::remove_if(names.begin() + kPage, names.end(),
+                             [&](const std::string& one) {
+                               return !IsDirectory(filesystem, Joined(path, one));
+                             }),
+              names.end());
+  return support::CopyNames(names, entries);
+}
+
 void LosesOneBehindThePage(Names* names) {
   if (names->size() == kPage + 1) names->pop_back();
 }
@@ -202,6 +217,9 @@ std::vector<Fault> CountFaults() {
        [](support::Tables& t) { t.filesystem.recursively_create_dir = MakesSixteenLevels; }},
       {"counts.one-behind-the-page", "get_children loses the last of 1,001 entries", kListed,
        [](support::Tables& t) { t.filesystem.get_children = Edited<LosesOneBehindThePage>; }},
+      {"counts.no-files-behind-the-page",
+       "get_children lists no files behind the first 1,000 entries", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = LosesFilesBehindThePage; }},
       {"counts.no-third-page", "get_children lists 2,000 entries at most", kListed,
        [](support::Tables& t) { t.filesystem.get_children = Edited<LosesTheThirdPage>; }},
       {"counts.repeated-at-the-page", "get_children lists entry 1,001 twice", kListed,
