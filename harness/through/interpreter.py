@@ -24,15 +24,19 @@ class NoInterpreterError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """A Python with TensorFlow in it; `library` is where TensorFlow's own filesystems are."""
+    """A Python with TensorFlow in it; `library` is where TensorFlow's own filesystems are.
+
+    Where it `loads`, libraries come by `tf.load_library`, and their filesystems are C++ classes; else they are plugins.
+    """
 
     python: str
     runtime: Runtime
+    loads: bool = False
 
     @property
     def host(self) -> tuple[str, ...]:
         """The program of hosts whose ops go through this TensorFlow."""
-        return (self.python, str(HOST))
+        return (self.python, str(HOST), *(["load"] if self.loads else []))
 
     @property
     def library(self) -> Path:

@@ -47,6 +47,8 @@ BUFFER = 512 << 10
 #: A file that is larger, in bytes, is not read to know its size.
 MOST_READ = 64 << 20
 OK, UNKNOWN, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED = 0, 2, 9, 11, 12
+#: Whether a library is loaded for its C++ classes, and is no plugin.
+LOADS = "load" in sys.argv[1:]
 #: Of a value that a program saw, so many characters are told.
 TOLD = 200
 #: So many tables a scheme has; each is there, of version 0 and with all its entries, as far as anybody can tell here.
@@ -203,7 +205,8 @@ class _Host:
             return [OK, b"", len(before), 1, 1]
         code, message = OK, b""
         try:
-            tf.experimental.register_filesystem_plugin(os.fsdecode(self._plugin))
+            register = tf.load_library if LOADS else tf.experimental.register_filesystem_plugin
+            register(os.fsdecode(self._plugin))
         except tf.errors.OpError as error:
             code, message = error.error_code, os.fsencode(str(error.message))
         self._schemes = sorted({*io.GetRegisteredSchemes()} - {*before})
@@ -459,7 +462,7 @@ def begin(request: int, reply: int, error: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["serve"]:
+    if sys.argv[-1] == "serve":
         serve()
         # Nothing was done with this TensorFlow, and to take it down takes seconds.
         os._exit(0)

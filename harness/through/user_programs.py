@@ -5,6 +5,7 @@
 """
 
 import contextlib
+import ctypes
 import gzip
 import importlib
 import os
@@ -281,6 +282,8 @@ def registered_again(see: See, folder: str, plugin: str) -> None:
     """The plugin is registered once more: that is refused, and the filesystem goes on."""
     if os.path.dirname(plugin) == os.path.dirname(tf.__file__):
         raise LackingError("no plugin registers TensorFlow's own filesystems")
+    if not hasattr(ctypes.CDLL(plugin), "TF_InitPlugin"):
+        raise LackingError("a filesystem that is a C++ class registers itself, when its library is loaded")
     tf.io.write_file(f"{folder}/before", "kept")
     before = sorted(tf.io.gfile.get_registered_schemes())
     again = _failure(lambda: tf.experimental.register_filesystem_plugin(plugin))

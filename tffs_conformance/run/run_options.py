@@ -134,6 +134,12 @@ class RunOptions:
     plugins: tuple[str, ...] = option("plugin", default=(), speaks=True)
     profiles: tuple[str, ...] = option("plugin-profile", default=(), speaks=True)
     through: str = option("through", default="", again=True)
+    loads: tuple[str, ...] = option(
+        "load",
+        "in place of --plugin, with --through: a library whose filesystem is a C++ class, as TensorFlow had them before"
+        " plugins; TensorFlow loads it with tf.load_library; repeatable",
+        default=(), metavar="PATH",
+    )
     schemes: tuple[str, ...] = option(
         "scheme",
         "the scheme to judge, '*' for each that the plugin has, nothing for the one without a name;"

@@ -54,7 +54,8 @@ Supply = Callable[[Sequence[str], Sequence[Profile]], Sequence[Given]]
 def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     """The targets of a run. Raises BadUsageError for what can be seen to be wrong before any op."""
     profiles = [_profile(given) for given in options.profiles]
-    plugins = options.plugins or tuple(_plugin_of(one) for one in profiles if one.plugin or not options.through)
+    plugins = options.plugins or options.loads
+    plugins = plugins or tuple(_plugin_of(one) for one in profiles if one.plugin or not options.through)
     through = _through(options)
     if through is not None:
         plugins = plugins or (str(through.library),) * max(1, len(profiles), len(options.schemes))
@@ -120,14 +121,18 @@ def _at(values: Sequence[str], k: int) -> str | None:
 def _through(options: RunOptions) -> Interpreter | None:
     """The TensorFlow that ops go through, where they do."""
     if not options.through:
+        if options.loads:
+            raise BadUsageError("--load is for what TensorFlow loads: add --through")
         return None
+    if options.loads and options.plugins:
+        raise BadUsageError("--load and --plugin exclude each other: a library is a plugin, or TensorFlow loads it")
     for name, value in (("--host-command", options.host_command), ("--runtime", options.runtime != STAND_IN)):
         if value:
             raise BadUsageError(
                 f"--through and {name} exclude each other: the ops go through the TensorFlow of that Python"
             )
     try:
-        return interpreter.find(options.through)
+        return replace(interpreter.find(options.through), loads=bool(options.loads))
     except NoInterpreterError as error:
         raise BadUsageError(f"--through: {error}") from error
 
@@ -259,6 +264,8 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
     command = ["pytest"]
     if options.plugins:
         command.append(f"--plugin={options.plugins[k]}")
+    if options.loads:
+        command.append(f"--load={options.loads[k]}")
     if options.profiles:
         command.append(f"--plugin-profile={options.profiles[k]}")
     if target.scheme is not None and (options.schemes or several):
