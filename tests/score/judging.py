@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from tests.faults.driven import BUSY, all_cases, run
+from tests.faults.driven import all_cases, run
 from tests.score.sources import CLONE, PLUGINS
 from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports.model.verdicts import WORST_FIRST, Verdict
@@ -32,6 +32,8 @@ SANDBOX = (
     *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--size", str(ROOM), "--tmpfs", "/tmp"),
     *("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--chdir", str(CLONE)),
 )
+#: Seconds that a call may take. A mutant that hangs costs some of these.
+PATIENCE = 5
 #: What ends the judging of a plugin.
 ENOUGH = (Verdict.VIOLATION, Verdict.ERROR)
 
@@ -66,7 +68,7 @@ def judge(shared_object: str, plugin: str, ops: Sequence[str]) -> Judged:
     worst = Judged(Verdict.CONFORM.value, "", "", "", 0, 0, 0)
     cases = not_run = 0
     with tempfile.TemporaryDirectory() as folder:
-        target = only_target(shared_object, None, None, {"TFFS_BUCKET": f"{folder}/bucket"}, BUSY)
+        target = only_target(shared_object, None, None, {"TFFS_BUCKET": f"{folder}/bucket"}, PATIENCE)
         target = replace(target, backing=facts.backing, claims=claims, traces=folder)
         bench = Workbench(target, first_look(target))
         try:
