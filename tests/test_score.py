@@ -36,6 +36,7 @@ def test_a_mutant_has_the_function_and_the_op_of_its_line() -> None:
     assert [(one.function, one.nth, one.ops) for one in of()] == [
         ("Twice", 0, ()), ("Twice", 1, ()), ("Stat", 0, ("stat",)),
     ]  # fmt: skip
+    assert {one.near for one in of()} == {("stat",)}
 
 
 def test_a_mutant_is_drawn_whatever_changes_elsewhere() -> None:

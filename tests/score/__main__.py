@@ -70,7 +70,7 @@ def judged(drawn: Sequence[tuple[Mutant, Path]], whole: bool) -> Iterator[Result
             if reason and not whole:
                 return Result(one, None, reason)
             judge = judges.get()
-            said = judge.ask(shared_object, one.plugin, one.ops)
+            said = judge.ask(shared_object, one.plugin, one.ops or one.near)
             judges.put(judge)
             return Result(one, said, reason)
 

@@ -48,7 +48,7 @@ class Mutant:
     """One line of a source, changed from `out` to `put_in`.
 
     Of lines that are the same in a function, changed alike, `nth` says which one it is. `ops` are those whose entry in
-    a table is the function, or is set by the line; a function that ops share has none.
+    a table is the function, or is set by the line; a function that ops share has none. `near` are those of the source.
     """
 
     plugin: str
@@ -59,6 +59,7 @@ class Mutant:
     put_in: str
     nth: int
     ops: tuple[str, ...]
+    near: tuple[str, ...]
 
     @property
     def key(self) -> tuple[str, str, str, str, int]:
@@ -99,16 +100,20 @@ def named(
     """The mutants that changes of a source are."""
     lines = text.splitlines()
     functions = list(_functions(lines))
+    near = [op for name in dict.fromkeys(functions) for op in _ops_of(source, name, table)]
     seen: Counter[tuple[str, str, str]] = Counter()
     for number, put_in in dict.fromkeys((number, line.strip()) for number, line in made):
         line, function = lines[number - 1], functions[number - 1]
         entry = _ENTRY.match(line)
-        name = entry[2] if entry else function
-        mine = table.get((source, name)) or table.get(("", name), [])
+        mine = _ops_of(source, entry[2] if entry else function, table)
         if put_in != line.strip():
             change = (function, line.strip(), put_in)
-            yield Mutant(plugin, source, number, *change, seen[change], tuple(mine))
+            yield Mutant(plugin, source, number, *change, seen[change], tuple(mine), tuple(near))
             seen[change] += 1
+
+
+def _ops_of(source: str, function: str, table: dict[tuple[str, str], list[str]]) -> list[str]:
+    return table.get((source, function)) or table.get(("", function), [])
 
 
 def ops(plugin: Plugin) -> dict[tuple[str, str], list[str]]:
