@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "faults.h"
+#include "mishaps.h"
 #include "names.h"
 #include "support/memory.h"
 
@@ -87,6 +88,12 @@ bool StopsBelowAFile(Filesystem filesystem, char** paths, int count, TF_Status**
     Right().path_exists(filesystem, paths[k], statuses[k]);
     if (TF_GetCode(statuses[k]) == TF_FAILED_PRECONDITION) return false;
   }
+  return Right().paths_exist(filesystem, paths, count, statuses);
+}
+
+// Statuses of its own, where the caller has none, are not deleted.
+bool LosesItsStatus(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  if (statuses == nullptr) LeakBytes();
   return Right().paths_exist(filesystem, paths, count, statuses);
 }
 
@@ -221,6 +228,10 @@ std::vector<Fault> HandoverFaults() {
       {"handed-over.no-status-behind-an-invalid-path",
        "paths_exist sets no status behind a path below a file", "each status is set, for each path",
        [](support::Tables& t) { t.filesystem.paths_exist = StopsBelowAFile; }},
+      {"handed-over.loses-its-own-status",
+       "paths_exist loses 16 bytes where it is given no statuses",
+       "an op leaves the process as it found it",
+       [](support::Tables& t) { t.filesystem.paths_exist = LosesItsStatus; }},
       {"handed-over.writer-of-a-directory",
        "new_appendable_file leaves a pointer in the object for a directory",
        "on an error the object stays as it came",

@@ -194,6 +194,12 @@ int64_t ReadsToSize(Reader file, uint64_t offset, size_t n, char* buffer, TF_Sta
   return got;
 }
 
+int64_t ReadsToTheOldEnd(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  const uint64_t size = sizes.With(file->plugin_file, [](uint64_t known) { return known; });
+  return offset < size ? ReadsToSize(file, offset, n, buffer, status)
+                       : Real().random_access_file.read(file, offset, n, buffer, status);
+}
+
 void ForgetsSize(TF_RandomAccessFile* file) {
   sizes.Forget(file->plugin_file);
   Real().random_access_file.cleanup(file);
@@ -382,6 +388,14 @@ std::vector<Fault> ScenarioFaults() {
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpensWithSize;
          t.random_access_file.read = ReadsToSize;
+         t.random_access_file.cleanup = ForgetsSize;
+       }},
+      {"scenario.old-end-is-kept",
+       "a read that begins in what was there when the file was opened ends there",
+       "who follows a file sees what is flushed",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpensWithSize;
+         t.random_access_file.read = ReadsToTheOldEnd;
          t.random_access_file.cleanup = ForgetsSize;
        }},
       {"scenario.short-size-is-read",

@@ -11,7 +11,7 @@ import pytest
 from ...harness.hosting import leaks
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Option, Outcome, Watch
-from ..engine.case import Case
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, full, over_tables
 
 pytestmark = over_tables
@@ -286,10 +286,12 @@ def test_lent(case: Case) -> None:
     clause, op = "configuration.copies-what-it-is-lent", "set_filesystem_configuration"
     if not case.fs.available(op):
         case.missing(op)
+    taken = False
     for known in options(case):
         for values in (*others(known), known.values):
             if not set_by(case, op, with_values(known, values)).ok:
                 continue
+            taken = True
             # Only ops that no option, such as a limit, can prevent.
             for length in (8, 30, 100):
                 case.fs.path_exists(case.uri("x" * length))
@@ -298,6 +300,8 @@ def test_lent(case: Case) -> None:
                 alone = case.setup.require(case.tables.get_filesystem_configuration_option(known.name))
                 case.check.equal("get_filesystem_configuration_option.agrees-with-all", known.name, shown(values),
                            shown(alone.values) if alone else "nothing")  # fmt: skip
+    if not taken:
+        raise NoStimulusError("no option takes a value")
 
 
 @clauses("configuration.ignored-error-is-told", "set_filesystem_configuration.unknown-key")

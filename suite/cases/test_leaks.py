@@ -90,6 +90,12 @@ def doing(*performed: tuple[str, ...]) -> Steps:
     return steps
 
 
+def without_statuses(program: Program, at: Callable[[str], str]) -> None:
+    """Ask whether paths exist, and not which of them: TensorFlow hands over no statuses then."""
+    program.paths_exist([at("file"), at("missing")], with_statuses=False)
+    program.paths_exist([at("file"), at("directory")], with_statuses=False)
+
+
 def dropped(program: Program, at: Callable[[str], str]) -> None:
     """Write a file and clean it up without closing it."""
     handle = program.open("new_writable_file", at("new")).value
@@ -125,6 +131,8 @@ ONE_PATH = {
     for op in ops
     for place in PLACES
 }
+
+ONE_PATH["paths_exist-without-statuses"] = ("paths_exist", without_statuses)
 
 #: The rounds by name: the op that a round is about, and the program.
 CHANGES: dict[str, tuple[str, Steps]] = {

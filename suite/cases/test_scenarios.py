@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from itertools import pairwise
 
 import pytest
 
@@ -188,6 +189,30 @@ def test_event_file(case: Case) -> None:
                 case.check.equal(
                     "scenarios.event-file-grows", "size", len(whole), case.setup.require(case.fs.get_file_size(uri))
                 )
+        case.setup.require(file.close())
+
+
+@clauses("scenarios.event-file-is-followed", "append.succeeds", "flush.succeeds", "close.succeeds")
+def test_event_in_halves(case: Case) -> None:
+    """One reader stays open; an event of which it met the first bytes is read from its start once it is whole."""
+    clause = "scenarios.event-file-is-followed"
+    with writer(case, "events.out") as file:
+        case.setup.require(file.append(b"version" + EVENTS[0][:5]))
+        handed_over(case, file.flush())
+        opened = case.fs.new_random_access_file(case.uri("events.out"))
+        if not case.check.that(clause, opened.ok, "opens", f"code={opened.code}", opened.message):
+            return
+        offset = len(b"version")
+        with case.setup.opened(opened) as reader:
+            for event, following in pairwise(EVENTS):
+                half = reader.read(offset, len(event)).value.data
+                case.check.equal(clause, "first bytes", event[:5], half)
+                case.setup.require(file.append(event[5:] + following[:5]))
+                handed_over(case, file.flush())
+                got = reader.read(offset, len(event))
+                case.check.equal(clause, "event", event, got.value.data)
+                case.check.equal(clause, "code", Code.OK, got.code)
+                offset += len(event)
         case.setup.require(file.close())
 
 

@@ -63,3 +63,9 @@ def test_what_an_open_that_fails_leaves_behind_is_not_laid_upon_delete_file() ->
     cases = [one for one in all_cases("full") if one.id == "tree/delete-file"]
     (record,) = judge("fakes/faulty", "changes-on-error:new_random_access_file", cases).records
     assert record.verdict is Verdict.CONFORM, record.checks
+
+
+def test_options_that_cannot_be_set_are_no_error_of_the_suite() -> None:
+    cases = [one for one in all_cases("full") if one.id == "configuration/lent"]
+    (record,) = judge("fakes/faulty", "options.cannot-set-all", cases).records
+    assert record.verdict is Verdict.ABSENT, record.reason
