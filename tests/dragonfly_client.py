@@ -1,6 +1,7 @@
 """The dragonfly plugin in a host, with the store and the proxy that a test talks to it about."""
 
 import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,10 +59,11 @@ def filesystem(
     environment: Mapping[str, str] | None = None,
     file_size: int = -1,
     root: str = ROOT,
+    log: list[str] | None = None,
 ) -> Iterator[HostFilesystem]:
     """The plugin with this configuration, which is written to `folder`; nothing is changed but below `root`.
 
-    No file may grow beyond `file_size` bytes.
+    No file may grow beyond `file_size` bytes. In the end `log` has the lines that were logged.
     """
     path = folder / "dragonfly.json"
     path.write_text(json.dumps(config), encoding="utf-8")
@@ -73,6 +75,8 @@ def filesystem(
     with host_limits.file_size(loaded.host, file_size):
         yield HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
     loaded.host.close()
+    if log is not None:
+        log += [line for line in loaded.host.output.splitlines() if "dragonfly: " in line]
     loader.close()
 
 
@@ -83,6 +87,14 @@ def served(folder: Path, **config: Any) -> Iterator[tuple[S3Server, ProxyStub, H
         given = configuration(store.url, proxy.url, **{"retry_deadline_s": 0.5, **config})
         with filesystem(folder, given) as fs:
             yield store, proxy, fs
+
+
+def preloaded(folder: Path, source: str) -> str:
+    """The library that is made of this source, for LD_PRELOAD."""
+    (folder / "preloaded.c").write_text(source)
+    library = folder / "preloaded.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, folder / "preloaded.c", "-ldl"], check=True)
+    return str(library)
 
 
 def at(name: str) -> str:

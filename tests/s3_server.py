@@ -94,7 +94,9 @@ class S3Server(FaultyServer):
         if asked.method == "HEAD":
             return Reply(200)
         if asked.method == "POST" and "delete" in given:
-            if asked.headers.get("content-md5") != base64.b64encode(hashlib.md5(asked.body).digest()).decode():
+            given_sums = {asked.headers.get("content-md5"), asked.headers.get("x-amz-checksum-sha256")}
+            sums = (hashlib.md5(asked.body), hashlib.sha256(asked.body))
+            if given_sums.isdisjoint(base64.b64encode(one.digest()).decode() for one in sums):
                 return error(400, "BadDigest")
             keys = [entry.text or "" for entry in ElementTree.fromstring(asked.body).iter("Key")]
             for key in keys:

@@ -71,7 +71,7 @@ def configured(directory: Path, headers: dict[str, str]) -> subprocess.Completed
 @pytest.mark.parametrize(
     ("header", "old", "reason"),
     [
-        ("curl/curl.h", "#define LIBCURL_VERSION_NUM 0x075100", "it needs libcurl 7.85 or newer"),
+        ("curl/curl.h", "#define LIBCURL_VERSION_NUM 0x073300", "it needs libcurl 7.52 or newer"),
         ("openssl/evp.h", "#define OPENSSL_VERSION_NUMBER 0x1010117fL", "it needs OpenSSL 3.0 or newer"),
         ("pugixml.hpp", "#error not for this compiler", "needs.cc beside its sources does not compile and link"),
     ],

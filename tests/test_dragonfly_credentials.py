@@ -251,6 +251,16 @@ def test_a_source_that_is_set_up_and_gives_nothing_ends_the_search(machine: Mach
     assert not any(target.startswith("/latest/") for target in machine.store.services_asked())
 
 
+def test_a_token_goes_to_no_service_that_others_can_listen_to(machine: Machine) -> None:
+    machine.from_web_identity()
+    machine.environment["AWS_ENDPOINT_URL_STS"] = "http://192.0.2.1/"
+    code, message = refusal(machine)
+    assert (code, message) == (
+        Code.INVALID_ARGUMENT,
+        "dragonfly; AWS_ENDPOINT_URL_STS is neither https nor on this machine",
+    )
+
+
 def test_a_machine_without_a_metadata_service_does_not_wait_for_it(machine: Machine) -> None:
     machine.environment |= {
         "AWS_EC2_METADATA_DISABLED": "",

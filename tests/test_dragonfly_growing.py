@@ -219,6 +219,24 @@ def test_a_file_that_is_closed_ends_its_transfer(tmp_path: Path) -> None:
         never.set()
 
 
+def test_what_comes_counts_as_kept(tmp_path: Path) -> None:
+    small = bytes(100_000)
+    with served(tmp_path, **GROWING, cache_max_bytes=SIZE + len(small) - 1) as (store, proxy, fs):
+        store.put("tests/file", CONTENT)
+        store.put("tests/small", small)
+        never = threading.Event()
+        proxy.inject(lambda _, right: replace(right, drip=never, free=1 << 20), 1, lambda asked: "file" in asked.target)
+        for _ in range(2):
+            assert read(fs, at("small"))[2] == small
+        assert len(proxy.asked) == 1
+        with opened(fs) as file:
+            assert file.read(0, 10).ok
+            assert read(fs, at("small"))[2] == small
+            # It left for the other one, though that is not all there.
+            assert len(proxy.asked) == 3
+        never.set()
+
+
 def test_more_files_than_may_grow(tmp_path: Path) -> None:
     most, size = 16, 1 << 17
     # Half of the connections are left to others.

@@ -2,14 +2,13 @@
 
 import os
 import stat
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, read, served, write
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, preloaded, read, served, write
 from tests.faulty_http import Asked, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, Stored, error
@@ -79,6 +78,53 @@ def test_a_file_that_is_dropped_replaces_what_it_flushed(
             store.put("tests/file", b"other")
         assert file.append(b", goes on").ok
     assert objects(store) == {"tests/file": left}
+
+
+# Room ----------------------------------------------------------------------------------------------------------------
+
+#: A disk that has room for 4 MiB of files without a name.
+SMALL_DISK = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static size_t taken(void) {
+  size_t sum = 0;
+  struct stat disk, file;
+  stat(getenv("DISK"), &disk);
+  for (int k = 0; k < 1024; ++k) {
+    if (fstat(k, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0 && file.st_dev == disk.st_dev)
+      sum += (size_t)file.st_size;
+  }
+  return sum;
+}
+ssize_t pwrite(int file, const void *bytes, size_t n, off_t offset) {
+  if (taken() + n <= 4 << 20) return syscall(SYS_pwrite64, file, bytes, n, offset);
+  errno = ENOSPC;
+  return -1;
+}
+ssize_t pwrite64(int file, const void *bytes, size_t n, off_t offset) { return pwrite(file, bytes, n, offset); }
+"""
+
+
+def test_what_is_kept_gives_way_where_the_disk_is_full(tmp_path: Path) -> None:
+    mib, log = 1 << 20, list[str]()
+    environment = {"LD_PRELOAD": preloaded(tmp_path, SMALL_DISK), "DISK": str(tmp_path)}
+    with S3Server() as store, ProxyStub() as proxy:
+        for k in range(8):
+            store.put(f"tests/{k}", bytes([k]) * mib)
+        config = configuration(store.url, proxy.url, cache_dir=str(tmp_path))
+        with filesystem(tmp_path, config, environment, log=log) as fs:
+            for k in range(8):
+                assert read(fs, at(str(k)))[::2] == (Code.OK, bytes([k]) * mib)
+            assert write(fs, at("new"), bytes(3 * mib))[0] is Code.OK
+            assert write(fs, at("large"), bytes(5 * mib))[0] is Code.RESOURCE_EXHAUSTED
+            assert read(fs, at("0"))[0] is Code.OK
+        assert "tests/large" not in objects(store)
+    assert log == ["[TF_Log INFO] dragonfly: objects come through Dragonfly",
+                   "[TF_Log WARNING] dragonfly: what cache_dir keeps gives way: No space left on device"]  # fmt: skip
 
 
 # Stores --------------------------------------------------------------------------------------------------------------
@@ -197,10 +243,8 @@ int fsync(int file) {
 
 
 def test_an_object_that_becomes_a_file_outlives_a_power_cut(tmp_path: Path) -> None:
-    (tmp_path / "notes.c").write_text(NOTES_SYNC)
-    library, notes = tmp_path / "notes.so", tmp_path / "notes"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "notes.c"], check=True)
-    environment = {"LD_PRELOAD": str(library), "NOTES": str(notes)}
+    notes = tmp_path / "notes"
+    environment = {"LD_PRELOAD": preloaded(tmp_path, NOTES_SYNC), "NOTES": str(notes)}
     seen: list[str] = []
 
     def deleted(_: Asked, right: Reply) -> Reply:

@@ -148,17 +148,23 @@ std::string StrongETag(const Response& response) {
   return etag;
 }
 
+std::string Told(const char* who, const Response& response) {
+  const std::string code = ErrorCode(response.body);
+  const std::string type = Word(response.Header(kErrorType));
+  std::string text = std::string(who) + " answers " + std::to_string(response.status);
+  if (!code.empty()) text += " " + code;
+  if (!type.empty()) text += " (X-Dragonfly-Error-Type: " + type + ")";
+  return text;
+}
+
 Failure Refusal(const Response& response, bool by_proxy) {
   const std::string code = ErrorCode(response.body);
   const std::string type = Word(response.Header(kErrorType));
-  std::string text = std::string(by_proxy ? "dfdaemon" : "the store") + " answers " +
-                     std::to_string(response.status);
-  if (!code.empty()) text += " " + code;
-  if (!type.empty()) text += " (X-Dragonfly-Error-Type: " + type + ")";
   long meant = response.status < 300 ? StatusOf(code) : response.status;
   // Somebody on the way, who knows nothing of the object.
   if (meant == 404 && code.empty() && type.empty()) meant = 0;
-  return Failure(CodeOf(meant, code, !type.empty()), text);
+  return Failure(CodeOf(meant, code, !type.empty()),
+                 Told(by_proxy ? "dfdaemon" : "the store", response));
 }
 
 }  // namespace dragonfly

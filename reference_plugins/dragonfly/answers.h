@@ -38,6 +38,9 @@ double RetryAfter(const Response& response);
 // The ETag as conditions ask for it. Who changes bytes on their way weakens it.
 std::string StrongETag(const Response& response);
 
+// What `who` answers, for a person.
+std::string Told(const char* who, const Response& response);
+
 // What an answer other than the hoped-for one is to an op. A status that was hoped for without what
 // belongs to it is INTERNAL.
 Failure Refusal(const Response& response, bool by_proxy);

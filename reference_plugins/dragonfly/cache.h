@@ -39,6 +39,12 @@ class Cache {
   // Keeps what was fetched since it was cleared for this time.
   void Put(const std::string& key, Content content, uint64_t cleared);
 
+  // Counts `bytes` that come as if they were kept, as long as what it gives lives.
+  std::shared_ptr<void> Reserve(uint64_t bytes);
+
+  // Lets go of what nobody reads and was not used for longest; false where there is no such thing.
+  bool Evict();
+
   // Forgets everything that nobody reads.
   void Clear();
 
@@ -48,18 +54,27 @@ class Cache {
     Content content;
   };
 
-  // These two under the lock.
+  // What goes. It is closed when the lock is free: of large files that takes its time.
+  using Dropped = std::list<Kept>;
+
+  // These under the lock.
   Content Known(const std::string& key);
-  void Keep(const std::string& key, Content content);
+  void Keep(const std::string& key, Content content, Dropped* dropped);
+  void Drop(std::list<Kept>::iterator one, Dropped* dropped);
+  void MakeFit(Dropped* dropped);
 
   const uint64_t most_;
   mutable std::mutex mutex_;  // guards all below, and is never held while something is fetched
   uint64_t bytes_ = 0;
+  uint64_t coming_ = 0;
   uint64_t cleared_ = 0;
   std::list<Kept> kept_;  // the latest use first
   std::map<std::string, std::list<Kept>::iterator> by_key_;
   std::map<std::string, std::shared_future<Content>> under_way_;
-  const support::ForkGuard forks_{mutex_, [this] { under_way_.clear(); }};  // nobody fetches there
+  const support::ForkGuard forks_{mutex_, [this] {  // nobody fetches there
+                                    under_way_.clear();
+                                    coming_ = 0;
+                                  }};
 };
 
 }  // namespace dragonfly

@@ -41,7 +41,7 @@ Checksum ChecksumOf(const Response& response) {
     }
   }
   std::string etag = Bare(response.Header("etag"));
-  if (IsMd5(etag, response)) return {Sum::kMd5, std::move(etag)};
+  if (IsMd5(etag, response) && HasMd5()) return {Sum::kMd5, std::move(etag)};
   return {};
 }
 

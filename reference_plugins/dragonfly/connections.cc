@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -65,8 +66,7 @@ struct Connections::Callbacks {
   }
 };
 
-Connections::Connections(int most, int patience)
-    : most_(static_cast<size_t>(most)), patience_(patience) {
+Connections::Connections(int most) : most_(static_cast<size_t>(most)) {
   idle_.reserve(most_);  // so that Return, which must not fail, has nothing to allocate
   shared_ = std::make_shared<Shared>();
 }
@@ -113,16 +113,14 @@ void Connections::WaitInLine(std::unique_lock<std::mutex>* lock) {
     if (!line_.empty() && busy < most_) line_.front()->notify_one();
   };
   constexpr std::chrono::milliseconds kLook(250);  // whether the op was recalled
-  const auto begun = std::chrono::steady_clock::now();
   while (line_.front() != &turn || busy_ >= most_) {
-    const auto until = std::min(std::max(begun, last_return_) + patience_, Deadline());
     const auto now = std::chrono::steady_clock::now();
-    if (now >= until || Recalled()) {
+    if (now >= Deadline() || Recalled()) {
       line_.erase(place);
       next_in_line(busy_);
       throw Disconnected(TF_UNAVAILABLE, "all connections (max_connections) are busy", false, true);
     }
-    turn.wait_until(*lock, std::min(until, now + kLook));
+    turn.wait_until(*lock, std::min(Deadline(), now + kLook));
   }
   line_.erase(place);
   next_in_line(busy_ + 1);
@@ -154,7 +152,6 @@ void Connections::Return(void* handle, std::string origin) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   --busy_;
   idle_.push_back({handle, std::move(origin)});
-  last_return_ = std::chrono::steady_clock::now();
   if (!line_.empty()) line_.front()->notify_one();
 }
 

@@ -10,7 +10,6 @@
 #ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_CONNECTIONS_H_
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_CONNECTIONS_H_
 
-#include <chrono>
 #include <condition_variable>
 #include <list>
 #include <memory>
@@ -25,9 +24,8 @@ namespace dragonfly {
 
 class Connections {
  public:
-  // At most `most` of them. Who waits in line gives up where none comes free for `patience`
-  // seconds. Throws Failure where there is no libcurl.
-  Connections(int most, int patience);
+  // At most `most` of them. Throws Failure where there is no libcurl.
+  explicit Connections(int most);
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
@@ -51,8 +49,9 @@ class Connections {
     std::string origin_;
   };
 
-  // `origin` is where the request goes: a connection that went there before is preferred. Throws
-  // Disconnected (UNAVAILABLE) where none comes free in time: the op's deadline counts, too.
+  // `origin` is where the request goes: a connection that went there before is preferred. Waits as
+  // long as the op does, for a transfer that stands still is ended by Http. Throws Disconnected
+  // (UNAVAILABLE) where none comes free in that time.
   Lease Borrow(std::string origin);
 
  private:
@@ -69,13 +68,11 @@ class Connections {
   void Forget() noexcept;
 
   const size_t most_;
-  const std::chrono::seconds patience_;
   std::mutex mutex_;  // guards all below, and is never held while libcurl works
   std::shared_ptr<Shared> shared_;
   size_t busy_ = 0;
   std::vector<Idle> idle_;                    // the latest use last; with the busy ones `most_`
   std::list<std::condition_variable*> line_;  // who waits, the first one first
-  std::chrono::steady_clock::time_point last_return_;
   std::set<int> sockets_;
   const support::ForkGuard forks_{mutex_, [this] { Forget(); }};
 };

@@ -123,6 +123,9 @@ Offer OfWebIdentity(const Environment& environment, const std::string& region, c
   request.url =
       environment.Get("AWS_ENDPOINT_URL_STS", "https://sts." + place + ".amazonaws.com" +
                                                   (place.rfind("cn-", 0) == 0 ? ".cn" : ""));
+  if (!MayHaveToken(request.url, false)) {
+    throw Failure(TF_INVALID_ARGUMENT, "AWS_ENDPOINT_URL_STS is neither https nor on this machine");
+  }
   if (request.url.find('/', request.url.find("://") + 3) == std::string::npos) request.url += "/";
   request.headers = {{"content-type", "application/x-www-form-urlencoded"},
                      {"accept", "application/xml"}};
@@ -149,7 +152,7 @@ Offer OfContainer(const Environment& environment, const Ask& ask) {
   Request request;
   request.method = "GET";
   request.url = relative.empty() ? full : "http://169.254.170.2" + relative;
-  if (!MayHaveToken(request.url)) {
+  if (!MayHaveToken(request.url, true)) {
     throw Failure(TF_INVALID_ARGUMENT,
                   "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor on this machine");
   }

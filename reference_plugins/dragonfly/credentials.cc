@@ -148,19 +148,19 @@ std::string StsErrorCode(const std::string& xml) {
   return Word(document.child("ErrorResponse").child("Error").child("Code").text().get());
 }
 
-bool MayHaveToken(const std::string& url) {
+bool MayHaveToken(const std::string& url, bool of_container) {
   if (url.rfind("https://", 0) == 0) return true;
   if (url.rfind("http://", 0) != 0) return false;
   std::string host = url.substr(7, url.find_first_of("/?#", 7) - 7);
   if (host.find('@') != std::string::npos) return false;
   if (!host.empty() && host[0] == '[') {
     host = host.substr(0, host.find(']') + 1);
-    return host == "[::1]" || host == "[fd00:ec2::23]";
+    return host == "[::1]" || (of_container && host == "[fd00:ec2::23]");
   }
   host = host.substr(0, host.find(':'));
   const bool is_number = host.find_first_not_of("0123456789.") == std::string::npos;
-  return host == "localhost" || host == "169.254.170.2" || host == "169.254.170.23" ||
-         (is_number && host.rfind("127.", 0) == 0);
+  return host == "localhost" || (is_number && host.rfind("127.", 0) == 0) ||
+         (of_container && (host == "169.254.170.2" || host == "169.254.170.23"));
 }
 
 }  // namespace dragonfly

@@ -53,9 +53,9 @@ Grant ReadRole(const std::string& xml);
 // The error code of an answer of STS, or nothing.
 std::string StsErrorCode(const std::string& xml);
 
-// Whether the service of a container at this URL may be told the token: it is encrypted, on this
-// machine, or one of those of ECS and EKS.
-bool MayHaveToken(const std::string& url);
+// Whether a service at this URL may be told a token: it is encrypted, on this machine, or, where
+// the token is that of a container, one of those of ECS and EKS.
+bool MayHaveToken(const std::string& url, bool of_container);
 
 }  // namespace dragonfly
 

@@ -22,6 +22,16 @@ Curl Load() {
   library.Find("curl_share_cleanup", &curl.share_cleanup);
   library.Find("curl_share_setopt", &curl.share_setopt);
 
+  // The options that http.cc sets. What it was compiled with says nothing of what is here.
+  constexpr unsigned kLeast = 0x073400;
+  decltype(&curl_version_info) version_info;
+  library.Find("curl_version_info", &version_info);
+  const curl_version_info_data& found = *version_info(CURLVERSION_NOW);
+  if (found.version_num < kLeast) {
+    throw Failure(TF_FAILED_PRECONDITION,
+                  std::string("libcurl.so.4 is ") + found.version + ", and 7.52 is needed");
+  }
+
   decltype(&curl_global_init) global_init;
   library.Find("curl_global_init", &global_init);
   if (global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {

@@ -121,6 +121,17 @@ std::string Md5(std::string_view data) {
   return digest.Result();
 }
 
+bool HasMd5() {
+  static const bool has = [] {
+    try {
+      return !Md5("").empty();
+    } catch (const Failure&) {
+      return false;
+    }
+  }();
+  return has;
+}
+
 std::string Base64(std::string_view bytes) {
   // Four characters for three bytes, and libcrypto adds a NUL.
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');

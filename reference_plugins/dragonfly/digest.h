@@ -34,8 +34,9 @@ std::string HmacSha256(std::string_view key, std::string_view data);
 // Of `length` bytes of a file from `offset` on. Throws Failure where they cannot be read.
 std::string Sha256OfFile(int descriptor, uint64_t offset, uint64_t length);
 
-// 16 bytes.
+// 16 bytes. Where the system keeps to FIPS there is none.
 std::string Md5(std::string_view data);
+bool HasMd5();
 
 std::string Base64(std::string_view bytes);
 

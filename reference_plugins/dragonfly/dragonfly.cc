@@ -1,6 +1,8 @@
 #include "dragonfly.h"
 
 #include "answers.h"
+#include "counters.h"
+#include "log.h"
 #include "retry.h"
 
 namespace dragonfly {
@@ -63,6 +65,7 @@ void Dragonfly::Get(const Name& name, const Version& version, Sink* into) const 
   }
   if (version.size == 0) return;
   if (!into->span().is_all() && config_.read_ahead <= kMostPassedBy) {
+    Tell(Event::kPassedBy, TF_INFO, "parts as small as read_ahead come from the store");
     return FromStore(name, version, into);
   }
   try {
@@ -73,6 +76,10 @@ void Dragonfly::Get(const Name& name, const Version& version, Sink* into) const 
     throw;
   } catch (const Failure& failure) {
     if (!config_.fallback_to_source || !MayComeFromStore(failure.code())) throw;
+    ++counters().fallbacks;
+    Tell(
+        Event::kFallback, TF_WARNING,
+        std::string("an object comes from the store and not through Dragonfly: ") + failure.what());
     RenewPatience();  // another server
     FromStore(name, version, into);
   }
@@ -91,14 +98,21 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Sink* into) co
   request.headers["x-dragonfly-filter"] = Joined(config_.filter, "&");
   request.headers["if-match"] = version.etag;
   into->Demand([&](const Response& response) {
-    if (!response.Header("x-dragonfly-task-id").empty() ||
-        !response.Header("x-dragonfly-task").empty()) {
-      has_served_ = true;
-    } else if (config_.require_p2p) {
+    const bool serves = !response.Header("x-dragonfly-task-id").empty() ||
+                        !response.Header("x-dragonfly-task").empty();
+    if (serves && !has_served_.exchange(true)) {
+      Tell(Event::kServed, TF_INFO, "objects come through Dragonfly");
+    }
+    if (!serves && config_.require_p2p) {
       if (has_served_) throw PassedBy();
       throw Failure(TF_FAILED_PRECONDITION,
                     "not served by Dragonfly: the answer has no X-Dragonfly-Task-ID");
     }
+    if (!serves) {
+      Tell(Event::kPassedBy, TF_WARNING,
+           "dfdaemon passes Dragonfly by: an answer has no X-Dragonfly-Task-ID");
+    }
+    into->CountAs(serves ? &counters().bytes_from_p2p : &counters().bytes_from_store);
     DemandVersion(kWho, response, version);
   });
 
@@ -114,29 +128,31 @@ void Dragonfly::Proxied(const Name& name, const Version& version, Sink* into) co
           Bare(version.etag) + (task > 1 ? ".again" + std::to_string(task) : "");
     }
     try {
-      const Response response = Persistently(budget, true, [&] {
+      const Response response = Persistently(kWho, budget, true, [&] {
         return s3_.WithUrl(name, [&](const std::string& url) {
           request.headers.erase("range");
           const std::string range = into->Ask();
           if (!range.empty()) request.headers["range"] = range;
           request.url = url;
+          ++counters().requests_to_dfdaemon;
           return http_.Send(request);
         });
       });
       if (response.status == 412) throw Changed();
       if (!into->Fits(response)) throw Refusal(response, true);
       return DemandAll(kWho, into);
-    } catch (const Wrong&) {
-      if (task == kMostTasks || !Wait(next, budget, 0)) throw;
+    } catch (const Wrong& wrong) {
+      if (task == kMostTasks || !Wait(next, budget, 0, wrong.what())) throw;
       ++task;
-    } catch (const PassedBy&) {
-      if (!Wait(next, budget, 0)) throw;
+    } catch (const PassedBy& passed) {
+      if (!Wait(next, budget, 0, passed.what())) throw;
     }
   }
 }
 
 void Dragonfly::FromStore(const Name& name, const Version& version, Sink* into) const {
   constexpr char kWho[] = "the store";
+  into->CountAs(&counters().bytes_from_store);
   into->Demand([&](const Response& response) { DemandVersion(kWho, response, version); });
   const Response response = s3_.Send({"GET", name, {}, {{"if-match", version.etag}}, {}, into});
   if (response.status == 412) throw Changed();

@@ -49,7 +49,8 @@ void Filesystem::GetInto(const Name& name, const Version& version, Sink* into) {
 
 Content Filesystem::FetchAtOnce(const Name& name, const Version& version) {
   return cache.Get(KeyOf(name, version), [&] {
-    auto spool = std::make_shared<Spool>(config.cache_dir);
+    const auto room = cache.Reserve(version.size);
+    auto spool = NewSpool();
     Sink sink(spool.get(), {0, version.size, version.size}, dragonfly.Expected(version));
     GetInto(name, version, &sink);
     return spool;
@@ -59,7 +60,8 @@ Content Filesystem::FetchAtOnce(const Name& name, const Version& version) {
 Content Filesystem::FetchPart(const Name& name, const Version& version, const Span& span) {
   if (span.is_all()) return FetchAtOnce(name, version);
   return cache.Get(std::to_string(span.first) + "+" + KeyOf(name, version), [&] {
-    auto spool = std::make_shared<Spool>(config.cache_dir);
+    const auto room = cache.Reserve(span.length);
+    auto spool = NewSpool();
     Sink sink(spool.get(), span, {});
     GetInto(name, version, &sink);
     return spool;
@@ -71,7 +73,7 @@ std::shared_ptr<const Growing> Filesystem::Stream(const Name& name, const Versio
   const uint64_t cleared = cache.cleared();
   return streams.Get(key, [&] {
     return std::make_shared<Growing>(
-        config.cache_dir, version.size, dragonfly.Expected(version),
+        NewSpool(), version.size, dragonfly.Expected(version),
         [this, name, version, key](Sink* into) {
           try {
             GetInto(name, version, into);
@@ -80,7 +82,10 @@ std::shared_ptr<const Growing> Filesystem::Stream(const Name& name, const Versio
             throw;
           }
         },
-        [this, key, cleared](Content content) { cache.Put(key, std::move(content), cleared); });
+        [this, key, cleared, room = cache.Reserve(version.size)](Content content) mutable {
+          room.reset();
+          cache.Put(key, std::move(content), cleared);
+        });
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "digest.h"
 #include "failure.h"
+#include "log.h"
 #include "ops.h"
 
 namespace dragonfly {
@@ -14,6 +15,10 @@ using Shared = std::shared_ptr<Filesystem>;
 void Init(TF_Filesystem* filesystem, TF_Status* status) noexcept {
   Perform(status, "dragonfly", [&] {
     Sha256("");  // a missing libcrypto is told now, and not when the first request is signed
+    if (!HasMd5()) {
+      Tell(Event::kNoMd5, TF_WARNING,
+           "libcrypto has no MD5: what the store has no other checksum of is not compared");
+    }
     filesystem->plugin_filesystem = new Shared(std::make_shared<Filesystem>(ReadConfig()));
   });
 }
@@ -32,7 +37,7 @@ void FlushCaches(const TF_Filesystem* filesystem) noexcept {
 
 }  // namespace
 
-// Transactions and configuration stay NULL: there are none.
+// Transactions stay NULL, and what sets options: there are none but counters.
 TF_FilesystemOps FilesystemOps() {
   TF_FilesystemOps ops = {};
   ops.init = Init;
@@ -57,6 +62,7 @@ TF_FilesystemOps FilesystemOps() {
   ops.get_children = GetChildren;
   ops.get_matching_paths = GetMatchingPaths;
   ops.flush_caches = FlushCaches;
+  ops.get_filesystem_configuration = GetConfiguration;
   return ops;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "cache.h"
@@ -19,6 +20,7 @@
 #include "readable.h"
 #include "s3.h"
 #include "streams.h"
+#include "support/forks.h"
 #include "tree.h"
 
 namespace dragonfly {
@@ -35,6 +37,11 @@ struct Filesystem {
   // says. What it gives may not outlive the filesystem.
   std::shared_ptr<const Readable> Open(const Name& name, const Version& version);
 
+  // A temporary file, for which what is kept gives way where there is no room.
+  std::shared_ptr<Spool> NewSpool() {
+    return std::make_shared<Spool>(config.cache_dir, [this] { return cache.Evict(); });
+  }
+
   const Config config;
   Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections,
             config.tls};
@@ -47,6 +54,8 @@ struct Filesystem {
   Cache cache{config.cache_max_bytes};
   // A large object has its connection for long: half of them are left to others.
   Streams streams{std::clamp(config.max_connections / 2, 1, 64)};
+  std::mutex opening;  // guards what files to read are opened with, for moments
+  const support::ForkGuard forks{opening, [] {}};
 
  private:
   // What Dragonfly::Get does; what is remembered of an object that changed is forgotten.

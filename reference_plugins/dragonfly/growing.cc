@@ -75,9 +75,9 @@ class Everyone {
 
 }  // namespace
 
-Growing::Growing(const std::string& directory, uint64_t size, Checksum checksum, Fill fill,
+Growing::Growing(std::shared_ptr<Spool> spool, uint64_t size, Checksum checksum, Fill fill,
                  Keep keep)
-    : spool_(std::make_shared<Spool>(directory)),
+    : spool_(std::move(spool)),
       size_(size),
       fill_(std::move(fill)),
       keep_(std::move(keep)),

@@ -38,9 +38,9 @@ class Growing : public Readable, private Audience, public std::enable_shared_fro
     std::atomic<bool> is_lost{false};  // it will never be whole
   };
 
-  // Begins to fetch `size` bytes, at least one, into `directory`. Both functions are called by the
-  // thread. Throws Failure where there is no room, or no thread.
-  Growing(const std::string& directory, uint64_t size, Checksum checksum, Fill fill, Keep keep);
+  // Begins to fetch `size` bytes, at least one, into `spool`. Both functions are called by the
+  // thread. Throws Failure where there is no thread.
+  Growing(std::shared_ptr<Spool> spool, uint64_t size, Checksum checksum, Fill fill, Keep keep);
 
   // Ends the transfer.
   ~Growing() override;

@@ -179,10 +179,13 @@ Http::Http(std::string proxy, int connect_timeout, int stall_timeout, int max_co
       connect_timeout_(connect_timeout),
       stall_timeout_(stall_timeout),
       tls_(std::move(tls)),
-      to_store_(max_connections, stall_timeout),
-      to_proxy_(max_connections, stall_timeout) {}
+      to_store_(max_connections),
+      to_proxy_(max_connections) {}
 
 Response Http::Send(const Request& request) {
+  if (request.url.rfind("http://", 0) != 0 && request.url.rfind("https://", 0) != 0) {
+    throw Failure(TF_INVALID_ARGUMENT, std::string(request.who) + " has no address of http");
+  }
   const auto lease = (request.by_proxy ? to_proxy_ : to_store_).Borrow(OriginOf(request.url));
   CURL* handle = lease.handle();
   Exchange exchange{handle, request, {}, 0, false, false, false, nullptr};
@@ -195,7 +198,6 @@ Response Http::Send(const Request& request) {
   };
   set(CURLOPT_URL, request.url.c_str());
   set(CURLOPT_USERAGENT, curl().agent.c_str());
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_NOSIGNAL, 1L);  // TensorFlow has many threads, and signals are its own affair
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_HTTPHEADER, lines.get());

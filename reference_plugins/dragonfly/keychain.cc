@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "log.h"
 #include "retry.h"
 
 namespace dragonfly {
@@ -51,17 +52,27 @@ void Keychain::Take(const Grant& grant, double now) {
 void Keychain::Renew(std::unique_lock<std::mutex>* lock) {
   renewing_ = true;
   failure_ = nullptr;
+  const Identity old = keys_;
   lock->unlock();
   Offer offer;
   std::exception_ptr failure;
   try {
+    // Its requests have a time of their own: that of the op is for the store.
+    Patience apart;
+    if (Op::Current() != nullptr) apart.recall = Op::Current()->recall;
+    const Op patient(&apart);
     offer = source_.fetch();
-  } catch (...) {
+    if (offer.grant && !Same(*old, offer.grant->keys)) {
+      Tell(Event::kCredentials, TF_INFO, "credentials are replaced");
+    }
+  } catch (const std::exception& error) {
     failure = std::current_exception();
+    Tell(Event::kCredentials, TF_WARNING,
+         std::string("credentials are not replaced: ") + error.what());
   }
   lock->lock();
   renewing_ = false;
-  changed_.notify_all();
+  changed_->notify_all();
   const double now = clock_();
   try {
     if (failure != nullptr) std::rethrow_exception(failure);
@@ -79,7 +90,7 @@ void Keychain::Renew(std::unique_lock<std::mutex>* lock) {
 }
 
 Identity Keychain::Await(std::unique_lock<std::mutex>* lock, const Identity& old) {
-  changed_.wait(*lock, [&] { return !renewing_ || keys_ != old; });
+  changed_->wait(*lock, [&] { return !renewing_ || keys_ != old; });
   if (keys_ != old) return keys_;
   if (clock_() < not_before_) {
     if (failure_ != nullptr) std::rethrow_exception(failure_);
@@ -108,6 +119,12 @@ Identity Keychain::Instead(const Identity& refused) {
   return renews() ? Await(&lock, refused) : keys_;
 }
 
+void Keychain::Forget() noexcept {
+  renewing_ = false;
+  changed_.release();
+  changed_ = std::make_unique<std::condition_variable>();
+}
+
 Keychain OpenKeychain(const Config& config, const Environment& environment) {
   if (!config.credentials.access_key.empty()) {
     return Keychain(Source(), Grant{config.credentials});
@@ -121,7 +138,7 @@ Keychain OpenKeychain(const Config& config, const Environment& environment) {
   const Ask ask = [http](const Request& request) {
     // The metadata service is near, or not there at all; its token is the one thing that is PUT.
     const double budget = request.method == "PUT" ? 0 : kBudget;
-    return Persistently(budget, true, [&] { return http->Send(request); });
+    return Persistently(request.who, budget, true, [&] { return http->Send(request); });
   };
   std::string tried = "object_storage.access_key is not in the configuration";
   for (const Source& source : Sources(environment, config.region, ask)) {

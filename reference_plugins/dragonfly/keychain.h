@@ -46,10 +46,14 @@ class Keychain {
   void Renew(std::unique_lock<std::mutex>* lock);
   Identity Await(std::unique_lock<std::mutex>* lock, const Identity& old);
 
+  // In a child of fork nobody asks. Threads that are not there wait for `changed_`, which would
+  // wait for them.
+  void Forget() noexcept;
+
   const Source source_;
   const Clock clock_;
   std::mutex mutex_;  // guards all below
-  std::condition_variable changed_;
+  std::unique_ptr<std::condition_variable> changed_ = std::make_unique<std::condition_variable>();
   Identity keys_;
   double expires_ = 0;          // infinity: never
   double renew_at_ = 0;         // when to ask, though the keys are still good
@@ -57,7 +61,7 @@ class Keychain {
   bool renewing_ = false;       // a thread is at it
   std::exception_ptr failure_;  // of the last time
   std::minstd_rand random_{std::random_device()()};
-  const support::ForkGuard forks_{mutex_, [this] { renewing_ = false; }};  // nobody asks there
+  const support::ForkGuard forks_{mutex_, [this] { Forget(); }};
 };
 
 // Looks for keys: those of `config`, then what credential_sources.h has. Throws Failure where there

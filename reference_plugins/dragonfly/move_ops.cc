@@ -102,15 +102,15 @@ void Upload(const TF_Filesystem* filesystem, const char* source, const char* tar
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, target);
     state->tree.DemandRoomForFile(name);
-    Spool spool(state->config.cache_dir);
+    const auto spool = state->NewSpool();
     std::vector<char> block(1 << 20);
     while (ended == TF_OK) {
-      const int64_t got = ops.read(&file, spool.size(), block.size(), block.data(), status);
+      const int64_t got = ops.read(&file, spool->size(), block.size(), block.data(), status);
       ended = TF_GetCode(status);
       if (ended != TF_OK && ended != TF_OUT_OF_RANGE) throw Failure(ended, TF_Message(status));
-      spool.Append(block.data(), static_cast<size_t>(got));
+      spool->Append(block.data(), static_cast<size_t>(got));
     }
-    state->objects.Put(name, &spool);
+    state->objects.Put(name, spool.get());
   });
   ops.cleanup(&file);
 }

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
-// CURLOPT_PROTOCOLS_STR
-static_assert(LIBCURL_VERSION_NUM >= 0x075500, "dragonfly needs libcurl 7.85 or newer");
+// CURLOPT_PROXY_CAINFO; curl.cc asks the one that is there at run time
+static_assert(LIBCURL_VERSION_NUM >= 0x073400, "dragonfly needs libcurl 7.52 or newer");
 // What is opened at run time is libcrypto.so.3.
 static_assert(OPENSSL_VERSION_NUMBER >= 0x30000000L, "dragonfly needs OpenSSL 3.0 or newer");
 // json::contains

@@ -57,6 +57,10 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
 int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
                      TF_Status* status) noexcept;
 
+// counter_ops.cc
+void GetConfiguration(const TF_Filesystem* filesystem, TF_Filesystem_Option** options,
+                      int* num_options, TF_Status* status) noexcept;
+
 }  // namespace dragonfly
 
 #endif  // TFFS_REFERENCE_PLUGINS_DRAGONFLY_OPS_H_

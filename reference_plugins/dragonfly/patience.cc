@@ -5,6 +5,9 @@
 #include <random>
 #include <thread>
 
+#include "counters.h"
+#include "log.h"
+
 namespace dragonfly {
 namespace {
 
@@ -54,7 +57,7 @@ Clock::time_point Deadline() {
   return current->deadline;
 }
 
-bool Wait(int next, double budget, double at_least) {
+bool Wait(int next, double budget, double at_least, const std::string& why) {
   const Op patient;  // where there is none: for this wait
   constexpr double kFirst = 0.1;
   constexpr double kMost = 5;
@@ -71,6 +74,8 @@ bool Wait(int next, double budget, double at_least) {
     const std::chrono::duration<double> left = current->deadline - now;
     if (wait > left) return false;
   }
+  ++counters().retries;
+  Tell(Event::kRetry, TF_WARNING, "tries again: " + why);
   if (current->recall != nullptr) return !current->recall->WaitFor(wait.count());
   std::this_thread::sleep_for(wait);
   return true;

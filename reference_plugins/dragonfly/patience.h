@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 
 namespace dragonfly {
 
@@ -68,7 +69,8 @@ Patience::Clock::time_point Deadline();
 // where the wait would end more than `budget` seconds after the op's first failure, or the op is
 // recalled. The wait is anything up to a limit that doubles with each try, so that those who failed
 // at the same moment do not meet again; but `at_least` seconds, which is what a server asked for.
-bool Wait(int next, double budget, double at_least);
+// `why` is for the log.
+bool Wait(int next, double budget, double at_least, const std::string& why);
 
 }  // namespace dragonfly
 

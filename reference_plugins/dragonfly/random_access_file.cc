@@ -35,7 +35,7 @@ class LocalReader : public Reader {
 };
 
 // An object. Its content is asked for with the first byte, and it stays the version it was when
-// that came.
+// that came. Nothing is locked meanwhile: a process may fork.
 class ObjectReader : public Reader {
  public:
   ObjectReader(std::shared_ptr<Filesystem> filesystem, const char* path, Name name, Version version)
@@ -71,39 +71,49 @@ class ObjectReader : public Reader {
         const size_t done = source->Read(offset, n, buffer);
         if (Settle(source)) return done;
       } catch (const Changed&) {
-        if (is_second || !Renew(source)) throw;
+        if (is_second || !Renew(std::move(source))) throw;
       }
     }
   }
 
+  // Threads that ask at the same time share what is fetched; one of them says what the file is.
   Source Opened() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (source_ == nullptr) source_ = filesystem_->Open(name_, version_);
-    return source_;
+    for (;;) {
+      Source opened;
+      std::unique_lock<std::mutex> lock(filesystem_->opening);
+      if (source_ != nullptr) return source_;
+      const Version version = version_;
+      lock.unlock();
+      opened = filesystem_->Open(name_, version);
+      lock.lock();
+      if (source_ == nullptr && version_.etag == version.etag) source_ = std::move(opened);
+    }
   }
 
   // From now on the file is what `source` has; false where another thread made it something else.
   bool Settle(const Source& source) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> lock(filesystem_->opening);
     if (source_ != source) return false;
     settled_.store(source.get(), std::memory_order_release);
     return true;
   }
 
   // Nothing was read yet, so the file may as well be the new version. False where something was.
-  bool Renew(const Source& changed) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+  bool Renew(Source changed) {
+    if (settled_.load(std::memory_order_relaxed) != nullptr) return false;
+    const Version now = filesystem_->tree.File(name_);
+    const std::lock_guard<std::mutex> lock(filesystem_->opening);
     if (settled_.load(std::memory_order_relaxed) != nullptr) return false;
     if (source_ != changed) return true;  // another thread did it
     source_.reset();
-    version_ = filesystem_->tree.File(name_);
+    version_ = now;
     return true;
   }
 
   const std::shared_ptr<Filesystem> filesystem_;
   const std::string path_;  // for messages
   const Name name_;
-  std::mutex mutex_;  // guards these two, until `settled_` is set
+  // Until `settled_` is set these two are guarded, for moments, by a lock that forks wait for.
   Version version_;
   Source source_;
   std::atomic<const Readable*> settled_{nullptr};

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "answers.h"
+#include "counters.h"
 #include "digest.h"
 #include "retry.h"
 
@@ -56,7 +57,8 @@ Response S3::Sent(const Call& call, Identity* identity) const {
   const Address address = AddressOf(config_.endpoint, call.name, config_.force_path_style);
   const std::string query = QueryString(call.query);
   const std::string hash = HashOf(call.body);
-  return Persistently(config_.retry_deadline_s, call.idempotent, [&] {
+  return Persistently("the store", config_.retry_deadline_s, call.idempotent, [&] {
+    ++counters().requests_to_store;
     *identity = keychain_.Current();
     // Signed anew each time: a signature is good for some minutes only.
     const Scope scope = {config_.region, "s3", std::time(nullptr)};

@@ -85,6 +85,7 @@ void Sink::Flush() {
   if (block_.empty()) return;
   spool_->Append(block_.data(), block_.size());
   adder_.Add(block_.data(), block_.size());
+  if (counter_ != nullptr) *counter_ += block_.size();
   block_.clear();
   if (spool_->size() - renewed_ >= kProgress) {
     renewed_ = spool_->size();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "checksum.h"
+#include "counters.h"
 #include "http.h"
 #include "spool.h"
 
@@ -48,6 +49,9 @@ class Sink {
   // What every answer has to have, before a byte of it is taken: throws Failure where it has not.
   void Demand(std::function<void(const Response&)> demand) { demand_ = std::move(demand); }
 
+  // What comes is counted there.
+  void CountAs(Counters::Counter* counter) { counter_ = counter; }
+
   // Forgets what came so far, and says whether it did: not where the audience saw some of it.
   bool Clear();
 
@@ -83,6 +87,7 @@ class Sink {
   const Checksum checksum_;
   Audience* const audience_;
   std::function<void(const Response&)> demand_;
+  Counters::Counter* counter_ = nullptr;
   Adder adder_;
   std::string block_;  // what was taken and is not in the spool
   std::string asked_;  // the range of the request under way, without its unit

@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "failure.h"
+#include "log.h"
 
 namespace dragonfly {
 namespace {
@@ -21,9 +23,19 @@ namespace {
                 std::string(what) + ": " + std::strerror(error));
 }
 
-support::Descriptor Unnamed(const std::string& directory) {
+// Whether what failed for want of room may be tried again.
+bool HasRoomNow(int error, const Spool::MakeRoom& make_room) {
+  const bool is_full = error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE;
+  if (!is_full || make_room == nullptr || !make_room()) return false;
+  Tell(Event::kFull, TF_WARNING,
+       std::string("what cache_dir keeps gives way: ") + std::strerror(error));
+  return true;
+}
+
+support::Descriptor Unnamed(const std::string& directory, const Spool::MakeRoom& make_room) {
   const int number = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (number >= 0) return support::Descriptor(number);
+  if (HasRoomNow(errno, make_room)) return Unnamed(directory, make_room);
   // Not every filesystem has files without a name.
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
     Refuse("no temporary file in cache_dir", errno);
@@ -37,7 +49,8 @@ support::Descriptor Unnamed(const std::string& directory) {
 
 }  // namespace
 
-Spool::Spool(const std::string& directory) : descriptor_(Unnamed(directory)) {}
+Spool::Spool(const std::string& directory, MakeRoom make_room)
+    : make_room_(std::move(make_room)), descriptor_(Unnamed(directory, make_room_)) {}
 
 void Spool::Append(const char* data, size_t n) {
   size_t done = 0;
@@ -45,6 +58,7 @@ void Spool::Append(const char* data, size_t n) {
     const ssize_t taken =
         pwrite(descriptor(), data + done, n - done, static_cast<off_t>(size_ + done));
     if (taken < 0 && errno == EINTR) continue;
+    if (taken < 0 && HasRoomNow(errno, make_room_)) continue;
     if (taken < 0) Refuse("cache_dir takes no more", errno);
     done += static_cast<size_t>(taken);
   }

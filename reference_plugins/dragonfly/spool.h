@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "readable.h"
@@ -16,8 +17,12 @@ namespace dragonfly {
 // One thread may append while others read.
 class Spool : public Readable {
  public:
-  // In `directory`. Throws Failure.
-  explicit Spool(const std::string& directory);
+  // Says whether something else gave way.
+  using MakeRoom = std::function<bool()>;
+
+  // In `directory`. Where there is no room `make_room` is asked for some, again and again. Throws
+  // Failure.
+  explicit Spool(const std::string& directory, MakeRoom make_room = nullptr);
 
   // Appends. Throws Failure, RESOURCE_EXHAUSTED where there is no room, and keeps the size that
   // was.
@@ -32,6 +37,7 @@ class Spool : public Readable {
   int descriptor() const { return descriptor_.get(); }
 
  private:
+  const MakeRoom make_room_;
   support::Descriptor descriptor_;
   std::atomic<uint64_t> size_{0};
 };

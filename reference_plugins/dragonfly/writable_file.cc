@@ -2,6 +2,8 @@
 // flush, sync, close or cleanup: TensorFlow drops some of its files without closing them, such as
 // those that lock the cache of a data set.
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,14 +53,14 @@ class ObjectWriter : public Writer {
       : filesystem_(std::move(filesystem)),
         path_(path),
         name_(std::move(name)),
-        spool_(std::make_unique<Spool>(filesystem_->config.cache_dir)) {}
+        spool_(filesystem_->NewSpool()) {}
 
   ObjectWriter(const ObjectWriter&) = delete;
   ObjectWriter& operator=(const ObjectWriter&) = delete;
 
   // Nobody said that it is finished: so it replaces nothing but what it put itself.
   ~ObjectWriter() override {
-    if (spool_ == nullptr || !handed_out_ || failed_) return;
+    if (spool_ == nullptr || !handed_out_ || failed_ || getpid() != owner_) return;
     if (!appends_) condition_ = {put_.empty(), put_};
     TF_Status* nobody_asks = TF_NewStatus();
     Flush(nobody_asks);
@@ -119,6 +121,10 @@ class ObjectWriter : public Writer {
  private:
   Spool& Open() {
     if (spool_ == nullptr) throw Failure(TF_FAILED_PRECONDITION, "the file is closed");
+    // A child of fork has the same temporary file, and would write between its parent's bytes.
+    if (getpid() != owner_) {
+      throw Failure(TF_FAILED_PRECONDITION, "the file belongs to the process that opened it");
+    }
     // What comes behind an append that failed would close the gap that it left.
     if (failed_)
       throw Failure(failed_->code(), std::string("an append failed: ") + failed_->what());
@@ -136,7 +142,8 @@ class ObjectWriter : public Writer {
   const std::shared_ptr<Filesystem> filesystem_;
   const std::string path_;  // for messages
   const Name name_;
-  std::unique_ptr<Spool> spool_;  // NULL once closed
+  const pid_t owner_ = getpid();
+  std::shared_ptr<Spool> spool_;  // NULL once closed
   bool dirty_ = true;             // a new file is put even where nothing is appended
   bool appends_ = false;
   bool handed_out_ = false;

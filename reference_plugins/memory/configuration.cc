@@ -4,70 +4,24 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "filesystem.h"
 #include "ops.h"
 #include "settings.h"
 #include "support/memory.h"
+#include "support/options.h"
 
 namespace memory {
 namespace {
 
-// Blocks that the caller will free. Zeroed, so that what is half made can be freed.
-template <typename T>
-T* Make(size_t count) {
-  void* block = support::Allocate(count * sizeof(T));
-  if (block == nullptr) throw std::bad_alloc();
-  return static_cast<T*>(std::memset(block, 0, count * sizeof(T)));
-}
-
-char* MakeString(const char* text) {
-  char* copy = support::CopyString(text);
-  if (copy == nullptr) throw std::bad_alloc();
-  return copy;
-}
-
-void Free(TF_Filesystem_Option* options, size_t count) {
-  for (size_t k = 0; k < count; ++k) {
-    if (options[k].value != nullptr && options[k].value->values != nullptr &&
-        options[k].value->type_tag == TF_Filesystem_Option_Type_Buffer) {
-      support::Free(options[k].value->values->buffer_val.buf);
-    }
-    if (options[k].value != nullptr) support::Free(options[k].value->values);
-    support::Free(options[k].value);
-    support::Free(options[k].description);
-    support::Free(options[k].name);
-  }
-  support::Free(options);
-}
-
-void Fill(const Option& option, const Settings& settings, TF_Filesystem_Option* filled) {
-  filled->name = MakeString(option.name);
-  filled->description = MakeString(option.description);
-  filled->value = Make<TF_Filesystem_Option_Value>(1);
-  filled->value->type_tag = option.type;
-  filled->value->num_values = 1;
-  filled->value->values = Make<TF_Filesystem_Option_Value_Union>(1);
-  TF_Filesystem_Option_Value_Union value = option.get(settings);
-  if (option.type == TF_Filesystem_Option_Type_Buffer) {
-    const auto length = static_cast<size_t>(value.buffer_val.buf_length);
-    char* copy = Make<char>(length + 1);  // a block also where there are no bytes
-    if (length > 0) std::memcpy(copy, value.buffer_val.buf, length);
-    value.buffer_val.buf = copy;
-  }
-  *filled->value->values = value;
-}
-
 // Copies of some options for the caller. Throws std::bad_alloc, and leaves nothing behind then.
 TF_Filesystem_Option* Copies(const Option* options, size_t count, const Settings& settings) {
-  auto* copies = Make<TF_Filesystem_Option>(count);
-  try {
-    for (size_t k = 0; k < count; ++k) Fill(options[k], settings, &copies[k]);
-  } catch (...) {
-    Free(copies, count);
-    throw;
+  std::vector<support::Option> all;
+  for (const Option* one = options; one != options + count; ++one) {
+    all.push_back({one->name, one->description, one->type, one->get(settings)});
   }
-  return copies;
+  return support::CopyOptions(all);
 }
 
 // Sets options, all or none.
@@ -141,7 +95,8 @@ void GetKeys(const TF_Filesystem*, char** keys, int* num_keys, TF_Status* status
   support::Guarded(status, kScheme, [&] {
     std::string all;
     for (const Option& option : kOptions) all.append(option.name).push_back('\0');
-    char* block = Make<char>(all.size());
+    auto* block = static_cast<char*>(support::Allocate(all.size()));
+    if (block == nullptr) throw std::bad_alloc();
     std::memcpy(block, all.data(), all.size());
     *keys = block;
     *num_keys = static_cast<int>(kOptions.size());

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,12 +14,16 @@
 
 namespace {
 
-// `name` of the global scope, or of the library that TensorFlow's Python has loaded. Without it
-// there is nobody whom a plugin could answer.
-void* Find(const char* name) {
+// `name` of the global scope, or of the library that TensorFlow's Python has loaded, or NULL.
+void* Look(const char* name) {
   if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
   void* library = dlopen("libtensorflow_framework.so.2", RTLD_LAZY | RTLD_NOLOAD);
-  if (void* found = library == nullptr ? nullptr : dlsym(library, name)) return found;
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
+// The same of what has to be there: without it there is nobody whom a plugin could answer.
+void* Find(const char* name) {
+  if (void* found = Look(name)) return found;
   std::fprintf(stderr, "%s: no TensorFlow in this process has it\n", name);
   std::abort();
 }
@@ -58,4 +63,19 @@ TF_Code TF_GetCode(const TF_Status* status) {
 const char* TF_Message(const TF_Status* status) {
   static const auto found = Found("TF_Message", TF_Message);
   return found(status);
+}
+
+// TensorFlow has none from 2.21 on. Its users find such lines on standard error then, as far as
+// TF_CPP_MIN_LOG_LEVEL lets them through.
+void TF_Log(TF_LogLevel level, const char* format, ...) {
+  static const auto found = reinterpret_cast<decltype(&TF_Log)>(Look("TF_Log"));
+  static const char* const least = std::getenv("TF_CPP_MIN_LOG_LEVEL");
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  if (found != nullptr) return found(level, "%s", text);
+  if (least != nullptr && level < std::atoi(least)) return;
+  std::fprintf(stderr, "%c %s\n", "IWEF"[level], text);
 }

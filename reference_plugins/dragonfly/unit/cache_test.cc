@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +56,61 @@ TEST(CacheDoesNotKeepWhatIsTooLarge) {
   const Content held = counted.Get("a", 101);
   EXPECT_EQUAL(held->size(), uint64_t{101});
   counted.Get("a", 101);
+  EXPECT_EQUAL(counted.fetched, 2);
+}
+
+// Closing a large file takes its time, and others ask meanwhile.
+TEST(CacheClosesNothingUnderItsLock) {
+  Cache cache(100);
+  std::atomic<int> closed{0};
+  const auto close = [&](const Spool* spool) {
+    const auto told = std::make_shared<std::promise<void>>();
+    std::thread([&cache, told] {
+      cache.Find("other");
+      told->set_value();
+    }).detach();
+    const auto answered = told->get_future().wait_for(std::chrono::seconds(60));
+    closed += answered == std::future_status::ready ? 1 : 100;
+    delete spool;
+  };
+  const auto get = [&](const char* key) {
+    cache.Get(key, [&] {
+      auto* const spool = new Spool("/tmp");
+      spool->Append(std::string(60, 'x').data(), 60);
+      return Content(spool, close);
+    });
+  };
+  get("a");
+  get("b");
+  EXPECT_EQUAL(closed.load(), 1);
+  cache.Clear();
+  EXPECT_EQUAL(closed.load(), 2);
+}
+
+TEST(CacheMakesRoomForWhatComes) {
+  Cache cache(100);
+  Counted counted{&cache};
+  counted.Get("a", 40);
+  {
+    const auto room = cache.Reserve(70);
+    counted.Get("a", 40);
+    counted.Get("b", 30);
+    counted.Get("b", 30);
+    EXPECT_EQUAL(counted.fetched, 3);
+  }
+  counted.Get("c", 70);
+  counted.Get("b", 30);
+  EXPECT_EQUAL(counted.fetched, 4);
+}
+
+TEST(CacheGivesUpWhatNobodyReads) {
+  Cache cache(100);
+  Counted counted{&cache};
+  const Content read = counted.Get("a", 10);
+  counted.Get("b", 10);
+  EXPECT_EQUAL(cache.Evict(), true);
+  EXPECT_EQUAL(cache.Evict(), false);
+  counted.Get("a", 10);
   EXPECT_EQUAL(counted.fetched, 2);
 }
 

@@ -7,8 +7,25 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace unit {
+
+// Whether all other threads of this process wait for something.
+inline bool OthersWait() {
+  const std::string own = std::to_string(gettid());
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    // What follows the name, which is in brackets.
+    const size_t state = line.rfind(") ") + 2;
+    if (entry.path().filename() != own && state < line.size() && line[state] != 'S') return false;
+  }
+  return true;
+}
 
 // Ends a child, and says whether what it expects held. It ends by a signal: at an exit, a checker
 // of leaks would count what is held by threads of the parent, which the child does not have.

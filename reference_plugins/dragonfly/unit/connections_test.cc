@@ -29,11 +29,10 @@
 namespace dragonfly {
 namespace {
 
-constexpr int kPatience = 60;  // seconds: no test waits as long
 constexpr char kOrigin[] = "http://store";
 
 TEST(ConnectionsAreUsedAgainWhereTheyWentBefore) {
-  Connections connections(2, kPatience);
+  Connections connections(2);
   void* one = nullptr;
   void* other = nullptr;
   {
@@ -48,7 +47,7 @@ TEST(ConnectionsAreUsedAgainWhereTheyWentBefore) {
 
 TEST(ConnectionsHaveALimit) {
   constexpr size_t kMost = 3;
-  Connections connections(kMost, kPatience);
+  Connections connections(kMost);
   std::atomic<size_t> busy{0};
   std::atomic<size_t> most{0};
   std::vector<std::thread> threads;
@@ -68,17 +67,28 @@ TEST(ConnectionsHaveALimit) {
   EXPECT_EQUAL(most.load() <= kMost, true);
 }
 
-TEST(WhoWaitsForAConnectionGivesUpInTime) {
-  Connections connections(1, 1);
-  const auto busy = connections.Borrow(kOrigin);
-  EXPECT_FAILS(connections.Borrow(kOrigin), TF_UNAVAILABLE, "max_connections");
+// However long another one has it.
+TEST(WhoWaitsForAConnectionGetsIt) {
+  Connections connections(1);
+  std::thread other;
+  std::atomic<bool> has_it{false};
+  {
+    const auto busy = connections.Borrow(kOrigin);
+    other = std::thread([&] {
+      const auto lease = connections.Borrow(kOrigin);
+      has_it = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  }
+  other.join();
+  EXPECT_EQUAL(has_it.load(), true);
 }
 
 TEST(WhoWaitsForAConnectionGivesUpWithTheOp) {
-  Connections connections(1, kPatience);
+  Connections connections(1);
   const auto busy = connections.Borrow(kOrigin);
   const Op patient;
-  Wait(1, 0.01, 1);  // something failed, and there are 10 ms left
+  Wait(1, 0.01, 1, "");  // something failed, and there are 10 ms left
   EXPECT_FAILS(connections.Borrow(kOrigin), TF_UNAVAILABLE, "max_connections");
 }
 
@@ -95,20 +105,6 @@ int Sockets() {
     }
   }
   return count;
-}
-
-// Whether all other threads of this process wait for something.
-bool OthersWait() {
-  const std::string own = std::to_string(gettid());
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream file(entry.path() / "stat");
-    std::string line;
-    std::getline(file, line);
-    // What follows the name, which is in brackets.
-    const size_t state = line.rfind(") ") + 2;
-    if (entry.path().filename() != own && state < line.size() && line[state] != 'S') return false;
-  }
-  return true;
 }
 
 // Takes one request, and answers when it is told. While it waits, its client asks for no memory: a
@@ -141,7 +137,7 @@ class SlowServer {
     if (recv(accepted_, request.data(), request.size(), 0) <= 0) {
       throw std::runtime_error("there is no request");
     }
-    while (!OthersWait()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!unit::OthersWait()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   void Answer() {

@@ -76,13 +76,16 @@ TEST(OnlySomeHostsAreToldTheToken) {
   for (const char* url :
        {"https://anywhere/x", "http://127.0.0.1:80/x", "http://localhost", "http://[::1]:80/x",
         "http://169.254.170.2/x", "http://169.254.170.23/v1", "http://[fd00:ec2::23]/v1"}) {
-    EXPECT_EQUAL(MayHaveToken(url) ? url : "no", std::string(url));
+    EXPECT_EQUAL(MayHaveToken(url, true) ? url : "no", std::string(url));
   }
   for (const char* url :
        {"http://example.org/x", "http://127.0.0.1.example.org/", "http://127.0.0.1@example.org/",
         "http://169.254.170.200/", "ftp://127.0.0.1/", ""}) {
-    EXPECT_EQUAL(MayHaveToken(url) ? url : "no", std::string("no"));
+    EXPECT_EQUAL(MayHaveToken(url, true) ? url : "no", std::string("no"));
   }
+  EXPECT_EQUAL(MayHaveToken("http://127.0.0.1/x", false), true);
+  EXPECT_EQUAL(MayHaveToken("http://169.254.170.2/x", false), false);
+  EXPECT_EQUAL(MayHaveToken("http://[fd00:ec2::23]/x", false), false);
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ class Source {
 
   std::shared_ptr<Growing> Begin(const Checksum& checksum = {}) {
     return std::make_shared<Growing>(
-        "/tmp", kSize, checksum, [this](Sink* sink) { Fill(sink); }, [](Content) {});
+        std::make_shared<Spool>("/tmp"), kSize, checksum, [this](Sink* sink) { Fill(sink); },
+        [](Content) {});
   }
 
   std::atomic<int> breaks{0};  // how often it breaks in the middle
@@ -108,7 +109,7 @@ TEST(GrowingEndsWithItsProcess) {
   if (child == 0) {
     exits = true;
     static const auto* const open = new Growing(
-        "/tmp", kSize, Checksum(),
+        std::make_shared<Spool>("/tmp"), kSize, Checksum(),
         [&](Sink*) {
           while (!Recalled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
           if (write(ends[1], "r", 1) != 1) std::abort();

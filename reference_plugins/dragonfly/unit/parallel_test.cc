@@ -44,11 +44,11 @@ TEST(ForEachEndsWhenAllHaveEnded) {
 
 TEST(AllThreadsOfAnOpHaveOneBudget) {
   const Op patient;
-  Wait(1, 0.01, 1);
+  Wait(1, 0.01, 1, "");
   const auto deadline = Deadline();
   EXPECT_EQUAL(Meanwhile([] { return Deadline(); }).get() == deadline, true);
   EXPECT_EQUAL(std::async(std::launch::async, [] { return Deadline(); }).get() == deadline, false);
-  EXPECT_EQUAL(Meanwhile([] { return Wait(1, 0.01, 1); }).get(), false);
+  EXPECT_EQUAL(Meanwhile([] { return Wait(1, 0.01, 1, ""); }).get(), false);
 }
 
 }  // namespace

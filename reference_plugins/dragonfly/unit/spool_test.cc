@@ -1,8 +1,10 @@
 #include "spool.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <utility>
 
 #include "digest.h"
 #include "test.h"
@@ -39,6 +41,18 @@ TEST(SpoolThatIsFullKeepsWhatItHad) {
   spool.Append("4", 1);
   char buffer[20];
   EXPECT_EQUAL(std::string(buffer, spool.Read(0, 20, buffer)), "01234");
+}
+
+TEST(SpoolAsksForRoomAsOftenAsItHelps) {
+  int last = dup(STDERR_FILENO);
+  rlimit before;
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit full = {static_cast<rlim_t>(last) + 1, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &full);
+  const auto make_room = [&] { return last >= 0 && close(std::exchange(last, -1)) == 0; };
+  const Spool spool("/tmp", make_room);
+  EXPECT_FAILS(Spool("/tmp", make_room), TF_RESOURCE_EXHAUSTED, "no temporary file");
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(DigestsOfFilesAreThoseOfTheirBytes) {
