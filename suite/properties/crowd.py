@@ -26,6 +26,8 @@ from .small import Small
 
 #: A program takes at most this part of the time that a call may take, and has at most so many histories.
 SHARE, MOST = 0.1, 64
+#: A host performs so many, in about that time. In the end their directories are deleted, which is one call.
+IN_A_HOST = 256
 
 #: Called with each step that came back, and what it answered.
 Met = Callable[[Small, int, Outcome[object]], None]
@@ -60,7 +62,8 @@ class Crowd:
         self._met = met
         self._trial: Case | None = None
         self._hosts = 0
-        self._directories = 0
+        #: How many histories the present host was given, and the seconds they took.
+        self._given, self._spent = 0, 0.0
         #: Seconds that one history took of late.
         self._pace = case.bench.target.timeout
         self.suspects: list[Suspect] = []
@@ -77,7 +80,10 @@ class Crowd:
         except (BlockedError, HostLostError) as lost:
             self.ended = str(lost)
             return 0
-        self._pace = (time.monotonic() - began) / len(some)
+        took = time.monotonic() - began
+        self._pace, self._spent = took / len(some), self._spent + took
+        if self._given >= IN_A_HOST or self._spent > budget:
+            self.close()
         return len(some)
 
     def close(self) -> None:
@@ -85,6 +91,7 @@ class Crowd:
         if self._trial is not None:
             self._trial.surroundings.clear()
             self._trial = None
+            self._given, self._spent = 0, 0.0
 
     def _all(self, some: Sequence[Small]) -> None:
         """Perform them in one program, or each in one of its own where a host does not survive them together."""
@@ -113,10 +120,8 @@ class Crowd:
         assert isinstance(fs, HostFilesystem)
         raw = RawFilesystem(fs.raw.call, fs.raw.filesystem, [])
         recording = _Recording(fs, raw)
-        bases = []
-        for _ in some:
-            self._directories += 1
-            bases.append(trial.uri(f"h{self._directories}"))
+        bases = [trial.uri(f"h{self._given + number}") for number in range(len(some))]
+        self._given += len(some)
         _translate(fs, raw, [uri for base, small in zip(bases, some, strict=True) for uri in _uris(base, small)])
         places = [recording.add(base, small) for base, small in zip(bases, some, strict=True)]
         went = programs.repeat(raw, recording.program, 1)
