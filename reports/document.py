@@ -14,7 +14,7 @@ from .model.records import CaseRecord
 from .model.report import PACKED_NAME, REPORT_NAME, SCHEMA, Report
 from .packed import contents, packed
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
-from .upgrade import completed, recounted, upgraded
+from .upgrade import COMPLETED, completed, recounted, upgraded
 
 #: What is before and behind the cases in the text of a report; within a case a line does not end.
 _CASES, _END = '\n"cases": [\n', "\n],\n"
@@ -111,11 +111,11 @@ def validate(document: object, path: Path | None = None) -> Report:
         raise WrongSchemaError(path, f"{printable(place)} is not as the schema says: {printable(what)}") from None
     except ValueError as error:
         raise WrongSchemaError(path, f"a name in it is not as the schema says: {printable(str(error))}") from None
-    return _held(report, digest, path, earlier=named != SCHEMA)
+    return _held(report, digest, path, earlier=named not in COMPLETED)
 
 
 def _by_case(source: str) -> tuple[Report, str, bool] | None:
-    """The report of a text as `write` makes it, the digest of its cases, and whether its schema is an earlier one.
+    """The report of a text as `write` makes it, the digest of its cases, and whether its schema is of before 3.0.
 
     One case at a time is made plain. None for any other text, and for one with something wrong in it: whoever reads it
     whole can say what.
@@ -128,7 +128,7 @@ def _by_case(source: str) -> tuple[Report, str, bool] | None:
     digest = Digest()
     try:
         document = parse(f"{source[:begin]}{source[end:]}")
-        earlier = document["schema"] != SCHEMA
+        earlier = document["schema"] not in COMPLETED
         document = upgraded(document)
         if document.pop("cases") != []:
             return None

@@ -24,6 +24,9 @@ VERSION_2_0 = "tffs-conformance/report/2.0"
 VERSION_2_1 = "tffs-conformance/report/2.1"
 VERSION_2_2 = "tffs-conformance/report/2.2"
 VERSION_2_3 = "tffs-conformance/report/2.3"
+VERSION_3_0 = "tffs-conformance/report/3.0"
+#: The schemas of which the cases are whole as they stand.
+COMPLETED = (VERSION_3_0, SCHEMA)
 
 #: How a case ended that had no check of its own, by its verdict.
 _ENDED = {"absent": Ending.LACKING, "not run": Ending.UNABLE, "error": Ending.BROKEN}
@@ -61,13 +64,18 @@ def _from_2_2(document: dict[str, Any]) -> dict[str, Any]:
 def _from_2_3(document: dict[str, Any]) -> dict[str, Any]:
     """3.0 completed the checks of cases. Counts that are not known yet are zero: `recounted` counts again."""
     if not all(isinstance(document.get(key), kind) for key, kind in (("cases", list), ("classes", dict))):
-        return document | {"schema": SCHEMA}
-    more: dict[str, Any] = {"schema": SCHEMA, "cases": [completed(case) for case in document["cases"]]}
+        return document | {"schema": VERSION_3_0}
+    more: dict[str, Any] = {"schema": VERSION_3_0, "cases": [completed(case) for case in document["cases"]]}
     for key in ("classes", "clauses"):
         accounts = document.get(key)
         if isinstance(accounts, dict) and all(isinstance(account, dict) for account in accounts.values()):
             more[key] = {name: account | _none(account) for name, account in accounts.items()}
     return document | more | _none(document)
+
+
+def _from_3_0(document: dict[str, Any]) -> dict[str, Any]:
+    """3.1 added `histories`, of the run and of cases, left out where nobody tried any, and the tier `deep`."""
+    return document | {"schema": SCHEMA}
 
 
 def _none(holder: dict[str, Any]) -> dict[str, Any]:
@@ -142,6 +150,7 @@ STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     VERSION_2_1: _from_2_1,
     VERSION_2_2: _from_2_2,
     VERSION_2_3: _from_2_3,
+    VERSION_3_0: _from_3_0,
 }
 
 

@@ -160,7 +160,7 @@ def changed(change: str, value: Any) -> dict[str, Any]:
     ("change", "value", "error"),
     [
         ("schema", "tffs-conformance/report/4.0", WrongSchemaError),
-        ("schema", "tffs-conformance/report/3.1", WrongSchemaError),
+        ("schema", "tffs-conformance/report/3.2", WrongSchemaError),
         ("schema", "tffs-conformance/report/2.4", WrongSchemaError),
         ("cases.0.ended", "well", WrongSchemaError),
         ("counts.does not apply", None, WrongSchemaError),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands import output_of
+from tests.test_reports_schema import full
 from tffs_conformance.reports.document import load, render, validate, write
 from tffs_conformance.reports.errors import AlteredReportError, WrongSchemaError
 from tffs_conformance.reports.model.header import digest
@@ -158,3 +159,9 @@ def test_a_newer_report_is_told_apart(name: str) -> None:
         WrongSchemaError, match=f"the report follows {name}, this version reads {SCHEMA} and earlier ones"
     ):
         validate(old() | {"schema": name})
+
+
+def test_a_report_of_3_0_is_read_as_it_stands() -> None:
+    now = json.loads(full())
+    then = now | {"schema": "tffs-conformance/report/3.0"}
+    assert validate(then) == validate(now)

@@ -4,7 +4,9 @@ Names are URIs. Each op translates them once, asks the guard, and calls the plug
 plugin left the entry NULL.
 """
 
+import copy
 from collections.abc import Callable, Sequence
+from typing import Self
 
 from ..ops import paths
 from ..ops.defaults import Defaults, answer, by_default
@@ -41,6 +43,12 @@ class HostFilesystem(HostedOps, Defaults):
         super().__init__(raw, present - unimplemented, guard)
         self._unimplemented = unimplemented & present
         self._ok_for_files = is_directory_ok_for_files
+
+    def over(self, raw: RawFilesystem) -> Self:
+        """The same, with ops that `raw` performs."""
+        other = copy.copy(self)
+        other.raw = raw
+        return other
 
     def available(self, op: str) -> bool:
         """Whether `op` can be performed, by the plugin or by core's default."""

@@ -72,6 +72,7 @@ std::vector<Fault> LifetimeFaults();
 std::vector<Fault> ThreadFaults();
 std::vector<Fault> OptionFaults();
 std::vector<Fault> HistoryFaults();
+std::vector<Fault> AftermathFaults();
 std::vector<Fault> SetupFaults();
 std::vector<Fault> StressFaults();
 std::vector<Fault> ScenarioFaults();

@@ -21,12 +21,19 @@ using Filesystem = const TF_Filesystem*;
 
 const TF_FilesystemOps& Right() { return Real().filesystem; }
 
-// The directories that were deleted so far.
-class Deleted {
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+// Paths to which something happened that later ops remember.
+class Paths {
  public:
   void Add(const std::string& path) {
     const std::lock_guard<std::mutex> lock(mutex_);
     paths_.insert(path);
+  }
+
+  void Remove(const std::string& path) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    paths_.erase(path);
   }
 
   bool Has(const std::string& path) {
@@ -39,7 +46,9 @@ class Deleted {
   std::set<std::string> paths_;
 };
 
-Deleted deleted;
+// The paths that were deleted so far, and those that an op has to remember beside.
+Paths deleted;
+Paths marked;
 
 void Remembers(Filesystem filesystem, const char* path, TF_Status* status) {
   Right().delete_dir(filesystem, path, status);
@@ -65,6 +74,94 @@ void CopiesByLink(Filesystem filesystem, const char* source, const char* target,
   if (TF_GetCode(status) != TF_OK) return;
   unlink(target);
   if (link(source, target) != 0) TF_SetStatus(status, TF_INTERNAL, target);
+}
+
+void NewWriterForgets(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                      TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (Worked(status)) marked.Remove(path);
+}
+
+void DeletesAndRemembers(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().delete_file(filesystem, path, status);
+  if (Worked(status)) deleted.Add(path);
+}
+
+// What takes the place of a deleted file by rename_file is not seen.
+
+void RenamesOntoTheDeleted(Filesystem filesystem, const char* source, const char* target,
+                           TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (Worked(status) && deleted.Has(target)) marked.Add(target);
+}
+
+void StatOfTheDeleted(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                      TF_Status* status) {
+  if (marked.Has(path)) return TF_SetStatus(status, TF_NOT_FOUND, path);
+  Right().stat(filesystem, path, facts, status);
+}
+
+// A name from which a file was renamed stays that of a file.
+
+void RenamesAndRemembers(Filesystem filesystem, const char* source, const char* target,
+                         TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (Worked(status)) marked.Add(source);
+}
+
+bool IsDirectoryUnlessRenamed(Filesystem filesystem, const char* path, TF_Status* status) {
+  const bool is_directory = Right().is_directory(filesystem, path, status);
+  if (!is_directory || !marked.Has(path)) return is_directory;
+  TF_SetStatus(status, TF_FAILED_PRECONDITION, path);
+  return false;
+}
+
+// A refused op leaves something in the memory of the plugin.
+
+void CreateDirIsRemembered(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().create_dir(filesystem, path, status);
+  if (TF_GetCode(status) == TF_ALREADY_EXISTS) marked.Add(path);
+}
+
+bool IsDirectoryIfRemembered(Filesystem filesystem, const char* path, TF_Status* status) {
+  const bool is_directory = Right().is_directory(filesystem, path, status);
+  if (TF_GetCode(status) != TF_FAILED_PRECONDITION || !marked.Has(path)) return is_directory;
+  TF_SetStatus(status, TF_OK, "");
+  return true;
+}
+
+void RenameForgetsTheRefused(Filesystem filesystem, const char* source, const char* target,
+                             TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (!Worked(status)) marked.Add(source);
+}
+
+void DeletesWhatIsRemembered(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (marked.Has(path)) return TF_SetStatus(status, TF_NOT_FOUND, path);
+  Right().delete_file(filesystem, path, status);
+}
+
+// Directories that nobody made for themselves go with what is in them.
+
+void MarksWhatIsMade(Filesystem filesystem, const char* path, TF_Status* status) {
+  std::vector<std::string> missing;
+  const std::string whole = path;
+  for (size_t end = whole.rfind('/'); end != std::string::npos && end > 0;
+       end = whole.rfind('/', end - 1)) {
+    const std::string above = whole.substr(0, end);
+    if (access(above.c_str(), F_OK) == 0) break;
+    missing.push_back(above);
+  }
+  Right().recursively_create_dir(filesystem, path, status);
+  if (Worked(status))
+    for (const std::string& made : missing) marked.Add(made);
+}
+
+void DeletesWithTheMarked(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().delete_dir(filesystem, path, status);
+  const std::string whole = path;
+  const std::string above = whole.substr(0, whole.rfind('/'));
+  if (Worked(status) && marked.Has(above)) rmdir(above.c_str());
 }
 
 // What a plugin needs is made by the ops that are called first in most processes. One op goes
@@ -123,6 +220,44 @@ std::vector<Fault> HistoryFaults() {
        "a copy and its original are one file: who writes to one changes both",
        "a copy is a file of its own",
        [](support::Tables& t) { t.filesystem.copy_file = CopiesByLink; }},
+      {"history.stays-deleted", "stat does not see what was renamed onto a name that was deleted",
+       "a file is there after rename_file",
+       [](support::Tables& t) {
+         t.filesystem.delete_file = DeletesAndRemembers;
+         t.filesystem.rename_file = RenamesOntoTheDeleted;
+         t.filesystem.new_writable_file = NewWriterForgets;
+         t.filesystem.stat = StatOfTheDeleted;
+       }},
+      {"history.stays-a-file",
+       "is_directory denies a directory whose name a file had that was renamed",
+       "is_directory sees what is there now",
+       [](support::Tables& t) {
+         t.filesystem.rename_file = RenamesAndRemembers;
+         t.filesystem.is_directory = IsDirectoryUnlessRenamed;
+       }},
+      {"history.refused-create-counts",
+       "is_directory calls a file a directory after create_dir was refused there",
+       "what is refused changes nothing",
+       [](support::Tables& t) {
+         t.filesystem.create_dir = CreateDirIsRemembered;
+         t.filesystem.is_directory = IsDirectoryIfRemembered;
+       }},
+      {"history.refused-rename-counts",
+       "delete_file does not find a file after rename_file was refused for it",
+       "what is refused changes nothing",
+       [](support::Tables& t) {
+         t.filesystem.rename_file = RenameForgetsTheRefused;
+         t.filesystem.new_writable_file = NewWriterForgets;
+         t.filesystem.delete_file = DeletesWhatIsRemembered;
+       }},
+      {"history.parents-go-too",
+       "delete_dir deletes the parent too, if recursively_create_dir made it on the way and it is "
+       "empty",
+       "one directory is deleted",
+       [](support::Tables& t) {
+         t.filesystem.recursively_create_dir = MarksWhatIsMade;
+         t.filesystem.delete_dir = DeletesWithTheMarked;
+       }},
   };
 }
 

@@ -15,6 +15,7 @@ from ..model.claims import ClaimState
 from ..model.consequences import told
 from ..model.counts import few, number
 from ..model.findings import Finding, Made
+from ..model.histories import Histories
 from ..model.records import CaseRecord
 from ..model.report import REPORT_NAME, Report
 from ..model.services import Figures
@@ -64,6 +65,7 @@ def summary(report: Report, *, width: int, directory: Path | None, verbosity: in
     yield from _readings(report, columns, verbosity)
     yield from _not_run(report, columns, verbosity)
     yield from _services(report.services, columns)
+    yield from _histories(report.histories, columns, verbosity)
     if report.costs is not None:
         yield from cost_lines(report.costs, columns, verbosity)
     if directory is not None:
@@ -75,6 +77,19 @@ def _path(directory: Path) -> str:
     """The path of the report, as short as it can be typed here."""
     path = directory / REPORT_NAME
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _histories(histories: Histories | None, columns: int, verbosity: int) -> Iterator[Line]:
+    """How many small histories were tried, and what they met."""
+    if histories is None:
+        return
+    met = sum(map(len, histories.met.values()))
+    never = sum(map(len, histories.never.values()))
+    left = f", {histories.left_out:,} left out" if histories.left_out else ""
+    text = f"{histories.tried:,} tried{left}; {met} pairs of op and situation met, {never} of the tables never"
+    yield from wrapped("small histories: ", text + ("" if verbosity or not never else " (-v says which)"), columns)
+    for op, situations in histories.never.items() if verbosity else ():
+        yield from wrapped(f"  {op} never with ", ", ".join(situations), columns)
 
 
 def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:

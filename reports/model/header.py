@@ -16,7 +16,7 @@ UNKNOWN = "unknown"
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 #: How much of the suite runs.
-Tier = Literal["smoke", "must", "full", "large"]
+Tier = Literal["smoke", "must", "full", "large", "deep"]
 
 #: What makes a clause the demand that it is. The others advise a reader and demand nothing.
 DEMANDS = ("level", "class", "op", "rule", "source", "disputed", "readings")

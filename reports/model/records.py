@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from .histories import Histories
 from .verdicts import Verdict
 
 
@@ -96,6 +97,7 @@ class CaseRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     duration: Annotated[float, Meta(ge=0, description="Seconds, rounded to microseconds.")]
     output: Annotated[str, Meta(description="What the plugin wrote or logged.")]
     tier: Annotated[str | None, Meta(description="The smallest tier that has the case.")] = None
+    histories: Annotated[Histories | None, Meta(description="The small histories that a case tried.")] = None
     cut: Annotated[str | None, Meta(description="The file in the folder of the traces that has the calls whole.")] = (
         None
     )

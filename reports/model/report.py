@@ -9,14 +9,15 @@ from .claims import ClaimAccount
 from .costs import Costs
 from .counts import Counts
 from .header import ClauseFacts, Sha256, SuiteFacts, TargetFacts
+from .histories import Histories
 from .records import CaseRecord
 from .services import Figures
 from .verdicts import ClauseVerdict, TargetVerdict
 from .waivers import WaiverAccount
 
 #: The version of the document: docs/versioning.md says when which number moves.
-Schema = Literal["tffs-conformance/report/3.0"]
-SCHEMA: Schema = "tffs-conformance/report/3.0"
+Schema = Literal["tffs-conformance/report/3.1"]
+SCHEMA: Schema = "tffs-conformance/report/3.1"
 
 #: The file name of a report in the directory of a run.
 REPORT_NAME = "report.json"
@@ -91,5 +92,8 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
         Meta(description="What was measured of the services behind the target; null where nothing was."),
     ]
     costs: Costs | None = None
+    histories: Annotated[
+        Histories | None, Meta(description="What all small histories met; left out where no case tried any.")
+    ] = None
     cases: Annotated[tuple[CaseRecord, ...], Meta(description="In the order of their ids.")]
     end: End

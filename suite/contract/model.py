@@ -236,6 +236,9 @@ class Model:
                 yield Value("get_file_size.is-stat-length", "size", len(content or b""))
             case "is_directory" if content is None:
                 yield Value("is_directory.true-for-a-directory", "returned", 1)
+            case "is_directory":
+                # Whichever code a file gets, it is never called a directory.
+                yield Value("is_directory.of-a-file", "returned", 0)
             case "get_children":
                 yield Value("get_children.names-every-entry-once", "names", self.children(path))
             case "delete_recursively":

@@ -7,6 +7,7 @@ from typing import NoReturn
 from ...harness.hosting.loader import BlockedError
 from ...harness.ops.filesystem import Filesystem
 from ...harness.over_tables.raw import RawFilesystem
+from ...reports.model.histories import Histories
 from ...reports.model.records import CaseRecord
 from .checks import Checks
 from .setup import Setup, Tree
@@ -53,6 +54,8 @@ class Case:
         self.setup = Setup(self.surroundings, self.check)
         #: The record that this case takes over from one of its trials, with a note.
         self.adopted: tuple[CaseRecord, str | None] | None = None
+        #: The small histories that it tried.
+        self.histories: Histories | None = None
         self.target_name = bench.target.name
         self.started = time.perf_counter()
 

@@ -56,7 +56,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
     """The record of a case; `error` is what ended it early, or None."""
     if case.adopted is not None and error is None:
         record, note = case.adopted
-        return replace(record, id=case.id, reason=note or record.reason, duration=_took(case))
+        return replace(record, id=case.id, reason=note or record.reason, duration=_took(case), histories=case.histories)
     if isinstance(error, DiedError | BlockedError) and error.death is not None:
         case.surroundings.died_with(error.death.output)
     evidence = seen(case, error)

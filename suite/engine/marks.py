@@ -8,7 +8,7 @@ import pytest
 F = TypeVar("F", bound=Callable[..., None])
 
 #: The tiers, from the smallest; each includes those before it.
-TIERS = ("smoke", "must", "full", "large")
+TIERS = ("smoke", "must", "full", "large", "deep")
 #: The cases outside of all tiers.
 UNDEFINED = "undefined"
 #: So many calls of a plugin a case makes, as a rule.
@@ -35,6 +35,12 @@ def full(function: F) -> F:
 def large(function: F) -> F:
     """A case of gigabytes or of thousands of entries, which may take as long as the machine needs."""
     marked: F = pytest.mark.tffs_tier("large")(function)
+    return marked
+
+
+def deep(function: F) -> F:
+    """A block of histories, of which there are tens of thousands in all."""
+    marked: F = pytest.mark.tffs_tier("deep")(function)
     return marked
 
 

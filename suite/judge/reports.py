@@ -17,6 +17,7 @@ from ...reports.model.services import Figures
 from ...reports.model.tally import Tally
 from ...reports.plain import digest_of_all
 from . import waivers
+from .met import histories
 from .targets import judge_class, judge_target
 
 # Found out once: it takes longer than the rest of a clause.
@@ -75,6 +76,7 @@ def build(
         waivers=waivers.accounts(header.waivers, ordered),
         services=services,
         costs=costs,
+        histories=histories(ordered),
         cases=ordered,
         end=End(cases=len(ordered), sha256=digest_of_all(ordered)),
     )

@@ -8,10 +8,11 @@ from collections.abc import Callable, Container, Sequence
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from ..contract.model import WRITES, Model, Step
+from ..contract.model import WRITES, Step
+from .making import Making
 
 #: Called with each complete history: it tries the history on the plugin.
-Attempt = Callable[[Sequence[Step]], None]
+Attempt = Callable[[Sequence[Step]], object]
 
 #: Few names, so that the ops of a history meet the same paths.
 NAMES = ("a", "b", "c.txt")
@@ -32,37 +33,16 @@ class Maker(RuleBasedStateMachine):
     def __init__(self, attempt: Attempt, available: Container[str], unsupported: Container[str]) -> None:
         super().__init__()
         self._attempt = attempt
-        self._available = available
-        self.model = Model(unsupported)
-        self.steps: list[Step] = []
-
-    def step(self, op: str, *paths: str, file: int = -1, data: bytes = b"", offset: int = 0, n: int = 0) -> int | None:
-        """Add a step, if the plugin has the op and the model knows the answer.
-
-        Return its number where that answer is OK.
-        """
-        step = Step(op, paths, file, data, offset, n)
-        expectation = self.model.take(step) if op in self._available else None
-        if expectation is None:
-            return None
-        self.steps.append(step)
-        return len(self.steps) - 1 if all(code == 0 for code in expectation.codes) else None
-
-    def write(self, op: str, path: str, *pieces: bytes) -> None:
-        """Open, write and close a file."""
-        file = self.step(op, path)
-        if file is not None:
-            for piece in pieces:
-                self.step("append", file=file, data=piece)
-            self.step("close", file=file)
-            self.step("writable_file.cleanup", file=file)
+        self._making = Making(available, unsupported)
+        self.model = self._making.model
+        #: Add a step, and write a file.
+        self.step = self._making.step
+        self.write = self._making.write
 
     def teardown(self) -> None:
         """Close the files that are open for writing, and try the history."""
-        for number, opened in list(self.model.opened.items()):
-            if opened.op in WRITES and not opened.closed:
-                self.step("close", file=number)
-        self._attempt(self.steps)
+        self._making.close_all()
+        self._attempt(self._making.steps)
 
 
 class Tree(Maker):

@@ -16,7 +16,7 @@ from ..engine.case import Case, NoStimulusError
 from ..engine.ending import conclude
 from . import reproducers
 from .draws import BY_THE_SEED
-from .machines import Attempt, Maker
+from .machines import Maker
 from .shrink import EnoughTriedError, shrink, valid
 from .tried import Tried
 from .walk import history
@@ -49,18 +49,18 @@ class Search:
         self.best: Tried | None = None
         self.found: Tried | None = None
 
-    def attempt(self, steps: Sequence[Step]) -> None:
+    def attempt(self, steps: Sequence[Step]) -> Tried:
         """Try a history. Raise DivergedError where plugin and model differ on it."""
-        if self.found is None:
-            tried = self._try(tuple(steps))
-            if self.best is None or tried.interest > self.best.interest:
-                self.best = tried
-            if tried.broken is not None:
-                self.found = tried
         if self.found is not None:
             raise DivergedError
+        tried = self._try(tuple(steps))
+        if self.best is None or tried.interest > self.best.interest:
+            self.best = tried
+        if tried.broken is not None:
+            self.found = tried
+            raise DivergedError
+        return tried
 
-    @property
     def tried_in_words(self) -> str:
         """How much was tried, in words. The same version of Hypothesis makes the same histories of a seed."""
         seed = self._bench.target.seed
@@ -116,35 +116,39 @@ class Search:
         return tried
 
 
-def explore(case: Case, generate: Callable[[Attempt], None]) -> None:
-    """Try the histories that failed before, then those that `generate` makes. The case takes the result."""
+def explore(case: Case, generate: Callable[["Search"], None], told: Callable[[], str] | None = None) -> None:
+    """Try the histories that failed before, then those that `generate` makes. The case takes the result.
+
+    `told` says in the end how much was tried, where that is not how often `Search.attempt` was called.
+    """
     search = Search(case)
+    told = told or search.tried_in_words
     with suppress(DivergedError):
         for trace in reproducers.known(case):
             if search.decided(trace.steps):
                 search.attempt(trace.steps)
         if not case.bench.target.replay:
-            generate(search.attempt)
+            generate(search)
     if search.found is not None and search.found.record.verdict is Verdict.ERROR:
         case.adopt(search.found.record)
         return
     if search.found is not None:
         tried = search.smallest(search.found)
-        case.adopt(tried.record, reproducers.write(case, tried, search.tried_in_words))
+        case.adopt(tried.record, reproducers.write(case, tried, told()))
         return
     reproducers.forget(case)
     if search.best is not None:
-        case.adopt(search.best.record, search.tried_in_words)
+        case.adopt(search.best.record, told())
 
 
 def machine(case: Case, kind: type[Maker]) -> None:
     """Search with histories that a state machine makes."""
     target = case.bench.target
 
-    def generate(attempt: Attempt) -> None:
+    def generate(search: Search) -> None:
         class Made(kind):  # type: ignore[valid-type, misc]
             def __init__(self) -> None:
-                super().__init__(attempt, available, unsupported)
+                super().__init__(search.attempt, available, unsupported)
 
         hypothesis.seed(target.seed)(Made)
         run_state_machine_as_test(Made, settings=_settings(target.examples))
@@ -159,16 +163,16 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
     """Search with histories that a strategy makes."""
     target = case.bench.target
 
-    def generate(attempt: Attempt) -> None:
+    def generate(search: Search) -> None:
         @hypothesis.seed(target.seed)
         @_settings(target.examples)
         @hypothesis.given(histories)
-        def search(steps: list[Step]) -> None:
+        def attempt(steps: list[Step]) -> None:
             hypothesis.assume(valid(steps, case.bench.claims.unsupported))
-            attempt(steps)
+            search.attempt(steps)
 
         try:
-            search()
+            attempt()
         except hypothesis.errors.Unsatisfiable:
             raise NoStimulusError("contract and profile decide none of the histories that were made") from None
 

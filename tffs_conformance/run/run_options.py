@@ -177,8 +177,9 @@ class RunOptions:
     )
     tier: Tier = option(
         "tier",
-        "how much to run (default: full); large adds files of gigabytes, for published reports and nightly runs",
-        default="full", choices=TIERS, again=True, usual=TIERS[:-1],
+        "how much to run (default: full); large adds files of gigabytes, for published reports and nightly runs,"
+        " deep all small histories",
+        default="full", choices=TIERS, again=True, usual=TIERS[: TIERS.index("large")],
     )
     undefined: bool = option(
         "undefined",

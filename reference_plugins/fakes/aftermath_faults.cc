@@ -1,0 +1,236 @@
+// Faults of content that take several ops to show: what one op leaves behind meets a later one.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+// What was in a file, or how long it was, by its path.
+
+std::mutex mutex;
+std::map<std::string, std::string> contents;
+std::map<std::string, off_t> lengths;
+std::map<std::string, std::string> originals;  // by their copies
+
+off_t LengthOf(const std::string& path) {
+  struct stat facts;
+  return stat(path.c_str(), &facts) == 0 ? facts.st_size : 0;
+}
+
+void Cut(const std::string& path, off_t length) {
+  if (truncate(path.c_str(), length) != 0) return;
+}
+
+// A file that was deleted comes back when it is appended to.
+
+void DeletesButKeeps(Filesystem filesystem, const char* path, TF_Status* status) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  Right().delete_file(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (Worked(status)) contents[path] = content.str();
+}
+
+void AppendsToTheKept(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                      TF_Status* status) {
+  const bool is_missing = access(path, F_OK) != 0;
+  Right().new_appendable_file(filesystem, path, file, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (Worked(status) && is_missing) std::ofstream(path, std::ios::app) << contents[path];
+}
+
+// A copy has what the file had before it was opened to be appended to.
+
+void NewWriterHasNoLength(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                          TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (Worked(status)) lengths.erase(path);
+}
+
+void AppenderHasALength(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                        TF_Status* status) {
+  const bool is_there = access(path, F_OK) == 0;
+  const off_t length = LengthOf(path);
+  Right().new_appendable_file(filesystem, path, file, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (Worked(status) && is_there) lengths[path] = length;
+}
+
+void CopiesTheLength(Filesystem filesystem, const char* source, const char* target,
+                     TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto known = lengths.find(source);
+  if (Worked(status) && known != lengths.end()) Cut(target, known->second);
+}
+
+// A copy is made when somebody reads it, and its original may be elsewhere then.
+
+void CopiesLater(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (Worked(status) && std::string(source) != target) originals[target] = source;
+}
+
+void RenamesTheOriginal(Filesystem filesystem, const char* source, const char* target,
+                        TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (!Worked(status)) return;
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const auto& [copy, original] : originals)
+    if (original == source && copy != target) Cut(copy, 0);
+}
+
+void ReadsTheCopy(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                  TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  originals.erase(path);
+}
+
+// An op on one path disturbs what is open on another.
+
+std::atomic<int> disturbances = 0;
+PerObject<int> calm_until;
+
+void DeletesAndDisturbs(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().delete_file(filesystem, path, status);
+  if (Worked(status)) ++disturbances;
+}
+
+void NewReaderIsCalm(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                     TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (Worked(status))
+    calm_until.With(file->plugin_file, [](int& one) { return one = disturbances; });
+}
+
+int64_t ReadsUnlessDisturbed(const TF_RandomAccessFile* file, uint64_t offset, size_t n,
+                             char* buffer, TF_Status* status) {
+  const int then = calm_until.With(file->plugin_file, [](int& one) { return one; });
+  if (then == disturbances) return Real().random_access_file.read(file, offset, n, buffer, status);
+  TF_SetStatus(status, n == 0 ? TF_OK : TF_OUT_OF_RANGE, "");
+  return 0;
+}
+
+void ForgetsTheReader(TF_RandomAccessFile* file) {
+  calm_until.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+// What is appended and neither flushed nor closed when a directory is made.
+struct Unflushed {
+  std::string path;
+  bool any = false;
+  int then = 0;
+  off_t length = 0;
+};
+PerObject<Unflushed> unflushed;
+
+void CreatesAndDisturbs(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().create_dir(filesystem, path, status);
+  if (Worked(status)) ++disturbances;
+}
+
+void NewWriterIsFlushed(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                        TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (Worked(status))
+    unflushed.With(file->plugin_file, [&](Unflushed& one) { return (one = {path}).any; });
+}
+
+void Appends(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  unflushed.With(file->plugin_file, [&](Unflushed& one) {
+    if (!one.any) one = {one.path, true, disturbances, LengthOf(one.path)};
+    return true;
+  });
+  Real().writable_file.append(file, buffer, n, status);
+}
+
+void FlushesAll(const TF_WritableFile* file, TF_Status* status) {
+  Real().writable_file.flush(file, status);
+  unflushed.With(file->plugin_file, [](Unflushed& one) { return one.any = false; });
+}
+
+void SyncsAll(const TF_WritableFile* file, TF_Status* status) {
+  Real().writable_file.sync(file, status);
+  unflushed.With(file->plugin_file, [](Unflushed& one) { return one.any = false; });
+}
+
+void ClosesUnlessDisturbed(const TF_WritableFile* file, TF_Status* status) {
+  Real().writable_file.close(file, status);
+  const Unflushed left = unflushed.With(file->plugin_file, [](Unflushed& one) { return one; });
+  if (left.any && left.then != disturbances && !left.path.empty()) Cut(left.path, left.length);
+}
+
+void ForgetsTheWriter(TF_WritableFile* file) {
+  unflushed.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+}  // namespace
+
+std::vector<Fault> AftermathFaults() {
+  return {
+      {"history.append-revives",
+       "a file that was deleted has its content again when it is appended to",
+       "a missing file is made empty",
+       [](support::Tables& t) {
+         t.filesystem.delete_file = DeletesButKeeps;
+         t.filesystem.new_appendable_file = AppendsToTheKept;
+       }},
+      {"history.copies-before-append", "a copy lacks what was appended after the file was closed",
+       "a copy has the content of its source",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = NewWriterHasNoLength;
+         t.filesystem.new_appendable_file = AppenderHasALength;
+         t.filesystem.copy_file = CopiesTheLength;
+       }},
+      {"history.copies-later", "a copy that was not read yet is empty when its original is renamed",
+       "a copy is a file of its own",
+       [](support::Tables& t) {
+         t.filesystem.copy_file = CopiesLater;
+         t.filesystem.rename_file = RenamesTheOriginal;
+         t.filesystem.new_random_access_file = ReadsTheCopy;
+       }},
+      {"history.delete-ends-readers", "an open reader is at its end when another file is deleted",
+       "an open file is left alone by ops on others",
+       [](support::Tables& t) {
+         t.filesystem.delete_file = DeletesAndDisturbs;
+         t.filesystem.new_random_access_file = NewReaderIsCalm;
+         t.random_access_file = {ForgetsTheReader, ReadsUnlessDisturbed};
+       }},
+      {"history.create-drops-appends",
+       "what was appended and not flushed is lost when a directory is made before close",
+       "close keeps what was appended",
+       [](support::Tables& t) {
+         t.filesystem.create_dir = CreatesAndDisturbs;
+         t.filesystem.new_writable_file = NewWriterIsFlushed;
+         t.writable_file.append = Appends;
+         t.writable_file.flush = FlushesAll;
+         t.writable_file.sync = SyncsAll;
+         t.writable_file.close = ClosesUnlessDisturbed;
+         t.writable_file.cleanup = ForgetsTheWriter;
+       }},
+  };
+}
+
+}  // namespace fakes
