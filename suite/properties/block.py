@@ -61,7 +61,7 @@ class Block:
         for suspect in suspects:
             for steps in (suspect.small.bare, suspect.small.whole, suspect.crowded):
                 # A warning, or an op that is not there, says why it differed.
-                if search.decided(steps) and search.attempt(steps).interest != PLAIN:
+                if search.decided(steps) and search.attempt(steps).interest[0] != PLAIN:
                     break
         while self._singly and time.monotonic() < until:
             small = self._singly.pop()
