@@ -1,6 +1,8 @@
 """What became of mutants, and the page that says so."""
 
+import textwrap
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -83,13 +85,20 @@ def page(text: str, results: Sequence[Result]) -> str:
     rows = (HEADINGS, ("---",) * len(HEADINGS), *table(results))
     lines = [_LAST, *(f"| {' | '.join(row)} |" for row in rows), "", "## What survived", ""]
     lines += _listed([one for one in results if one.fate in ("warned", "survived", "error")])
-    lines += ["## What is excused", "", *_listed([one for one in results if one.fate == "excused"])]
+    excused = Counter((one.mutant.source, one.reason) for one in results if one.fate == "excused")
+    lines += ["## What is excused", ""]
+    lines += [wrap(f"- `{source}`, {number}: {why}") for (source, why), number in excused.items()]
     return text.partition(_LAST)[0] + "\n".join(lines).rstrip() + "\n"
+
+
+def wrap(text: str) -> str:
+    """An item of a list, in lines as they are in documents."""
+    return textwrap.fill(text, 128, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _listed(results: Iterable[Result]) -> Iterator[str]:
     for one in results:
-        warned = f"Warned of: `{one.judged.clause}`." if one.judged and one.judged.clause else ""
+        shown = f"{one.fate.capitalize()}: `{one.judged.clause}`." if one.judged and one.judged.clause else ""
         yield from (f"- `{one.mutant.source}`, `{one.mutant.function}`:", "", "  ```diff", f"  -{one.mutant.out}")
         yield from (f"  +{line}" for line in one.mutant.put_in.splitlines())
-        yield from ("  ```", "", f"  {one.reason or warned}", "")
+        yield from ("  ```", "", f"  {shown}", "")
