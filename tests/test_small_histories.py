@@ -15,7 +15,7 @@ from tffs_conformance.suite.cases import test_histories as cases
 from tffs_conformance.suite.contract import statuses
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.judge import met
-from tffs_conformance.suite.properties import block, small
+from tffs_conformance.suite.properties import block, crowd, small
 from tffs_conformance.suite.properties.shrink import valid
 
 #: A fault that takes two or three ops to show, a block that has them, and the clause that it finds broken.
@@ -63,6 +63,16 @@ def test_a_right_plugin_has_no_difference(plugin: str) -> None:
     assert record.histories.tried > 20
     assert record.histories.left_out == 0
     assert record.histories.met["stat"][statuses.FILE] == {"OK": record.histories.met["stat"][statuses.FILE]["OK"]}
+
+
+@pytest.mark.parametrize("plugin", ["posix", "memory"])
+def test_it_is_the_same_with_many_hosts(plugin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "held[new_read_only_memory_region_from_file-stat]"
+    few = tried(plugin, name)
+    monkeypatch.setattr(crowd, "MOST", 3)
+    monkeypatch.setattr(crowd, "IN_A_HOST", 7)
+    many = tried(plugin, name)
+    assert (many.verdict, many.histories, many.reason) == (few.verdict, few.histories, few.reason)
 
 
 def test_what_there_was_no_time_for_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
