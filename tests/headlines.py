@@ -20,7 +20,7 @@ import lzma
 import random
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,7 @@ from tffs_conformance.reports.model.records import CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.catalogue import catalogue, for_report
+from tffs_conformance.suite.engine.collect import Listed
 
 #: So many plugins are drawn, and the least and the most faults of one.
 PLUGINS, FEWEST, MOST = 60, 2, 5
@@ -199,15 +200,20 @@ def _together(faults: Sequence[Fault]) -> str:
     return ",".join(fault.name for fault in faults)
 
 
+def _tables(cases: Iterable[Listed]) -> Iterable[list[str]]:
+    """The ids of cases; those that differ in a parameter alone together."""
+    tables: dict[str, list[str]] = {}
+    for case in cases:
+        tables.setdefault(case.id.partition("[")[0], []).append(case.id)
+    return tables.values()
+
+
 def run_of(number: int, faults: Sequence[Fault]) -> Run:
     """The run of a plugin with these faults."""
-    tables: dict[str, list[str]] = {}
-    for case in all_cases("must"):
-        tables.setdefault(case.id.partition("[")[0], []).append(case.id)
-    cases = {case for table in tables.values() for case in (table if len(table) <= ROWS else table[::STEP])}
+    cases = {case for table in _tables(all_cases("must")) for case in (table if len(table) <= ROWS else table[::STEP])}
     for name in {name for one in faults for name in one.clauses}:
-        about = [case.id for case in of_clause(name) if case.tier != "large"]
-        cases.update(about[:: max(1, len(about) // ROWS)])
+        for table in _tables(case for case in of_clause(name) if case.tier != "large"):
+            cases.update(table[:: max(1, len(table) // ROWS)])
     given = (
         f"--plugin={plugin_path('fakes/faulty')}",
         f"--env=TFFS_FAULT={_together(faults)}",
