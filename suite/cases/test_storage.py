@@ -9,6 +9,7 @@ from ..engine.marks import clauses, large, over_tables
 from .large import LEAST, PIECE, needs_room, pace
 from .test_write import handed_over
 
+ONCE = "get_children.names-every-entry-once"
 CONTENT = bytes(range(256)) * 16
 #: The offsets in a sparse file, in bytes, that hold data.
 MARKS = {0: b"start", 2**31 - 3: b"around 2^31", 2**32 - 3: b"around 2^32", 5 * 2**30: b"the end"}
@@ -43,14 +44,15 @@ def test_seeded(case: Case) -> None:
     case.check.equal("read.returns-the-bytes", "content", CONTENT, case.setup.content(uri))
 
 
-@clauses("flush_caches.results-reflect-the-store")
+@clauses("flush_caches.results-reflect-the-store", ONCE)
 def test_flush_caches(case: Case) -> None:
     """Somebody else changes, adds and removes what the plugin has seen; then caches are flushed."""
     clause, around = "flush_caches.results-reflect-the-store", case.surroundings
     for name in ("changed", "removed"):
         case.setup.write(name, b"old")
-    before = case.setup.tree()
-    case.check.that(clause, len(before) == 2, "2 files", f"{len(before)} files")
+    # What is seen wrongly before that says nothing of caches.
+    if not case.check.equal(ONCE, "tree", {"changed": b"old", "removed": b"old"}, case.setup.tree()):
+        return
     around.backing.write(around.backing_name("changed"), b"changed meanwhile")
     around.backing.write(around.backing_name("added"), b"added")
     around.backing.delete(around.backing_name("removed"))
