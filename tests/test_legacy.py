@@ -8,6 +8,7 @@ import pytest
 
 from tests.tensorflow.targets import PYTHON, tensorflow
 from tests.test_suite import report, run
+from tffs_conformance.harness.targets.shipped import plugin_path
 
 SOURCE = Path(__file__).with_name("tensorflow") / "legacy.cc"
 FLAGS = """
@@ -45,6 +46,13 @@ def test_a_class_is_judged_as_a_plugin_is(tmp_path: Path) -> None:
     assert {check["clause"] for check in checks if check["verdict"] == "violation"} == {
         "path_exists.missing-is-not-found"
     }
+
+    plugin = run(tmp_path, f"--load={plugin_path('posix')}", f"--through={PYTHON}", "--tier=smoke")
+    assert plugin.returncode == 1
+    assert "no class registered itself: what has TF_InitPlugin is for --plugin" in " ".join(plugin.stdout.split())
+
+    nowhere = run(tmp_path, "--load=posix", f"--through={PYTHON}")
+    assert (nowhere.returncode, "--load=posix: there is no such file" in nowhere.stderr) == (4, True)
 
     again = run(tmp_path, *given, "--plugin=posix")
     assert (again.returncode, "--load and --plugin exclude each other" in again.stderr) == (4, True)

@@ -210,6 +210,8 @@ class _Host:
         except tf.errors.OpError as error:
             code, message = error.error_code, os.fsencode(str(error.message))
         self._schemes = sorted({*io.GetRegisteredSchemes()} - {*before})
+        if LOADS and code == OK and not self._schemes:
+            code, message = FAILED_PRECONDITION, b"no class registered itself: what has TF_InitPlugin is for --plugin"
         return [code, message, len(self._schemes), 1, 1]
 
     def describe(self, index: int) -> "list[Value]":

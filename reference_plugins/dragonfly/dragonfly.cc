@@ -65,7 +65,7 @@ void Dragonfly::Get(const Name& name, const Version& version, Sink* into) const 
   }
   if (version.size == 0) return;
   if (!into->span().is_all() && config_.read_ahead <= kMostPassedBy) {
-    Tell(Event::kPassedBy, TF_INFO, "parts as small as read_ahead come from the store");
+    Tell(Event::kSmallParts, TF_INFO, "parts as small as read_ahead come from the store");
     return FromStore(name, version, into);
   }
   try {

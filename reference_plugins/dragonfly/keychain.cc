@@ -62,13 +62,8 @@ void Keychain::Renew(std::unique_lock<std::mutex>* lock) {
     if (Op::Current() != nullptr) apart.recall = Op::Current()->recall;
     const Op patient(&apart);
     offer = source_.fetch();
-    if (offer.grant && !Same(*old, offer.grant->keys)) {
-      Tell(Event::kCredentials, TF_INFO, "credentials are replaced");
-    }
-  } catch (const std::exception& error) {
+  } catch (const std::exception&) {
     failure = std::current_exception();
-    Tell(Event::kCredentials, TF_WARNING,
-         std::string("credentials are not replaced: ") + error.what());
   }
   lock->lock();
   renewing_ = false;
@@ -78,15 +73,24 @@ void Keychain::Renew(std::unique_lock<std::mutex>* lock) {
     if (failure != nullptr) std::rethrow_exception(failure);
     if (!offer.grant) throw Failure(TF_UNAUTHENTICATED, offer.why_not);
     Take(*offer.grant, now);
-  } catch (...) {
+  } catch (const std::exception& error) {
     // The source is asked again in a while, and not by everybody who comes along.
     constexpr double kLeast = 1;
     constexpr double kMost = 60;
     failure_ = std::current_exception();
     not_before_ = now + kLeast;
     renew_at_ = std::min(expires_, now + std::clamp((expires_ - now) / 4, kLeast, kMost));
+    // Nobody waits for a line of the log.
+    lock->unlock();
+    Tell(Event::kNotReplaced, TF_WARNING,
+         std::string("credentials are not replaced: ") + error.what());
+    lock->lock();
     throw;
   }
+  if (Same(*old, *keys_)) return;
+  lock->unlock();
+  Tell(Event::kReplaced, TF_INFO, "credentials are replaced");
+  lock->lock();
 }
 
 Identity Keychain::Await(std::unique_lock<std::mutex>* lock, const Identity& old) {

@@ -11,7 +11,17 @@
 
 namespace dragonfly {
 
-enum class Event { kServed, kPassedBy, kRetry, kFallback, kCredentials, kFull, kNoMd5 };
+enum class Event {
+  kServed,
+  kPassedBy,
+  kSmallParts,
+  kRetry,
+  kFallback,
+  kReplaced,
+  kNotReplaced,
+  kFull,
+  kNoMd5
+};
 
 // Never under a lock: whoever reads the log may be slow.
 void Tell(Event event, TF_LogLevel level, const std::string& text) noexcept;

@@ -212,6 +212,7 @@ std::vector<Fault> HistoryFaults() {
       WithoutClient<&Ops::get_children>("get_children"),
       WithoutClient<&Ops::new_random_access_file>("new_random_access_file"),
       WithoutClient<&Ops::stat>("stat"),
+      WithoutClient<&Ops::path_exists>("path_exists"),
       {"history.crash", "create_dir crashes for a directory that was there before and was deleted",
        "every op comes back", AtTheThirdStep<Crash>},
       {"history.hang", "create_dir hangs for a directory that was there before and was deleted",

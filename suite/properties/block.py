@@ -5,13 +5,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops.outcomes import Existence, Outcome
 from ...harness.over_tables.filesystem import HostFilesystem
 from ...reports.model.histories import Histories
+from ..contract.model import Step
 from ..engine.case import Case, NoStimulusError
 from ..judge.met import nested
 from .crowd import Crowd, Suspect
-from .search import Search, explore
+from .search import DivergedError, Search, explore
 from .small import Maker, Small
 from .walk import MAKES
 
@@ -29,6 +31,8 @@ class Block:
     def __init__(self, case: Case, make: Callable[[Maker], Iterator[Small]], seconds: float | None = None) -> None:
         self._case = case
         self._seconds = SECONDS if seconds is None else seconds
+        # To make the histories is part of it.
+        self._until = time.monotonic() + self._seconds
         fs = case.surroundings.fs
         made = list(make(Maker(case.surroundings.available_ops, case.bench.claims.unsupported)))
         if not made:
@@ -42,6 +46,8 @@ class Block:
         self._met: Counter[tuple[str, str, str]] = Counter()
         self._tried = self._suspected = 0
         self._ended = ""
+        #: Whether one of those that were tried alone showed something.
+        self._shown = False
 
     def run(self) -> None:
         """Try the block."""
@@ -51,22 +57,35 @@ class Block:
         self._case.histories = Histories(
             tried=self._tried, left_out=len(self._waiting) + len(self._singly), met=nested(self._met)
         )
+        if self._suspected and not self._shown:
+            raise BlockedError("host", f"{self._told()} in a host in which many were performed, and none alone")
+        if not self._tried:
+            raise BlockedError("host", f"none was tried: {self._told()}")
 
     def _attempts(self, search: Search) -> None:
         """Try all histories, those that differ with `search`."""
-        until = time.monotonic() + self._seconds
         first = (self._waiting or self._singly)[0]
-        suspects = self._crowded(until)
+        suspects = self._crowded(self._until)
         search.attempt(first.bare)
         for suspect in suspects:
             for steps in (suspect.small.bare, suspect.small.whole, suspect.crowded):
                 # A warning, or an op that is not there, says why it differed.
-                if search.decided(steps) and search.attempt(steps).interest[0] != PLAIN:
+                if search.decided(steps) and self._shows(search, steps):
                     break
-        while self._singly and time.monotonic() < until:
+        while self._singly and time.monotonic() < self._until:
             small = self._singly.pop()
             self._tried += 1
             search.attempt(small.whole)
+
+    def _shows(self, search: Search, steps: tuple[Step, ...]) -> bool:
+        """Whether a history that is tried alone shows something. Raise DivergedError where plugin and model differ."""
+        try:
+            shown = search.attempt(steps).interest[0] != PLAIN
+        except DivergedError:
+            self._shown = True
+            raise
+        self._shown |= shown
+        return shown
 
     def _crowded(self, until: float) -> list[Suspect]:
         """Perform what can be performed many to a host; what differed, one for each way in which it did."""

@@ -66,6 +66,8 @@ class Crowd:
         self._given, self._spent = 0, 0.0
         #: Seconds that one history took of late.
         self._pace = case.bench.target.timeout
+        #: How many the last program had.
+        self._last = 1
         self.suspects: list[Suspect] = []
         #: Why no more can be performed; empty as long as more can.
         self.ended = ""
@@ -73,7 +75,9 @@ class Crowd:
     def perform(self, waiting: list[Small]) -> int:
         """Perform the first few of the histories. How many these were; 0 where it cannot be gone on."""
         budget = SHARE * self._case.bench.target.timeout
-        some = waiting[: max(1, min(MOST, int(budget / self._pace)))]
+        # What was fast so far may be slow from here on: a program grows fourfold at most.
+        some = waiting[: max(1, min(MOST, 4 * self._last, int(budget / self._pace)))]
+        self._last = len(some)
         began = time.monotonic()
         try:
             self._all(some)

@@ -126,6 +126,9 @@ def _through(options: RunOptions) -> Interpreter | None:
         return None
     if options.loads and options.plugins:
         raise BadUsageError("--load and --plugin exclude each other: a library is a plugin, or TensorFlow loads it")
+    for library in options.loads:
+        if not Path(library).is_file():
+            raise BadUsageError(f"--load={library}: there is no such file")
     for name, value in (("--host-command", options.host_command), ("--runtime", options.runtime != STAND_IN)):
         if value:
             raise BadUsageError(

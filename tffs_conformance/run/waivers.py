@@ -13,7 +13,7 @@ from ..suite.judge.waivers import counted, hold_to
 from .run_options import BadUsageError
 
 #: The tiers whose cases no plain run has.
-BY_REQUEST = ("large", UNDEFINED)
+BY_REQUEST = ("large", "deep", UNDEFINED)
 
 
 def fitting(waivers: list[Waiver]) -> list[Waiver]:
