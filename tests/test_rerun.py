@@ -79,8 +79,9 @@ def test_a_host_command_runs_again(tmp_path: Path) -> None:
 def command(**given: object) -> list[str]:
     """The command for a target, where a user gave a plugin and these options."""
     fields = {
-        "plugins": ("mine.so",), "loads": (), "profiles": (), "schemes": (), "roots": (), "backings": (), "environment": {},
-        "services": False, "undefined": False, "host_command": (), "runtime": "stand-in", "through": "",
+        "plugins": ("mine.so",), "loads": (), "profiles": (), "schemes": (), "roots": (), "backings": (),
+        "environment": {}, "services": False, "undefined": False, "host_command": (), "runtime": "stand-in",
+        "through": "",
         "tier": "full", "seed": 0, "examples": 100, "host_scope": "case", "timeout": 10.0,
     } | {key: value for key, value in given.items() if key in RunOptions.__slots__}  # fmt: skip
     options = object.__new__(RunOptions)

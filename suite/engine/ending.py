@@ -79,6 +79,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         duration=_took(case),
         output=case.check.presentable(case.surroundings.output),
         tier=case.tier,
+        histories=case.histories,
     )
     short = bounds.fitted(record)
     # A trial leaves a trace of its own, and only where it is the one that is told.
