@@ -290,3 +290,8 @@ def test_a_run_of_pytest_without_us_does_not_wait_for_our_libraries() -> None:
     found = f"import sys, tffs_conformance.pytest_plugin; print([name for name in {slow} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", found], text=True, capture_output=True, check=True, env=environment())
     assert done.stdout.strip() == "[]"
+
+
+def test_a_listing_that_only_spoils_a_set_up_is_told_in_the_smallest_tier(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=get_children.recursive", "--tier=smoke")
+    assert (done.returncode, "VIOLATION get_children.names-only" in done.stdout) == (1, True), done.stdout[-3000:]
