@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.records import CLAUSES, GOOD, case
-from tests.test_site import put
+from tests.site.pages import put
 from tffs_conformance.reports.document import load, write
 from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.site.history import steps

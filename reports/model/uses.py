@@ -5,6 +5,7 @@ have to be seen kept before it works. `LOSSES` says which checks show that store
 never makes a use work.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -221,8 +222,8 @@ LOSSES: tuple[Loss, ...] = (
 _BROKEN = frozenset({Verdict.VIOLATION, Verdict.WARNING, Verdict.WAIVED})
 #: So many characters of a value are told; the report has it all.
 _LONGEST = 80
-#: How the text of a check begins that compares a return code.
-_CODE = "code="
+#: How the text of a check begins that compares a return code, and one that says what was answered, and by which op.
+_CODE, _ANSWERED = "code=", re.compile(r"(?:([\w.]+): )?code=(.+)")
 #: What a check expects that stands for others of its case, and says nothing of its own.
 _AS_ABOVE = "as above"
 #: How the text of a check goes on that only holds for what a profile claims.
@@ -311,9 +312,10 @@ def _seen(check: CheckRecord) -> str:
     op, _, _ = check.clause.rpartition(".")
     of_op = op not in ("scenarios", "robustness")
     expected, _, _ = check.expected.partition(_CLAIMED)
-    if expected.startswith(_CODE) and check.got.startswith(_CODE):
-        got = check.got.removeprefix(_CODE)
-        return f"{op if of_op else 'an op'} answers {got}, and not {expected.removeprefix(_CODE)}"
+    answered = _ANSWERED.fullmatch(check.got)
+    if expected.startswith(_CODE) and answered:
+        who = answered[1] or (op if of_op else "an op")
+        return f"{who} answers {answered[2]}, and not {expected.removeprefix(_CODE)}"
     wanted = f", and not {_short(expected)}" if "=" in expected else ""
     return f"{f'{op}: ' if of_op else ''}{_short(check.got)}{wanted}"
 

@@ -70,7 +70,8 @@ def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
     if code := _ANSWERED.match(got):
         yield CODE, {code[2]}, code[1]
         yield from _by_code(expected, code[2])
-    elif named := _OF_AN_OP.match(got):
+    named = _OF_AN_OP.match(got)
+    if named and not code:
         yield OWN, {check.clause}, named[1]
     if _TREE.search(got):
         yield from _either(LACKING)
@@ -81,7 +82,9 @@ def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
     elif _HOLDS.match(expected) or _HOLDS.match(got):
         yield from _of_bytes(_size(expected), _size(got))
     elif got.startswith(f"{label}="):
-        yield from _of_values(case, label, wanted, got.removeprefix(f"{label}="))
+        what = label.removeprefix(named[0]) if named else label
+        for kind, those, _ in _of_values(case, what, wanted, got.removeprefix(f"{label}=")):
+            yield kind, those, named and named[1]
     elif (counted := _COUNTED.fullmatch(f"{expected}; {got}")) and counted[1] != counted[3]:
         yield from _either(LACKING if int(counted[3]) < int(counted[1]) else TOO_MANY)
 

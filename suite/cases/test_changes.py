@@ -144,7 +144,7 @@ def exist(case: Case, within: str, state: State, instead: str = "") -> None:
     got = case.fs.paths_exist([case.uri(within, PATH)])
     codes = [status.code for status in got.value.statuses or ()]
     if codes != [Code.UNIMPLEMENTED]:
-        case.check.equal(instead or AGREE, "paths_exist", [code_of(state)], codes)
+        case.check.equal(instead or AGREE, "paths_exist: statuses", [code_of(state)], codes)
 
 
 def stat(case: Case, within: str, state: State, instead: str = "") -> None:
@@ -152,9 +152,9 @@ def stat(case: Case, within: str, state: State, instead: str = "") -> None:
     got = case.fs.stat(case.uri(within, PATH))
     if answers(case, instead or AGREE, got, code_of(state)):
         kind = got.value.is_directory
-        case.check.equal(instead or AGREE, "stat says directory", int(not isinstance(state, bytes)), kind)
+        case.check.equal(instead or AGREE, "stat: is_directory", int(not isinstance(state, bytes)), kind)
         if isinstance(state, bytes):
-            case.check.equal(instead or AGREE, "stat says length", len(state), got.value.length)
+            case.check.equal(instead or AGREE, "stat: length", len(state), got.value.length)
 
 
 def size(case: Case, within: str, state: State, instead: str = "") -> None:
@@ -162,7 +162,7 @@ def size(case: Case, within: str, state: State, instead: str = "") -> None:
     got = case.fs.get_file_size(case.uri(within, PATH))
     expected = Code.FAILED_PRECONDITION if isinstance(state, tuple) else code_of(state)
     if answers(case, instead or AGREE, got, expected) and isinstance(state, bytes):
-        case.check.equal(instead or AGREE, "get_file_size", len(state), got.value)
+        case.check.equal(instead or AGREE, "get_file_size: size", len(state), got.value)
 
 
 def kind(case: Case, within: str, state: State, instead: str = "") -> None:
@@ -172,7 +172,7 @@ def kind(case: Case, within: str, state: State, instead: str = "") -> None:
     codes = (Code.OK, Code.FAILED_PRECONDITION) if isinstance(state, bytes) else (code_of(state),)
     if not case.check.unimplemented(got):
         case.check.status(instead or AGREE, got, *codes)
-        case.check.equal(instead or AGREE, "is_directory", int(isinstance(state, tuple)), got.value)
+        case.check.equal(instead or AGREE, "is_directory: returned", int(isinstance(state, tuple)), got.value)
 
 
 def listed(case: Case, within: str, state: State, instead: str = "") -> None:
@@ -182,7 +182,7 @@ def listed(case: Case, within: str, state: State, instead: str = "") -> None:
     if got.code is Code.NOT_FOUND and state is None:
         case.check.status(instead or AGREE, got, Code.NOT_FOUND)
     elif answers(case, instead or AGREE, got, Code.OK):
-        case.check.equal(instead or AGREE, "listed", state is not None, "path" in got.value.bare)
+        case.check.equal(instead or AGREE, "get_children: listed", state is not None, "path" in got.value.bare)
 
 
 def lists(case: Case, within: str, state: State, instead: str = "") -> None:

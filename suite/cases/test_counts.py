@@ -25,8 +25,8 @@ def seen(case: Case, names: list[str]) -> None:
     if _has_directories(case):
         # What comes before `d/` in the order of keys fills the first page.
         case.check.status(AGREE, fs.path_exists(uri), Code.OK)
-        case.check.equal(AGREE, "is_directory", 1, case.setup.require(fs.stat(uri)).is_directory)
-        case.check.equal(AGREE, "returned", 1, fs.is_directory(uri).value)
+        case.check.equal(AGREE, "stat: is_directory", 1, case.setup.require(fs.stat(uri)).is_directory)
+        case.check.equal(AGREE, "is_directory: returned", 1, fs.is_directory(uri).value)
         case.check.equal(ONCE, "entries of d", ("inside",), case.setup.require(fs.get_children(uri)).bare)
     if fs.available("get_matching_paths"):
         for pattern, ends in (("*", ""), ("*7", "7")):

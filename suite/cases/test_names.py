@@ -90,21 +90,21 @@ def is_file(case: Case, uri: str) -> None:
     """Check that a file with the content is there, with all ops that ask."""
     kept(case, case.fs.path_exists(uri))
     facts = kept(case, case.fs.stat(uri))
-    case.check.equal(KEPT, "length, is_directory", (len(CONTENT), 0), (facts.length, facts.is_directory))
-    case.check.equal(KEPT, "size", len(CONTENT), kept(case, case.fs.get_file_size(uri)))
+    case.check.equal(KEPT, "stat: length, is_directory", (len(CONTENT), 0), (facts.length, facts.is_directory))
+    case.check.equal(KEPT, "get_file_size: size", len(CONTENT), kept(case, case.fs.get_file_size(uri)))
     kind = case.fs.is_directory(uri)
     # Both readings of is_directory.of-a-file are right.
     case.check.status(KEPT, kind, Code.FAILED_PRECONDITION, Code.OK)
-    case.check.equal(KEPT, "is a directory", 0, kind.value)
+    case.check.equal(KEPT, "is_directory: returned", 0, kind.value)
     case.check.equal(KEPT, "content", CONTENT, case.setup.content(uri))
 
 
 def is_directory(case: Case, uri: str, *entries: str) -> None:
     """Check that a directory with these entries is there, with all ops that ask."""
     kept(case, case.fs.path_exists(uri))
-    case.check.equal(KEPT, "is_directory", 1, kept(case, case.fs.stat(uri)).is_directory)
-    case.check.equal(KEPT, "is a directory", 1, kept(case, case.fs.is_directory(uri)))
-    case.check.equal(KEPT, "entries", sorted(entries), sorted(kept(case, case.fs.get_children(uri)).bare))
+    case.check.equal(KEPT, "stat: is_directory", 1, kept(case, case.fs.stat(uri)).is_directory)
+    case.check.equal(KEPT, "is_directory: returned", 1, kept(case, case.fs.is_directory(uri)))
+    case.check.equal(KEPT, "get_children: entries", sorted(entries), sorted(kept(case, case.fs.get_children(uri)).bare))
 
 
 # The first three have files beside them whose names are alike: no op means one of them.
@@ -133,16 +133,16 @@ def test_file(case: Case, name: str) -> None:
 def is_found(case: Case, name: str, others: Tree) -> None:
     """Check that a file is listed, matched by a pattern that means it, and told of among others."""
     found = sorted([name, *others])
-    case.check.equal(KEPT, "entries", found, sorted(kept(case, case.fs.get_children(case.uri())).bare))
+    case.check.equal(KEPT, "get_children: entries", found, sorted(kept(case, case.fs.get_children(case.uri())).bare))
     if case.fs.available("get_matching_paths"):
         matched = case.fs.get_matching_paths(case.uri() + "/" + escaped(name))
         if not case.check.unimplemented(matched):
-            case.check.equal(KEPT, "matches", [name], behind(case, kept(case, matched)))
+            case.check.equal(KEPT, "get_matching_paths: matches", [name], behind(case, kept(case, matched)))
     if case.fs.available("paths_exist"):
         asked = case.fs.paths_exist([case.uri(name), case.uri("missing"), *map(case.uri, others)])
         codes = [status.code for status in asked.value.statuses or ()]
         if set(codes) != {Code.UNIMPLEMENTED}:
-            case.check.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND, *[Code.OK] * len(others)], codes)
+            case.check.equal(KEPT, "paths_exist: codes", [Code.OK, Code.NOT_FOUND, *[Code.OK] * len(others)], codes)
 
 
 @names
@@ -210,7 +210,7 @@ def appended_to(case: Case, uri: str) -> None:
         if not case.check.unimplemented(mapped):
             kept(case, mapped)
             with case.setup.opened(mapped) as region:
-                case.check.equal(KEPT, "length", length, region.length().value)
+                case.check.equal(KEPT, "length: length", length, region.length().value)
 
 
 #: The ops that make nothing, each on a path where nothing is.
@@ -253,7 +253,7 @@ def test_of_nothing(case: Case, name: str) -> None:
     asked = case.fs.available("paths_exist") and case.fs.path_exists(uri).code is not Code.UNIMPLEMENTED
     if legal and asked:
         statuses = case.fs.paths_exist([uri]).value.statuses or ()
-        case.check.equal(KEPT, "paths_exist", [Code.NOT_FOUND], [status.code for status in statuses])
+        case.check.equal(KEPT, "paths_exist: codes", [Code.NOT_FOUND], [status.code for status in statuses])
     left: Tree = {"empty": None} | ({name: CONTENT} if legal else {})
     case.check.equal(KEPT if legal else "paths.illegal-names", "tree", left, case.setup.tree())
 
@@ -283,11 +283,13 @@ def used(case: Case, path: str) -> None:
     file = case.setup.write(f"{path}/file", CONTENT)
     is_file(case, file)
     asked = case.fs.paths_exist([file, case.uri(path, "none")]).value
-    case.check.equal(KEPT, "codes", [Code.OK, Code.NOT_FOUND], [status.code for status in asked.statuses or ()])
+    case.check.equal(
+        KEPT, "paths_exist: codes", [Code.OK, Code.NOT_FOUND], [status.code for status in asked.statuses or ()]
+    )
     is_directory(case, uri, "file", "inner")
     if case.fs.available("get_matching_paths"):
         matches = kept(case, case.fs.get_matching_paths(uri + "/f*"))
-        case.check.equal(KEPT, "matches", [f"{path}/file"], behind(case, matches))
+        case.check.equal(KEPT, "get_matching_paths: matches", [f"{path}/file"], behind(case, matches))
     if case.fs.available("copy_file"):
         kept(case, case.fs.copy_file(file, case.uri(path, "inner/copy")))
         is_file(case, case.uri(path, "inner/copy"))
@@ -303,7 +305,7 @@ def used(case: Case, path: str) -> None:
     top = path.partition("/")[0]
     gone = case.fs.delete_recursively(case.uri(top))
     kept(case, gone)
-    case.check.equal(KEPT, "undeleted files, dirs", (0, 0), (gone.value.files, gone.value.dirs))
+    case.check.equal(KEPT, "delete_recursively: undeleted files, dirs", (0, 0), (gone.value.files, gone.value.dirs))
     case.check.equal(KEPT, "tree", {}, case.setup.tree())
 
 

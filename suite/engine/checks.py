@@ -94,7 +94,9 @@ class Checks:
         if Code.UNIMPLEMENTED not in codes:
             self.implemented(outcome)
         expected = "code=" + "|".join(sorted(map(str, codes)))
-        return self.record(name, outcome.code in codes, expected, f"code={outcome.code}", outcome.message)
+        # Who reads what is wrong under a clause about no op wants to know of which op.
+        got = f"code={outcome.code}" if clause(name).op else f"{outcome.op}: code={outcome.code}"
+        return self.record(name, outcome.code in codes, expected, got, outcome.message)
 
     def equal(self, name: str, what: str, expected: object, got: object) -> bool:
         """A value is as it should be. Of two mappings the entries are shown in which they differ."""

@@ -1,0 +1,148 @@
+"""What a person decides by: the uses of a plugin, its notes, and that what others wrote is text."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.records import CLAUSES, GOOD
+from tffs_conformance.reports.model.services import Figure, Figures
+from tffs_conformance.reports.publish import NOTES_NAME
+from tffs_conformance.reports.site.about import ABOUT_NAME
+
+from .pages import ABOUT, HOSTILE, SIGNS_OF_IT, broken, broken_links, files, made, put, refused, text
+
+
+def test_a_page_begins_with_what_a_person_decides_by(published: Path) -> None:
+    (published / "other" / ABOUT_NAME).write_text(ABOUT)
+    (published / "mine" / ABOUT_NAME).write_text(ABOUT.replace("people s3", "other people s3"))
+    site = made(published)
+    assert broken_links(site) == []
+    page = text(site / "plugins" / "other" / "index.html")
+    told = ("people s3", "Seen with release 2 on objects in a store. Likely with other stores.",
+            "May a training run use it?",
+            "No: loses data.", "datasets ? not known", "checkpoints ✗ loses data",
+            "Renaming ckpt-1 loses ckpt-10 . Seen in a log. read.succeeds in read/b", "logs ? not known",
+            "models ? not known", "not conformant")  # fmt: skip
+    places = [page.index(one) for one in told]
+    assert places == sorted(places)
+    # The newest release of the other has the same mark, and nothing broken: what was mended is not held against it.
+    assert "Nobody knows." in text(site / "plugins" / "mine" / "index.html")
+    index = text(site / "index.html")
+    lost = "people s3 No: loses data Renaming ckpt-1 loses ckpt-10 ."
+    unknown = "other people s3 Nobody knows"
+    assert f"{lost} datasets ? not known checkpoints ✗ loses data logs ? not known models ? not known" in index
+    assert index.index(lost) < index.index(unknown) < index.index("not conformant")
+
+
+def test_a_plugin_of_which_nobody_wrote_has_the_name_of_its_folder(published: Path) -> None:
+    page = text(made(published) / "plugins" / "other" / "index.html")
+    assert re.search(r"other Seen with release 2\. ", page)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["name = 1", "storage = 'x'", "name = 'x'\nnames = 'y'", "name = ", "name = '\udcff'"]
+)
+def test_what_is_wrong_about_a_plugin_is_refused(wrong: str, published: Path) -> None:
+    (published / "other" / ABOUT_NAME).write_text(wrong, errors="surrogateescape")
+    assert f"other/{ABOUT_NAME}: " in refused(published)
+
+
+NOTES = """# The *best* `plugin`
+
+## First
+
+See [the report](report.json), [others](../../other/2/reproduce.md), [these](./reproduce.md#x),
+[code](../../../../third_party/a.cc), [gone](../3/report.json), [web](https://example.org/a?b=c&d),
+<https://example.org>, [bad](javascript:alert(1)), [odd](ftp://x), [away](//example.org/x), [top](#top), ![a picture](https://example.org/x.png).
+
+| a | b |
+|---|---|
+| `x` | <b>bold</b> |
+
+```sh
+pytest --plugin=mine.so <img src=x onerror=alert(1)>
+```
+"""
+
+
+def notes_of(site: Path, release: str) -> str:
+    return (site / "plugins" / release / "index.html").read_text(encoding="utf-8")
+
+
+def test_notes_are_shown_with_links_that_lead_somewhere(published: Path) -> None:
+    (published / "mine" / "1.10" / NOTES_NAME).write_text(NOTES)
+    site = made(published)
+    assert broken_links(site) == []
+    assert "The best plugin" in text(site / "plugins" / "mine" / "index.html")
+    put(published, "mine", "2", *GOOD)
+    for page, up in (("mine", "../../"), ("mine/1.10", "../../../")):
+        site = made(published) if page != "mine" else site
+        shown = notes_of(site, page)
+        assert re.search(r"<h3>First<", shown)
+        found = re.findall(r'<a href="([^"]*)">(the report|others|these|code|gone|web|bad|odd|away|top)</a>', shown)
+        assert found == [
+            (f"{up}plugins/mine/1.10/report.json.gz", "the report"),
+            (f"{up}plugins/other/index.html", "others"),
+            (f"{up}plugins/{page}/index.html", "these"),
+            ("https://example.org/a?b=c&amp;d", "web"),
+        ]
+        assert "&lt;b&gt;bold&lt;/b&gt;" in shown
+        assert '<pre tabindex="0">' in shown
+
+
+def test_with_the_address_of_the_repository_notes_lead_there(published: Path) -> None:
+    (published / "mine" / "1.10" / NOTES_NAME).write_text(NOTES)
+    site = made(published, "--source=https://example.org/blob/main/reports/published/")
+    assert '<a href="https://example.org/blob/main/third_party/a.cc">code</a>' in notes_of(site, "mine")
+    assert broken_links(site) == []
+
+
+def test_without_notes_the_page_says_so(published: Path) -> None:
+    assert "Nobody has written notes" in text(made(published) / "plugins" / "other" / "index.html")
+
+
+def test_what_a_plugin_says_is_text_everywhere(published: Path) -> None:
+    facts = {
+        name: replace(clause, rule=HOSTILE, source=(HOSTILE,), check=HOSTILE, tensorflow=HOSTILE)
+        for name, clause in CLAUSES.items()
+    }
+    services = Figures(images=(HOSTILE,), size=1, figures=(Figure(HOSTILE, 1),), failure=None)
+    with_markup = [*GOOD, broken(HOSTILE)]
+    notes = f"# {HOSTILE}\n\n```\n{HOSTILE}\n```"
+    put(
+        published,
+        "hostile",
+        "1",
+        *with_markup,
+        clauses=facts,
+        says=HOSTILE,
+        notes=HOSTILE,
+        services=services,
+        reason=HOSTILE,
+    )
+    words = {"name": HOSTILE, "storage": HOSTILE, "likely": HOSTILE}
+    loss = {"use": "logs", "clause": "read.succeeds", "case": "read/b", "says": f"`{HOSTILE}`", "seen": HOSTILE}
+    about = "".join(f"{key} = {json.dumps(value)}\n" for key, value in words.items()) + "[[loss]]\n"
+    about += "".join(f"{key} = {json.dumps(value)}\n" for key, value in loss.items())
+    (published / "hostile" / ABOUT_NAME).write_text(about.replace("\\udcff", ""))
+    failed = Figures(images=(), size=1, figures=(), failure=HOSTILE)
+    put(published, "hostile", "2", *with_markup, clauses=facts, says=HOSTILE, notes=notes, services=failed)
+    put(published, "latest", "1", clauses=facts, services=services, started="2027-01-01T00:00:00+00:00")
+    site = made(published)
+    assert broken_links(site) == []
+    for path in sorted(site.rglob("*.html")):
+        shown = path.read_text(encoding="utf-8").replace('<img src="../../plugins/', "")
+        assert not SIGNS_OF_IT.search(shown), path
+    for name, content in files(site).items():
+        # The index of the search has names as they are; tests/browser looks at what it shows of them.
+        if name.endswith((".svg", ".js")) and name != "searchindex.js":
+            assert not SIGNS_OF_IT.search(content.decode()), name
+    assert "&lt;img src=x onerror=alert(1)&gt;" in (site / "clauses" / "read.html").read_text()
+
+
+def test_a_long_text_makes_no_long_page(published: Path) -> None:
+    put(published, "long", "1", says="M" * 2_000_000)
+    assert (made(published) / "plugins" / "long" / "index.html").stat().st_size < 200_000
