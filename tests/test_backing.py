@@ -54,6 +54,18 @@ def test_a_client_may_say_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> None
         backing.write("a%20b", b"content")
 
 
+def test_a_file_that_its_client_calls_otherwise_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Backing("memory://tffs-as-urls")
+    store.write("above/a?b", b"content")
+    read = store._filesystem.cat_file
+    # As the client of Azure's blobs does.
+    monkeypatch.setattr(store._filesystem, "cat_file", lambda at: read(at.partition("?")[0]))
+    assert store.read("above/a?b") is None
+    assert store.lists("above/a?b")
+    assert not store.lists("above/a")
+    assert not store.lists("missing/a")
+
+
 def test_what_is_not_there_need_not_be_deleted(tmp_path: Path) -> None:
     Backing(f"file://{tmp_path}").delete_tree("missing")
 
