@@ -136,6 +136,16 @@ def test_right_plugins_are_right_in_it(plugin: str, workers: tuple[str, ...], tm
     assert not Path(f"/{str(folder).lstrip('/')}").exists()
 
 
+@pytest.mark.parametrize("below", ["/tmp", "/tmp/", "/tmp/tffs-new/deeper", "{here}", "{here}/new"])
+def test_a_root_is_where_the_plugin_and_the_backing_find_it(below: str, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    root = "posix://" + below.format(here=tmp_path / "here")
+    done = run(tmp_path, "--plugin=posix", "--case=write/plain", f"--root={root}", "--sandbox=on")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list((tmp_path / "here").iterdir()) == []
+    assert not Path("/tmp/tffs-new").exists()
+
+
 def test_wrong_plugins_are_wrong_in_it(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=crash:stat", "--tier=smoke", "--sandbox=on")
     assert done.returncode == 1, done.stdout + done.stderr

@@ -50,15 +50,15 @@ class Sandbox:
     """The sandbox of a run.
 
     `folder` can be written to, under the same path inside and outside; `TMPDIR` names a folder in it. `network` says
-    whether this machine's is shared. `unset` are variables that hosts do not get. With `keeper`, a process whose number
-    here is `inside`, all others in it end.
+    whether this machine's is shared. `unset` are variables that hosts do not get. With `keeper`, the process of this
+    `number`, all others in it end.
     """
 
     folder: Path
     network: bool
     unset: tuple[str, ...]
     keeper: "subprocess.Popen[str]"
-    inside: int
+    number: int
 
     def command(self, program: Sequence[str], needs: Iterable[Path], writable: Iterable[Path] = ()) -> tuple[str, ...]:
         """The command that runs `program` in it.
@@ -82,7 +82,15 @@ class Sandbox:
         for secret in _credentials():
             words += ["--tmpfs", str(secret)] if secret.is_dir() else ["--ro-bind", "/dev/null", str(secret)]
         words += ["--setenv", "TMPDIR", str(temporary), "--chdir", os.getcwd(), "--", *program]
-        return "sh", "-c", _JOIN.format(self.inside), PROGRAM, *_MACHINE, *words
+        return "sh", "-c", _JOIN.format(self.number), PROGRAM, *_MACHINE, *words
+
+    def inside(self, directory: str) -> str:
+        """What stands there for a directory that lies where everybody writes, and that nobody has made yet."""
+        real = os.path.realpath(directory)
+        hidden = [place for place in _temporary_directories() if Path(real).is_relative_to(place)]
+        if not hidden or (real not in hidden and os.path.isdir(real)):
+            return directory
+        return os.path.normpath(self.folder / os.path.relpath(real, hidden[0]))
 
     def close(self, keep: bool = False) -> None:
         """End all that is in it, and remove its folder, but to `keep` it."""
@@ -118,10 +126,10 @@ def make(network: bool, unset: Sequence[str]) -> Sandbox:
     finally:
         os.close(write)
     with os.fdopen(read) as info:
-        inside = _inside(keeper, info.read())
+        number = _begun(keeper, info.read())
     folder = Path(tempfile.mkdtemp(prefix="tffs-sandbox-")).resolve()
     (folder / "tmp").mkdir()
-    made = Sandbox(folder, network, tuple(unset), keeper, inside)
+    made = Sandbox(folder, network, tuple(unset), keeper, number)
     done = subprocess.run(made.command(["true"], ()), capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         made.close()
@@ -129,7 +137,7 @@ def make(network: bool, unset: Sequence[str]) -> Sandbox:
     return made
 
 
-def _inside(keeper: "subprocess.Popen[str]", info: str) -> int:
+def _begun(keeper: "subprocess.Popen[str]", info: str) -> int:
     """The number of the process that a keeper started, which says when it runs."""
     assert keeper.stdout is not None
     ready, _, _ = select.select([keeper.stdout], [], [], _PATIENCE)

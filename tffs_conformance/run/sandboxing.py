@@ -48,3 +48,9 @@ def host_command(
     libraries = [path.absolute().parent for path in (plugin, *map(Path, (*runtime.libraries, *runtime.more)))]
     writable = [Path(paths.parse(root).path)] if root is not None else []
     return box.command([str(host)], [host, *libraries, *named], writable)
+
+
+def root(box: Sandbox, given: str) -> str:
+    """A root in a sandbox: where it is `/tmp` of this machine, or new there, it is in the sandbox's own folder."""
+    named = paths.parse(given)
+    return given if named.host else f"{named.prefix}{box.inside(named.path)}"
