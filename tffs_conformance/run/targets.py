@@ -226,7 +226,8 @@ def _registered(
     """
     starts = "--sandbox" if sandbox.is_in_one(host_command) else "--host-command" if host_command else ""
     option = starts or ("--through" if through else "--runtime" if runtime.libraries else "")
-    plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
+    is_here = not host_command or sandbox.is_in_one(host_command)
+    plugin = _found(given) if is_here else plugin_path(given) if given in shipped() else Path(given)
     try:
         seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else ())
     except HostLostError as lost:
