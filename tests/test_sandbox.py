@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,16 @@ import pytest
 from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers import sandbox
 from tffs_conformance.harness.launchers.sandbox import NoSandboxError, Sandbox
+from tffs_conformance.harness.shared_object.runtimes import Runtime
+from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.run.sandboxing import host_command
 
 pytestmark = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="bubblewrap is not there: apt-get install bubblewrap"
 )
 
+#: What can be opened of any process.
+PROCESSES = "seen = lambda what: (p for n in os.listdir('/proc') if os.access(p := f'/proc/{n}/{what}', os.R_OK))"
 #: What a plugin may try, as a program in Python, which prints 'done' where it could; `given` is what it is tried on.
 TRIED = {
     "change a file": "open(given['file'], 'a').write('x')",
@@ -31,6 +37,9 @@ TRIED = {
     "reach the sockets of daemons": "os.listdir('/run')[0]",
     "signal who runs it": "os.kill(given['pid'], 0)",
     "read what others keep in /tmp": "open(given['temporary']).read()",
+    "read a credential through a process": f"{PROCESSES}; next(p for p in seen('root' + given['credential']))",
+    "reach daemons through a process": f"{PROCESSES}; next(p for p in seen('root/run') if os.listdir(p))",
+    "read a secret of a process": f"{PROCESSES}; next(p for p in seen('environ') if b'hunter' in open(p, 'rb').read())",
 }
 
 
@@ -76,23 +85,34 @@ def test_what_a_plugin_cannot_do_in_it(what: str, box: Sandbox) -> None:
             "abstract": local.getsockname(),
             "pid": os.getpid(),
             "temporary": temporary.name,
+            "credential": os.path.expanduser("~/.aws/credentials"),
         }
         assert could(what, given, None), "outside of the sandbox it can"
         assert not could(what, given, box)
 
 
 def test_what_it_can_change(box: Sandbox, home: Path) -> None:
-    """Its folder, what is named, and a /tmp of its own, which is the same for all of a run."""
+    """The folder for roots, what is named, and a /tmp of its own, which is the same for all of a run."""
     (home / "named").mkdir()
-    write = box.command(
-        ["sh", "-c", f"echo x > {box.folder}/a; echo x > {home}/named/b; echo x > /tmp/c"], (), [home / "named"]
-    )
+    writes = f"echo x >{box.root}/a; echo x >{home}/named/b; echo x >/tmp/c"
+    write = box.command(["sh", "-c", writes], (), [home / "named"])
     assert subprocess.run(write, check=False).returncode == 0
-    assert (box.folder / "a").exists()
+    assert (box.root / "a").exists()
     assert (home / "named" / "b").exists()
     assert (box.folder / "tmp" / "c").exists()
     assert not Path("/tmp/c").exists()
     assert subprocess.run(box.command(["test", "-e", "/tmp/c"], ()), check=False).returncode == 0
+
+
+def test_nothing_in_it_can_be_put_in_the_place_of_its_folders(box: Sandbox, home: Path) -> None:
+    """What is bound for the next host is what was bound for this one."""
+    (home / "victim").mkdir()
+    for place in (box.folder / "tmp", box.root, "/tmp", box.folder):
+        swap = f"mv {place} {place}.old; rmdir {place}; ln -sfn {home}/victim {place}"
+        subprocess.run(box.command(["sh", "-c", swap], ()), capture_output=True, check=False)
+    write = f"echo x >/tmp/a; echo x >{box.root}/a; echo x >{box.folder}/tmp/a"
+    subprocess.run(box.command(["sh", "-c", write], ()), capture_output=True, check=False)
+    assert list((home / "victim").iterdir()) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -101,9 +121,9 @@ def test_who_is_nobody_has_one() -> None:
     tries = (
         "import sandbox, subprocess\n"
         "box = sandbox.make(False, [])\n"
-        "subprocess.run(box.command(['sh', '-c', f'echo $$ >{box.folder}/number'], ()), check=True)\n"
-        "subprocess.run(box.command(['sh', '-c', f'echo $$ >>{box.folder}/number'], ()), check=True)\n"
-        "one, other = map(int, (box.folder / 'number').read_text().split())\n"
+        "subprocess.run(box.command(['sh', '-c', f'echo $$ >{box.root}/number'], ()), check=True)\n"
+        "subprocess.run(box.command(['sh', '-c', f'echo $$ >>{box.root}/number'], ()), check=True)\n"
+        "one, other = map(int, (box.root / 'number').read_text().split())\n"
         "box.close(); assert one != other"
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -134,6 +154,43 @@ def test_right_plugins_are_right_in_it(plugin: str, workers: tuple[str, ...], tm
     assert "--sandbox=on" in seen["suite"]["command"]
     folder = Path(seen["target"]["root"].partition(":")[2]).parent
     assert not Path(f"/{str(folder).lstrip('/')}").exists()
+
+
+@pytest.mark.parametrize("below", ["/tmp", "/tmp/", "/tmp/tffs-new/deeper", "{here}", "{here}/new"])
+def test_a_root_is_where_the_plugin_and_the_backing_find_it(below: str, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    root = "posix://" + below.format(here=tmp_path / "here")
+    done = run(tmp_path, "--plugin=posix", "--case=write/plain", f"--root={root}", "--sandbox=on")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list((tmp_path / "here").iterdir()) == []
+    assert not Path("/tmp/tffs-new").exists()
+
+
+@pytest.mark.parametrize("given", ["./mine.so", "{tmp}/mine.so", "./link.so", "linked/mine.so"])
+def test_a_plugin_is_found_wherever_it_lies(given: str, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="tffs-") as elsewhere, tempfile.NamedTemporaryFile(suffix=".so") as top:
+        shutil.copy(plugin_path("posix"), top.name)
+        for place in (tmp_path / "mine.so", Path(elsewhere) / "mine.so"):
+            shutil.copy(plugin_path("posix"), place)
+        (tmp_path / "link.so").symlink_to(Path(elsewhere) / "mine.so")
+        (tmp_path / "linked").symlink_to(elsewhere)
+        name = top.name if given.startswith("{tmp}") else given
+        done = run(tmp_path, f"--plugin={name}", "--case=write/plain", "--sandbox=on")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_root_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link").symlink_to("here")
+    done = run(tmp_path, "--plugin=posix", "--case=write/plain", f"--root=posix://{tmp_path}/link", "--sandbox=on")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_path_behind_a_host_is_none_of_this_machine(box: Sandbox, home: Path) -> None:
+    (home / "bucket").mkdir()
+    for root, is_writable in ((f"mine://store{home}/bucket", False), (f"mine://{home}/bucket", True)):
+        command = host_command(box, plugin_path("posix"), {}, Runtime(), root)
+        assert (("--bind", f"{home}/bucket") in pairwise(command)) == is_writable
 
 
 def test_wrong_plugins_are_wrong_in_it(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ hosts of a run are in one space of process numbers: plugins name temporary files
 import json
 import os
 import select
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -22,13 +23,15 @@ _MACHINE = (
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"),
     *("--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL", "--new-session", "--die-with-parent"),
 )
-#: What the first process is in. With a /dev of its own it would be in a second space of users, which owns no processes.
+#: What the first process is in, which others see: programs, and nothing that is anybody's.
 _KEPT = (
-    *("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--unshare-user", "--unshare-pid"),
+    *("--ro-bind", "/usr", "/usr", "--unshare-user", "--unshare-pid"),
     *("--cap-drop", "ALL", "--new-session", "--die-with-parent"),
 )
+#: Where else programs and their libraries lie: links to /usr, or folders.
+_PROGRAMS = ("/bin", "/lib", "/lib64")
 #: Joins the users and the processes of another one.
-_JOIN = 'exec "$0" --userns 8 --pidns 9 "$@" 8</proc/{0}/ns/user 9</proc/{0}/ns/pid'
+_JOIN = 'exec env {1} "$0" --userns 8 --pidns 9 "$@" 8</proc/{0}/ns/user 9</proc/{0}/ns/pid'
 #: Says that it runs, and waits for the end of its standard input.
 _KEEPER = "echo here && exec cat"
 NO_NETWORK = "--unshare-net"
@@ -49,16 +52,22 @@ class NoSandboxError(Exception):
 class Sandbox:
     """The sandbox of a run.
 
-    `folder` can be written to, under the same path inside and outside; `TMPDIR` names a folder in it. `network` says
-    whether this machine's is shared. `unset` are variables that hosts do not get. With `keeper`, a process whose number
-    here is `inside`, all others in it end.
+    `folder` has what can be written to, each bound by itself, so that nothing inside can put something else in its
+    place: `root`, under the same path inside and outside, and what `/tmp` is inside. `network` says whether this
+    machine's is shared. `unset` are variables that hosts do not get. With `keeper`, the process of this
+    `number`, all others in it end.
     """
 
     folder: Path
     network: bool
     unset: tuple[str, ...]
     keeper: "subprocess.Popen[str]"
-    inside: int
+    number: int
+
+    @property
+    def root(self) -> Path:
+        """The folder for roots."""
+        return self.folder / "root"
 
     def command(self, program: Sequence[str], needs: Iterable[Path], writable: Iterable[Path] = ()) -> tuple[str, ...]:
         """The command that runs `program` in it.
@@ -67,22 +76,35 @@ class Sandbox:
         can be changed, but for the root of all files and folders that everybody writes to.
         """
         words = [] if self.network else [NO_NETWORK]
-        for name in self.unset:
-            words += ["--unsetenv", name]
-        temporary = self.folder / "tmp"
         hidden = _temporary_directories()
         for place in hidden:
-            words += ["--bind", str(temporary), place]
-        for path in sorted({path.resolve() for path in (*needs, Path.cwd())}):
-            if any(path.is_relative_to(place) and str(path) != place for place in hidden):
+            words += ["--bind", str(self.folder / "tmp"), place]
+        shown = {way for path in (*needs, Path.cwd()) for way in (path.absolute(), path.resolve())}
+        seen: list[str] = []
+        for path in sorted(shown):
+            if _is_below(path, hidden) and not _is_below(path, seen):
+                seen.append(str(path))
                 words += ["--ro-bind-try", str(path), str(path)]
-        for path in (self.folder, *writable):
-            if path.is_dir() and os.path.realpath(path) not in ("/", *hidden):
-                words += ["--bind", str(path), str(path)]
+        for path in (self.root, *writable):
+            real = path.resolve()
+            if real.is_dir() and str(real) not in ("/", *hidden):
+                words += ["--bind", str(real), str(real)]
+                if real != path.absolute() and _is_below(path.absolute(), hidden):
+                    words += ["--bind", str(real), str(path.absolute())]
         for secret in _credentials():
             words += ["--tmpfs", str(secret)] if secret.is_dir() else ["--ro-bind", "/dev/null", str(secret)]
-        words += ["--setenv", "TMPDIR", str(temporary), "--chdir", os.getcwd(), "--", *program]
-        return "sh", "-c", _JOIN.format(self.inside), PROGRAM, *_MACHINE, *words
+        words += ["--setenv", "TMPDIR", "/tmp", "--chdir", os.getcwd(), "--", *program]
+        # Not even the process that becomes the program has what hosts do not get.
+        unset = shlex.join(f"--unset={name}" for name in self.unset)
+        return "sh", "-c", _JOIN.format(self.number, unset), PROGRAM, *_MACHINE, *words
+
+    def inside(self, directory: str) -> str:
+        """What stands there for a directory that lies where everybody writes, and that nobody has made yet."""
+        real = os.path.realpath(directory)
+        hidden = [place for place in _temporary_directories() if Path(real).is_relative_to(place)]
+        if not hidden or (real not in hidden and os.path.isdir(real)):
+            return directory
+        return os.path.normpath(self.root / os.path.relpath(real, hidden[0]))
 
     def close(self, keep: bool = False) -> None:
         """End all that is in it, and remove its folder, but to `keep` it."""
@@ -104,24 +126,28 @@ def has_network(command: Sequence[str]) -> bool:
 
 def make(network: bool, unset: Sequence[str]) -> Sandbox:
     """A sandbox with an empty folder, which whoever asked for it closes. Raises NoSandboxError."""
+    program = shutil.which(PROGRAM)
+    if program is None:
+        raise NoSandboxError(f"{PROGRAM} is not there: {ADVICE}")
     read, write = os.pipe()
-    command = (PROGRAM, *_KEPT, "--info-fd", str(write), "sh", "-c", _KEEPER)
-    try:
-        # It ends with its standard input, and so with this process.
-        keeper = subprocess.Popen(
-            command, pass_fds=[write], text=True, errors="replace",
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-    except FileNotFoundError:
-        os.close(read)
-        raise NoSandboxError(f"{PROGRAM} is not there: {ADVICE}") from None
-    finally:
-        os.close(write)
+    words = [*_KEPT, "--info-fd", str(write)]
+    for place in _PROGRAMS:
+        if os.path.islink(place):
+            words += ["--symlink", os.readlink(place), place]
+        elif os.path.isdir(place):
+            words += ["--ro-bind", place, place]
+    # It ends with its standard input, and so with this process.
+    keeper = subprocess.Popen(
+        [program, *words, "/bin/sh", "-c", _KEEPER], env={"PATH": os.defpath}, pass_fds=[write],
+        text=True, errors="replace", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(write)
     with os.fdopen(read) as info:
-        inside = _inside(keeper, info.read())
+        number = _begun(keeper, info.read())
     folder = Path(tempfile.mkdtemp(prefix="tffs-sandbox-")).resolve()
     (folder / "tmp").mkdir()
-    made = Sandbox(folder, network, tuple(unset), keeper, inside)
+    (folder / "root").mkdir()
+    made = Sandbox(folder, network, tuple(unset), keeper, number)
     done = subprocess.run(made.command(["true"], ()), capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         made.close()
@@ -129,7 +155,7 @@ def make(network: bool, unset: Sequence[str]) -> Sandbox:
     return made
 
 
-def _inside(keeper: "subprocess.Popen[str]", info: str) -> int:
+def _begun(keeper: "subprocess.Popen[str]", info: str) -> int:
     """The number of the process that a keeper started, which says when it runs."""
     assert keeper.stdout is not None
     ready, _, _ = select.select([keeper.stdout], [], [], _PATIENCE)
@@ -142,6 +168,10 @@ def _inside(keeper: "subprocess.Popen[str]", info: str) -> int:
 
 def _last(said: str) -> str:
     return (said.strip().splitlines() or [""])[-1]
+
+
+def _is_below(path: Path, places: Iterable[str]) -> bool:
+    return any(path.is_relative_to(place) and str(path) != place for place in places)
 
 
 def _temporary_directories() -> list[str]:

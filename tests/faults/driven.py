@@ -7,7 +7,7 @@ collection and reporting by pytest are left out.
 import functools
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from tffs_conformance.reports.model.records import CaseRecord
@@ -62,7 +62,7 @@ def of_op(op: str, tier: str) -> list[Listed]:
 def judge(
     plugin: str,
     fault: str,
-    cases: list[Listed],
+    cases: Iterable[Listed],
     timeout: float | None = None,
     enough: Callable[[CaseRecord], bool] | None = None,
 ) -> Judged:

@@ -2,6 +2,8 @@
 
 `python -m tests.score` judges a sample, the same every time, in about ten minutes on two cores; `--all` judges every
 mutant, which takes a day. Those in survivors.toml are judged with `--all` only. It fails where another one survives.
+
+`--held-out` judges faults of tests/faults.toml instead, without the cases that were written for them.
 """
 
 import argparse
@@ -16,6 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
 
+from tests import fakes
+from tests.score import held_out
 from tests.score.building import Build
 from tests.score.judging import Judge
 from tests.score.scoring import HEADINGS, Result, accepted, page, table
@@ -87,15 +91,37 @@ def hold(plugin: Plugin, judge: Judge) -> None:
         sys.exit(f"{plugin.name} itself is not right here: {said.clause} in {said.case}: {said.got}")
 
 
+def without_their_cases(most: int | None, where: Path, on_page: bool) -> int:
+    """Judge faults without the cases written for them; 1 where the rest sees too few."""
+    fakes.build()
+    faults = held_out.drawn(most)
+    outcomes = []
+    for one in held_out.judged(faults):
+        outcomes.append(one)
+        print(f"{len(outcomes)}/{len(faults)} {one}", flush=True)
+    outcomes.sort(key=lambda one: one.fault)
+    where.parent.mkdir(parents=True, exist_ok=True)
+    where.write_text(json.dumps([one.plain for one in outcomes], indent=1) + "\n")
+    print(*held_out.section(outcomes), sep="\n")
+    if on_page:
+        PAGE.write_text(held_out.page(PAGE.read_text(), outcomes))
+    return held_out.score(outcomes) < held_out.GOAL
+
+
 def main() -> int:
     """Judge a sample, or all; 1 where a mutant survives that must not."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="every mutant, and not a sample")
-    parser.add_argument("--sample", type=int, default=SAMPLE, metavar="N", help=f"of each plugin (default: {SAMPLE})")
+    sizes = f"of each plugin (default: {SAMPLE}), or of faults held out (default: {held_out.SAMPLE})"
+    parser.add_argument("--sample", type=int, metavar="N", help=sizes)
+    parser.add_argument("--held-out", action="store_true", help="faults without the cases written for them")
     parser.add_argument("--only", choices=[plugin.name for plugin in PLUGINS], help="the mutants of one plugin")
-    parser.add_argument("--json", type=Path, default=BUILD.folder / "score.json", help="where results go")
+    parser.add_argument("--json", type=Path, help=f"where results go (default: in {BUILD.folder.relative_to(CLONE)})")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(CLONE)}, too")
     given = parser.parse_args()
+    where = given.json or BUILD.folder / ("held-out.json" if given.held_out else "score.json")
+    if given.held_out:
+        return without_their_cases(None if given.all else given.sample or held_out.SAMPLE, where, given.page)
     if shutil.which("bwrap") is None:
         sys.exit("a mutant that deletes trees may delete any: apt-get install bubblewrap, which keeps it from that")
     started = time.monotonic()
@@ -105,7 +131,7 @@ def main() -> int:
         for plugin in PLUGINS:
             if given.only in (None, plugin.name):
                 hold(plugin, judge)
-                kept, left_out = draw(plugin, None if given.all else given.sample)
+                kept, left_out = draw(plugin, None if given.all else given.sample or SAMPLE)
                 print(f"{plugin.name}: {len(kept)} mutants; {left_out}", flush=True)
                 drawn += kept
     results = []
@@ -113,14 +139,14 @@ def main() -> int:
         results.append(result)
         print(f"{len(results)}/{len(drawn)} {result}", flush=True)
     results.sort(key=lambda one: (one.mutant.source, one.mutant.line, one.mutant.put_in))
-    given.json.write_text(json.dumps([one.plain for one in results], indent=1) + "\n")
+    where.write_text(json.dumps([one.plain for one in results], indent=1) + "\n")
     if given.page:
         PAGE.write_text(page(PAGE.read_text(), results))
     alive = [one for one in results if one.fate not in ("killed", "excused")]
     print(*alive, sep="\n")
     for row in (HEADINGS, *table(results)):
         print("".join(f"{cell:<14}" for cell in row))
-    print(f"{len(results)} mutants in {time.monotonic() - started:.0f} s; {given.json}")
+    print(f"{len(results)} mutants in {time.monotonic() - started:.0f} s; {where}")
     return any(one.fate != "warned" for one in alive)
 
 

@@ -17,7 +17,7 @@ ACCEPTED = Path(__file__).with_name("survivors.toml")
 HEADINGS = ("plugin", "mutants", "excused", "killed", "warned", "survived", "score", "own op", "median", "longest")
 _FATES = {Verdict.VIOLATION: "killed", Verdict.ERROR: "error"}
 #: What the generated part of the page begins with.
-_LAST = "## The last score\n"
+LAST = "## The last score\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ def _row(name: str, results: Sequence[Result]) -> tuple[str, ...]:
 def page(text: str, results: Sequence[Result]) -> str:
     """The page with these results in place of the last."""
     rows = (HEADINGS, ("---",) * len(HEADINGS), *table(results))
-    lines = [_LAST, *(f"| {' | '.join(row)} |" for row in rows), "", "## What survived", ""]
+    lines = [LAST, *(f"| {' | '.join(row)} |" for row in rows), "", "## What survived", ""]
     lines += _listed([one for one in results if one.fate in ("warned", "survived", "error")])
     excused = Counter((one.mutant.source, one.reason) for one in results if one.fate == "excused")
     lines += ["## What is excused", ""]
     lines += [wrap(f"- `{source}`, {number}: {why}") for (source, why), number in excused.items()]
-    return text.partition(_LAST)[0] + "\n".join(lines).rstrip() + "\n"
+    return text.partition(LAST)[0] + "\n".join(lines).rstrip() + "\n"
 
 
 def wrap(text: str) -> str:

@@ -45,6 +45,14 @@ def host_command(
     host = native_directory() / "tffs-host"
     # What a variable names is for the plugin to see, such as the configuration that services write.
     named = [Path(value) for value in environment.values() if value.startswith("/")]
-    libraries = [path.absolute().parent for path in (plugin, *map(Path, (*runtime.libraries, *runtime.more)))]
-    writable = [Path(paths.parse(root).path)] if root is not None else []
-    return box.command([str(host)], [host, *libraries, *named], writable)
+    libraries = [path.absolute() for path in (plugin, *map(Path, (*runtime.libraries, *runtime.more)))]
+    around = [way.parent for path in libraries for way in (path, path.resolve())]
+    # Behind a host a path is none of this machine.
+    writable = [Path(paths.parse(root).path)] if root is not None and not paths.parse(root).host else []
+    return box.command([str(host)], [host, *libraries, *around, *named], writable)
+
+
+def root(box: Sandbox, given: str) -> str:
+    """A root in a sandbox: where it is `/tmp` of this machine, or new there, it is in the sandbox's own folder."""
+    named = paths.parse(given)
+    return given if named.host else f"{named.prefix}{box.inside(named.path)}"

@@ -177,7 +177,9 @@ def _prepared(
     found = []
     for one in schemes:
         below = services.root if root is None and services.root and paths.parse(services.root).scheme == one else root
-        base = _root(given, one, below, str(box.folder) if box else "/tmp")
+        if box is not None:
+            below = sandboxing.root(box, below if below is not None else f"{one}:///tmp" if one else "/tmp")
+        base = _root(given, one, below)
         theirs = backing or claimed.backing or known_backing
         if theirs is None and services.serves(base):
             theirs = services.backing
@@ -224,7 +226,8 @@ def _registered(
     """
     starts = "--sandbox" if sandbox.is_in_one(host_command) else "--host-command" if host_command else ""
     option = starts or ("--through" if through else "--runtime" if runtime.libraries else "")
-    plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
+    is_here = not host_command or sandbox.is_in_one(host_command)
+    plugin = _found(given) if is_here else plugin_path(given) if given in shipped() else Path(given)
     try:
         seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else ())
     except HostLostError as lost:
@@ -298,10 +301,10 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
     return tuple(command)
 
 
-def _root(given: str, scheme: str | None, root: str | None, usual: str = "/tmp") -> str | None:
+def _root(given: str, scheme: str | None, root: str | None) -> str | None:
     if scheme is None:
         return None  # the plugin does not get as far
     if root is not None and paths.parse(root).scheme != scheme:
         raise BadUsageError(f"--root={root} is not a URI of the scheme {_named([scheme])}, which {given} has")
-    base = root if root is not None else f"{scheme}://{usual}" if scheme else usual
+    base = root if root is not None else f"{scheme}:///tmp" if scheme else "/tmp"
     return paths.join(base, f"tffs-{secrets.token_hex(6)}")

@@ -1,0 +1,211 @@
+"""Faults of the table without the cases that were written for them: what does the rest of the suite see?
+
+`tests/faults.toml` says of a fault which clause it breaks. The cases that were written for it are not known by name, so
+more than these are held out: of each test function of which any case declares such a clause, all cases. What is left
+declares other clauses. A fault is seen where a case that is left finds a violation.
+"""
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tests.faults.driven import BUSY, all_cases, judge
+from tests.score.judging import order
+from tests.score.scoring import LAST, wrap
+from tests.verdict_runs import TABLES, Run, liars
+from tffs_conformance.reports.model.records import CaseRecord
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.contract.catalogue import Level, catalogue, clause
+from tffs_conformance.suite.engine.collect import Listed
+
+#: Faults in a sample.
+SAMPLE = 60
+#: What they are drawn by.
+DRAW = "held-out"
+#: The share of the faults that the rest has to see.
+GOAL = 0.85
+#: What the generated part of the page begins with.
+HEADING = "## The last score of faults held out\n"
+#: The cases of this tier judge them.
+TIER = "full"
+WORKERS = min(2, os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Fault:
+    """A fault by its plugin and its TFFS_FAULT, the clauses that it stands for, and the ops whose fault it is."""
+
+    name: str
+    clauses: tuple[str, ...]
+    ops: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.name.removeprefix("faulty ")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The first violation that a family of cases found: the case, and the clause."""
+
+    case: str
+    clause: str
+
+    @property
+    def family(self) -> str:
+        """The test function."""
+        return family(self.case)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a fault: the families that are held out, those that saw it, in order, and how many cases ran."""
+
+    fault: Fault
+    held: frozenset[str]
+    seen: tuple[Seen, ...]
+    cases: int
+    seconds: float
+
+    @property
+    def rest(self) -> Seen | None:
+        """Where it was first seen by cases that are left."""
+        return next((one for one in self.seen if one.family not in self.held), None)
+
+    @property
+    def guard(self) -> str:
+        """The family that alone sees it, if there is one."""
+        return self.seen[0].family if len(self.seen) == 1 else ""
+
+    @property
+    def told(self) -> str:
+        """Whether what the rest saw first is of an op at fault: `yes`, `no`, or nothing where it is of no op."""
+        op = clause(self.rest.clause).op if self.rest else ""
+        return "" if not op or not self.fault.ops else "yes" if op in self.fault.ops else "no"
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As it stands in a JSON file."""
+        rest = asdict(self.rest) if self.rest else None
+        return {**asdict(self), "held": sorted(self.held), "rest": rest, "guard": self.guard, "told": self.told}
+
+    def __str__(self) -> str:
+        rest = f"{self.rest.clause} in {self.rest.case}" if self.rest else "NOT SEEN by the rest"
+        alone = f"; {self.guard} alone sees it" if self.guard else "" if self.seen else "; no case sees it"
+        return f"{self.fault}: {rest}{alone}; {self.cases} cases, {self.seconds:.0f} s"
+
+
+class Search:
+    """What is still to be run on a fault: until two families have seen it, and one of them is left."""
+
+    def __init__(self, fault: Fault, cases: Sequence[Listed]) -> None:
+        self.held = held_out(fault, cases)
+        self.seen: dict[str, Seen] = {}
+        self._cases = order(cases, fault.ops)
+
+    def cases(self) -> Iterator[Listed]:
+        """Those of families that have not seen it yet, its op's first."""
+        return (one for one in self._cases if family(one.id) not in self.seen)
+
+    def is_over(self, record: CaseRecord) -> bool:
+        """Take the record of a case, and say whether it was the last that is needed."""
+        broken = next((one.clause for one in record.checks if one.verdict is Verdict.VIOLATION), "")
+        if broken:
+            self.seen.setdefault(family(record.id), Seen(record.id, broken))
+        return len(self.seen) > 1 and not self.seen.keys() <= self.held
+
+
+def family(case: str) -> str:
+    """The test function of a case, by its id without the parameters."""
+    return case.partition("[")[0]
+
+
+def held_out(fault: Fault, cases: Sequence[Listed]) -> frozenset[str]:
+    """The families of which a case declares a clause of the fault."""
+    return frozenset(family(one.id) for one in cases if not set(fault.clauses).isdisjoint(one.clauses))
+
+
+def known() -> list[Fault]:
+    """The faults of the table that break a MUST, by name. Those that hang are left out: each case of theirs waits."""
+    clauses: dict[str, set[str]] = {}
+    for name, fake in TABLES["faults"].items():
+        clauses.setdefault(fake, set()).add(name)
+    for fault, name in TABLES["further"].items():
+        clauses.setdefault(f"faulty {fault}", set()).add(name)
+    facts = {"clauses": {one.id: {"op": one.op} for one in catalogue().values()}}
+    return [
+        Fault(fake, tuple(sorted(broken)), tuple(sorted(op for op in liars(Run(fake, (), broken), facts) if op)))
+        for fake, broken in sorted(clauses.items())
+        if " hang:" not in fake and any(clause(name).level is Level.MUST for name in broken)
+    ]
+
+
+def drawn(most: int | None) -> list[Fault]:
+    """So many faults, the same every time; of a larger sample a smaller one is a part."""
+    faults = known()
+    random.Random(DRAW).shuffle(faults)
+    return faults[:most]
+
+
+def judged(faults: Sequence[Fault]) -> Iterator[Outcome]:
+    """What the suite sees of faults, as it comes. The fakes have to be built."""
+    with ProcessPoolExecutor(WORKERS) as workers:
+        for done in as_completed([workers.submit(outcome, one) for one in faults]):
+            yield done.result()
+
+
+def outcome(fault: Fault) -> Outcome:
+    """Run cases on a fault until it is known who sees it."""
+    search = Search(fault, all_cases(TIER))
+    plugin, _, value = fault.name.partition(" ")
+    done = judge(f"fakes/{plugin}", value, search.cases(), BUSY, search.is_over)
+    return Outcome(fault, search.held, tuple(search.seen.values()), len(done.records), round(done.seconds, 1))
+
+
+def score(outcomes: Sequence[Outcome]) -> float:
+    """The share of the faults that the rest sees."""
+    return sum(one.rest is not None for one in outcomes) / len(outcomes)
+
+
+def section(outcomes: Sequence[Outcome]) -> list[str]:
+    """The lines of the page: the figures, what the rest does not see, and who alone guards something."""
+    number = len(outcomes)
+    unseen = [one for one in outcomes if one.rest is None]
+    several = sum(len(one.seen) > 1 for one in outcomes)
+    told = Counter(one.told for one in outcomes)
+    seconds = sorted(one.seconds for one in outcomes)
+    rows = [
+        ("faults", str(number)),
+        ("seen without the cases of their clauses", f"{number - len(unseen)} ({score(outcomes):.0%})"),
+        ("seen without the test function that finds them first", f"{several} ({several / number:.0%})"),
+        ("first seen by the rest on their own op", f"{told['yes']} of {told['yes'] + told['no']}"),
+        ("median, longest", f"{seconds[number // 2]} s, {seconds[-1]} s"),
+    ]
+    guards: dict[str, list[str]] = {}
+    for one in outcomes:
+        if one.guard:
+            guards.setdefault(one.guard, []).append(str(one.fault))
+    return [
+        *("| what | number |", "| --- | --- |", *(f"| {what} | {figure} |" for what, figure in rows)),
+        *("", "### What the rest does not see", ""),
+        *(wrap(f"- {_unseen(one)}") for one in unseen),
+        *("", "### What alone guards something", ""),
+        *(wrap(f"- `{name}`: {_code(sorted(faults))}") for name, faults in sorted(guards.items())),
+    ]  # fmt: skip
+
+
+def _unseen(one: Outcome) -> str:
+    return f"`{one.fault}` of {_code(one.fault.clauses)}{'' if one.seen else ', nor does any case'}"
+
+
+def _code(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def page(text: str, outcomes: Sequence[Outcome]) -> str:
+    """The page with these in place of the last."""
+    before, _, after = text.partition(HEADING)
+    return "\n".join((before + HEADING, *section(outcomes), "", LAST + after.partition(LAST)[2]))
