@@ -28,6 +28,8 @@ FAULTS = (
     ("history.append-revives", "pairs[delete_file-file]", "common.histories-add-up"),
     ("history.copies-before-append", "pairs[new_appendable_file-file]", "common.histories-add-up"),
     ("history.copies-later", "pairs[copy_file-file]", "common.histories-add-up"),
+    ("history.copy-takes-its-original", "reached[copy_file-file]", "get_file_size.succeeds"),
+    ("history.delete-hides-directories", "pairs[delete_file-full-directory]", "is_directory.succeeds"),
     ("history.delete-ends-readers", "held[new_random_access_file-delete_file]", "read.short-read-is-out-of-range"),
     ("history.create-drops-appends", "held[new_writable_file-create_dir]", "common.histories-add-up"),
     ("history.crash", "pairs[delete_dir-empty-directory]", "robustness.no-crash"),

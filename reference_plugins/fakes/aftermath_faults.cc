@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -104,6 +106,44 @@ void ReadsTheCopy(Filesystem filesystem, const char* path, TF_RandomAccessFile* 
   Right().new_random_access_file(filesystem, path, file, status);
   const std::lock_guard<std::mutex> lock(mutex);
   originals.erase(path);
+}
+
+// What is deleted takes something else along in what the plugin remembers.
+
+std::set<std::string> hidden;
+
+void DeletesTheOriginalToo(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().delete_file(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto original = originals.find(path);
+  if (!Worked(status) || original == originals.end()) return;
+  hidden.insert(original->second);
+  originals.erase(original);
+}
+
+int64_t SizeUnlessHidden(Filesystem filesystem, const char* path, TF_Status* status) {
+  const int64_t size = Right().get_file_size(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!Worked(status) || hidden.count(path) == 0) return size;
+  TF_SetStatus(status, TF_NOT_FOUND, path);
+  return -1;
+}
+
+std::string ParentOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+void DeletesBesideDirectories(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().delete_file(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (Worked(status)) hidden.insert(ParentOf(path));
+}
+
+bool IsDirectoryUnlessHidden(Filesystem filesystem, const char* path, TF_Status* status) {
+  const bool is_directory = Right().is_directory(filesystem, path, status);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (!is_directory || hidden.count(ParentOf(path)) == 0 || std::filesystem::is_empty(path))
+    return is_directory;
+  TF_SetStatus(status, TF_FAILED_PRECONDITION, path);
+  return false;
 }
 
 // An op on one path disturbs what is open on another.
@@ -210,6 +250,20 @@ std::vector<Fault> AftermathFaults() {
          t.filesystem.copy_file = CopiesLater;
          t.filesystem.rename_file = RenamesTheOriginal;
          t.filesystem.new_random_access_file = ReadsTheCopy;
+       }},
+      {"history.copy-takes-its-original",
+       "get_file_size does not find a file whose copy was deleted", "a copy is a file of its own",
+       [](support::Tables& t) {
+         t.filesystem.copy_file = CopiesLater;
+         t.filesystem.delete_file = DeletesTheOriginalToo;
+         t.filesystem.get_file_size = SizeUnlessHidden;
+       }},
+      {"history.delete-hides-directories",
+       "is_directory denies a directory with something in it, beside which a file was deleted",
+       "what is deleted changes nothing else",
+       [](support::Tables& t) {
+         t.filesystem.delete_file = DeletesBesideDirectories;
+         t.filesystem.is_directory = IsDirectoryUnlessHidden;
        }},
       {"history.delete-ends-readers", "an open reader is at its end when another file is deleted",
        "an open file is left alone by ops on others",

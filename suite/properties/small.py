@@ -15,7 +15,7 @@ missing. Of two histories in which the names have changed places one is tried.
 
 import functools
 import itertools
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from ...harness.ops.tables import CHANGING
@@ -27,6 +27,8 @@ from .making import Making
 #: The two names, and what can be below the first. `FAR` is asked about where it is far below a file. What is renamed to
 #: `AWAY` is out of the way.
 A, B, CHILD, FAR, AWAY = "a", "b", "a/c", "a/c/d", "z"
+#: Each of the two names by the other one.
+_OTHER = {A: B, B: A}
 #: More than any of the files holds, in bytes.
 WHOLE = 64
 
@@ -146,7 +148,8 @@ class Maker:
                 touched = any(path in third.paths for path in second.paths)
                 if not touched or not (first.changes or second.changes):
                     continue
-                yield from _new(known, third.op, self._small(situation, other, [third, first, second]))
+                same = _numbered(path for move in (third, first, second) for path in move.paths)
+                yield from _new(known, (third.op, same), self._small(situation, other, [third, first, second]))
 
     def held(self, opener: str, op: str) -> Iterator[Small]:
         """Each two ops, the first of this kind and the second one that changes something, beside an open file.
@@ -175,7 +178,7 @@ class Maker:
 
     def _small(self, situation: str, other: str, moves: list[Move], opener: str = "") -> Iterator[Small]:
         """The history of these moves, unless the contract leaves one of them open, or its twin is tried."""
-        if not opener and _is_a_twin(moves):
+        if not opener and _is_a_twin(situation, moves):
             return
         making = self._in(situation, other)
         # What the target cannot make is no situation of its names.
@@ -214,6 +217,12 @@ def _new(known: set[object], what: object, made: Iterator[Small]) -> Iterator[Sm
             yield small
 
 
+def _numbered(paths: Iterable[str]) -> tuple[int, ...]:
+    """Which of the paths are the same: each by its number among those that differ."""
+    known: dict[str, int] = {}
+    return tuple(known.setdefault(path, len(known)) for path in paths)
+
+
 @functools.cache
 def _of(op: str) -> tuple[Move, ...]:
     return tuple(move for move in (*MOVES, *FAR_MOVES) if move.op == op)
@@ -229,10 +238,15 @@ def _fits(other: str, moves: list[Move]) -> bool:
     return other in BESIDE or any(move.op in TWO_PATHS and move.is_about(B) for move in moves)
 
 
-def _is_a_twin(moves: list[Move]) -> bool:
-    """Whether these are moves of which those with the names in each other's place are tried."""
+def _is_a_twin(situation: str, moves: list[Move]) -> bool:
+    """Whether these are moves of which those with the names in each other's place are tried.
+
+    There `B` is in this situation.
+    """
     paths = [path for move in moves for path in move.paths if path]
-    return bool(paths) and paths[0] == B and all(path in (A, B, AWAY) for path in paths)
+    if not paths or paths[0] != B or not all(path in (A, B, AWAY) for path in paths):
+        return False
+    return _fits(situation, [Move(move.op, tuple(_OTHER.get(path, path) for path in move.paths)) for move in moves])
 
 
 def _perform(making: Making, move: Move) -> bool:
