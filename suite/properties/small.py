@@ -138,7 +138,7 @@ class Maker:
         """Each two ops behind one of this op that changed what is there, where `A` was in this situation before.
 
         One of the two changes something, too, and the last is about what the third changed. Of those in the same
-        situations it is the first.
+        situations, of which the same paths are the same, it is the first.
         """
         known: set[object] = set()
         for other, third in itertools.product(SITUATIONS, _of(op)):
