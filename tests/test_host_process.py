@@ -34,7 +34,8 @@ from tffs_conformance.reports.model.verdicts import Verdict
     [
         ("ends-thread", "it ended the thread that called it"),
         ("comes-back-twice", "it came back twice, for a process that it forked returned as well"),
-        ("closes-all", "it closed descriptors of the process that are not its own"),
+        ("closes-all", "it closed or replaced descriptors of the process that are not its own"),
+        ("replaces-all", "it closed or replaced descriptors of the process that are not its own"),
     ],
 )
 def test_who_does_not_come_back_as_it_should_is_named(fault: str, how: str, way: str) -> None:
@@ -54,6 +55,13 @@ def test_who_does_not_come_back_as_it_should_is_named(fault: str, how: str, way:
     assert isinstance(died.value.death, Crashed)
     assert (died.value.death.op, died.value.death.how) == ("path_exists", how)
     assert str(died.value.death) == f"path_exists did not come back: {how}"
+
+
+def test_who_writes_to_the_wire_is_named() -> None:
+    with hosted("fakes/faulty", "writes-to-all:path_exists") as (_, raw), pytest.raises(DiedError) as died:
+        raw.path_op("path_exists", "/tmp")
+    said = "path_exists did not come back: it wrote to a descriptor of the process that is not its own"
+    assert str(died.value.death) == said
 
 
 def test_an_op_that_ends_its_thread_without_a_word_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from tffs_conformance.harness.hosting.loader import SAME_FAILURES, Loaded, Loade
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers import command as command_launcher
 from tffs_conformance.harness.launchers import local as local_launcher
-from tffs_conformance.harness.launchers.command import Command
+from tffs_conformance.harness.launchers.command import Command, CommandProcess
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR, HostLostError, Launcher, LocalFacts
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
@@ -46,6 +46,8 @@ FAULTS = {
     "exit:stat": (Crashed, "exit status 0"),
     "hang:stat": (Hung, ""),
     "throw:stat": (Threw, ""),
+    "replaces-all:stat": (Crashed, "it closed or replaced descriptors of the process that are not its own"),
+    "writes-to-all:stat": (Crashed, "it wrote to a descriptor of the process that is not its own"),
 }
 
 
@@ -340,6 +342,14 @@ def test_a_connection_that_is_lost_is_no_death_and_the_next_one_works(tmp_path: 
     assert loaded.registration.registered
     loaded.host.close()
     loader.close()
+
+
+def test_a_host_whose_end_was_interrupted_can_be_ended() -> None:
+    with faulty(behind_a_command({})) as (host, _):
+        assert isinstance(host.process, CommandProcess)
+        host.process._connection.close()
+        host.close()
+        assert not host.alive
 
 
 def test_nothing_is_left_of_a_host_whose_relay_is_gone(tmp_path: Path) -> None:

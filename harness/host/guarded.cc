@@ -1,5 +1,4 @@
 // What comes out of an op instead of an answer.
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,11 +9,6 @@
 #include "host.h"
 
 namespace tffs {
-namespace {
-
-bool IsOpen(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
-
-}  // namespace
 
 Reply Host::PerformGuarded(std::string_view command, Request& request) {
   Reply reply = PerformCaught(command, request);
@@ -24,7 +18,7 @@ Reply Host::PerformGuarded(std::string_view command, Request& request) {
     if (getppid() == process_) kill(process_, SIGKILL);
     _exit(EXIT_FAILURE);
   }
-  if (!IsOpen(in_) || !IsOpen(out_)) {
+  if (!in_.IsThere() || !out_.IsThere()) {
     SayLast("lost its wire");
     _exit(EXIT_FAILURE);
   }

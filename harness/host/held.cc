@@ -9,16 +9,20 @@
 
 namespace tffs {
 
+HeldDescriptor::HeldDescriptor(int number) : number_(number) { fstat(number, &facts_); }
+
+bool HeldDescriptor::IsThere() const {
+  struct stat facts;
+  return fstat(number_, &facts) == 0 && facts.st_dev == facts_.st_dev &&
+         facts.st_ino == facts_.st_ino;
+}
+
 Reply Host::Hold(Request& request) {
   for (int64_t left = request.TakeInteger(); left > 0; --left) {
     // Each has a file of its own, so that what is opened in its place is seen.
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw BadRequest("there are no more descriptors to be had");
-    for (const int number : ends) {
-      struct stat facts;
-      fstat(number, &facts);
-      held_.push_back({number, facts.st_dev, facts.st_ino});
-    }
+    for (const int number : ends) held_.emplace_back(number);
   }
   return Reply("done");
 }
@@ -26,9 +30,8 @@ Reply Host::Hold(Request& request) {
 Reply Host::Held(Request&) {
   int64_t lost = 0;
   for (const HeldDescriptor& one : held_) {
-    struct stat facts;
-    if (fstat(one.number, &facts) == 0 && facts.st_dev == one.device && facts.st_ino == one.file) {
-      close(one.number);
+    if (one.IsThere()) {
+      close(one.number());
     } else {
       ++lost;
     }

@@ -3,6 +3,7 @@
 #ifndef TFFS_HOST_HOST_H_
 #define TFFS_HOST_HOST_H_
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -54,11 +55,17 @@ struct Open {
   Object object;
 };
 
-// A descriptor that the host has where a plugin would have its next one, and its file.
-struct HeldDescriptor {
-  int number;
-  dev_t device;
-  ino_t file;
+// A descriptor of the host's that a plugin can close, or replace by another.
+class HeldDescriptor {
+ public:
+  explicit HeldDescriptor(int number);
+  // Whether it still is what it was.
+  bool IsThere() const;
+  int number() const { return number_; }
+
+ private:
+  const int number_;
+  struct stat facts_ = {};
 };
 
 // What is told of an op: the whole answer and the time that the host took for it, or the code alone
@@ -194,12 +201,13 @@ class Host {
   // A result string of the plugin, freed: i is NULL, s text.
   void ReplyString(Reply& reply, char* text);
 
-  const int in_;
-  const int out_;
+  const HeldDescriptor in_;
+  const HeldDescriptor out_;
   // The process that the host is: what a plugin forks has another number.
   pid_t process_ = getpid();
   // What the process was before the plugin came.
   Reply before_load_{"done"};
+  // Those that the host has where a plugin would have its next ones.
   std::vector<HeldDescriptor> held_;
   TF_FilesystemPluginInfo info_{};
   void (*init_plugin_)(TF_FilesystemPluginInfo*) = nullptr;

@@ -43,12 +43,19 @@ bool WriteFrom(std::string& buffer, int descriptor) {
   return put >= 0 || errno == EINTR || errno == EAGAIN;
 }
 
+// How long the frame at the start of `bytes` says that it is; nothing where that is not there.
+std::optional<uint32_t> SizeAtStart(std::string_view bytes) {
+  uint32_t length;
+  if (bytes.size() < sizeof length) return std::nullopt;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  return length;
+}
+
 // The length of the whole frame at the start of `bytes`, 0 where it is not all there.
 size_t FrameAtStart(std::string_view bytes) {
-  uint32_t length;
-  if (bytes.size() < sizeof length) return 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  return bytes.size() - sizeof length < length ? 0 : sizeof length + length;
+  const auto length = SizeAtStart(bytes);
+  if (!length || bytes.size() - sizeof *length < *length) return 0;
+  return sizeof *length + *length;
 }
 
 void BlockChildSignal(int how) {
@@ -167,6 +174,13 @@ class Relayed {
       taken += size;
     to_client_.append(from_host_, 0, taken);
     from_host_.erase(0, taken);
+    if (SizeAtStart(from_host_).value_or(0) > kLargestBody) {
+      // The plugin wrote to the wire. Nothing that comes behind it can be told from it.
+      Tell(Reply("garbled"));
+      Kill();
+      from_host_.clear();
+      return false;
+    }
     return more;
   }
 

@@ -34,8 +34,10 @@ _LAST_WORDS = re.compile(
 _ENDINGS = {
     "lost the thread": "it ended the thread that called it",
     "came back twice": "it came back twice, for a process that it forked returned as well",
-    "lost its wire": "it closed descriptors of the process that are not its own",
+    "lost its wire": "it closed or replaced descriptors of the process that are not its own",
 }
+#: What became of a host of which other bytes came than its replies.
+_GARBLED = "it wrote to a descriptor of the process that is not its own"
 #: How a host ends that cannot work in its environment, before it has answered anything, and its sentence about that.
 _BROKEN = how(0, 71)
 _WHY_BROKEN = re.compile(r"^tffs-host: (.*)", re.MULTILINE)
@@ -90,14 +92,16 @@ class Host:
         command = self._unread.pop(0)
         try:
             reply = self.process.receive(self._patience(command))
+            kind = reply.take_bytes()
         except HostEndedError:
             # The wire may be closed by a plugin that closes descriptors while its process lives on.
             self.process.wait(LAST_WORDS)
             raise self._ended(command, self.process.end()) from None
         except HostSilentError:
             raise self._hung(command) from None
+        except wire.WireError:
+            kind = b""
         self._answered = True
-        kind = reply.take_bytes()
         if kind == b"done":
             return reply
         if kind == b"absent":
@@ -113,7 +117,9 @@ class Host:
                 raise HostFaultError(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
             ending = f"it gave results of {size} bytes, and {wire.LARGEST_BODY} are the most"
             raise DiedError(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
-        raise HostFaultError(f"{command}: {reply.take_text()}")
+        if kind == b"bad":
+            raise HostFaultError(f"{command}: {reply.take_text()}")
+        raise DiedError(Crashed(OP_OF_COMMAND.get(command, command), _GARBLED, self.output))
 
     def call(self, command: str, *values: wire.Value) -> wire.Reply | None:
         """Ask and wait."""

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 
-from ..wire import CHUNK, WIRE_VERSION, Frames, Reply, encode
+from ..wire import CHUNK, WIRE_VERSION, Frames, Reply, WireError, encode
 from .launcher import (
     ALLOCATOR,
     FILLING,
@@ -131,7 +131,7 @@ class CommandProcess:
     def _received(self, deadline: float) -> Reply:
         try:
             return self._connection.receive(deadline)
-        except HostLostError:
+        except (HostLostError, WireError):
             self.alive = False
             self._connection.close()
             raise
@@ -244,6 +244,9 @@ class _Connection:
 
     def receive(self, deadline: float) -> Reply:
         """The next frame. Raises HostSilentError after `deadline` (of the monotonic clock), HostLostError."""
+        if not self._end.alive:
+            # An interrupt can come while a host is ended.
+            raise HostLostError("the connection to the host was closed")
         reply = self._frames.take()
         while reply is None:
             ready = [descriptor for descriptor, _ in self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000)]

@@ -94,6 +94,11 @@ const std::vector<Kind>& Kinds() {
        ForkAndReturn},
       {"closes-all", "closes all descriptors but 0, 1 and 2", kReturns, Fits::kPresent, CloseWire},
 
+      {"replaces-all", "replaces all descriptors but 0, 1 and 2", kReturns, Fits::kPresent,
+       ReplaceWire},
+      {"writes-to-all", "writes a line to each descriptor but 0, 1 and 2", kReturns, Fits::kPresent,
+       WriteToWire},
+
       {"leaks-memory", "loses 1 MiB", kState, Fits::kPresent, LeakMemory},
       {"leaks-bytes", "loses 16 bytes", kState, Fits::kPresent, LeakBytes},
       {"leaks-descriptor", "leaves a descriptor open", kState, Fits::kPresent, LeakDescriptor},

@@ -70,6 +70,17 @@ void CloseWire() {
   for (int number = 3; number < 1024; ++number) close(number);
 }
 
+void ReplaceWire() {
+  const int nothing = open("/dev/null", O_RDWR);
+  for (int number = 3; number < 1024; ++number) {
+    if (fcntl(number, F_GETFD) >= 0) dup2(nothing, number);
+  }
+}
+
+void WriteToWire() {
+  for (int number = 3; number < 1024; ++number) Say(number);
+}
+
 void LeakMemory() {
   constexpr size_t kSize = size_t{1} << 20;
   std::memset(Opaque(std::malloc(kSize)), 1, kSize);

@@ -16,6 +16,9 @@ void Throw();
 void EndThread();
 void ForkAndReturn();
 void CloseWire();
+// These two do not close them, but put another file in their place, or write to them.
+void ReplaceWire();
+void WriteToWire();
 
 // These leave something behind.
 void LeakMemory();
