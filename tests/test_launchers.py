@@ -21,6 +21,7 @@ from tffs_conformance.harness.launchers.command import Command, CommandProcess
 from tffs_conformance.harness.launchers.launcher import ALLOCATOR, HostLostError, Launcher, LocalFacts
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
+from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Hung, Threw
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -94,6 +95,35 @@ def test_every_launcher_tells_how_a_host_ended(
         assert not host.alive
         with pytest.raises(HostFaultError):
             raw.stat(str(tmp_path))
+
+
+def test_a_plugin_that_has_no_descriptor_wait_does_not_end_its_host(launchers: object, tmp_path: Path) -> None:
+    assert callable(launchers)
+    with faulty(launchers({"TFFS_FAULT": "never-waits:stat"})) as (host, raw):
+        for _ in range(20):
+            assert raw.stat(str(tmp_path)).code is Code.OK
+        assert host.alive
+
+
+def test_a_host_without_memory_is_no_fault_of_ours(launchers: object, tmp_path: Path) -> None:
+    assert callable(launchers)
+    path = str(tmp_path / "file")
+    with faulty(launchers({"TFFS_FAULT": "uses-up-memory:stat"})) as (_, raw):
+        writer = raw.open("new_writable_file", path).value
+        raw.stat(path)
+        with pytest.raises(HostLostError, match="the host cannot perform append: there is no memory"):
+            raw.append(writer, b"content" * 1000)
+
+
+def test_a_host_that_ends_before_it_has_read_a_long_request_takes_nothing_along(
+    launchers: object, tmp_path: Path
+) -> None:
+    assert callable(launchers)
+    with faulty(launchers({"TFFS_FAULT": "uses-up-memory:stat"})) as (_, raw):
+        writer = raw.open("new_writable_file", str(tmp_path / "file")).value
+        raw.stat(str(tmp_path))
+        with pytest.raises(DiedError, match="append ended the process: signal SIGABRT"):
+            raw.append(writer, b"content" * 2**20)
 
 
 def test_hosts_of_every_launcher_meet_the_same_process(tmp_path: Path) -> None:

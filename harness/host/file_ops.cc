@@ -46,7 +46,7 @@ Reply Host::Read(Request& request) {
   const size_t n = request.TakeUnsigned();
   const auto function = Present(file.filesystem->random_access.read);
   char* buffer = guarded_buffer.ForWriting(n);
-  if (buffer == nullptr) throw BadRequest("there is no memory for a buffer of that size");
+  if (buffer == nullptr) throw Lacking("there is no memory for a buffer of that size");
   const void* before = file.object.plugin_file;
   const StatusPointer status = FreshStatus();
   const int64_t returned = function(&file.object, offset, n, buffer, status.get());
@@ -68,7 +68,7 @@ Reply Host::Append(Request& request) {
   const std::string_view data = request.TakeBytes();
   const auto function = Present(file.filesystem->writable.append);
   char* buffer = guarded_buffer.ForReading(data);
-  if (buffer == nullptr) throw BadRequest("there is no memory for a buffer of that size");
+  if (buffer == nullptr) throw Lacking("there is no memory for a buffer of that size");
   const void* before = file.object.plugin_file;
   const StatusPointer status = FreshStatus();
   function(&file.object, buffer, data.size(), status.get());

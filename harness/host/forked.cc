@@ -16,9 +16,9 @@ Reply Host::Forked(Request& request) {
   Request single(request.TakeBytes());
   const std::string command(single.TakeBytes());
   int ends[2];
-  if (pipe(ends) != 0) throw BadRequest("there are no more descriptors to be had");
+  if (pipe(ends) != 0) throw Lacking("there are no more descriptors to be had");
   const pid_t child = fork();
-  if (child < 0) throw BadRequest("no process can be forked");
+  if (child < 0) throw Lacking("no process can be forked");
   if (child == 0) {
     process_ = getpid();
     signal(SIGALRM, SIG_DFL);

@@ -28,8 +28,10 @@ Reply Host::PerformGuarded(std::string_view command, Request& request) {
 Reply Host::PerformCaught(std::string_view command, Request& request) {
   try {
     return Perform(command, request);
+  } catch (const BadRequest& error) {
+    return Reply("bad").Bytes(error.what());
   } catch (const std::exception& error) {
-    return Reply("bad").Bytes(error.what());  // BadRequest, or what the host itself lacks
+    return Reply("lacks").Bytes(error.what());
   } catch (const Absent&) {
     return Reply("absent");
   } catch (const Skipped&) {

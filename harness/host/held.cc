@@ -21,7 +21,7 @@ Reply Host::Hold(Request& request) {
   for (int64_t left = request.TakeInteger(); left > 0; --left) {
     // Each has a file of its own, so that what is opened in its place is seen.
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw BadRequest("there are no more descriptors to be had");
+    if (pipe2(ends, O_CLOEXEC) != 0) throw Lacking("there are no more descriptors to be had");
     for (const int number : ends) held_.emplace_back(number);
   }
   return Reply("done");

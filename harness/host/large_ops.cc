@@ -16,7 +16,7 @@ class Mapping {
       : size_(size),
         begin_(mmap(nullptr, size, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    if (begin_ == MAP_FAILED) throw BadRequest("there is no memory for a buffer of that size");
+    if (begin_ == MAP_FAILED) throw Lacking("there is no memory for a buffer of that size");
   }
   ~Mapping() { munmap(begin_, size_); }
   Mapping(const Mapping&) = delete;

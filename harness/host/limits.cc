@@ -15,7 +15,7 @@ Reply Host::LimitFileSize(Request& request) {
   rlimit limit;
   getrlimit(RLIMIT_FSIZE, &limit);
   limit.rlim_cur = bytes < 0 ? limit.rlim_max : static_cast<rlim_t>(bytes);
-  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) throw BadRequest("the limit cannot be set");
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) throw Lacking("the limit cannot be set");
   return Reply("done");
 }
 
@@ -32,7 +32,7 @@ Reply Host::LimitDescriptors(Request& request) {
     }
   }
   limit.rlim_cur = most;
-  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) throw BadRequest("the limit cannot be set");
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) throw Lacking("the limit cannot be set");
   return Reply("done");
 }
 

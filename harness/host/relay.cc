@@ -71,6 +71,8 @@ class Relayed {
 
   std::optional<Ends> Run() {
     BlockChildSignal(SIG_BLOCK);
+    // A host may end before it has read what it was sent.
+    signal(SIGPIPE, SIG_IGN);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
@@ -126,6 +128,7 @@ class Relayed {
     if (host_ == 0) {
       for (const int end : {requests[1], replies[0], errors[0], children_, in_, out_}) close(end);
       BlockChildSignal(SIG_UNBLOCK);
+      signal(SIGPIPE, SIG_DFL);
       setsid();
       return Ends{requests[0], replies[1], errors[1]};
     }

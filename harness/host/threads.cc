@@ -147,7 +147,7 @@ Reply Host::Together(Request& request, Told told) {
   }
   all_there.set_value(complete);
   for (std::thread& thread : threads) thread.join();
-  if (!complete) throw BadRequest("there are no more threads to be had");
+  if (!complete) throw Lacking("there are no more threads to be had");
   Reply reply("done");
   for (const std::vector<Ran>& ran : went) AddTo(reply, told, ran);
   return reply;

@@ -15,6 +15,14 @@ constexpr size_t kChunk = size_t{64} << 10;
 // Frames are little endian, and so are the machines that plugins are built for.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
+// Waits where a plugin made the host's end of a pipe one that does not wait. False where that is
+// not why nothing came of it.
+bool Awaited(int descriptor, short event) {
+  if (errno != EAGAIN) return false;
+  pollfd there = {descriptor, event, 0};
+  return poll(&there, 1, -1) > 0 || errno == EINTR;
+}
+
 }  // namespace
 
 char Request::TakeTag() {
@@ -84,7 +92,7 @@ bool Wire::Fill(size_t needed) {
   StayAwake();
   while (end_ < needed) {
     const ssize_t got = read(in_, buffer_.data() + end_, buffer_.size() - end_);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || Awaited(in_, POLLIN))) continue;
     if (got <= 0) return false;
     end_ += static_cast<size_t>(got);
   }
@@ -118,7 +126,7 @@ bool Wire::Send(Reply reply) {
   std::string_view rest = reply.Frame();
   while (!rest.empty()) {
     const ssize_t put = write(out_, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && (errno == EINTR || Awaited(out_, POLLOUT))) continue;
     if (put < 0) return false;
     rest.remove_prefix(static_cast<size_t>(put));
   }

@@ -20,6 +20,12 @@ struct BadRequest : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What the host needs and cannot have, such as memory: the plugin may have used it up. Answered
+// with `lacks`, as other exceptions of the host's own are.
+struct Lacking : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // Larger frames are neither taken nor sent.
 constexpr size_t kLargestBody = size_t{256} << 20;
 

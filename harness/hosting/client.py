@@ -117,6 +117,8 @@ class Host:
                 raise HostFaultError(f"{command}: {size} bytes were asked for, and {wire.LARGEST_BODY} are the most")
             ending = f"it gave results of {size} bytes, and {wire.LARGEST_BODY} are the most"
             raise DiedError(Crashed(OP_OF_COMMAND.get(command, command), ending, self.output))
+        if kind == b"lacks":
+            raise HostLostError(f"the host cannot perform {command}: {reply.take_text()}")
         if kind == b"bad":
             raise HostFaultError(f"{command}: {reply.take_text()}")
         raise DiedError(Crashed(OP_OF_COMMAND.get(command, command), _GARBLED, self.output))

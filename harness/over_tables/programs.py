@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from .. import wire
 from ..hosting.client import HostFaultError
+from ..launchers.launcher import HostLostError
 from ..ops.codes import Code
 from ..ops.outcomes import Crashed, Death, DiedError, Outcome, Source, Threw
 from ..wire import Reply, Value
@@ -167,6 +168,8 @@ def _timed(raw: RawFilesystem, steps: Sequence[ProgramStep], answer: Reply, deat
                 deaths.append(Crashed(step.op, "it ended the thread that called it"))
                 raw.lost(step.op, step.arguments, deaths[-1])
                 continue
+            case b"lacks":
+                raise HostLostError(f"the host cannot perform {step.op}: {reply.take_text()}")
             case _:
                 raise HostFaultError(f"{step.op}: {reply.take_text()}")
         yield Timed(start, end, outcome)

@@ -99,6 +99,9 @@ const std::vector<Kind>& Kinds() {
       {"writes-to-all", "writes a line to each descriptor but 0, 1 and 2", kReturns, Fits::kPresent,
        WriteToWire},
 
+      {"never-waits", "has no descriptor but 0, 1 and 2 wait", kState, Fits::kPresent, NeverWait},
+      {"uses-up-memory", "leaves no room for memory", kState, Fits::kPresent, UseUpMemory},
+
       {"leaks-memory", "loses 1 MiB", kState, Fits::kPresent, LeakMemory},
       {"leaks-bytes", "loses 16 bytes", kState, Fits::kPresent, LeakBytes},
       {"leaks-descriptor", "leaves a descriptor open", kState, Fits::kPresent, LeakDescriptor},

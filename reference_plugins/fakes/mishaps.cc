@@ -81,6 +81,21 @@ void WriteToWire() {
   for (int number = 3; number < 1024; ++number) Say(number);
 }
 
+void NeverWait() {
+  for (int number = 3; number < 1024; ++number) {
+    const int flags = fcntl(number, F_GETFL);
+    if (flags >= 0) fcntl(number, F_SETFL, flags | O_NONBLOCK);
+  }
+}
+
+void UseUpMemory() {
+  for (size_t size = size_t{1} << 46; size >= 4096; size /= 2) {
+    while (mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) !=
+           MAP_FAILED) {
+    }
+  }
+}
+
 void LeakMemory() {
   constexpr size_t kSize = size_t{1} << 20;
   std::memset(Opaque(std::malloc(kSize)), 1, kSize);

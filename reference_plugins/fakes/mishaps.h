@@ -19,6 +19,9 @@ void CloseWire();
 // These two do not close them, but put another file in their place, or write to them.
 void ReplaceWire();
 void WriteToWire();
+// These leave the process without what it needs: descriptors that wait, room for memory.
+void NeverWait();
+void UseUpMemory();
 
 // These leave something behind.
 void LeakMemory();
