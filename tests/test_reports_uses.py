@@ -168,3 +168,16 @@ def test_a_breach_more_makes_no_word_better(made: list[tuple[str, Verdict]], nam
             assert not {one for one, verdict in made if verdict is VIOLATION} & {
                 rule.clause for rule in USES[after.use].rules if rule.expected is None
             }
+
+
+@pytest.mark.parametrize(("cause", "word"), [(None, Word.BREAKS), ("append", Word.WORKS)])
+def test_what_another_op_spoilt_says_nothing_of_reading(cause: str | None, word: Word) -> None:
+    """A file that keeps what was in it when it is emptied is read as it is."""
+    check = CheckRecord("read.returns-the-bytes", VIOLATION, "data=b''", "data=b't'")
+    assert of(Use.LOGS, *everything(), record("bad/0", VIOLATION, check, cause=cause)).word is word
+
+
+@pytest.mark.parametrize(("expected", "word"), [("content=b'new'", Word.BREAKS), ("length=0", Word.WORKS)])
+def test_who_writes_a_file_anew_has_more_to_write_than_nothing(expected: str, word: Word) -> None:
+    check = CheckRecord("new_writable_file.replaces-what-exists", VIOLATION, expected, "otherwise")
+    assert of(Use.MODELS, *everything(), record("bad/0", VIOLATION, check)).word is word
