@@ -189,7 +189,8 @@ def test_a_report_may_be_packed(published: Path) -> None:
 
 
 def test_releases_are_a_matrix_and_what_changed_is_told(published: Path) -> None:
-    put(published, "mine", "1.8", *GOOD, case("sync/a", ("sync.durable", "violation")))
+    kept = case("read/b", ("read.succeeds", "conform"))
+    put(published, "mine", "1.8", *GOOD, kept, case("sync/a", ("sync.durable", "violation")))
     site = made(published)
     assert broken_links(site) == []
     page = text(site / "plugins" / "mine" / "index.html")
