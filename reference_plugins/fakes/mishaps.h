@@ -43,6 +43,10 @@ void UseFreed();
 void OverflowHeap();
 void FreeTwice();
 void BranchOnGarbage();
+void ReadBehind();
+void FreeOtherwise();
+void WriteGarbage();
+void CopyOverlapping();
 void Race();
 
 }  // namespace fakes
