@@ -11,6 +11,10 @@ from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers.memcheck import Frame, Misuse, of_plugin
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.reports import document
+from tffs_conformance.run.parts import SUITE
+from tffs_conformance.suite.judge.again import again
+from tffs_conformance.suite.judge.merge import merge
 
 NAME = "robustness.memory-safe"
 MEMCHECK = "--sanitizer=memcheck"
@@ -78,6 +82,28 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str) -> None:
 
 
 @needs_valgrind
+def test_parts_of_a_run_make_a_whole_one(tmp_path: Path) -> None:
+    parts = []
+    for number in (1, 2):
+        done = run(
+            tmp_path, "--plugin=posix", "--tier=smoke", MEMCHECK, f"--shard={number}/2", f"--report-dir={number}"
+        )
+        assert done.returncode == 0, done.stdout
+        path = tmp_path / str(number) / "report.json"
+        parts.append((path, document.load(path)))
+    whole = again(merge(parts, SUITE).report)
+    assert whole.verdict == whole.classes["memory-safety"].verdict == "conformant"
+    assert whole.clauses[NAME].counts.conform > 20
+
+
+@needs_valgrind
+def test_what_lives_as_long_as_the_process_is_no_misuse(tmp_path: Path) -> None:
+    assert run(tmp_path, "--plugin=memory", "--case=robustness/exit", MEMCHECK).returncode == 0
+    made = {one["clause"]: one["verdict"] for one in checks(report(tmp_path), "robustness/exit")}
+    assert made[NAME] == "conform"
+
+
+@needs_valgrind
 def test_a_crash_is_told_with_what_was_done_to_memory(tmp_path: Path) -> None:
     given = ["--plugin=fakes/faulty", "--env=TFFS_FAULT=frees-twice:delete_file", "--case=plain/once[delete_file]"]
     assert run(tmp_path, *given, MEMCHECK).returncode == 1
@@ -93,11 +119,18 @@ def test_who_hangs_is_not_tried_again(tmp_path: Path) -> None:
     assert NAME not in {one["clause"] for one in checks(report(tmp_path), "plain/once[delete_file]")}
 
 
-def test_without_valgrind_one_case_is_not_run(tmp_path: Path) -> None:
-    done = run_anew(tmp_path, "--plugin=posix", "--tier=smoke", MEMCHECK, PATH="/nowhere")
+@pytest.mark.parametrize("broken", [False, True], ids=["missing", "broken"])
+def test_without_valgrind_one_case_is_not_run(tmp_path: Path, broken: bool) -> None:
+    (tmp_path / "bin").mkdir()
+    if broken:
+        (tmp_path / "bin" / "valgrind").write_text("#!/bin/sh\necho 'Fatal error at startup' >&2\nexit 1\n")
+        (tmp_path / "bin" / "valgrind").chmod(0o755)
+    done = run_anew(tmp_path, "--plugin=posix", "--tier=smoke", MEMCHECK, PATH=str(tmp_path / "bin"))
     # A MUST clause that somebody asked for was not run.
     assert done.returncode == 1
-    assert "1 × valgrind is not there: apt-get install valgrind" in done.stdout
+    why = "Fatal error at startup" if broken else "valgrind is not there: apt-get install valgrind"
+    assert "1 × " in done.stdout
+    assert why in done.stdout
     found = report(tmp_path)
     assert [one["verdict"] for one in checks(found, "conditions/memcheck") if one["clause"] == NAME] == ["not run"]
     verdicts = {name: one["verdict"] for name, one in found["classes"].items()}

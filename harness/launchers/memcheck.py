@@ -18,7 +18,7 @@ from pathlib import Path
 from ..native import RUNTIME_NAME, native_directory
 from ..wire import LENGTH_BYTES, Reply
 from .command import Command
-from .launcher import LocalFacts, Process
+from .launcher import HostLostError, LocalFacts, Process
 
 #: The program, and how to get it.
 PROGRAM, ADVICE = "valgrind", "apt-get install valgrind"
@@ -30,7 +30,7 @@ _WORDS = ("-q", "--xml=yes", "--child-silent-after-fork=no", "--num-callers=40")
 _SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/valgrind/")
 #: What does as it is told: an error in one of these is its caller's.
 _OBEYS = re.compile(
-    r"(?:libc|libm|libpthread|libdl|librt|libstdc\+\+|libgcc_s|ld-linux[-\w]*|vgpreload_\w+[-\w]*|"
+    r"(?:libc|libm|libpthread|libdl|librt|libstdc\+\+|libc\+\+(?:abi)?|libgcc_s|ld-linux[-\w]*|vgpreload_\w+[-\w]*|"
     rf"{re.escape(RUNTIME_NAME.partition('.')[0])})[.-].*"
 )
 _ERROR = re.compile(rb"<error>.*?</error>", re.DOTALL)
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
 class NoMemcheckError(Exception):
-    """There is no valgrind here; the text says how to get it, without a full stop."""
+    """There is no memcheck here; the text says why, without a full stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,11 @@ class Memcheck:
         self._hosts = Command(told, environment)
         self._read: dict[str, int] = {}
         self._found: list[Misuse] = []
+        try:
+            self.start().end()
+        except HostLostError as lost:
+            self.close()
+            raise NoMemcheckError(str(lost)) from lost
 
     def start(self) -> "Watched":
         """A fresh host. Raises HostLostError."""

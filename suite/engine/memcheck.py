@@ -47,11 +47,10 @@ def watched(case: Case, body: Body, error: Exception | None) -> Condition:
     """
     if case.tier not in TRIED or not (error is None or (isinstance(error, DiedError) and _is_an_end(error.death))):
         return Condition()
-    try:
-        bench = _bench(case.bench)
-    except NoMemcheckError as missing:
+    bench = _bench(case.bench)
+    if isinstance(bench, str):
         # One case says so for all.
-        return Condition(CLAUSE, not_run=str(missing)) if CLAUSE in case.clauses else Condition()
+        return Condition(CLAUSE, not_run=bench) if CLAUSE in case.clauses else Condition()
     # A plugin may be for one process at a time.
     case.surroundings.abandon()
     bench.memcheck.taken()
@@ -80,9 +79,12 @@ def _is_an_end(death: Death) -> bool:
     return not isinstance(death, Hung | Endless)
 
 
-def _bench(bench: Workbench) -> WatchedBench:
-    """The workbench under memcheck that belongs to a workbench. Raises NoMemcheckError."""
+def _bench(bench: Workbench) -> WatchedBench | str:
+    """The workbench under memcheck that belongs to a workbench, or why there is none."""
     if bench.watched is None:
-        bench.watched = WatchedBench(bench)
-    assert isinstance(bench.watched, WatchedBench)
+        try:
+            bench.watched = WatchedBench(bench)
+        except NoMemcheckError as missing:
+            bench.watched = str(missing)
+    assert isinstance(bench.watched, WatchedBench | str)
     return bench.watched

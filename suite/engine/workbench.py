@@ -65,8 +65,8 @@ class Workbench:
         self.made_above = knowledge.made_above
         self._kept: tuple[str, Loaded] | None = None
         self._no_root: BlockedError | None = None
-        #: The same target under a condition, once a case was repeated there.
-        self.watched: Workbench | None = None
+        #: The same target under a condition, once a case was repeated there, or why that cannot be.
+        self.watched: Workbench | str | None = None
 
     def with_timeout(self, timeout: float) -> "Workbench":
         """The same target with this time-out in seconds, for histories that hang: as often as they are tried."""
@@ -296,7 +296,7 @@ class Workbench:
 
     def close(self) -> None:
         """End all hosts."""
-        if self.watched is not None:
+        if isinstance(self.watched, Workbench):
             self.watched.close()
         if self._kept:
             self._kept[1].host.close()
