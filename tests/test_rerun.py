@@ -83,6 +83,7 @@ def command(**given: object) -> list[str]:
         "environment": {}, "services": False, "undefined": False, "host_command": (), "runtime": "stand-in",
         "through": "",
         "tier": "full", "seed": 0, "examples": 100, "host_scope": "case", "timeout": 10.0, "sandbox": "off",
+        "sanitizer": "",
     } | {key: value for key, value in given.items() if key in RunOptions.__slots__}  # fmt: skip
     options = object.__new__(RunOptions)
     for key, value in fields.items():

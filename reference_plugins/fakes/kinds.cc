@@ -136,6 +136,12 @@ const std::vector<Kind>& Kinds() {
       {"frees-twice", "frees a block twice", kSound, Fits::kPresent, FreeTwice},
       {"branches-on-garbage", "decides by memory that nobody wrote", kSound, Fits::kPresent,
        BranchOnGarbage},
+      {"reads-behind", "looks at the byte behind a block", kSound, Fits::kPresent, ReadBehind},
+      {"frees-otherwise", "frees with free what new has allocated", kSound, Fits::kPresent,
+       FreeOtherwise},
+      {"writes-garbage", "hands memory that nobody wrote to the kernel", kSound, Fits::kPresent,
+       WriteGarbage},
+      {"overlaps", "copies with strcpy what overlaps", kSound, Fits::kPresent, CopyOverlapping},
       {"races", "counts its calls in a variable without a lock", kSound, Fits::kPresent, Race},
 
       {"null", "the entry is NULL", "an op that the plugin's users need is there", Fits::kPresent},

@@ -196,6 +196,29 @@ void BranchOnGarbage() {
   std::free(block);
 }
 
+// The byte is of the allocator's own, and nobody depends on it.
+void ReadBehind() {
+  void* block = std::malloc(61);
+  static_cast<void>(static_cast<volatile char*>(Opaque(block))[61]);
+  std::free(block);
+}
+
+void FreeOtherwise() { std::free(Opaque(new char[64])); }
+
+void WriteGarbage() {
+  char* block = Opaque(static_cast<char*>(std::malloc(64)));
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (write(nowhere, block, 64) < 0) block[0] = 0;
+  close(nowhere);
+  std::free(block);
+}
+
+void CopyOverlapping() {
+  char text[] = "0123456789abcdef";
+  char* (*volatile copy)(char*, const char*) = std::strcpy;
+  copy(text, Opaque(text + 1));
+}
+
 void Race() {
   static volatile int calls = 0;
   calls = calls + 1;

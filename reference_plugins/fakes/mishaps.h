@@ -49,6 +49,10 @@ void UseFreed();
 void OverflowHeap();
 void FreeTwice();
 void BranchOnGarbage();
+void ReadBehind();
+void FreeOtherwise();
+void WriteGarbage();
+void CopyOverlapping();
 void Race();
 
 }  // namespace fakes

@@ -4,7 +4,7 @@ import difflib
 import fnmatch
 import functools
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -32,6 +32,7 @@ CLASSES = (
     "concurrency",
     "robustness",
     "scenarios",
+    "memory-safety",
 )
 
 
@@ -73,8 +74,9 @@ class Clause:
 
     `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken. `op`
     is empty for a rule about more than one op. `tensorflow` says what TensorFlow makes of a breach, where that
-    is known. `untested` says why no case checks it. `disputed` says why its sources
-    contradict each other; then `readings` has the accepted answers.
+    is known. `untested` says why no case checks it. A clause that has a `condition` is checked in runs under it only,
+    and is no part of the contract's version. `disputed` says why its sources contradict each other; then `readings` has
+    the accepted answers.
     """
 
     id: str
@@ -86,12 +88,13 @@ class Clause:
     op: str = ""
     tensorflow: str | None = None
     untested: str | None = None
+    condition: str = ""
     disputed: str | None = None
     readings: tuple[Reading, ...] = ()
 
 
 _REQUIRED = {"id", "level", "class", "rule", "source", "check"}
-_OPTIONAL = {"op", "tensorflow", "untested", "disputed", "readings"}
+_OPTIONAL = {"op", "tensorflow", "untested", "condition", "disputed", "readings"}
 
 
 def read(files: Iterable[Path]) -> dict[str, Clause]:
@@ -134,6 +137,7 @@ def _clause(where: str, table: Mapping[str, Any]) -> Clause:
         op=table.get("op", ""),
         tensorflow=table.get("tensorflow"),
         untested=table.get("untested"),
+        condition=table.get("condition", ""),
         disputed=table.get("disputed"),
         readings=tuple(Reading(**reading) for reading in table.get("readings", ())),
     )
@@ -173,8 +177,8 @@ def order(name: str) -> int:
     return next((k for k, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns))
 
 
-def for_report() -> dict[str, ClauseFacts]:
-    """The clauses as a report carries them, by id."""
+def for_report(conditions: Container[str] = ()) -> dict[str, ClauseFacts]:
+    """The clauses as a report carries them, by id: those of every run, and of a run under these conditions."""
     return {
         entry.id: ClauseFacts(
             level=entry.level.value,
@@ -190,9 +194,10 @@ def for_report() -> dict[str, ClauseFacts]:
             readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow, r.harmful) for r in entry.readings) or None,
         )
         for entry in catalogue().values()
+        if not entry.condition or entry.condition in conditions
     }
 
 
-def current_digest() -> str:
-    """SHA-256 of this catalogue, as `reports.header.digest` has it."""
-    return digest(plain(for_report()))
+def current_digest(conditions: Container[str] = ()) -> str:
+    """SHA-256 of the clauses that `for_report` gives, as `reports.header.digest` has it."""
+    return digest(plain(for_report(conditions)))

@@ -9,6 +9,7 @@ from ...harness.ops.filesystem import Filesystem
 from ...harness.over_tables.raw import RawFilesystem
 from ...reports.model.histories import Histories
 from ...reports.model.records import CaseRecord
+from ..judge.evidence import Condition
 from .checks import Checks
 from .setup import Setup, Tree
 from .surroundings import Surroundings
@@ -56,6 +57,8 @@ class Case:
         self.adopted: tuple[CaseRecord, str | None] | None = None
         #: The small histories that it tried.
         self.histories: Histories | None = None
+        #: What came of it when it was repeated under a condition.
+        self.condition = Condition()
         self.target_name = bench.target.name
         self.started = time.perf_counter()
 

@@ -71,9 +71,10 @@ def cases() -> list[Listed]:
     return found
 
 
-def tiers(tier: str, *, undefined: bool = False) -> tuple[str, ...]:
-    """The tiers that a run of this one includes."""
-    return TIERS[: TIERS.index(tier) + 1] + ((UNDEFINED,) if undefined else ())
+def tiers(tier: str, *, undefined: bool = False, condition: str = "") -> tuple[str, ...]:
+    """The tiers that a run of this one includes, and what it has under a condition."""
+    more = ((UNDEFINED,) if undefined else ()) + ((condition,) if condition else ())
+    return TIERS[: TIERS.index(tier) + 1] + more
 
 
 def listed(item: Any) -> Listed:

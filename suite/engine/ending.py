@@ -19,7 +19,7 @@ from ..contract.catalogue import clause
 from ..judge import blame
 from ..judge.cases import judge
 from ..judge.evidence import Block, Death, Evidence, Fall, Statement
-from . import bounds
+from . import bounds, memcheck
 from .callformat import ValueFormat
 from .case import Body, Case, NoStimulusError
 from .case_facts import CaseFacts
@@ -77,7 +77,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         cause=evidence.flaw.op if evidence.flaw else None,
         executed=bool(trace),
         duration=_took(case),
-        output=case.check.presentable(case.surroundings.output),
+        output=case.check.presentable(case.surroundings.output + case.condition.output),
         tier=case.tier,
         histories=case.histories,
     )
@@ -108,6 +108,19 @@ def not_started(case: CaseFacts, reason: str) -> CaseRecord:
 
 
 def run_case(case: Case, body: Body) -> None:
+    """Run a case, and once more under the condition that its target asks for, if any."""
+    error: Exception | None = None
+    try:
+        _run(case, body)
+    except Exception as raised:
+        error = raised
+    if case.bench.target.sanitizer and case.adopted is None:
+        case.condition = memcheck.watched(case, body, error)
+    if error is not None:
+        raise error
+
+
+def _run(case: Case, body: Body) -> None:
     """Run a case. One that hangs is tried again with an allocator that fills nothing, before that is told.
 
     Where it comes back then, it is tried once more as it was: only what hangs there again hangs for the allocator.
@@ -156,6 +169,7 @@ def seen(case: Case, error: BaseException | None) -> Evidence:
         block=_block(case, error),
         known=case.bench.knowledge.fails_plainly,
         promised=case.bench.claims.ops_promised,
+        condition=case.condition,
     )
     ended, reason = _ended(case, error, evidence)
     flaw = _flaw_of_setup(case, error, evidence)

@@ -50,6 +50,11 @@ def undefined(function: F) -> F:
     return marked
 
 
+def condition(name: str) -> pytest.MarkDecorator:
+    """A case that only a run under this condition has."""
+    return pytest.mark.tffs_tier(name)
+
+
 def many_calls(count: int) -> pytest.MarkDecorator:
     """A case that makes about so many calls, a multiple of what others make: its shard has fewer cases."""
     return pytest.mark.tffs_calls(count)

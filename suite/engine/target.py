@@ -25,10 +25,10 @@ class Target:
 
     Properties try `examples` histories that follow from `seed`, and leave what they find in the folder `traces`; with
     `replay`, the path of a trace, they try that one only. `host_command` runs hosts somewhere else, where `plugin` is a
-    path; it is empty for this machine. `runtime` has the paths of TensorFlow's libraries with which the plugin is
-    loaded; none where the stand-in of this package does it. `through` is the program of hosts whose ops go through
-    TensorFlow; empty where they go through the plugin's tables. `apart` differs between workers that run the same
-    cases.
+    path; it is empty for this machine. `sanitizer` names the tool under which each case is repeated. `runtime` has the
+    paths of TensorFlow's libraries with which the plugin is loaded; none where the stand-in of this package does it.
+    `through` is the program of hosts whose ops go through TensorFlow; empty where they go through the plugin's tables.
+    `apart` differs between workers that run the same cases.
     `command` is the line that judges this target again.
     """
 
@@ -52,6 +52,7 @@ class Target:
     traces: str | None = None
     replay: str | None = None
     host_command: tuple[str, ...] = ()
+    sanitizer: str = ""
     runtime: tuple[str, ...] = ()
     through: tuple[str, ...] = ()
     apart: str = ""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ...harness.hosting.loader import MAX_HANGS, BlockedError, Loaded, Loader
 from ...harness.hosting.registration import Scheme
 from ...harness.launchers.choice import launcher
-from ...harness.launchers.launcher import HostLostError
+from ...harness.launchers.launcher import HostLostError, Launcher
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.defaults import answer
@@ -42,13 +42,19 @@ MOST_ENTRIES = 5000
 class Workbench:
     """Where the cases of one target run: gives each of them a filesystem and a directory, and takes both back."""
 
-    def __init__(self, target: Target, knowledge: Knowledge = NOTHING, max_hangs: int | None = MAX_HANGS) -> None:
+    def __init__(
+        self,
+        target: Target,
+        knowledge: Knowledge = NOTHING,
+        max_hangs: int | None = MAX_HANGS,
+        starts: Launcher | None = None,
+    ) -> None:
         self.target = target
         self.knowledge = knowledge
         self.claims = Claims.of(target.claims, target.limits)
         if target.through:
             self.claims = replace(self.claims, hidden=hidden())
-        starts = launcher(target.host_command, target.environment, target.runtime, target.through)
+        starts = starts or launcher(target.host_command, target.environment, target.runtime, target.through)
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=knowledge.filling)
         self.redaction = target.redaction
         self.keeper = Keeper(target.traces, self.redaction)
@@ -59,6 +65,8 @@ class Workbench:
         self.made_above = knowledge.made_above
         self._kept: tuple[str, Loaded] | None = None
         self._no_root: BlockedError | None = None
+        #: The same target under a condition, once a case was repeated there, or why that cannot be.
+        self.watched: Workbench | str | None = None
 
     def with_timeout(self, timeout: float) -> "Workbench":
         """The same target with this time-out in seconds, for histories that hang: as often as they are tried."""
@@ -288,6 +296,8 @@ class Workbench:
 
     def close(self) -> None:
         """End all hosts."""
+        if isinstance(self.watched, Workbench):
+            self.watched.close()
         if self._kept:
             self._kept[1].host.close()
         self.loader.close()

@@ -8,7 +8,7 @@ from ...reports.model.verdicts import Verdict, worst
 from ..contract.claims import Claims
 from . import checks
 from .blame import SURVIVED, blamed
-from .evidence import Evidence, Statement
+from .evidence import Condition, Evidence, Statement
 
 #: The verdicts that pass something.
 PASSES = (Verdict.CONFORM, Verdict.TOLERATED, Verdict.INFORMATIONAL)
@@ -34,13 +34,23 @@ def judge(evidence: Evidence, claims: Claims) -> Judged:
     said += _survived(evidence, said)
     if not said and ended is Ending.WHOLE:
         ended, reason = Ending.BROKEN, "the case made no check"
-    made = completed(evidence.clauses, [check(one, claims) for one in said], ended)
+    under = evidence.condition
+    if under.not_run is not None:
+        reason = reason or under.not_run
+    made = completed(evidence.clauses, [*(check(one, claims) for one in said), *_under(under, claims)], ended)
     if not made:
         return Judged((), Verdict.ERROR, reason or "the case made no check", ended)
     final = worst(one.verdict for one in made)
     if final is Verdict.ABSENT and reason is None:
         reason = claims.absence(next(one.clause for one in made if one.verdict is Verdict.ABSENT))
     return Judged(tuple(made), final, reason, ended)
+
+
+def _under(condition: Condition, claims: Claims) -> Iterator[CheckRecord]:
+    """The checks of a condition."""
+    yield from (check(one, claims) for one in condition.statements)
+    if condition.not_run is not None:
+        yield CheckRecord(condition.clause, Verdict.NOT_RUN)
 
 
 def completed(clauses: Sequence[str], made: Sequence[CheckRecord], ended: Ending) -> list[CheckRecord]:

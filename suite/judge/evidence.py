@@ -56,6 +56,19 @@ class Block:
     death: Death | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What came of a case when it was repeated under a condition: it says nothing of other clauses than `clause`.
+
+    `not_run` says why the condition could not be brought about, in words. `output` is what its tool said.
+    """
+
+    clause: str = ""
+    statements: tuple[Statement, ...] = ()
+    not_run: str | None = None
+    output: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What a case saw: the clauses that it declares, what it compared, and how it ended.
@@ -75,6 +88,7 @@ class Evidence:
     flaw: Block | None = None
     known: Mapping[str, str] = field(default_factory=dict)
     promised: Collection[str] = ()
+    condition: Condition = field(default_factory=Condition)
 
     def is_news(self, op: str) -> bool:
         """Whether it is for this case to say that an op goes wrong: one about it, or where it works plainly."""

@@ -38,7 +38,7 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         ("c++", "builds plugins and the suite's native parts", "g++"),
         ("gdb", "looks into a plugin by hand", "gdb"),
         ("bwrap", "keeps a plugin from what is not its own: --sandbox", "bubblewrap"),
-        ("valgrind", "finds memory errors of a plugin that was not instrumented", "valgrind"),
+        ("valgrind", "finds what a plugin does to memory: --sanitizer=memcheck", "valgrind"),
     ):
         yield _tool(tool, use, package)
     if plugin is not None and plugin.services:

@@ -110,7 +110,7 @@ def files(modules: str | None = None) -> list[str]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What --tier, --undefined, --clause, --case and --shard ask for.
+    """What --tier, --undefined, --sanitizer, --clause, --case and --shard ask for.
 
     `shard` is a number from 1, and of how many.
     """
@@ -124,7 +124,7 @@ class Wanted:
     @classmethod
     def of(cls, options: RunOptions) -> "Wanted":
         """Read off the options."""
-        tiers = collect.tiers(options.tier, undefined=options.undefined)
+        tiers = collect.tiers(options.tier, undefined=options.undefined, condition=options.sanitizer)
         return cls(options.tier, tiers, options.clauses, options.cases, options.shard)
 
     def in_tier(self) -> list[CaseFacts]:

@@ -10,6 +10,7 @@ from ..suite.engine import collect, index
 from ..suite.judge.course import Course
 from ..suite.judge.merge import Suite
 from .commit import commit
+from .run_options import SANITIZERS
 from .waivers import fitting
 
 
@@ -17,7 +18,8 @@ def _left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
     """Why these are not all cases of the tier, or None where they are."""
     if not _is_this(suite):
         return f"nobody knows which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
-    tier = index.in_tiers(collect.tiers(suite.tier, undefined="--undefined" in suite.command))
+    within = collect.tiers(suite.tier, undefined="--undefined" in suite.command, condition=_condition(suite))
+    tier = index.in_tiers(within)
     course = Course(
         tier=suite.tier,
         cases=frozenset(case.id for case in tier),
@@ -38,7 +40,13 @@ def _counted(suite: SuiteFacts, waivers: list[Waiver]) -> list[Waiver]:
 
 def _is_this(suite: SuiteFacts) -> bool:
     """Whether the parts are of the suite that merges them: it knows its own cases only."""
-    return (suite.version, suite.commit, suite.catalogue) == (__version__, commit(), current_digest())
+    digest = current_digest((_condition(suite),))
+    return (suite.version, suite.commit, suite.catalogue) == (__version__, commit(), digest)
+
+
+def _condition(suite: SuiteFacts) -> str:
+    """The condition under which the suite ran, if any."""
+    return next((name for name in SANITIZERS if f"--sanitizer={name}" in suite.command), "")
 
 
 #: This suite, for merging.

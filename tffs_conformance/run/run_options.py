@@ -22,6 +22,10 @@ from .options import Option, option
 
 #: The verdicts that --fail-on takes, as a user spells them.
 FAILABLE = ("warning", "not-run", "absent")
+#: The tools that --sanitizer takes.
+SANITIZERS = ("memcheck",)
+#: Why it does not go with what else starts hosts.
+_ITS_OWN = "it is for hosts of this machine that have the stand-in, and starts them itself"
 #: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
 CHANGED = "changed"
 #: The exit codes of a run, as `--help` tells them; docs/verdicts.md says more.
@@ -227,6 +231,12 @@ class RunOptions:
         " 'try' where bubblewrap can, and say so where it cannot (docs/security.md)",
         default="off", choices=("off", "on", "network", "try"), again=True,
     )
+    sanitizer: str = option(
+        "sanitizer",
+        "repeat each case with the plugin under a tool that finds what it does to memory: 'memcheck' is valgrind's, for"
+        " any plugin, and takes minutes with --tier=must (docs/conditions.md)",
+        default="", choices=SANITIZERS, of_target=True, again=True,
+    )
     runtime: str = option(
         "runtime",
         "what gives the plugin its TF_* symbols: 'stand-in' (default); 'tensorflow' for the one that is installed"
@@ -290,6 +300,10 @@ class RunOptions:
         given["forms"] = (*given["forms"], *(form.name for form in renamed(parsed)))
         values = {name: one.read(given[name]) if one.read else given[name] for name, one in declared()}
         _hold_gate(values["gate"], values["baselines"], values["failing"])
+        usual = {"through": "", "host_command": (), "sandbox": "off", "runtime": STAND_IN}
+        for name, value in usual.items():
+            if values["sanitizer"] and values[name] != value:
+                raise BadUsageError(f"--sanitizer and --{name.replace('_', '-')} exclude each other: {_ITS_OWN}")
         if values["replay"]:
             # Only the case that found a history can try it.
             values["cases"] = (_case_of(given["replay"]),)
