@@ -54,6 +54,18 @@ def test_a_client_may_say_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> None
         backing.write("a%20b", b"content")
 
 
+def test_a_file_that_its_client_calls_otherwise_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Backing("memory://tffs-as-urls")
+    store.write("above/a?b", b"content")
+    read = store._filesystem.cat_file
+    # As the client of Azure's blobs does.
+    monkeypatch.setattr(store._filesystem, "cat_file", lambda at: read(at.partition("?")[0]))
+    assert store.read("above/a?b") is None
+    assert store.lists("above/a?b")
+    assert not store.lists("above/a")
+    assert not store.lists("missing/a")
+
+
 def test_what_is_not_there_need_not_be_deleted(tmp_path: Path) -> None:
     Backing(f"file://{tmp_path}").delete_tree("missing")
 
@@ -83,6 +95,8 @@ def test_a_plugin_that_only_reads_is_judged_on_all_that_reads_do(tmp_path: Path)
     assert run(tmp_path, *arguments).returncode == 0
     reads = executed(report(tmp_path))
     assert not {f"{name}.succeeds" for name in ("new_writable_file", "create_dir", "rename_file")} & reads
+    # What the backing wrote was closed by no plugin.
+    assert not any(name.startswith("close.") for name in reads)
     assert run(tmp_path, "--plugin=posix", "--tier=must").returncode == 0
     classes = ("read", "listing", "glob", "memory-region", "paths", "robustness")
     everything = {name for name in executed(report(tmp_path)) if clause(name).conformance_class in classes}

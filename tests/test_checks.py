@@ -43,7 +43,7 @@ def test_a_clause_that_a_case_does_not_declare_is_a_defect_of_the_suite() -> Non
 @pytest.mark.parametrize(("clause", "shown"), [(MUST, "code=OK"), ("common.queries-agree", "stat: code=OK")])
 def test_a_return_code_under_a_clause_about_no_op_is_told_with_its_op(clause: str, shown: str) -> None:
     made = checks(clause)
-    assert made.status(clause, Outcome("stat", Code.OK, "", None, Source.PLUGIN), Code.OK)
+    assert made.status(clause, Outcome("stat", Code.OK, "", None, source=Source.PLUGIN), Code.OK)
     assert [(record.expected, record.got) for record in made.made] == [("code=OK", shown)]
 
 

@@ -52,6 +52,13 @@ def test_what_was_not_tried_is_neither_broken_nor_mended(tmp_path: Path) -> None
     assert (gone.broke, gone.mended, gone.unseen) == ((), (), ("sync.durable",))
 
 
+def test_what_only_a_new_case_shows_may_have_been_broken_before(tmp_path: Path) -> None:
+    kept = of("read.succeeds", "conform")
+    shown = (case("changes/x", ("read.succeeds", "violation")),)
+    (step,) = steps(released(tmp_path, v1=kept, v2=(*kept, *shown)))
+    assert (step.broke, step.new) == ((), ("read.succeeds",))
+
+
 def test_a_clause_that_only_one_suite_has_changed_nothing(tmp_path: Path) -> None:
     old = {name: facts for name, facts in CLAUSES.items() if name != "read.hint"}
     put(tmp_path, "mine", "1", *GOOD[:1], clauses=old)

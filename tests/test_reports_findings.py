@@ -401,6 +401,31 @@ def test_a_directory_that_is_lacking_is_no_consequence_of_a_file_that_is() -> No
     assert told_of(LISTING, within) == [("get.lists", ["make.makes"])]
 
 
+def test_a_file_with_content_that_is_lacking_is_no_consequence_of_empty_files_that_are() -> None:
+    calls = ("create_dir('x/a') -> OK", "get_children('x') -> OK")
+    empty = shown_by("1", "make.makes", "tree has {'a': b''}", "tree has {}", *calls)
+    another = shown_by("2", "rename.moves", "tree beside has {'b': b''}", "tree beside has {}", *calls)
+    assert told_of(empty, another) == [("make.makes", ["rename.moves"])]
+    for label in ("tree", "tree beside"):
+        lost = shown_by("2", "rename.moves", f"{label} has {{'b': b'stays'}}", f"{label} has {{}}", *calls)
+        assert sorted(told_of(empty, lost)) == [("make.makes", []), ("rename.moves", [])]
+        # Who loses what has content may lose what is empty.
+        full = shown_by("1", "make.makes", "tree has {'a': b'kept'}", "tree has {}", *calls)
+        assert told_of(full, lost) == [("make.makes", ["rename.moves"])]
+
+
+def test_what_only_asks_makes_no_neighbour_lacking() -> None:
+    asked = shown_by("1", "stat.odd", "code=OK", "code=NOT_FOUND", "stat('x/a') -> NOT_FOUND")
+    calls = ("rename_file('x/a', 'x/b') -> OK", "stat('x/b') -> OK")
+    lost = shown_by("2", "rename.moves", "tree beside has {'b': b'stays'}", "tree beside has {}", *calls)
+    assert sorted(told_of(asked, lost)) == [("rename.moves", []), ("stat.odd", [])]
+
+
+def test_a_case_that_another_op_spoilt_is_shown_after_one_that_is_not() -> None:
+    (found,) = findings(report(broken("a", "stat.odd", cause="read"), broken("b", "stat.odd", ops=("1",))))
+    assert list(found.cases) == ["b", "a"]
+
+
 def test_what_an_op_leaves_behind_is_told_before_the_listing_that_shows_it() -> None:
     calls = ("rename_file('x/a', 'x/b') -> OK", "get_children('x') -> OK")
     listing = shown_by("1", "get.lists", "entries=['b']", "entries=['a', 'b']", *calls)

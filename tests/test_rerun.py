@@ -82,7 +82,7 @@ def command(**given: object) -> list[str]:
         "plugins": ("mine.so",), "loads": (), "profiles": (), "schemes": (), "roots": (), "backings": (),
         "environment": {}, "services": False, "undefined": False, "host_command": (), "runtime": "stand-in",
         "through": "",
-        "tier": "full", "seed": 0, "examples": 100, "host_scope": "case", "timeout": 10.0,
+        "tier": "full", "seed": 0, "examples": 100, "host_scope": "case", "timeout": 10.0, "sandbox": "off",
     } | {key: value for key, value in given.items() if key in RunOptions.__slots__}  # fmt: skip
     options = object.__new__(RunOptions)
     for key, value in fields.items():

@@ -105,6 +105,10 @@ class Store:
     """A backing that holds this, whatever it is asked for."""
 
     stored: bytes | None
+    listed: bool = False
+
+    def lists(self, _: str) -> bool:
+        return self.listed
 
     def read(self, _: str) -> bytes | None:
         return self.stored
@@ -183,3 +187,9 @@ def test_what_the_backing_does_not_hold_is_the_fault_of_the_writing() -> None:
     assert broken
     # What was seen stays, and the cause stands before it.
     assert {(one.cause, one.checks[0].clause) for one in broken} == {("append", "append.succeeds")}
+
+
+def test_a_backing_that_lists_what_it_cannot_read_blames_nobody() -> None:
+    assert of(Stub(), Store(None)) == "new_writable_file"
+    assert of(Stub(), Store(None, listed=True)) is None
+    assert of(Stub(9, 9, 9), Store(None, listed=True)) == "append"

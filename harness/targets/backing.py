@@ -44,6 +44,17 @@ class Backing:
             return bytes(self._filesystem.cat_file(self._at(name)))
         return None
 
+    def lists(self, name: str) -> bool:
+        """Whether the listing of its directory has this name. `read` may mean another file: some clients take a name
+        for a URL, and drop a tab, or what is behind a `?`.
+        """
+        at = self._at(name)
+        above = paths.dirname(at)
+        with self._able("list such a directory"), suppress(FileNotFoundError):
+            self._filesystem.invalidate_cache(above)
+            return any(paths.basename(one) == paths.basename(at) for one in self._filesystem.ls(above, detail=False))
+        return False
+
     def write(self, name: str, content: bytes) -> None:
         """Create or replace a file, and the directories above it."""
         at = self._at(name)

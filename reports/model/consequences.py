@@ -13,7 +13,7 @@ from .findings import Finding, by_clause
 from .records import CaseRecord, CheckRecord
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import CODE, OWN, STORED, THERE, TOO_MANY, Wrong, answers, calls, is_cut, is_shared, wrongs
+from .wrongs import CODE, OWN, STORED, THERE, TOO_MANY, Wrong, answers, calls, explained, is_cut, is_shared, wrongs
 
 #: The ops that change nothing in the storage: what another op answers does not follow from what they said.
 LOOKING = frozenset(
@@ -104,7 +104,7 @@ class Lies:
                 is_known = kinds[one.kind] == 1 or (op in LOOKING and check.expected.startswith("code="))
                 # An op that was not called said nothing.
                 if op and is_known and (calls(case, op) or is_cut(case)):
-                    self._of.setdefault(op, {}).setdefault(one.kind, set()).update(one.what)
+                    self._of.setdefault(op, {}).setdefault(one.kind, set()).update(explained(one.what))
 
     def are_called(self, case: CaseRecord) -> bool:
         """Whether one of the ops is called in a case."""

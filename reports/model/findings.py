@@ -176,15 +176,17 @@ def _situation(report: Report, clause: str) -> str | None:
 def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[Made]:
     """First the way through an op once, and cases that are about the clause or its op; then cases about few clauses.
 
-    Of cases that differ in a number alone the one with the smallest.
+    Of cases that differ in a number alone the one with the smallest. Last come those that another op spoilt.
     """
     op = report.clauses[clause].op
 
     def place(one: Made) -> tuple[object, ...]:
         case, _ = one
         about_op = any(report.clauses[name].op == op for name in case.clauses)
+        is_spoilt = case.cause is not None and f"{case.cause}.succeeds" != clause
         smoke = case.tier == "smoke"
-        return not smoke, clause not in case.clauses, not about_op, len(case.clauses), len(case.ops), _natural(case.id)
+        asked = (clause not in case.clauses, not about_op, len(case.clauses))
+        return is_spoilt, not smoke, *asked, len(case.ops), _natural(case.id)
 
     return sorted(made, key=place)
 

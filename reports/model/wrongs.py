@@ -1,7 +1,7 @@
 """What is wrong in a check, whatever the names and the bytes are: checks of several clauses can have that in common."""
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .records import CaseRecord, CheckRecord
@@ -11,14 +11,22 @@ CODE, THERE, BYTES, NUMBER, OWN = "code", "there", "bytes", "number", "of its cl
 #: What is there that should not be, and the other way round.
 LACKING, TOO_MANY = "lacking", "too many"
 DIRECTORY, FILE = "directory", "file"
+#: A file of which it is known whether anything is in it.
+EMPTY, FILLED = "empty file", "file with content"
+#: What else is lacking where this is: who loses files that are empty may keep the others.
+_LACKING_TOO = {
+    f"{LACKING} {FILE}": {f"{LACKING} {EMPTY}", f"{LACKING} {FILLED}"},
+    f"{LACKING} {FILLED}": {f"{LACKING} {EMPTY}", f"{LACKING} {FILE}"},
+    f"{LACKING} {EMPTY}": {f"{LACKING} {FILE}"},
+}
 
 #: How the text of a check begins that compares what other ops find in the storage: a tree, or what a file holds.
-STORED = re.compile(r"\w+ has \{|content( below)?=")
+STORED = re.compile(r"[\w ]+ has \{|content( below)?=")
 #: The op that a text names which is about many, what it did before, and its code: `sync, closed: code=INTERNAL`.
 _OF_AN_OP = re.compile(r"(\w[\w.]*)[^:={\[]*: ")
 _ANSWERED = re.compile(rf"(?:{_OF_AN_OP.pattern})?code=(\w+)")
 #: A name in a tree, and one in a list.
-_IN_TREE = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")…?(?: \([^)]*\))?: (None)?""")
+_IN_TREE = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")…?(?: \([^)]*\))?: (None|b'.?|b".?)?""")
 _IN_LIST = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(…?)""")
 #: What a label says that counts what is there.
 _COUNTS = re.compile(r"matches|entries|files|versions|names|returned|listed")
@@ -55,6 +63,11 @@ def wrongs(case: CaseRecord, check: CheckRecord) -> frozenset[Wrong]:
     return said or frozenset({Wrong(OWN, frozenset({check.clause}))})
 
 
+def explained(what: frozenset[str]) -> set[str]:
+    """What of a wrong can be seen of an op that does this one."""
+    return set(what).union(*(_LACKING_TOO.get(one, ()) for one in what))
+
+
 def is_shared(check: CheckRecord) -> bool:
     """Whether a check stands for others that are not told apart."""
     return check.expected == _SHARED
@@ -78,7 +91,7 @@ def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
         yield from _of_content()
     label, _, wanted = expected.partition("=")
     if " has {" in expected:
-        yield from _of_names(_in_tree(expected), _in_tree(got))
+        yield from _of_names(_in_tree(expected), _in_tree(got), _kinds(expected))
     elif _HOLDS.match(expected) or _HOLDS.match(got):
         yield from _of_bytes(_size(expected), _size(got))
     elif got.startswith(f"{label}="):
@@ -150,23 +163,27 @@ def _size(text: str) -> int | None:
     return len(_ESCAPED.sub(".", shown[0])) if shown else None
 
 
-def _of_names(wanted: _Names, got: _Names) -> Iterator[_Said]:
-    """Which names are lacking, and which too many: directories, which take along what is below them, or files."""
+def _of_names(wanted: _Names, got: _Names, kinds: Mapping[str, str] | None = None) -> Iterator[_Said]:
+    """Which names are lacking, and which too many: directories, which take along what is below them, or files.
+
+    `kinds` are those of the files that were wanted, where it is known what is in them.
+    """
     known = {name for name, _ in wanted}
     # What is something else than it was is not there any more.
     more = {one for one in got - wanted if one[0] not in known}
-    said: dict[str, set[bool | None]] = {
-        how: {is_directory for name, is_directory in one if not _is_below(name, one)}
-        for how, one in ((LACKING, wanted - got), (TOO_MANY, more))
+    said: dict[str, set[tuple[bool | None, str]]] = {
+        how: {(is_directory, of.get(name, FILE)) for name, is_directory in one if not _is_below(name, one)}
+        for how, one, of in ((LACKING, wanted - got, kinds or {}), (TOO_MANY, more, {}))
     }
     if not any(said.values()):
         # Names that differ in what they hold.
         yield from _of_content()
-    for unknown in (True, False) if None in said[LACKING] | said[TOO_MANY] else (True,):
+    is_unknown = any(one is None for one, _ in said[LACKING] | said[TOO_MANY])
+    for unknown in (True, False) if is_unknown else (True,):
         what = {
-            f"{how} {DIRECTORY if (unknown if one is None else one) else FILE}"
+            f"{how} {DIRECTORY if (unknown if one is None else one) else file}"
             for how, those in said.items()
-            for one in those
+            for one, file in those
         }
         if what:
             yield THERE, what, None
@@ -177,7 +194,16 @@ def _is_below(name: str, names: _Names) -> bool:
 
 
 def _in_tree(text: str) -> _Names:
-    return {(name, bool(none)) for name, none in _IN_TREE.findall(text)}
+    return {(name, value == "None") for name, value in _IN_TREE.findall(text)}
+
+
+def _kinds(text: str) -> dict[str, str]:
+    """Whether anything is in the files of a tree."""
+    return {
+        name: EMPTY if value in ("b''", 'b""') else FILLED
+        for name, value in _IN_TREE.findall(text)
+        if value.startswith("b")
+    }
 
 
 def _in_list(case: CaseRecord, text: str) -> _Names:

@@ -149,5 +149,7 @@ def test_part(case: Case) -> None:
     case.check.equal("stat.length-is-the-size", "length", size, case.setup.require(case.fs.stat(uri)).length)
     with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         got = file.read(size - len(end), len(end) + 1)
-    case.check.equal("close.keeps-the-data", "data at the end", end, got.value.data)
+    # What came through the backing says nothing of close.
+    kept = BYTES if case.surroundings.seeded else "close.keeps-the-data"
+    case.check.equal(kept, "data at the end", end, got.value.data)
     case.check.equal(BYTES, "returned", len(end), got.value.returned)

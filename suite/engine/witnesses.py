@@ -97,13 +97,14 @@ def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name:
     """What is wrong with what was prepared at `uri`, and the op to which that is due; None where nothing is.
 
     `name` is what the backing calls it. Of directories a backing says nothing: a store of objects may keep none.
+    Nor does one that lists the file, and cannot say its name.
     """
     if one.content is None:
         nobody = nobody_finds(fs, uri, is_file=False)
         return BlockedError("create_dir", f"{_ALL_OK}, and nobody finds the directory afterwards") if nobody else None
     what = "an empty file" if one.content == b"" else "the file"
-    if backing is not None:
-        stored = backing.read(name)
+    stored = backing.read(name) if backing is not None else None
+    if backing is not None and (stored is not None or not backing.lists(name)):
         said = Says.GONE if stored is None else Says.AS_WRITTEN if stored == one.content else Says.OTHERWISE
         op = blamed(said, Says.NOTHING, Says.NOTHING, Says.NOTHING)
         found = f"does not have {what}" if stored is None else "holds other bytes"

@@ -37,6 +37,7 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
     for tool, use, package in (
         ("c++", "builds plugins and the suite's native parts", "g++"),
         ("gdb", "looks into a plugin by hand", "gdb"),
+        ("bwrap", "keeps a plugin from what is not its own: --sandbox", "bubblewrap"),
         ("valgrind", "finds memory errors of a plugin that was not instrumented", "valgrind"),
     ):
         yield _tool(tool, use, package)

@@ -12,6 +12,7 @@ from ..harness.hosting.client import Host
 from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.hosting.registration import Registration
 from ..harness.launchers.choice import launcher
+from ..harness.launchers.sandbox import is_in_one
 from ..harness.ops.outcomes import DiedError
 from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
 from ..harness.shared_object import abi
@@ -98,7 +99,9 @@ def facts(target: Target, seen: PluginSeen, profile: str | None) -> TargetFacts:
     entry = seen.registration.registered.get(target.scheme or "") if seen.registration else None
     present = REACHED if target.through else entry.present if entry else frozenset()
     interface = " and its interface" if target.through else ""
-    machine = f"behind {target.host_command[0]}" if target.host_command else f"on {platform.system()}"
+    # A sandbox is on this machine: a baseline from outside of it is one of the same.
+    elsewhere = target.host_command and not is_in_one(target.host_command)
+    machine = f"behind {target.host_command[0]}" if elsewhere else f"on {platform.system()}"
     return TargetFacts(
         plugin=str(_from_here(target.plugin)),
         name=target.name,

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 
+from ..harness.launchers.sandbox import has_network, is_in_one
 from ..reports.escape import printable
 from ..suite.engine.knowledge import Knowledge
 from ..suite.engine.target import Target
@@ -20,6 +21,11 @@ def remarks(target: Target, known: Knowledge | None, left: Sequence[str]) -> lis
     lines = []
     if known is not None and known.unusable is not None and known.unusable.startswith("blocked by dlopen"):
         lines += textwrap.wrap(WAY_OUT, 100, break_on_hyphens=False)
+    if is_in_one(target.host_command):
+        needed = (
+            "" if has_network(target.host_command) else " without network; where a plugin needs it: --sandbox=network"
+        )
+        lines.append(f"in a sandbox{needed}")
     if target.keep and target.root:
         lines.append(f"kept, as --keep says: {printable(target.root)}")
     if left:

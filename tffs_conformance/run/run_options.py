@@ -220,6 +220,13 @@ class RunOptions:
         " the plugin's path is one there",
         default="", metavar="COMMAND", read=_host_command, of_target=True,
     )
+    sandbox: str = option(
+        "sandbox",
+        "run the plugin where it can change nothing but its root and a temporary folder, without network (with"
+        " --services, or 'network', it has this machine's) and without what looks secret in the environment: 'on';"
+        " 'try' where bubblewrap can, and say so where it cannot (docs/security.md)",
+        default="off", choices=("off", "on", "network", "try"), again=True,
+    )
     runtime: str = option(
         "runtime",
         "what gives the plugin its TF_* symbols: 'stand-in' (default); 'tensorflow' for the one that is installed"

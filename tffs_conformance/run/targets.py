@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..harness.launchers import sandbox
 from ..harness.launchers.launcher import HostLostError
+from ..harness.launchers.sandbox import Sandbox
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
 from ..harness.shared_object.elf import NotElfError
@@ -21,6 +23,7 @@ from ..reports.model.header import TargetFacts
 from ..reports.model.redaction import Redaction, looks_secret
 from ..suite.contract.claims import UnknownClaimError, stated
 from ..suite.engine.target import Target
+from . import sandboxing
 from .options import TRACES
 from .plugin_facts import PluginSeen, facts, see
 from .run_options import BadUsageError, RunOptions
@@ -56,6 +59,7 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     profiles = [_profile(given) for given in options.profiles]
     plugins = options.plugins or options.loads
     plugins = plugins or tuple(_plugin_of(one) for one in profiles if one.plugin or not options.through)
+    box = sandboxing.asked(options)
     through = _through(options)
     if through is not None:
         plugins = plugins or (str(through.library),) * max(1, len(profiles), len(options.schemes))
@@ -80,7 +84,7 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     found: list[PreparedTarget] = []
     for k, plugin in enumerate(plugins):
         claimed = profiles[k] if profiles else _supplied(supplied[k], _at(options.roots, k))
-        found += _prepared(options, runtime, through, plugin, claimed, supplied[k], k)
+        found += _prepared(options, runtime, through, box, plugin, claimed, supplied[k], k)
     names = [one.target.name for one in found]
     if len(set(names)) != len(names):
         raise BadUsageError(
@@ -144,6 +148,7 @@ def _prepared(
     options: RunOptions,
     runtime: Runtime,
     through: Interpreter | None,
+    box: Sandbox | None,
     given: str,
     claimed: Profile,
     services: Given,
@@ -158,8 +163,11 @@ def _prepared(
         scheme = claimed.scheme
         root = claimed.root if root is None else root
     environment = {**services.environment, **claimed.environment, **options.environment}
+    host_command = options.host_command
+    if box is not None:
+        host_command = sandboxing.host_command(box, _found(given), environment, runtime)
     plugin, seen, known, scheme = _registered(
-        given, scheme, root, options.host_command, environment, options.timeout, runtime, through
+        given, scheme, root, host_command, environment, options.timeout, runtime, through
     )
     if scheme == EVERY and root is not None:
         raise BadUsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
@@ -169,6 +177,8 @@ def _prepared(
     found = []
     for one in schemes:
         below = services.root if root is None and services.root and paths.parse(services.root).scheme == one else root
+        if box is not None:
+            below = sandboxing.root(box, below if below is not None else f"{one}:///tmp" if one else "/tmp")
         base = _root(given, one, below)
         theirs = backing or claimed.backing or known_backing
         if theirs is None and services.serves(base):
@@ -190,6 +200,9 @@ def _prepared(
             secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key, environment[key])),
             **options.of_target,
         )
+        if box is not None:
+            around = sandboxing.host_command(box, plugin, environment, seen.runtime, below)
+            target = replace(target, host_command=around)
         target = replace(target, command=_command(options, target, k, len(schemes) > 1))
         measured = services.running if services.serves(base) else None
         found.append(PreparedTarget(target, facts(target, seen, claimed.name or None), measured))
@@ -211,8 +224,10 @@ def _registered(
     Raises BadUsageError where the plugin has other schemes. One that it announces and does not register is no usage
     error: the cases will tell why.
     """
-    option = "--host-command" if host_command else "--through" if through else "--runtime" if runtime.libraries else ""
-    plugin = _found(given) if not host_command else plugin_path(given) if given in shipped() else Path(given)
+    starts = "--sandbox" if sandbox.is_in_one(host_command) else "--host-command" if host_command else ""
+    option = starts or ("--through" if through else "--runtime" if runtime.libraries else "")
+    is_here = not host_command or sandbox.is_in_one(host_command)
+    plugin = _found(given) if is_here else plugin_path(given) if given in shipped() else Path(given)
     try:
         seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else ())
     except HostLostError as lost:

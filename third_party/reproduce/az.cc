@@ -88,6 +88,14 @@ void Copy(const Plugin& az) {
   copied.Print("copy_file");
 }
 
+void CopyOfNothing(const Plugin& az) {
+  Write(az, az / "kept", "content");
+  Status copied;
+  az.ops->copy_file(&az.filesystem, (az / "missing").c_str(), (az / "kept").c_str(), copied);
+  copied.Print("copy_file");
+  Read(az, az / "kept", 0, 7);
+}
+
 void DeleteDir(const Plugin& az) {
   Write(az, az / "dir/file", "x");
   Write(az, az / "dir-beside/file", "x");
@@ -153,5 +161,7 @@ int main(int argc, char** argv) {
         az);
   Alone("7 what is missing is opened and deleted: 5, NOT_FOUND, is expected", Missing, az);
   Alone("8 files are written: as many descriptors are expected each time", Descriptors, az);
+  Alone("9 nothing is copied onto a file: an error, and 7 bytes that begin with cont, are expected",
+        CopyOfNothing, az);
   return 0;
 }

@@ -114,6 +114,18 @@ void Stale(const Plugin& gs) {
   Read(gs, &file, 0, 5);
 }
 
+void Rewritten(const Plugin& gs) {
+  Write(gs, gs / "rewritten", "a longer file");
+  Call(gs, "path_exists", gs.ops->path_exists, gs / "rewritten");
+  Write(gs, gs / "rewritten", "short");
+  TF_RandomAccessFile file = Open(gs, gs / "rewritten");
+  Read(gs, &file, 0, 5);
+  sleep(6);
+  std::puts("  six seconds later");
+  TF_RandomAccessFile again = Open(gs, gs / "rewritten");
+  Read(gs, &again, 0, 5);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -135,5 +147,6 @@ int main(int argc, char** argv) {
         gs);
   Alone("6 what is missing is opened, listed and deleted: 5, NOT_FOUND, is expected", Missing, gs);
   Alone("7 a file is copied over one that was longer, and read: code 0 is expected", Stale, gs);
+  Alone("8 a file is written anew, shorter, and read: code 0 is expected", Rewritten, gs);
   return 0;
 }

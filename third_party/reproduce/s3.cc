@@ -1,6 +1,14 @@
 // What the plugin s3 of tensorflow-io 0.37.1, and of earlier releases, does against the interface.
 // plugin.h says how this is built and run; AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and
-// S3_ENDPOINT say where the store is. The first step needs what an earlier run left there.
+// S3_ENDPOINT say where the store is. The first step needs what an earlier run left there; the last
+// one has a store of its own. It is built with -pthread.
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
 
 #include "plugin.h"
 
@@ -19,10 +27,58 @@ void Ask(const Plugin& s3, const char* op, OnePath function, const std::string& 
   status.Print(std::string(op) + "(" + uri + ")");
 }
 
+// A store with one object, `again`, that refuses so many GETs as busy, and then answers.
+int Serve(int refused) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at = {};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  bind(listener, reinterpret_cast<sockaddr*>(&at), size);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size);
+  listen(listener, 8);
+  std::thread([listener, refused]() mutable {
+    const std::string page = "<?xml version=\"1.0\"?><Error><Code>SlowDown</Code></Error>";
+    const std::string facts =
+        "Content-Range: bytes 0-4/5\r\nETag: \"a\"\r\nContent-Length: 5\r\n\r\n";
+    for (int peer; (peer = accept(listener, nullptr, nullptr)) >= 0;) {
+      char request[8192];
+      while (read(peer, request, sizeof request) > 0) {
+        std::string answer = "HTTP/1.1 206 Partial Content\r\n" + facts;
+        if (request[0] == 'G' && refused-- > 0) {
+          answer = "HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nContent-Length: " +
+                   std::to_string(page.size()) + "\r\n\r\n" + page;
+        } else if (request[0] == 'G') {
+          answer += "again";
+        }
+        if (write(peer, answer.data(), answer.size()) < 0) break;
+      }
+      close(peer);
+    }
+  }).detach();
+  return ntohs(at.sin_port);
+}
+
+// A process of its own, whose store is busy at first.
+void Busy(int argc, char** argv, int refused) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    setenv("S3_ENDPOINT", ("http://127.0.0.1:" + std::to_string(Serve(refused))).c_str(), 1);
+    const Plugin s3 = reproduce::Load(argc, argv, "s3");
+    Read(s3, s3 / "busy", 0, 5);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  std::puts("8 a store that is busy refuses no GET, then one: 5, that begin with agai, twice");
+  Busy(argc, argv, 0);
+  Busy(argc, argv, 1);
   const Plugin s3 = reproduce::Load(argc, argv, "s3");
   const TF_FilesystemOps& ops = *s3.ops;
 

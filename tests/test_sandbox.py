@@ -1,0 +1,218 @@
+"""The sandbox: what a plugin in it cannot do that one beside it can, and that its verdicts are those of other runs."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.test_suite import report, run, run_anew
+from tffs_conformance.harness.launchers import sandbox
+from tffs_conformance.harness.launchers.sandbox import NoSandboxError, Sandbox
+from tffs_conformance.harness.shared_object.runtimes import Runtime
+from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.run.sandboxing import host_command
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="bubblewrap is not there: apt-get install bubblewrap"
+)
+
+#: What can be opened of any process.
+PROCESSES = "seen = lambda what: (p for n in os.listdir('/proc') if os.access(p := f'/proc/{n}/{what}', os.R_OK))"
+#: What a plugin may try, as a program in Python, which prints 'done' where it could; `given` is what it is tried on.
+TRIED = {
+    "change a file": "open(given['file'], 'a').write('x')",
+    "make a file beside it": "open(given['file'] + '.new', 'w')",
+    "read a secret variable": "os.environ['MINE_TOKEN']",
+    "read a credential of a tool": "open(os.path.expanduser('~/.aws/credentials')).read(1) or 1 / 0",
+    "read the token of a checkout": "open('.git/config').read(1) or 1 / 0",
+    "reach a server on this machine": "socket.create_connection(('127.0.0.1', given['port']), 5)",
+    "reach a socket without a file": "socket.socket(socket.AF_UNIX).connect(given['abstract'])",
+    "reach the sockets of daemons": "os.listdir('/run')[0]",
+    "signal who runs it": "os.kill(given['pid'], 0)",
+    "read what others keep in /tmp": "open(given['temporary']).read()",
+    "read a credential through a process": f"{PROCESSES}; next(p for p in seen('root' + given['credential']))",
+    "reach daemons through a process": f"{PROCESSES}; next(p for p in seen('root/run') if os.listdir(p))",
+    "read a secret of a process": f"{PROCESSES}; next(p for p in seen('environ') if b'hunter' in open(p, 'rb').read())",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home directory with a credential and a checkout, which is the working directory."""
+    for name in (".aws/credentials", "checkout/.git/config", "checkout/file"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MINE_TOKEN", "hunter22")
+    monkeypatch.chdir(tmp_path / "checkout")
+    return tmp_path
+
+
+@pytest.fixture
+def box(home: Path) -> Iterator[Sandbox]:
+    made = sandbox.make(network=False, unset=["MINE_TOKEN"])
+    yield made
+    made.close()
+
+
+def could(what: str, given: dict[str, object], box: Sandbox | None) -> bool:
+    command = [sys.executable, "-c", f"import os, socket; given = {given!r}; {TRIED[what]}; print('done')"]
+    words = box.command(command, [Path(sys.prefix), Path(sys.base_prefix)]) if box else command
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert "bwrap" not in done.stderr, done.stderr
+    return done.stdout == "done\n"
+
+
+@pytest.mark.parametrize("what", TRIED)
+def test_what_a_plugin_cannot_do_in_it(what: str, box: Sandbox) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as local,
+        tempfile.NamedTemporaryFile() as temporary,
+    ):
+        local.bind(f"\0tffs-{os.getpid()}")
+        local.listen()
+        given = {
+            "file": str(Path("file").resolve()),
+            "port": server.getsockname()[1],
+            "abstract": local.getsockname(),
+            "pid": os.getpid(),
+            "temporary": temporary.name,
+            "credential": os.path.expanduser("~/.aws/credentials"),
+        }
+        assert could(what, given, None), "outside of the sandbox it can"
+        assert not could(what, given, box)
+
+
+def test_what_it_can_change(box: Sandbox, home: Path) -> None:
+    """The folder for roots, what is named, and a /tmp of its own, which is the same for all of a run."""
+    (home / "named").mkdir()
+    writes = f"echo x >{box.root}/a; echo x >{home}/named/b; echo x >/tmp/c"
+    write = box.command(["sh", "-c", writes], (), [home / "named"])
+    assert subprocess.run(write, check=False).returncode == 0
+    assert (box.root / "a").exists()
+    assert (home / "named" / "b").exists()
+    assert (box.folder / "tmp" / "c").exists()
+    assert not Path("/tmp/c").exists()
+    assert subprocess.run(box.command(["test", "-e", "/tmp/c"], ()), check=False).returncode == 0
+
+
+def test_nothing_in_it_can_be_put_in_the_place_of_its_folders(box: Sandbox, home: Path) -> None:
+    """What is bound for the next host is what was bound for this one."""
+    (home / "victim").mkdir()
+    for place in (box.folder / "tmp", box.root, "/tmp", box.folder):
+        swap = f"mv {place} {place}.old; rmdir {place}; ln -sfn {home}/victim {place}"
+        subprocess.run(box.command(["sh", "-c", swap], ()), capture_output=True, check=False)
+    write = f"echo x >/tmp/a; echo x >{box.root}/a; echo x >{box.folder}/tmp/a"
+    subprocess.run(box.command(["sh", "-c", write], ()), capture_output=True, check=False)
+    assert list((home / "victim").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_who_is_nobody_has_one() -> None:
+    """Those who run CI are seldom root, and then bubblewrap has other ways to the same."""
+    tries = (
+        "import sandbox, subprocess\n"
+        "box = sandbox.make(False, [])\n"
+        "subprocess.run(box.command(['sh', '-c', f'echo $$ >{box.root}/number'], ()), check=True)\n"
+        "subprocess.run(box.command(['sh', '-c', f'echo $$ >>{box.root}/number'], ()), check=True)\n"
+        "one, other = map(int, (box.root / 'number').read_text().split())\n"
+        "box.close(); assert one != other"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        shutil.copy(sandbox.__file__, folder)
+        python = str(Path(sys.base_prefix) / "bin" / "python3")
+        as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, "-B", "-c", tries]
+        given = {"HOME": "/", "PATH": os.environ["PATH"]}
+        done = subprocess.run(as_nobody, cwd=folder, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_bubblewrap_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    before = set(Path(tempfile.gettempdir()).glob("tffs-sandbox-*"))
+    with pytest.raises(NoSandboxError, match="bwrap is not there: apt-get install bubblewrap"):
+        sandbox.make(network=False, unset=[])
+    assert set(Path(tempfile.gettempdir()).glob("tffs-sandbox-*")) <= before
+
+
+@pytest.mark.parametrize("plugin", ["posix", "memory", "object_store"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_right_plugins_are_right_in_it(plugin: str, workers: tuple[str, ...], tmp_path: Path) -> None:
+    done = run(tmp_path, f"--plugin={plugin}", "--tier=smoke", "--sandbox=on", *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen = report(tmp_path)
+    assert "in a sandbox without network; where a plugin needs it: --sandbox=network" in done.stdout
+    assert "--sandbox=on" in seen["suite"]["command"]
+    folder = Path(seen["target"]["root"].partition(":")[2]).parent
+    assert not Path(f"/{str(folder).lstrip('/')}").exists()
+
+
+@pytest.mark.parametrize("below", ["/tmp", "/tmp/", "/tmp/tffs-new/deeper", "{here}", "{here}/new"])
+def test_a_root_is_where_the_plugin_and_the_backing_find_it(below: str, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    root = "posix://" + below.format(here=tmp_path / "here")
+    done = run(tmp_path, "--plugin=posix", "--case=write/plain", f"--root={root}", "--sandbox=on")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list((tmp_path / "here").iterdir()) == []
+    assert not Path("/tmp/tffs-new").exists()
+
+
+@pytest.mark.parametrize("given", ["./mine.so", "{tmp}/mine.so", "./link.so", "linked/mine.so"])
+def test_a_plugin_is_found_wherever_it_lies(given: str, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="tffs-") as elsewhere, tempfile.NamedTemporaryFile(suffix=".so") as top:
+        shutil.copy(plugin_path("posix"), top.name)
+        for place in (tmp_path / "mine.so", Path(elsewhere) / "mine.so"):
+            shutil.copy(plugin_path("posix"), place)
+        (tmp_path / "link.so").symlink_to(Path(elsewhere) / "mine.so")
+        (tmp_path / "linked").symlink_to(elsewhere)
+        name = top.name if given.startswith("{tmp}") else given
+        done = run(tmp_path, f"--plugin={name}", "--case=write/plain", "--sandbox=on")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_root_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link").symlink_to("here")
+    done = run(tmp_path, "--plugin=posix", "--case=write/plain", f"--root=posix://{tmp_path}/link", "--sandbox=on")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_path_behind_a_host_is_none_of_this_machine(box: Sandbox, home: Path) -> None:
+    (home / "bucket").mkdir()
+    for root, is_writable in ((f"mine://store{home}/bucket", False), (f"mine://{home}/bucket", True)):
+        command = host_command(box, plugin_path("posix"), {}, Runtime(), root)
+        assert (("--bind", f"{home}/bucket") in pairwise(command)) == is_writable
+
+
+def test_wrong_plugins_are_wrong_in_it(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=crash:stat", "--tier=smoke", "--sandbox=on")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "stat.succeeds" in done.stdout
+
+
+@pytest.mark.parametrize("other", ["--host-command=env {host}", "--through=tensorflow"])
+def test_what_it_excludes(other: str, tmp_path: Path) -> None:
+    given = () if other.startswith("--through") else ("--plugin=posix",)
+    done = run(tmp_path, *given, "--sandbox=on", other)
+    assert done.returncode == 4
+    assert "--sandbox" in done.stderr + done.stdout
+
+
+def test_where_there_is_none_a_run_is_refused_or_says_so(tmp_path: Path) -> None:
+    given = ("--plugin=posix", "--case=read/plain")
+    refused = run_anew(tmp_path, *given, "--sandbox=on", PATH="/nowhere")
+    assert refused.returncode == 4
+    assert "--sandbox=on: bwrap is not there: apt-get install bubblewrap" in refused.stderr + refused.stdout
+    tried = run_anew(tmp_path, *given, "--sandbox=try", PATH="/nowhere")
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert "note: no sandbox: bwrap is not there: apt-get install bubblewrap" in tried.stderr
+    assert "in a sandbox" not in tried.stdout
