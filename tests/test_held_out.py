@@ -110,6 +110,13 @@ def test_the_page_has_the_figures_and_both_lists_in_place_of_those_before() -> N
     assert page(new, outcomes) == new
 
 
+def test_only_those_that_are_named_are_drawn() -> None:
+    name = "stat.stale"
+    assert [str(one) for one in drawn(1, [name])] == [name]
+    with pytest.raises(ValueError, match=r"no fault that breaks a MUST: stat\.stail"):
+        drawn(1, ["stat.stail", name])
+
+
 def test_a_sample_is_the_same_every_time_and_part_of_a_larger_one() -> None:
     assert drawn(20) == drawn(60)[:20]
     assert sorted(drawn(None)) == known()

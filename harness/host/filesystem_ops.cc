@@ -33,7 +33,8 @@ Reply Answer(const TF_Status* status, int64_t watch) {
                 std::to_string(message.size()) + " bytes)");
   }
   return std::move(reply.Integer(watch | (RetiredStatusChanged() ? kStatusKept : 0) |
-                                 (whole ? 0 : kLongMessage)));
+                                 (whole ? 0 : kLongMessage) |
+                                 (DirectoryMoved() ? kDirectoryMoved : 0)));
 }
 
 Filesystem& Host::TakeFilesystem(Request& request) {

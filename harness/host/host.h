@@ -34,6 +34,7 @@ constexpr int64_t kNullEntry = 32;
 constexpr int64_t kStatusKept = 64;
 constexpr int64_t kLongMessage = 128;
 constexpr int64_t kStatusReplaced = 256;
+constexpr int64_t kDirectoryMoved = 512;
 
 // The number of the filesystem whose scheme was taken.
 constexpr int64_t kRefused = int64_t{1} << 32;
@@ -236,6 +237,9 @@ inline thread_local std::vector<int64_t> opened_in_round;
 
 // The state of the process, as the command `state` tells it.
 Reply StateNow();
+
+// Whether the working directory is another one than when this was asked last.
+bool DirectoryMoved();
 
 // `done` with the code and message of a status (OK where there is none), and what was watched.
 Reply Answer(const TF_Status* status, int64_t watch = 0);

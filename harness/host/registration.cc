@@ -166,6 +166,7 @@ Reply Host::Register(Request& request) {
   const StatusPointer status = FreshStatus();
   // Core calls the copy, so that a size which leaves init out ends the process there too.
   Guarded(filesystem->ops.init)(&filesystem->object, status.get());
+  DirectoryMoved();  // what it did to the process is no matter of the first op
   const bool set = filesystem->object.plugin_filesystem != nullptr;
   if (TF_GetCode(status.get()) != TF_OK)
     return answer(TF_GetCode(status.get()), TF_Message(status.get()), true, set, -1);

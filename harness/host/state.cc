@@ -12,8 +12,10 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "descendants.h"
 #include "host.h"
@@ -159,6 +161,12 @@ int64_t FloatingPoint() {
 #endif
 }
 
+// Empty where it is not known.
+std::string WorkingDirectory() {
+  char directory[PATH_MAX];
+  return getcwd(directory, sizeof directory) != nullptr ? directory : "";
+}
+
 // What the first three descriptors are.
 std::string Streams() {
   std::string streams;
@@ -173,9 +181,17 @@ std::string Streams() {
 
 }  // namespace
 
+bool DirectoryMoved() {
+  static std::mutex guard;
+  static auto* last = new std::string;  // threads may still ask when the process ends
+  std::string now = WorkingDirectory();
+  const std::lock_guard<std::mutex> lock(guard);
+  if (now == *last) return false;
+  *last = std::move(now);
+  return true;
+}
+
 Reply StateNow() {
-  char directory[PATH_MAX];
-  const bool known = getcwd(directory, sizeof directory) != nullptr;
   const char* locale = std::setlocale(LC_ALL, nullptr);
   const int64_t printed = PrintedBytes();
   const Memory memory = MemoryNow();
@@ -190,7 +206,7 @@ Reply StateNow() {
       .Integer(printed)
       .Integer(Umask())
       .Integer(FloatingPoint())
-      .Bytes(known ? directory : "")
+      .Bytes(WorkingDirectory())
       .Bytes(signals.handlers)
       .Bytes(signals.actions)
       .Bytes(BlockedSignals())

@@ -26,6 +26,7 @@ class Watch(IntFlag):
     STATUS_KEPT = 64
     LONG_MESSAGE = 128
     STATUS_REPLACED = 256
+    DIRECTORY_MOVED = 512
 
 
 class Source(Enum):

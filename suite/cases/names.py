@@ -60,6 +60,19 @@ NAMES: Mapping[str, str] = {
     "upper-case": "NAME",
 }
 
+#: Names that together make one, so that what each of them does wrong shows in it.
+TOGETHER: Mapping[str, tuple[str, ...]] = {
+    "escapes": ("percent", "percent-escape", "percent-slash", "percent-letter", "directives", "entities", "hash",
+                "question-mark", "ampersand", "plus", "at", "colon", "semicolon", "comma", "space"),
+    "patterns": ("star", "brackets", "braces", "bang", "backslash", "dollar", "double-quote", "single-quote",
+                 "backquote", "pipe", "angles"),
+    "beyond-ascii": ("composed", "decomposed", "wide", "outside-the-plane", "not-utf-8", "newline", "tab",
+                     "control-bytes"),
+}  # fmt: skip
+
+#: Names whose ends are odd. What a pattern makes of a dot at the beginning is disputed.
+ENDS = ("leading-space", "trailing-space", "trailing-dot", "dash", "tilde", "like-a-scheme")
+
 #: What the filesystems of Linux take, in bytes.
 MOST_BYTES = 255
 

@@ -5,11 +5,19 @@ of any that was run.
 """
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
 
 from ...harness.ops.outcomes import DiedError
-from ..engine.case import Case
-from ..engine.marks import clauses, full
+from ..engine.case import Case, NoStimulusError
+from ..engine.marks import clauses, full, many_calls
+from . import names
+from .test_content import CONTENTS
 from .test_status import FORM, is_one_path
+
+if TYPE_CHECKING:
+    from ..properties.tours import Place
 
 # Hypothesis takes longer to import than most tiers take to start; it is imported where histories are made.
 # ruff: noqa: PLC0415
@@ -76,3 +84,82 @@ def test_patterns(case: Case) -> None:
     if "create_dir" in case.bench.claims.ops_given_up:
         case.missing("create_dir")
     search.given(case, strategies.patterns())
+
+
+#: A directory so far down that a tour is taken in it, with a long path, or where that is too long with a short one.
+FAR_DOWN = ("/".join(["n" * 15] * 85), "/".join("d" * 85))
+#: Where a tour is taken: `plain`, or with odd names, or far down.
+PLACES = ("plain", *names.TOGETHER, "ends", "far-down")
+#: What stores list at once.
+PAGE = 1000
+
+
+def place(case: Case, where: str) -> "Place":
+    """The place of a tour, of names that the filesystem takes. Raises NoStimulusError where it takes none."""
+    from ..properties.tours import NAMES, PLAIN, Place
+
+    trial = case.trial(case.bench, 0)
+    try:
+        match where:
+            case "plain":
+                return PLAIN
+            case "far-down":
+                for top in FAR_DOWN:
+                    below = trial.surroundings.directory + "/".join(("", top, *NAMES))
+                    if case.bench.claims.beyond(below) is None and trial.fs.recursively_create_dir(trial.uri(top)).ok:
+                        return Place(top)
+            case "ends":
+                taken = [names.NAMES[label] for label in names.ENDS if takes(trial, names.NAMES[label])]
+                if len(taken) > len(NAMES):
+                    return Place(taken[0], dict(zip(NAMES, taken[1:], strict=False)))
+            case _:
+                odd = "-".join(name for label in names.TOGETHER[where] if takes(trial, name := names.NAMES[label]))
+                at = {name: f"{odd}{name}" for name in NAMES}
+                if odd and takes(trial, f"{odd}-", *at.values()):
+                    return Place(odd, at)
+        raise NoStimulusError("no directories of such names can be made")
+    finally:
+        trial.surroundings.clear()
+
+
+def takes(case: Case, *levels: str) -> bool:
+    """Whether there can be directories of these names, each in the one before."""
+    for depth in range(1, len(levels) + 1):
+        within = levels[:depth]
+        if case.bench.claims.beyond("/".join((case.surroundings.directory, *within))) is not None:
+            return False
+        if not case.fs.create_dir(case.uri(*within)).ok:
+            return False
+    return True
+
+
+@full
+@pytest.mark.parametrize("where", PLACES)
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_tour(case: Case, where: str) -> None:
+    """Every op meets every situation of a path, with plain names, with odd ones, and far down."""
+    registered(case)
+    from ..properties import tours
+
+    tours.tour(case, place(case, where), names.escaped)
+
+
+@full
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_contents(case: Case) -> None:
+    """Files of all kinds of contents are written, copied, renamed, and appended to."""
+    registered(case)
+    from ..properties import tours
+
+    tours.contents(case, CONTENTS.values())
+
+
+@full
+@many_calls(PAGE + 60)
+@clauses("common.histories-add-up", "robustness.no-crash", "robustness.no-hang")
+def test_crowded(case: Case) -> None:
+    """A directory with a page of entries and one is looked at, changed, and deleted."""
+    registered(case)
+    from ..properties import tours
+
+    tours.crowded(case, PAGE + 1)

@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,10 @@ from ...harness.hosting.state import State
 from ...harness.launchers.launcher import how
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import WritableFile
-from ..engine.case import Case
+from ...harness.ops.outcomes import Outcome
+from ...harness.over_tables.raw import FOREIGN_TOKEN
+from ..contract.model import OPENS
+from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, full, many_calls, over_tables, smoke
 from ..judge.blame import SURVIVED
 from .successes import SUCCESSES, prepared
@@ -56,6 +61,7 @@ def round_trip(case: Case) -> None:
 
 #: What of the process stays as it is, and the clause that says so.
 KEPT = {
+    "directory": "robustness.keeps-the-working-directory",
     "handlers": "robustness.keeps-signal-handlers",
     "blocked": "robustness.keeps-the-signal-mask",
     "umask": "robustness.keeps-the-umask",
@@ -83,6 +89,8 @@ def changes(before: State, after: State) -> dict[str, str]:
     for what in ("umask", "floating_point"):
         if getattr(before, what) != getattr(after, what):
             found[what] = f"{getattr(before, what):#o} became {getattr(after, what):#o}"
+    if before.directory != after.directory:
+        found["directory"] = "another directory"
     if before.locale != after.locale:
         found["locale"] = f"{before.locale} became {after.locale}"
     if after.printed > before.printed:
@@ -121,8 +129,7 @@ def test_loading(case: Case) -> None:
 
 @smoke
 @many_calls(200)
-@clauses("robustness.leaves-no-descriptor", "robustness.leaves-no-thread", "robustness.keeps-the-working-directory",
-         *KEPT.values())  # fmt: skip
+@clauses("robustness.leaves-no-descriptor", "robustness.leaves-no-thread", *KEPT.values())  # fmt: skip
 def test_process_state(case: Case) -> None:
     """The process is looked at before and after many rounds of everything."""
     with case.setup:
@@ -139,7 +146,6 @@ def test_process_state(case: Case) -> None:
         leaks, none = grown >= TIMES, f"no more {what} each time"
         case.check.that(f"robustness.leaves-no-{what[:-1]}", not leaks, none,
                    f"{grown} more after {TIMES} rounds" if leaks else none)  # fmt: skip
-    case.check.equal("robustness.keeps-the-working-directory", "moved", False, after.directory != fresh.directory)
     unchanged(case, "ops", fresh, after)
 
 
@@ -153,6 +159,48 @@ def test_state_after(case: Case, op: str) -> None:
         before = State.of(case.surroundings.host)
     case.check.implemented(SUCCESSES[op](case))
     unchanged(case, op, before, State.of(case.surroundings.host))
+
+
+def _place(case: Case) -> str:
+    return case.fs.translate(case.uri("file"))
+
+
+#: Calls that must fail, by op.
+REFUSED: dict[str, Callable[[Case], Outcome[Any]]] = {
+    **{
+        op: lambda case, op=op: getattr(case.fs, op)(case.uri("missing/leaf"))  # type: ignore[misc]
+        for op in ("new_random_access_file", "new_writable_file", "new_appendable_file",
+                   "new_read_only_memory_region_from_file", "create_dir", "delete_file", "delete_dir",
+                   "delete_recursively", "path_exists", "stat", "is_directory", "get_file_size", "get_children")
+    },
+    "recursively_create_dir": lambda case: case.fs.recursively_create_dir(case.uri("file/leaf")),
+    "rename_file": lambda case: case.fs.rename_file(case.uri("missing"), case.uri("new")),
+    "copy_file": lambda case: case.fs.copy_file(case.uri("missing"), case.uri("new")),
+    "end_transaction": lambda case: case.tables.end_transaction(FOREIGN_TOKEN),
+    "add_to_transaction": lambda case: case.tables.add_to_transaction(_place(case), FOREIGN_TOKEN),
+    "get_transaction_for_path": lambda case: case.tables.token_op("get_transaction_for_path", _place(case)),
+}  # fmt: skip
+
+
+@full
+@many_calls(60)
+@clauses(*KEPT.values())
+def test_state_after_errors(case: Case) -> None:
+    """The process is looked at before and after each op that fails."""
+    with case.setup:
+        case.setup.write("file", b"content")
+    before, failed = State.of(case.surroundings.host), False
+    for op in filter(case.fs.available, REFUSED):
+        got = REFUSED[op](case)
+        failed |= not got.ok
+        if op in OPENS and got.value is not None:
+            # What opens after all is ours to give back.
+            got.value.cleanup()
+        after = State.of(case.surroundings.host)
+        unchanged(case, f"{op}: code={got.code}", before, after)
+        before = after
+    if not failed:
+        raise NoStimulusError("nothing of what is tried here fails")
 
 
 @clauses("robustness.clean-exit")

@@ -4,12 +4,14 @@ All calls of all cases are checked. A breach is recorded in the case in which it
 only in the cases that declare its clause.
 """
 
+import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...harness.hosting.limits import LEFT, LEFT_MESSAGE
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import (
+    POISON_SIGNED,
     POISON_UNSIGNED,
     Entries,
     Existence,
@@ -61,6 +63,7 @@ WATCHED: Mapping[Watch, str] = {
     Watch.SHARED_ENTRIES: "common.results-distinct",
     Watch.NULL_ENTRY: "common.results-terminated",
     Watch.LONG_MESSAGE: "robustness.messages-are-short",
+    Watch.DIRECTORY_MOVED: "robustness.keeps-the-working-directory",
 }
 #: What the host sees of nearly every call, and is no breach by itself.
 USUAL = (Watch.NOTHING, Watch.OBJECT_SET)
@@ -187,6 +190,22 @@ def _statistics(op: str, _: Sequence[object], outcome: Outcome[object]) -> Rulin
     return Ruling("stat.untouched-on-error", untouched, "untouched", "untouched" if untouched else "written")
 
 
+#: When times were taken, in nanoseconds, give or take decades: a unit that is wrong is wrong by a thousand at least.
+AGE = 1.8e18
+HALF_A_UNIT = math.sqrt(1000)
+
+
+def _time(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
+    if not isinstance(outcome.value, Statistics) or not outcome.ok:
+        return None
+    time = outcome.value.mtime_nsec
+    # 0 means: not known.
+    right = time == 0 or AGE / HALF_A_UNIT < time < AGE * HALF_A_UNIT
+    seen = "not written" if time == POISON_SIGNED else f"{len(str(abs(time)))} digits"
+    expected = "nanoseconds, or 0"
+    return Ruling("stat.mtime-is-in-nanoseconds", right, expected, expected if right else f"{op}: mtime: {seen}")
+
+
 def _kind(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
     if outcome.ok:
         return None
@@ -225,7 +244,7 @@ LAWS: Mapping[str, tuple[Law, ...]] = {
     "read": (_read,),
     "tell": (_tell,),
     "delete_recursively": (_written, _undeleted),
-    "stat": (_statistics,),
+    "stat": (_statistics, _time),
     "is_directory": (_kind,),
     "paths_exist": (_all_exist,),
     **dict.fromkeys(LISTS, (_entries, _no_entries)),

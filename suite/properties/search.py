@@ -39,11 +39,13 @@ class DivergedError(Exception):
 class Search:
     """The search of one case.
 
-    `found` is the first history on which plugin and model differ. `best` is the one that says most where none differs.
+    What differs breaks the clause `instead`, where one is given, and not that of the step. `found` is the first history
+    on which plugin and model differ. `best` is the one that says most where none differs.
     """
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, instead: str = "") -> None:
         self._case = case
+        self._instead = instead
         self._bench = case.bench
         self._number = 0
         self.best: Tried | None = None
@@ -107,7 +109,7 @@ class Search:
         trial = self._case.trial(self._bench, self._number)
         error: BaseException | None = None
         try:
-            history(trial, steps)
+            history(trial, steps, self._instead)
         except Exception as raised:
             error = raised
         record = conclude(trial, error)
@@ -116,12 +118,15 @@ class Search:
         return tried
 
 
-def explore(case: Case, generate: Callable[["Search"], None], told: Callable[[], str] | None = None) -> None:
+def explore(
+    case: Case, generate: Callable[["Search"], object], told: Callable[[], str] | None = None, instead: str = ""
+) -> None:
     """Try the histories that failed before, then those that `generate` makes. The case takes the result.
 
-    `told` says in the end how much was tried, where that is not how often `Search.attempt` was called.
+    `told` says in the end how much was tried, where that is not how often `Search.attempt` was called. `instead` is the
+    clause that is broken, where that is not the one of the step.
     """
-    search = Search(case)
+    search = Search(case, instead)
     told = told or search.tried_in_words
     with suppress(DivergedError):
         for trace in reproducers.known(case):

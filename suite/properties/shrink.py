@@ -69,7 +69,10 @@ def _fewer(steps: Steps) -> Iterator[Steps]:
 
 
 def _plainer(steps: Steps) -> Iterator[Steps]:
-    """The histories with ops that do less, with shorter contents, and with names that come earlier in the alphabet."""
+    """The histories with ops that do less, with shorter contents, with names that come earlier in the alphabet.
+
+    At last those with a part of a name in its place.
+    """
     for at, step in enumerate(steps):
         if step.op in PLAINER:
             yield (*steps[:at], replace(step, op=PLAINER[step.op]), *steps[at + 1 :])
@@ -80,9 +83,19 @@ def _plainer(steps: Steps) -> Iterator[Steps]:
     for name in reversed(names):
         for other in ("a", "b", "a/a", "a/b"):
             if (other.count("/"), other) < (name.count("/"), name):
-                yield tuple(
-                    replace(step, paths=tuple(other if path == name else path for path in step.paths)) for step in steps
-                )
+                yield _renamed(steps, lambda path, name=name, other=other: other if path == name else path)  # type: ignore[misc]
+    for whole in sorted({level for path in names for level in path.split("/") if "-" in level}):
+        for part in filter(None, whole.split("-")):
+            yield _renamed(
+                steps,
+                lambda path, whole=whole, part=part: "/".join(  # type: ignore[misc]
+                    part if level == whole else level for level in path.split("/")
+                ),
+            )
+
+
+def _renamed(steps: Steps, name: Callable[[str], str]) -> Steps:
+    return tuple(replace(step, paths=tuple(map(name, step.paths))) for step in steps)
 
 
 def without(steps: Steps, gone: range) -> Steps:

@@ -18,8 +18,10 @@ MAKES = ("create_dir", "recursively_create_dir", "new_writable_file")
 class Walk:
     """One history on one filesystem. It ends at the first wrong answer, because what follows would say nothing."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, instead: str = "") -> None:
         self._case = case
+        #: The clause that whatever is wrong breaks; empty for that of the step.
+        self._instead = instead
         self._model = Model()
         self._performer = Performer(case.fs, lambda path: case.uri(path) if path else case.uri())
 
@@ -68,12 +70,14 @@ class Walk:
         if found == expected:
             # The text must not depend on which history was tried last.
             return self._case.check.that(SUM, True, "what the steps left", "what the steps left")
-        return self._case.check.equal(SUM, "tree", dict(sorted(expected.items())), dict(sorted(found.items())))
+        return self._case.check.equal(
+            self._instead or SUM, "tree", dict(sorted(expected.items())), dict(sorted(found.items()))
+        )
 
     def _as_expected(self, step: Step, outcome: Outcome[object], expectation: Expectation) -> bool:
         case = self._case
         if not is_right_code(outcome, expectation):
-            case.check.status(expectation.clause, outcome, *expectation.codes)
+            case.check.status(self._instead or expectation.clause, outcome, *expectation.codes)
             return False
         wrong = wrong_value(outcome, expectation, self._relative)
         if wrong is None:
@@ -82,7 +86,7 @@ class Walk:
                 self._kept(value.clause)
             return True
         what = f"{wrong.value.what} of {step.op}({', '.join(step.paths)})"
-        return case.check.equal(wrong.value.clause, what, wrong.expected, wrong.got)
+        return case.check.equal(self._instead or wrong.value.clause, what, wrong.expected, wrong.got)
 
     def _kept(self, clause: str) -> None:
         """Record that a clause that the case is about was kept; in words that every history of it has."""
@@ -94,6 +98,6 @@ class Walk:
         return relative(self._case.fs, self._case.uri(), name)
 
 
-def history(case: Case, steps: Sequence[Step]) -> bool:
-    """Perform a history. Return whether plugin and model agree to the end."""
-    return Walk(case).perform(steps)
+def history(case: Case, steps: Sequence[Step], instead: str = "") -> bool:
+    """Perform a history. Return whether plugin and model agree to the end; where not, `instead` is broken, if given."""
+    return Walk(case, instead).perform(steps)

@@ -91,17 +91,16 @@ def hold(plugin: Plugin, judge: Judge) -> None:
         sys.exit(f"{plugin.name} itself is not right here: {said.clause} in {said.case}: {said.got}")
 
 
-def without_their_cases(most: int | None, where: Path, on_page: bool) -> int:
-    """Judge faults without the cases written for them; 1 where the rest sees too few."""
+def without_their_cases(faults: Sequence[held_out.Fault], at_a_time: int, where: Path, on_page: bool) -> int:
+    """Judge faults without the cases written for them; 1 where the rest sees too few. They are kept as they come."""
     fakes.build()
-    faults = held_out.drawn(most)
-    outcomes = []
-    for one in held_out.judged(faults):
+    where.parent.mkdir(parents=True, exist_ok=True)
+    outcomes: list[held_out.Outcome] = []
+    for one in held_out.judged(faults, at_a_time):
         outcomes.append(one)
         print(f"{len(outcomes)}/{len(faults)} {one}", flush=True)
-    outcomes.sort(key=lambda one: one.fault)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    where.write_text(json.dumps([one.plain for one in outcomes], indent=1) + "\n")
+        outcomes.sort(key=lambda one: one.fault)
+        where.write_text(json.dumps([one.plain for one in outcomes], indent=1) + "\n")
     print(*held_out.section(outcomes), sep="\n")
     if on_page:
         PAGE.write_text(held_out.page(PAGE.read_text(), outcomes))
@@ -115,13 +114,21 @@ def main() -> int:
     sizes = f"of each plugin (default: {SAMPLE}), or of faults held out (default: {held_out.SAMPLE})"
     parser.add_argument("--sample", type=int, metavar="N", help=sizes)
     parser.add_argument("--held-out", action="store_true", help="faults without the cases written for them")
-    parser.add_argument("--only", choices=[plugin.name for plugin in PLUGINS], help="the mutants of one plugin")
+    only = "the mutants of this plugin, or this fault held out; may be given again"
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help=only)
+    parser.add_argument("--workers", type=int, default=WORKERS, metavar="N", help=f"at a time (default: {WORKERS})")
     parser.add_argument("--json", type=Path, help=f"where results go (default: in {BUILD.folder.relative_to(CLONE)})")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(CLONE)}, too")
     given = parser.parse_args()
     where = given.json or BUILD.folder / ("held-out.json" if given.held_out else "score.json")
     if given.held_out:
-        return without_their_cases(None if given.all else given.sample or held_out.SAMPLE, where, given.page)
+        try:
+            faults = held_out.drawn(None if given.all else given.sample or held_out.SAMPLE, given.only)
+        except ValueError as unknown:
+            parser.error(str(unknown))
+        return without_their_cases(faults, given.workers, where, given.page)
+    if not {plugin.name for plugin in PLUGINS}.issuperset(given.only):
+        parser.error(f"--only: mutants are of {', '.join(plugin.name for plugin in PLUGINS)}")
     if shutil.which("bwrap") is None:
         sys.exit("a mutant that deletes trees may delete any: apt-get install bubblewrap, which keeps it from that")
     started = time.monotonic()
@@ -129,7 +136,7 @@ def main() -> int:
     drawn = []
     with Judge() as judge:
         for plugin in PLUGINS:
-            if given.only in (None, plugin.name):
+            if not given.only or plugin.name in given.only:
                 hold(plugin, judge)
                 kept, left_out = draw(plugin, None if given.all else given.sample or SAMPLE)
                 print(f"{plugin.name}: {len(kept)} mutants; {left_out}", flush=True)

@@ -5,10 +5,9 @@ more than these are held out: of each test function of which any case declares s
 declares other clauses. A fault is seen where a case that is left finds a violation.
 """
 
-import os
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -32,7 +31,6 @@ GOAL = 0.85
 HEADING = "## The last score of faults held out\n"
 #: The cases of this tier judge them.
 TIER = "full"
-WORKERS = min(2, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -143,16 +141,21 @@ def known() -> list[Fault]:
     ]
 
 
-def drawn(most: int | None) -> list[Fault]:
-    """So many faults, the same every time; of a larger sample a smaller one is a part."""
+def drawn(most: int | None, only: Collection[str] = ()) -> list[Fault]:
+    """So many faults, or `only` these, the same every time; of a larger sample a smaller one is a part.
+
+    Raises ValueError where one of these is not in the table.
+    """
     faults = known()
+    if unknown := set(only) - set(map(str, faults)):
+        raise ValueError(f"no fault that breaks a MUST: {', '.join(sorted(unknown))}")
     random.Random(DRAW).shuffle(faults)
-    return faults[:most]
+    return [one for one in faults if str(one) in only] if only else faults[:most]
 
 
-def judged(faults: Sequence[Fault]) -> Iterator[Outcome]:
+def judged(faults: Sequence[Fault], at_a_time: int) -> Iterator[Outcome]:
     """What the suite sees of faults, as it comes. The fakes have to be built."""
-    with ProcessPoolExecutor(WORKERS) as workers:
+    with ProcessPoolExecutor(at_a_time) as workers:
         for done in as_completed([workers.submit(outcome, one) for one in faults]):
             yield done.result()
 
