@@ -457,7 +457,7 @@ def test_what_a_file_holds_below_a_size_is_more_than_a_return_code() -> None:
     failed = CheckRecord("rename.moves", Verdict.VIOLATION, "code=OK", "code=INTERNAL")
     below = CheckRecord("make.makes", Verdict.VIOLATION, "content below=b'a'", "content below=b''")
     case = record("1", Verdict.VIOLATION, failed, below, clauses=("rename.moves", "make.makes"))
-    assert [clause for clause, _ in told_of(case)] == ["rename.moves", "make.makes"]
+    assert [clause for clause, _ in told_of(case)] == ["make.makes", "rename.moves"]
 
 
 def test_a_warning_that_a_violation_explains_is_told_with_it() -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
+from . import losses
 from .findings import Finding, by_clause
 from .records import CaseRecord, CheckRecord
 from .report import Report
@@ -60,11 +61,14 @@ def told(report: Report) -> tuple[list[Finding], list[Finding]]:
     violated = by_clause(report, Verdict.VIOLATION)
     warned = by_clause(report, Verdict.WARNING)
     found = with_consequences([*violated, *warned])
-    return [one for one in found if one in violated], [one for one in found if one in warned]
+    kinds: dict[Verdict, list[Finding]] = {Verdict.VIOLATION: [], Verdict.WARNING: []}
+    for one in found:
+        kinds[one.checks[0][1].verdict].append(one)
+    return kinds[Verdict.VIOLATION], kinds[Verdict.WARNING]
 
 
 def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
-    """The findings of which none is told with another; causes come first in `ordered`."""
+    """The findings of which none is told with another. Causes come first in `ordered`, and lost data before all."""
     ordered = list(ordered)
     found: list[Finding] = []
     lies: dict[str, Lies] = {}
@@ -84,7 +88,7 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
     kept = _without_earlier(found, lies)
     for one in kept:
         one.beside[:] = _in_turn(one, {finding.clause: finding.op for finding in ordered})
-    return kept
+    return losses.first(kept, LOOKING)
 
 
 class Lies:

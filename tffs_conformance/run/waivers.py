@@ -10,10 +10,10 @@ from ..suite.contract.catalogue import catalogue
 from ..suite.engine import index
 from ..suite.engine.marks import UNDEFINED
 from ..suite.judge.waivers import counted, hold_to
-from .run_options import BadUsageError
+from .run_options import SANITIZERS, BadUsageError
 
 #: The tiers whose cases no plain run has.
-BY_REQUEST = ("large", "deep", UNDEFINED)
+BY_REQUEST = ("large", "deep", UNDEFINED, *SANITIZERS)
 
 
 def fitting(waivers: list[Waiver]) -> list[Waiver]:
