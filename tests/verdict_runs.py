@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests import fakes
-from tests.faults.driven import BUSY, HANGING, OF_SEVERAL, all_cases
+from tests.faults.driven import BUSY, HANGING, HANGS, OF_SEVERAL, all_cases
 from tests.faults.test_beyond import SHOWN
 from tests.test_choices import FEW, FULL, HALVES, RUNS
 from tffs_conformance.harness.ops.tables import OPS
@@ -110,7 +110,7 @@ def _faults() -> Iterator[Run]:
         cases.setdefault(f"faulty {fault}", set()).add(case)
     for name, clauses in found.items():
         plugin, fault = _split(name)
-        patience = HANGING if "hang" in fault else BUSY
+        patience = HANGING if HANGS.search(fault) else BUSY
         scheme = [f"--scheme={OF_SEVERAL[fault]}"] if fault in OF_SEVERAL else []
         own = cases.get(name, set())
         is_large = any(case.id in own for case in all_cases("large") if case.tier == "large")

@@ -5,6 +5,7 @@ collection and reporting by pytest are left out.
 """
 
 import functools
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -22,6 +23,8 @@ from tffs_conformance.suite.engine.first_look import first_look
 from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
 
+#: The name of a fault that hangs.
+HANGS = re.compile(r"(?:^|[.,])hang")
 #: Seconds that one call may take: of a fault that hangs, and of any other, which may be slow on a busy machine.
 HANGING, BUSY = 2, 10
 #: Faults with which a plugin has several schemes, and the one that is judged.
@@ -71,7 +74,7 @@ def judge(
     After a case whose record is `enough`, the others are left out.
     """
     started = time.monotonic()
-    timeout = timeout or (HANGING if "hang" in fault else BUSY)
+    timeout = timeout or (HANGING if HANGS.search(fault) else BUSY)
     target = only_target(plugin, OF_SEVERAL.get(fault), None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
         target = replace(target, backing="file://{path}", traces=traces)
