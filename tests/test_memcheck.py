@@ -22,6 +22,7 @@ needs_valgrind = pytest.mark.skipif(
     shutil.which("valgrind") is None, reason="valgrind is not there: apt-get install valgrind"
 )
 
+SAID = "delete_file: Invalid read of size 1 in fakes::ReadBehind()"
 #: Defects that the cases themselves do not see, the op of each, and what memcheck says of it.
 DEFECTS = {
     "uses-freed:read": "Invalid write of size 1 in fakes::UseFreed()",
@@ -110,6 +111,26 @@ def test_a_crash_is_told_with_what_was_done_to_memory(tmp_path: Path) -> None:
     made = {one["clause"]: one["got"] for one in checks(report(tmp_path), "plain/once[delete_file]")}
     assert made["robustness.no-crash"].startswith("delete_file ended the process")
     assert made[NAME] == "delete_file: Invalid free() / delete / delete[] / realloc() in fakes::FreeTwice()"
+
+
+@needs_valgrind
+def test_what_is_waived_is_needed_only_where_it_is_looked_for(tmp_path: Path) -> None:
+    case, entries = "plain/once[delete_file]", tmp_path / "waivers.toml"
+    entries.write_text(f"""
+        [[waiver]]
+        clause = "{NAME}"
+        case = "{case}"
+        fingerprint = "{SAID}"
+        reason = "known"
+        owner = "us"
+        issue = "https://example.com/1"
+        expires = 2999-01-01
+    """)
+    given = ["--plugin=fakes/faulty", "--env=TFFS_FAULT=reads-behind:delete_file", f"--waivers={entries}"]
+    waived = run(tmp_path, *given, f"--case={case}", MEMCHECK)
+    assert waived.returncode == 0, waived.stdout
+    assert [one["verdict"] for one in checks(report(tmp_path), case) if one["clause"] == NAME] == ["waived"]
+    assert run(tmp_path, *given, f"--case={case}").returncode == 0
 
 
 @needs_valgrind

@@ -26,8 +26,12 @@ def fitting(waivers: list[Waiver]) -> list[Waiver]:
     )
 
 
-def waivers(given: Sequence[str], targets: Sequence[str]) -> dict[str, list[Waiver]]:
-    """The waivers of each target by its name; `given` is one file for all or one for each. Raises BadUsageError."""
+def waivers(given: Sequence[str], targets: Sequence[str], condition: str = "") -> dict[str, list[Waiver]]:
+    """The waivers of each target by its name; `given` is one file for all or one for each. Raises BadUsageError.
+
+    Entries about what only another condition shows than that of the run are left out: nobody knows whether they are
+    needed.
+    """
     if len(given) > 1 and len(given) != len(targets):
         raise BadUsageError(f"--waivers was given {len(given)} times for {len(targets)} targets: they pair up")
     by_file = {}
@@ -36,6 +40,7 @@ def waivers(given: Sequence[str], targets: Sequence[str]) -> dict[str, list[Waiv
         try:
             by_file[name] = fitting(read(path, date.today()))
             hold_to(path, by_file[name], catalogue())
+            by_file[name] = [one for one in by_file[name] if catalogue()[one.clause].condition in ("", condition)]
         except OSError as error:
             raise BadUsageError(f"--waivers={name}: {error.strerror}") from error
         except WaiverError as error:
