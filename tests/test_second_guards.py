@@ -22,9 +22,11 @@ GUARDS = (
     ("changes-directory:delete_file", "tree/delete-file", "robustness.keeps-the-working-directory"),
     ("handed-over.no-time-of-directories", "metadata/plain", "stat.mtime-is-in-nanoseconds"),
     ("transactions.error-returns-zero", "robustness/state-after-errors", "transactions.return-on-error"),
-    ("plus-fails:get_children", "properties/tour[escapes]", KEPT),
-    ("cut-at-question:delete_dir", "properties/tour[escapes]", KEPT),
-    ("plus-is-a-space:new_appendable_file", "properties/tour[escapes]", KEPT),
+    ("options.one-name-twice", "configuration/near-keys", "get_filesystem_configuration.names-are-distinct"),
+    ("options.no-type", "configuration/near-keys", "get_filesystem_configuration.values-fit-their-type"),
+    ("plus-fails:get_children", "properties/tour[special]", KEPT),
+    ("cut-at-question:delete_dir", "properties/tour[special]", KEPT),
+    ("plus-is-a-space:new_appendable_file", "properties/tour[special]", KEPT),
     ("beyond-ascii-fails:recursively_create_dir", "properties/tour[beyond-ascii]", KEPT),
     ("deep-fails:is_directory", "properties/tour[far-down]", KEPT),
     ("long-fails:new_read_only_memory_region_from_file", "properties/tour[far-down]", KEPT),
@@ -59,7 +61,7 @@ def test_a_case_that_was_not_written_for_it_sees_it(fault: str, name: str, claus
 
 
 def test_of_a_name_of_many_parts_the_one_is_told_that_is_wrong() -> None:
-    record = tried("plus-fails:stat", "properties/tour[escapes]")
+    record = tried("plus-fails:stat", "properties/tour[special]")
     assert record.reason
     assert "stat('100%/a+b')" in record.reason
 

@@ -62,10 +62,10 @@ NAMES: Mapping[str, str] = {
 
 #: Names that together make one, so that what each of them does wrong shows in it.
 TOGETHER: Mapping[str, tuple[str, ...]] = {
-    "escapes": ("percent", "percent-escape", "percent-slash", "percent-letter", "directives", "entities", "hash",
-                "question-mark", "ampersand", "plus", "at", "colon", "semicolon", "comma", "space"),
-    "patterns": ("star", "brackets", "braces", "bang", "backslash", "dollar", "double-quote", "single-quote",
-                 "backquote", "pipe", "angles"),
+    "special": ("percent", "percent-escape", "percent-slash", "percent-letter", "directives", "entities", "hash",
+                "question-mark", "ampersand", "plus", "at", "colon", "semicolon", "comma", "space",
+                "star", "brackets", "braces", "bang", "backslash", "dollar", "double-quote", "single-quote",
+                "backquote", "pipe", "angles"),
     "beyond-ascii": ("composed", "decomposed", "wide", "outside-the-plane", "not-utf-8", "newline", "tab",
                      "control-bytes"),
 }  # fmt: skip

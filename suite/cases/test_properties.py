@@ -98,6 +98,7 @@ def place(case: Case, where: str) -> "Place":
     """The place of a tour, of names that the filesystem takes. Raises NoStimulusError where it takes none."""
     from ..properties.tours import NAMES, PLAIN, Place
 
+    flat = "create_dir" in case.bench.claims.ops_given_up
     trial = case.trial(case.bench, 0)
     try:
         match where:
@@ -109,28 +110,38 @@ def place(case: Case, where: str) -> "Place":
                     if case.bench.claims.beyond(below) is None and trial.fs.recursively_create_dir(trial.uri(top)).ok:
                         return Place(top)
             case "ends":
-                taken = [names.NAMES[label] for label in names.ENDS if takes(trial, names.NAMES[label])]
+                taken = [names.NAMES[label] for label in names.ENDS if takes(trial, flat, names.NAMES[label])]
                 if len(taken) > len(NAMES):
-                    return Place(taken[0], dict(zip(NAMES, taken[1:], strict=False)))
+                    return Place("" if flat else taken[0], dict(zip(NAMES, taken[1:], strict=False)))
             case _:
-                odd = "-".join(name for label in names.TOGETHER[where] if takes(trial, name := names.NAMES[label]))
+                parts = [names.NAMES[label] for label in names.TOGETHER[where]]
+                odd = "-".join(part for part in parts if takes(trial, flat, part))
                 at = {name: f"{odd}{name}" for name in NAMES}
-                if odd and takes(trial, f"{odd}-", *at.values()):
-                    return Place(odd, at)
-        raise NoStimulusError("no directories of such names can be made")
+                if odd and takes(trial, flat, *at.values()):
+                    return Place("" if flat else odd, at)
+        raise NoStimulusError("there can be no such names")
     finally:
         trial.surroundings.clear()
 
 
-def takes(case: Case, *levels: str) -> bool:
-    """Whether there can be directories of these names, each in the one before."""
+def takes(case: Case, flat: bool, *levels: str) -> bool:
+    """Whether there can be directories of these names, each in the one before; where there are none, a file."""
     for depth in range(1, len(levels) + 1):
         within = levels[:depth]
         if case.bench.claims.beyond("/".join((case.surroundings.directory, *within))) is not None:
             return False
-        if not case.fs.create_dir(case.uri(*within)).ok:
+        if not flat and not case.fs.create_dir(case.uri(*within)).ok:
             return False
-    return True
+    return not flat or written(case, case.uri(*levels))
+
+
+def written(case: Case, uri: str) -> bool:
+    """Whether a file can be written there."""
+    file = case.fs.new_writable_file(uri).value
+    if file is None:
+        return False
+    with file:
+        return file.close().ok
 
 
 @full
@@ -150,7 +161,9 @@ def test_contents(case: Case) -> None:
     """Files of all kinds of contents are written, copied, renamed, and appended to."""
     registered(case)
     from ..properties import tours
+    from ..properties.block import performable
 
+    performable(case, ["new_writable_file"])
     tours.contents(case, CONTENTS.values())
 
 
@@ -161,5 +174,7 @@ def test_crowded(case: Case) -> None:
     """A directory with a page of entries and one is looked at, changed, and deleted."""
     registered(case)
     from ..properties import tours
+    from ..properties.block import performable
 
+    performable(case, ["create_dir"])
     tours.crowded(case, PAGE + 1)

@@ -13,8 +13,10 @@ from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import (
     POISON_SIGNED,
     POISON_UNSIGNED,
+    Configuration,
     Entries,
     Existence,
+    Option,
     Outcome,
     Read,
     Source,
@@ -32,6 +34,8 @@ OPENS = (
     "new_read_only_memory_region_from_file",
 )
 LISTS = ("get_children", "get_matching_paths")
+#: The type of an option whose values are bytes; those before are numbers.
+BUFFER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +240,29 @@ def _tokens(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | 
     return Ruling("transactions.return-on-error", returned == -1, "returned=-1", f"{op}: returned={returned}")
 
 
+def _distinct(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
+    if not isinstance(outcome.value, Configuration) or not outcome.ok or not outcome.value.options:
+        return None
+    names = [option.name for option in outcome.value.options]
+    distinct = len(set(names)) == len(names) and "" not in names
+    expected = "each a name of its own"
+    return Ruling(f"{op}.names-are-distinct", distinct, expected, expected if distinct else str(names))
+
+
+def _fitting(op: str, _: Sequence[object], outcome: Outcome[object]) -> Ruling | None:
+    if not isinstance(outcome.value, Configuration) or not outcome.ok or not outcome.value.options:
+        return None
+    odd = [f"{option.name}: type={option.type_tag}" for option in outcome.value.options if not _fits(option)]
+    expected = "type=0|1|2, and values of it"
+    return Ruling(f"{op}.values-fit-their-type", not odd, expected, ", ".join(odd) or expected)
+
+
+def _fits(option: Option) -> bool:
+    """Whether an option has one of the types, and bytes where it says so."""
+    whole = option.type_tag != BUFFER or all(isinstance(value, bytes) for value in option.values)
+    return option.type_tag in range(BUFFER + 1) and whole
+
+
 TRANSACTIONS = ("start_transaction", "end_transaction", "add_to_transaction", "get_transaction_for_path",
                 "get_or_start_transaction_for_path")  # fmt: skip
 
@@ -250,4 +277,5 @@ LAWS: Mapping[str, tuple[Law, ...]] = {
     **dict.fromkeys(LISTS, (_entries, _no_entries)),
     **dict.fromkeys(OPENS, (_object,)),
     **dict.fromkeys(TRANSACTIONS, (_tokens,)),
+    "get_filesystem_configuration": (_distinct, _fitting),
 }

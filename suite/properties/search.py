@@ -143,7 +143,9 @@ def explore(
         return
     reproducers.forget(case)
     if search.best is not None:
-        case.adopt(search.best.record, told())
+        # Why none could be run says more than how many were tried.
+        not_run = search.best.record.verdict is Verdict.NOT_RUN
+        case.adopt(search.best.record, None if not_run else told())
 
 
 def machine(case: Case, kind: type[Maker]) -> None:

@@ -252,4 +252,4 @@ def crowded(case: Case, count: int) -> None:
     with suppress(DivergedError):
         search.attempt(steps)
     if tried := search.found or search.best:
-        case.adopt(tried.record, "a tour")
+        case.adopt(tried.record)
