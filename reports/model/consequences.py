@@ -195,10 +195,7 @@ def _without_earlier(found: list[Finding], lies: dict[str, Lies]) -> list[Findin
         others = [
             other
             for other in kept
-            if other is not finding
-            and (other.op is not None or finding.op is None)
-            and _is_as_bad(other, finding)
-            and _seen_through(other, [finding], lies) is None
+            if other is not finding and _is_as_bad(other, finding) and _seen_through(other, [finding], lies) is None
         ]
         cause = _seen_through(finding, others, lies)
         if cause is not None:
