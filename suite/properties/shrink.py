@@ -3,7 +3,7 @@
 Hypothesis would shrink its own draws. Removing steps from the history itself needs a tenth of the tries.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ..contract.model import Model, Step
@@ -83,19 +83,17 @@ def _plainer(steps: Steps) -> Iterator[Steps]:
     for name in reversed(names):
         for other in ("a", "b", "a/a", "a/b"):
             if (other.count("/"), other) < (name.count("/"), name):
-                yield _renamed(steps, lambda path, name=name, other=other: other if path == name else path)  # type: ignore[misc]
+                yield _renamed(steps, {name: other})
     for whole in sorted({level for path in names for level in path.split("/") if "-" in level}):
         for part in filter(None, whole.split("-")):
             yield _renamed(
                 steps,
-                lambda path, whole=whole, part=part: "/".join(  # type: ignore[misc]
-                    part if level == whole else level for level in path.split("/")
-                ),
+                {path: "/".join(part if level == whole else level for level in path.split("/")) for path in names},
             )
 
 
-def _renamed(steps: Steps, name: Callable[[str], str]) -> Steps:
-    return tuple(replace(step, paths=tuple(map(name, step.paths))) for step in steps)
+def _renamed(steps: Steps, names: Mapping[str, str]) -> Steps:
+    return tuple(replace(step, paths=tuple(names.get(path, path) for path in step.paths)) for step in steps)
 
 
 def without(steps: Steps, gone: range) -> Steps:
