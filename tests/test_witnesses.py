@@ -14,7 +14,7 @@ from tffs_conformance.reports.model.records import CaseRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.engine.witnesses import BLAMED, MOST_BYTES, Prepared, Says, blamed, flaw
 
-WRITTEN, OTHER, GONE, NOTHING = Says
+WRITTEN, OTHER, LEFT, GONE, NOTHING = Says
 CONTENT = b"0123456789"
 T = TypeVar("T")
 
@@ -22,18 +22,22 @@ T = TypeVar("T")
 EXAMPLES = (
     (GONE, NOTHING, NOTHING, NOTHING, "new_writable_file", 0),
     (GONE, WRITTEN, WRITTEN, WRITTEN, "new_writable_file", 0),
-    (OTHER, NOTHING, NOTHING, NOTHING, "append", 1),
-    (OTHER, WRITTEN, WRITTEN, WRITTEN, "append", 1),
-    (WRITTEN, NOTHING, NOTHING, NOTHING, None, 2),
-    (WRITTEN, OTHER, OTHER, OTHER, None, 2),
-    (NOTHING, OTHER, OTHER, OTHER, "append", 3),
-    (NOTHING, OTHER, NOTHING, OTHER, None, 4),
-    (NOTHING, OTHER, OTHER, NOTHING, None, 4),
-    (NOTHING, NOTHING, OTHER, OTHER, None, 4),
-    (NOTHING, OTHER, OTHER, WRITTEN, None, 4),
-    (NOTHING, WRITTEN, OTHER, OTHER, None, 4),
-    (NOTHING, OTHER, WRITTEN, OTHER, None, 4),
-    (NOTHING, WRITTEN, WRITTEN, WRITTEN, None, 4),
+    (LEFT, NOTHING, NOTHING, NOTHING, "new_writable_file", 1),
+    (LEFT, WRITTEN, WRITTEN, WRITTEN, "new_writable_file", 1),
+    (OTHER, NOTHING, NOTHING, NOTHING, "append", 2),
+    (OTHER, WRITTEN, WRITTEN, WRITTEN, "append", 2),
+    (WRITTEN, NOTHING, NOTHING, NOTHING, None, 3),
+    (WRITTEN, OTHER, OTHER, OTHER, None, 3),
+    (NOTHING, LEFT, LEFT, LEFT, "new_writable_file", 4),
+    (NOTHING, OTHER, OTHER, OTHER, "append", 5),
+    (NOTHING, LEFT, NOTHING, LEFT, None, 6),
+    (NOTHING, OTHER, NOTHING, OTHER, None, 6),
+    (NOTHING, OTHER, OTHER, NOTHING, None, 6),
+    (NOTHING, NOTHING, OTHER, OTHER, None, 6),
+    (NOTHING, OTHER, OTHER, WRITTEN, None, 6),
+    (NOTHING, WRITTEN, OTHER, OTHER, None, 6),
+    (NOTHING, OTHER, WRITTEN, OTHER, None, 6),
+    (NOTHING, WRITTEN, WRITTEN, WRITTEN, None, 6),
 )
 
 
@@ -85,7 +89,7 @@ class Stub:
         return self._answer("new_random_access_file", self if there else None, there=there)
 
     def read(self, _: int, n: int) -> Outcome[Read]:
-        data = b"0123456789abcdef"[: self.read_says][:n]
+        data = (2 * b"0123456789abcdef")[: self.read_says][:n]
         code = Code.OK if len(data) == n else Code.OUT_OF_RANGE
         return Outcome("read", code, "", Read(len(data), data))
 
@@ -117,9 +121,9 @@ class Store:
 NOBODY = Stub(stat_says=None, read_says=None, exists=False)
 
 
-def of(fs: Stub, store: Store | None = None, content: bytes | None = CONTENT) -> str | None:
+def of(fs: Stub, store: Store | None = None, content: bytes | None = CONTENT, before: bytes = b"") -> str | None:
     """The op that is blamed."""
-    prepared = Prepared("file", content)
+    prepared = Prepared("file", content, before)
     found = flaw(cast("Filesystem", fs), "stub://host/file", prepared, cast("Backing | None", store), "case/file")
     return found.op if found else None
 
@@ -151,6 +155,15 @@ def test_a_backing_decides_alone(fs: Stub, stored: bytes | None, op: str | None)
     fs.asked.clear()
     assert of(fs, Store(stored)) == op
     assert fs.asked == []
+
+
+@pytest.mark.parametrize("stored", [CONTENT + b"ab", b"0123456789ab" + CONTENT], ids=["end", "all"])
+def test_what_stays_in_a_file_written_anew_is_the_fault_of_who_opened_it(stored: bytes) -> None:
+    before = b"0123456789ab"
+    assert of(NOBODY, Store(stored), before=before) == "new_writable_file"
+    assert of(Stub(len(stored), len(stored), len(stored)), before=before) == "new_writable_file"
+    # Without anything before it is the writing that made too much.
+    assert of(NOBODY, Store(stored)) == "append"
 
 
 def test_of_a_directory_the_ops_say_whether_it_is_there() -> None:

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 #: A name of bytes that are not UTF-8, as Python writes them in a str (surrogateescape).
 _NOT_UTF8 = b"\xff\xfe\x80".decode("utf-8", "surrogateescape")
 
+#: The name that nothing is special about, by its label. What goes wrong with it, too, is no fault of another name.
+PLAIN = "plain"
+
 NAMES: Mapping[str, str] = {
+    PLAIN: PLAIN,
     "one-byte": "n",
     "15-bytes": "n" * 15,
     "16-bytes": "n" * 16,

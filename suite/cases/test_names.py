@@ -1,5 +1,6 @@
 """Names: whatever a name looks like, every op that takes a path means the same file."""
 
+import functools
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -8,17 +9,33 @@ import pytest
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Entries, Outcome
-from ..engine.case import Case
+from ..engine.case import Case, Control
 from ..engine.marks import clauses, over_tables
 from ..engine.setup import Tree
-from .names import LOOK_ALIKES, NAMES, escaped, siblings
+from .names import LOOK_ALIKES, NAMES, PLAIN, escaped, siblings
 
 T = TypeVar("T")
 CONTENT = b"content"
 STAYS = b"this is another file"
 KEPT = "paths.names-are-kept"
+#: A path of one level.
+LEVEL = "d"
 
 names = pytest.mark.parametrize("name", [pytest.param(name, id=label) for label, name in NAMES.items()])
+
+
+def beside_plain(body: Callable[[Case, str], None]) -> Callable[[Case, str], None]:
+    """A case about a name, with one about a plain name as its control."""
+
+    @functools.wraps(body)
+    def controlled(case: Case, name: str) -> None:
+        if name != PLAIN:
+            longer, shorter = f"{PLAIN}-1", PLAIN[:-1]
+            called = {name: PLAIN} | {one: longer if one == f"{name}-1" else shorter for one in siblings(name)}
+            case.control = Control(lambda trial: body(trial, PLAIN), f"{case.id.partition('[')[0]}[{PLAIN}]", called)
+        body(case, name)
+
+    return controlled
 
 
 def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
@@ -112,6 +129,7 @@ def is_directory(case: Case, uri: str, *entries: str) -> None:
 
 @names
 @clauses(KEPT, "paths.illegal-names")
+@beside_plain
 def test_file(case: Case, name: str) -> None:
     """A file of this name is written, asked about, read, found, written anew, appended to, mapped, and deleted."""
     if not written(case, name):
@@ -147,6 +165,7 @@ def is_found(case: Case, name: str, others: Tree) -> None:
 
 @names
 @clauses(KEPT, "paths.illegal-names")
+@beside_plain
 def test_directory(case: Case, name: str) -> None:
     """A directory of this name is created, filled, listed, and deleted."""
     uri = case.uri(name)
@@ -170,6 +189,7 @@ def test_directory(case: Case, name: str) -> None:
 
 @names
 @clauses(KEPT, "paths.illegal-names")
+@beside_plain
 def test_moved(case: Case, name: str) -> None:
     """A file of this name is copied and renamed, and others are to this name, where there is a file and where not."""
     if not written(case, name):
@@ -196,7 +216,8 @@ def test_moved(case: Case, name: str) -> None:
 def appended_to(case: Case, uri: str) -> None:
     """Append to a file with the content, as far as the plugin can, and map it."""
     length = len(CONTENT)
-    if case.fs.available("new_appendable_file"):
+    # What the profile gives up hides nothing else.
+    if case.fs.available("new_appendable_file") and "new_appendable_file" not in case.bench.claims.ops_given_up:
         got = case.fs.new_appendable_file(uri)
         if not case.check.unimplemented(got):
             kept(case, got)
@@ -309,12 +330,19 @@ def used(case: Case, path: str) -> None:
     case.check.equal(KEPT, "tree", {}, case.setup.tree())
 
 
-@pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (2, 16, 100, 300)])
+def used_beside_plain(case: Case, path: str) -> None:
+    """Use a path as above, with the shortest one as its control."""
+    if path != LEVEL:
+        case.control = Control(lambda trial: used(trial, LEVEL), "names/deep[1]", {path: LEVEL})
+    used(case, path)
+
+
+@pytest.mark.parametrize("depth", [pytest.param(n, id=str(n)) for n in (1, 2, 16, 100, 300)])
 @clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds", "new_writable_file.succeeds",
          "new_random_access_file.succeeds")  # fmt: skip
 def test_deep(case: Case, depth: int) -> None:
     """A path of so many levels is created at once, every op is performed there, and all of it is deleted at once."""
-    used(case, "/".join(["d"] * depth))
+    used_beside_plain(case, "/".join([LEVEL] * depth))
 
 
 @pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in (200, 500, 1000, 2000, 3000, 3900, 5000)])
@@ -322,7 +350,7 @@ def test_deep(case: Case, depth: int) -> None:
          "new_random_access_file.succeeds")  # fmt: skip
 def test_long(case: Case, length: int) -> None:
     """A path of so many bytes is created, every op is performed there, and all of it is deleted; or it is refused."""
-    used(case, "/".join(["n" * 99] * (length // 100)))
+    used_beside_plain(case, "/".join(["n" * 99] * (length // 100)))
 
 
 #: What is done to `name` beside a sibling with a similar name, and the clause that is checked.

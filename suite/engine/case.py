@@ -1,7 +1,8 @@
 """A case: what it is about, and the parts with which it sets up, calls and checks."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 from ...harness.hosting.loader import BlockedError
@@ -18,6 +19,15 @@ from .workbench import Workbench
 
 class NoStimulusError(Exception):
     """What a case is about cannot be brought about on this target. The text says why; the case is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The same case with a plain name: its body, its id, and what the names of this case are called there."""
+
+    body: "Body"
+    id: str
+    called: Mapping[str, str]
 
 
 class Case:
@@ -55,6 +65,8 @@ class Case:
         self.setup = Setup(self.surroundings, self.check)
         #: The record that this case takes over from one of its trials, with a note.
         self.adopted: tuple[CaseRecord, str | None] | None = None
+        #: What it is held against where it goes wrong.
+        self.control: Control | None = None
         #: The small histories that it tried.
         self.histories: Histories | None = None
         #: What came of it when it was repeated under a condition.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace as changed
 
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from .callformat import ValueFormat
 from .case import Body, Case, NoStimulusError
 from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
+from .control import excused
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -43,6 +45,9 @@ WRITES = frozenset({"new_writable_file", "append", "flush", "sync", "close"})
 #: else nobody knows of what is not run, and it is not absent.
 FOUNDATION = frozenset({"create_dir", "new_writable_file", "append", "close"})
 
+#: The number of the trial that is a control: others count from 0.
+CONTROL = 98
+
 #: How an op did not come back; what does not return control at all hangs.
 FALLS: Mapping[type[outcomes.Death], Fall] = {
     outcomes.Hung: Fall.HUNG,
@@ -59,7 +64,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         return replace(record, id=case.id, reason=note or record.reason, duration=_took(case), histories=case.histories)
     if isinstance(error, DiedError | BlockedError) and error.death is not None:
         case.surroundings.died_with(error.death.output)
-    evidence = seen(case, error)
+    evidence = _beside_its_control(case, seen(case, error))
     judged = judge(evidence, case.bench.claims)
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
     form, trace = ValueFormat(case.check.presentable), case.surroundings.trace
@@ -176,6 +181,27 @@ def seen(case: Case, error: BaseException | None) -> Evidence:
     if flaw is not None and reason is None:
         reason = f"what it prepared is wrong, due to {flaw.op}: {flaw.why}"
     return changed(evidence, ended=ended, reason=reason, flaw=flaw)
+
+
+def _beside_its_control(case: Case, evidence: Evidence) -> Evidence:
+    """The evidence of a case without what its control shows, too; that ends it where it ended there."""
+    control = case.control
+    if control is None or evidence.death is not None or all(said.holds for said in evidence.statements):
+        return evidence
+    # A plugin may be for one process at a time.
+    case.surroundings.abandon()
+    trial = case.trial(case.bench, CONTROL)
+    with suppress(Exception):
+        control.body(trial)
+    same = list(excused(evidence.statements, _statements(trial), control.called))
+    trial.surroundings.clear()
+    if not same:
+        return evidence
+    return changed(
+        evidence,
+        statements=tuple(said for said in evidence.statements if said not in same),
+        reason=evidence.reason if evidence.flaw else f"so it is with a plain name: {control.id} tells it",
+    )
 
 
 def _took(case: Case) -> float:

@@ -100,7 +100,8 @@ class Setup:
             if content:
                 self.require(file.append(content))
             self.require(file.close())
-        self.prepared.append(Prepared(name, content))
+        before = next((one.content for one in reversed(self.prepared) if one.name == name), None)
+        self.prepared.append(Prepared(name, content, before or b""))
         return uri
 
     def write_sparse(self, name: str, pieces: Mapping[int, bytes]) -> str:

@@ -30,11 +30,25 @@ _ALL_OK = "all steps answered OK"
 class Prepared:
     """A file of `content`, or a directory where that is None, which a case made through the plugin.
 
-    `name` is relative to the case's directory; empty for that directory itself.
+    `name` is relative to the case's directory; empty for that directory itself. `before` is what the file held that
+    was written anew.
     """
 
     name: str
     content: bytes | None
+    before: bytes = b""
+
+    @property
+    def left(self) -> tuple[bytes, ...]:
+        """What is in a file written anew of which something stayed: its end, or all of it."""
+        assert self.content is not None
+        return (self.content + self.before[len(self.content) :], self.before + self.content)
+
+    def says(self, found: bytes) -> "Says":
+        """What bytes say that were found in the file."""
+        if found == self.content:
+            return Says.AS_WRITTEN
+        return Says.LEFT if found in self.left else Says.OTHERWISE
 
 
 def nobody_finds(fs: Filesystem, uri: str, *, is_file: bool) -> bool:
@@ -69,20 +83,23 @@ class Says(Enum):
 
     AS_WRITTEN = "as written"
     OTHERWISE = "otherwise"
+    LEFT = "left of before"
     GONE = "gone"
     NOTHING = "nothing"
 
 
 _ANYTHING = frozenset(Says)
-_AS_WRITTEN, _OTHERWISE, _GONE, _NOTHING = (frozenset({says}) for says in Says)
+_AS_WRITTEN, _OTHERWISE, _LEFT, _GONE, _NOTHING = (frozenset({says}) for says in Says)
 
 #: What the backing, stat, get_file_size and read say, and the op that is blamed; the first row that fits decides.
 #: A backing decides alone: what it holds was written, whatever else is told. Without one the writing is blamed only
 #: where all three ops say the same: a read often ends where stat says that the file does, and proves nothing then.
 BLAMED: tuple[tuple[frozenset[Says], frozenset[Says], frozenset[Says], frozenset[Says], str | None], ...] = (
     (_GONE, _ANYTHING, _ANYTHING, _ANYTHING, "new_writable_file"),
+    (_LEFT, _ANYTHING, _ANYTHING, _ANYTHING, "new_writable_file"),
     (_OTHERWISE, _ANYTHING, _ANYTHING, _ANYTHING, "append"),
     (_AS_WRITTEN, _ANYTHING, _ANYTHING, _ANYTHING, None),
+    (_NOTHING, _LEFT, _LEFT, _LEFT, "new_writable_file"),
     (_NOTHING, _OTHERWISE, _OTHERWISE, _OTHERWISE, "append"),
     (_NOTHING, _ANYTHING, _ANYTHING, _ANYTHING, None),
 )
@@ -105,16 +122,17 @@ def flaw(fs: Filesystem, uri: str, one: Prepared, backing: Backing | None, name:
     what = "an empty file" if one.content == b"" else "the file"
     stored = backing.read(name) if backing is not None else None
     if backing is not None and (stored is not None or not backing.lists(name)):
-        said = Says.GONE if stored is None else Says.AS_WRITTEN if stored == one.content else Says.OTHERWISE
+        said = Says.GONE if stored is None else one.says(stored)
         op = blamed(said, Says.NOTHING, Says.NOTHING, Says.NOTHING)
-        found = f"does not have {what}" if stored is None else "holds other bytes"
+        other = "what was there before" if said is Says.LEFT else "other bytes"
+        found = f"does not have {what}" if stored is None else f"holds {other}"
         return BlockedError(op, f"{_ALL_OK}, and the backing {found} afterwards") if op else None
     if nobody_finds(fs, uri, is_file=True):
         return BlockedError("new_writable_file", f"{_ALL_OK}, and nobody finds {what} afterwards")
     if len(one.content) > MOST_BYTES:
         return None
     sizes = tuple(_sizes(fs, uri))
-    op = blamed(Says.NOTHING, *_compared(sizes, len(one.content)))
+    op = blamed(Says.NOTHING, *_compared(sizes, one))
     return BlockedError(op, f"{_ALL_OK}, and the file has {sizes[0]} bytes of {len(one.content)}") if op else None
 
 
@@ -131,10 +149,11 @@ def _sizes(fs: Filesystem, uri: str) -> Iterator[int | None]:
     yield None if read is None else len(read)
 
 
-def _compared(sizes: tuple[int | None, ...], written: int) -> tuple[Says, ...]:
-    """What sizes say of a file of `written` bytes. Those that contradict each other say nothing."""
+def _compared(sizes: tuple[int | None, ...], one: Prepared) -> tuple[Says, ...]:
+    """What sizes say of a file. Those that contradict each other say nothing."""
+    written, left = len(one.content or b""), set(map(len, one.left))
     wrong = {size for size in sizes if size not in (None, written)}
-    otherwise = Says.OTHERWISE if len(wrong) == 1 else Says.NOTHING
+    otherwise = Says.NOTHING if len(wrong) != 1 else Says.LEFT if wrong <= left else Says.OTHERWISE
     return tuple(Says.NOTHING if size is None else Says.AS_WRITTEN if size == written else otherwise for size in sizes)
 
 
