@@ -1,5 +1,5 @@
-# The steps of CI: what each needs, and how many minutes it may take. A step is what an environment of tox.ini does, or
-# a few commands of its own. .ci/run starts GNU make on these.
+# The steps of CI: what each needs, and how many minutes it may take: some machines have a third of the speed of others.
+# A step is what an environment of tox.ini does, or a few commands of its own. .ci/run starts GNU make on these.
 SHELL := $(CURDIR)/.ci/step
 .SHELLFLAGS = $@ $(minutes)
 .ONESHELL:
@@ -14,11 +14,13 @@ all: $(STEPS)
 $(file >$(TFFS_CI_ARTIFACTS)/steps.txt,$(or $(MAKECMDGOALS),$(STEPS)))
 
 ARTIFACTS := $(TFFS_CI_ARTIFACTS)
+# Debian's own is compiled with optimizations; what else stands first in PATH may not be.
+PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 VENV := $(CURDIR)/.venv
 TENSORFLOW := $(CURDIR)/.venv-tensorflow
 WHEELS := $(ARTIFACTS)/wheel
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tffs-conformance
-IMAGES := python3 reference_plugins/dragonfly/services/build_images.py
+IMAGES := $(PYTHON) reference_plugins/dragonfly/services/build_images.py
 # The others have the cores first.
 YIELD := renice -n 5 $$$$ >/dev/null; echo 5 >/proc/$$$$/autogroup || true
 
@@ -62,9 +64,9 @@ packages:
 environment: minutes = 10
 environment:
 	mkdir -p $(CACHE)
-	python3 -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV)
 	# What the package and all environments of tox need, but TensorFlow; and tox, which knows their commands.
-	python3 - >$(ARTIFACTS)/requirements.txt <<-END
+	$(PYTHON) - >$(ARTIFACTS)/requirements.txt <<-END
 	import tomllib
 	project = tomllib.load(open("pyproject.toml", "rb"))
 	groups = project["dependency-groups"]
@@ -85,7 +87,7 @@ binaries: packages
 tensorflow-install: minutes = 30
 tensorflow-install:
 	$(YIELD)
-	python3 -m venv $(TENSORFLOW)
+	$(PYTHON) -m venv $(TENSORFLOW)
 	$(TENSORFLOW)/bin/pip install -q --no-compile 'tensorflow-cpu==2.21.*' tensorboard
 	$(TENSORFLOW)/bin/python -c 'import tensorflow'
 
@@ -109,7 +111,7 @@ wheel: packages environment
 	pip install -q --no-deps --force-reinstall $(WHEELS)/*.whl
 	python -m tests.fakes
 
-lint: minutes = 10
+lint: minutes = 20
 lint: environment
 	$(call tox,lint)
 
@@ -117,7 +119,7 @@ lint: environment
 tests faults: $(if $(MAKECMDGOALS),,binaries)
 
 # The host for other machines is tried in a container.
-tests: minutes = 50
+tests: minutes = 75
 tests: wheel docker
 	$(call tox,tests)
 
@@ -126,32 +128,32 @@ images: docker binaries debian
 	grep -q '^binaries .*passed' $(ARTIFACTS)/durations.txt
 	$(IMAGES)
 
-fresh: minutes = 30
+fresh: minutes = 40
 fresh: debian
 	$(call tox,fresh)
 
-dragonfly services: minutes = 15
+dragonfly services: minutes = 30
 dragonfly services: images wheel
 	$(call tox,$@)
 
-tensorflow: minutes = 25
+tensorflow: minutes = 40
 tensorflow: images wheel tensorflow-install
 	$(call tox,tensorflow)
 
-repeat: minutes = 10
+repeat: minutes = 20
 repeat: wheel
 	$(call tox,repeat,--runs=2 --examples=10)
 
-site: minutes = 3
+site: minutes = 10
 site: wheel
 	rm -rf $(ARTIFACTS)/site
 	tffs-conformance published site $(ARTIFACTS)/site
 
-fidelity: minutes = 15
+fidelity: minutes = 30
 fidelity: wheel tensorflow-install
 	$(call tox,fidelity)
 
 # Plugins that hang are waited for.
-faults: minutes = 25
+faults: minutes = 45
 faults: wheel
 	$(call tox,faults)
