@@ -84,6 +84,8 @@ def wrong(records: tuple[CaseRecord, ...]) -> set[str]:
         ("rename_file.copies", {"names/moved[plain]"}),
         ("wrong-code:stat", {"names/deep[1]"}),
         ("get_children.skips-directories", {"names/directory[plain]", "names/deep[1]"}),
+        # What is below a long path is cut where it is shown.
+        ("get_matching_paths.only-names", {"names/deep[1]"}),
     ],
 )
 def test_what_is_so_with_a_plain_name_its_case_tells(fault: str, tellers: set[str]) -> None:
@@ -94,6 +96,18 @@ def test_what_is_so_with_a_plain_name_its_case_tells(fault: str, tellers: set[st
     # What was not come to is not known.
     for one in records:
         assert one.ended is not Ending.BLOCKED or one.verdict in (Verdict.NOT_RUN, Verdict.VIOLATION)
+
+
+def test_without_its_control_a_case_tells_what_it_saw() -> None:
+    cases = [case for case in all_cases("must") if case.id == "names/moved[plus]"]
+    assert wrong(judge("fakes/faulty", "rename_file.copies", cases).records) == {"names/moved[plus]"}
+
+
+def test_the_reason_is_that_of_what_is_left() -> None:
+    """An op that fails with this name ends the case; that another one lies about all names does not say why."""
+    records = {one.id: one for one in of_names("get_file_size.plus-one,plus-fails:new_random_access_file")}
+    assert records["names/file[space]"].reason == "so it is with a plain name: names/file[plain] tells it"
+    assert str(records["names/file[plus]"].reason).startswith("blocked by new_random_access_file")
 
 
 @pytest.mark.parametrize("plain", ["", ",fails:delete_file", ",rename_file.copies"])

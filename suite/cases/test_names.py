@@ -333,7 +333,9 @@ def used(case: Case, path: str) -> None:
 def used_beside_plain(case: Case, path: str) -> None:
     """Use a path as above, with the shortest one as its control."""
     if path != LEVEL:
-        case.control = Control(lambda trial: used(trial, LEVEL), "names/deep[1]", {path: LEVEL})
+        # Each by itself: a long path is cut where it is shown.
+        called = {path + end: LEVEL + end for end in ("", "/file", "/inner", "/inner/copy", "/inner/moved")}
+        case.control = Control(lambda trial: used(trial, LEVEL), "names/deep[1]", called)
     used(case, path)
 
 

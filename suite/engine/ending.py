@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace as changed
 
 from msgspec.structs import replace
@@ -64,7 +63,7 @@ def conclude(case: Case, error: BaseException | None) -> CaseRecord:
         return replace(record, id=case.id, reason=note or record.reason, duration=_took(case), histories=case.histories)
     if isinstance(error, DiedError | BlockedError) and error.death is not None:
         case.surroundings.died_with(error.death.output)
-    evidence = _beside_its_control(case, seen(case, error))
+    evidence = _beside_its_control(case, seen(case, error), error)
     judged = judge(evidence, case.bench.claims)
     # Nobody reads the ops of a case with which nothing is wrong, and they are the bulk of a report.
     form, trace = ValueFormat(case.check.presentable), case.surroundings.trace
@@ -183,25 +182,35 @@ def seen(case: Case, error: BaseException | None) -> Evidence:
     return changed(evidence, ended=ended, reason=reason, flaw=flaw)
 
 
-def _beside_its_control(case: Case, evidence: Evidence) -> Evidence:
-    """The evidence of a case without what its control shows, too; that ends it where it ended there."""
-    control = case.control
-    if control is None or evidence.death is not None or all(said.holds for said in evidence.statements):
+def _beside_its_control(case: Case, evidence: Evidence, error: BaseException | None) -> Evidence:
+    """The evidence of a case without what its control shows, too, where the run has a case that tells it."""
+    control, cases = case.control, case.bench.cases
+    is_right = evidence.death is not None or all(said.holds for said in evidence.statements)
+    if control is None or is_right or (cases is not None and control.id not in cases):
         return evidence
     # A plugin may be for one process at a time.
     case.surroundings.abandon()
-    trial = case.trial(case.bench, CONTROL)
-    with suppress(Exception):
+    trial, ended = case.trial(case.bench, CONTROL), None
+    try:
         control.body(trial)
+    except Exception as raised:
+        ended = raised
     same = list(excused(evidence.statements, _statements(trial), control.called))
+    if isinstance(error, BlockedError) and _place_of_block(case, error) != _place_of_block(trial, ended):
+        # What ended the case where its control went on is its own.
+        same = [said for said in same if not said.got.startswith(f"{error.op}: ")]
     trial.surroundings.clear()
-    if not same:
-        return evidence
-    return changed(
-        evidence,
-        statements=tuple(said for said in evidence.statements if said not in same),
-        reason=evidence.reason if evidence.flaw else f"so it is with a plain name: {control.id} tells it",
-    )
+    left = tuple(said for said in evidence.statements if said not in same)
+    is_so_with_plain = same and not evidence.flaw and all(said.holds for said in left)
+    reason = f"so it is with a plain name: {control.id} tells it" if is_so_with_plain else evidence.reason
+    return changed(evidence, statements=left, reason=reason)
+
+
+def _place_of_block(case: Case, error: BaseException | None) -> tuple[str, int] | None:
+    """The op that ended a case, and which of its calls did; None where none did."""
+    if not isinstance(error, BlockedError):
+        return None
+    return error.op, sum(op == error.op for op, _, _ in case.surroundings.trace)
 
 
 def _took(case: Case) -> float:

@@ -4,7 +4,7 @@ import functools
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import replace
 
@@ -65,6 +65,8 @@ class Workbench:
         self.made_above = knowledge.made_above
         self._kept: tuple[str, Loaded] | None = None
         self._no_root: BlockedError | None = None
+        #: The ids of the cases of the run, where they are known: who leaves something to another case leaves it to one.
+        self.cases: Container[str] | None = None
         #: The same target under a condition, once a case was repeated there, or why that cannot be.
         self.watched: Workbench | str | None = None
 

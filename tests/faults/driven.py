@@ -74,11 +74,13 @@ def judge(
     After a case whose record is `enough`, the others are left out.
     """
     started = time.monotonic()
+    cases = list(cases)
     timeout = timeout or (HANGING if HANGS.search(fault) else BUSY)
     target = only_target(plugin, OF_SEVERAL.get(fault), None, {"TFFS_FAULT": fault}, timeout)
     with tempfile.TemporaryDirectory() as traces:
         target = replace(target, backing="file://{path}", traces=traces)
         bench = Workbench(target, first_look(target))
+        bench.cases = frozenset(case.id for case in cases)
         try:
             records = []
             for listed in cases:

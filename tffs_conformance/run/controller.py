@@ -139,6 +139,7 @@ class Controller(Session):
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Begin the journals when it is known that there is something to write down."""
+        super().pytest_collection_finish(session)
         # Other plugins may repeat a case: that is one case.
         ours = [item for item in session.items if isinstance(item, pytest.Function) and collection.is_ours(item)]
         self._begin_journals(len({(self.target_of(item), collect.case_id(item)) for item in ours}))

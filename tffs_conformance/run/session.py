@@ -68,6 +68,8 @@ class Session(ABC):
                 config.pluginmanager.unregister(name="hypothesispytest")
         #: The options by which the user leaves something out.
         self.selected = selection(config, options, paths)
+        #: The ids of the cases that are run.
+        self.cases: frozenset[str] = frozenset()
 
     @abstractmethod
     def knowledge(self, target: str) -> Knowledge:
@@ -81,6 +83,7 @@ class Session(ABC):
         """The workbench of a target."""
         if target not in self.benches:
             self.benches[target] = Workbench(self.targets[target], self.knowledge(target))
+            self.benches[target].cases = self.cases
         return self.benches[target]
 
     @property
@@ -124,6 +127,10 @@ class Session(ABC):
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Apply --tier, --clause, --case and --shard."""
         items[:] = [item for item in items if not collection.is_ours(item) or self.wanted.has(collect.listed(item))]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Know which cases are run."""
+        self.cases = frozenset(collect.listed(item).id for item in session.items if collection.is_ours(item))
 
     # Cases -----------------------------------------------------------------------------------------------------------
 
