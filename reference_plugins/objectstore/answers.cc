@@ -9,10 +9,8 @@
 
 #include "times.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
-
-constexpr char kErrorType[] = "x-dragonfly-error-type";
 
 // The status that an error code comes with, where it does not come in a 200.
 long StatusOf(const std::string& code) {
@@ -49,7 +47,7 @@ bool IsGatewayWithoutStore(long status) {
   return status == 502 || status == 503 || status == 504 || (status >= 520 && status <= 529);
 }
 
-TF_Code CodeOf(long status, const std::string& code, bool dragonfly_failed) {
+TF_Code CodeOf(long status, const std::string& code, bool proxy_failed) {
   if (code == "InternalError") return TF_INTERNAL;
   if (code == "NoSuchUpload") return TF_ABORTED;  // somebody else ended it
   if (code == "ObjectParentIsFile") return TF_FAILED_PRECONDITION;
@@ -75,7 +73,7 @@ TF_Code CodeOf(long status, const std::string& code, bool dragonfly_failed) {
     case 507:
       return TF_RESOURCE_EXHAUSTED;
     case 500:
-      return dragonfly_failed ? TF_UNAVAILABLE : TF_INTERNAL;
+      return proxy_failed ? TF_UNAVAILABLE : TF_INTERNAL;
     case 301:
     case 302:
     case 303:
@@ -88,16 +86,6 @@ TF_Code CodeOf(long status, const std::string& code, bool dragonfly_failed) {
 }
 
 }  // namespace
-
-std::string Word(const std::string& text) {
-  constexpr size_t kMost = 64;
-  std::string word;
-  for (const char c : text.substr(0, kMost)) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (is_letter || (c >= '0' && c <= '9')) word += c;
-  }
-  return word;
-}
 
 std::string ErrorDetail(const std::string& body, const char* element) {
   pugi::xml_document document;
@@ -150,21 +138,18 @@ std::string StrongETag(const Response& response) {
 
 std::string Told(const char* who, const Response& response) {
   const std::string code = ErrorCode(response.body);
-  const std::string type = Word(response.Header(kErrorType));
   std::string text = std::string(who) + " answers " + std::to_string(response.status);
   if (!code.empty()) text += " " + code;
-  if (!type.empty()) text += " (X-Dragonfly-Error-Type: " + type + ")";
+  if (!response.proxy_error.empty()) text += " (" + response.proxy_error + ")";
   return text;
 }
 
-Failure Refusal(const Response& response, bool by_proxy) {
+Failure Refusal(const Response& response, const char* who) {
   const std::string code = ErrorCode(response.body);
-  const std::string type = Word(response.Header(kErrorType));
   long meant = response.status < 300 ? StatusOf(code) : response.status;
   // Somebody on the way, who knows nothing of the object.
-  if (meant == 404 && code.empty() && type.empty()) meant = 0;
-  return Failure(CodeOf(meant, code, !type.empty()),
-                 Told(by_proxy ? "dfdaemon" : "the store", response));
+  if (meant == 404 && code.empty() && response.proxy_error.empty()) meant = 0;
+  return Failure(CodeOf(meant, code, !response.proxy_error.empty()), Told(who, response));
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

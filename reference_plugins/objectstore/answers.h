@@ -1,4 +1,4 @@
-// What the answers of a store and of dfdaemon mean for an op: a code, and whether to try again.
+// What the answers of a store and of a proxy mean for an op: a code, and whether to try again.
 
 #ifndef TFFS_REFERENCE_PLUGINS_OBJECTSTORE_ANSWERS_H_
 #define TFFS_REFERENCE_PLUGINS_OBJECTSTORE_ANSWERS_H_
@@ -8,10 +8,7 @@
 #include "failure.h"
 #include "http.h"
 
-namespace dragonfly {
-
-// A word of a server as it may stand in a message: its letters and digits, and not too many.
-std::string Word(const std::string& text);
+namespace objectstore {
 
 // The S3 error code in an XML body, such as NoSuchKey, or nothing.
 std::string ErrorCode(const std::string& body);
@@ -43,8 +40,8 @@ std::string Told(const char* who, const Response& response);
 
 // What an answer other than the hoped-for one is to an op. A status that was hoped for without what
 // belongs to it is INTERNAL.
-Failure Refusal(const Response& response, bool by_proxy);
+Failure Refusal(const Response& response, const char* who = "the store");
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_ANSWERS_H_

@@ -5,7 +5,7 @@
 
 #include "counters.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 Content Cache::Get(const std::string& key, const std::function<Content()>& fetch) {
   std::promise<Content> promise;
@@ -123,4 +123,4 @@ void Cache::Clear() {
   dropped.swap(kept_);
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -16,7 +16,7 @@
 #include "spool.h"
 #include "support/forks.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 using Content = std::shared_ptr<const Spool>;
 
@@ -77,6 +77,6 @@ class Cache {
                                   }};
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_CACHE_H_

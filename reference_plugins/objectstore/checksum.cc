@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr std::pair<const char*, Sum> kHeaders[] = {{"x-amz-checksum-crc64nvme", Sum::kCrc64Nvme},
@@ -105,4 +105,4 @@ bool IsOf(const Checksum& checksum, const Spool& content) {
   return adder.Text() == checksum.text;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -12,7 +12,7 @@
 #include "http.h"
 #include "spool.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 enum class Sum { kNone, kCrc64Nvme, kCrc32c, kCrc32, kSha256, kSha1, kMd5 };
 
@@ -47,6 +47,6 @@ class Adder {
 // Whether these bytes add up to it; false where it is none.
 bool IsOf(const Checksum& checksum, const Spool& content);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_CHECKSUM_H_

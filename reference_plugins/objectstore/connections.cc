@@ -13,7 +13,7 @@
 #include "http.h"
 #include "patience.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // libcurl says which of its parts it is about to use.
 struct Connections::Shared {
@@ -169,4 +169,4 @@ void Connections::Forget() noexcept {
   new std::shared_ptr<Shared>(std::move(shared_));
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

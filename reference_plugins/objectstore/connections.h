@@ -20,7 +20,7 @@
 
 #include "support/forks.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 class Connections {
  public:
@@ -77,6 +77,6 @@ class Connections {
   const support::ForkGuard forks_{mutex_, [this] { Forget(); }};
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_CONNECTIONS_H_

@@ -11,7 +11,7 @@
 
 #include "folding.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // `polynomial` is reflected: its lowest bit stands for the highest power.
 template <typename Word, Word polynomial>
@@ -94,6 +94,6 @@ using Crc32 = Crc<uint32_t, kCrc32Polynomial>;
 using Crc32c = Crc<uint32_t, kCrc32cPolynomial>;
 using Crc64Nvme = Crc<uint64_t, kCrc64NvmePolynomial>;
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_CRC_H_

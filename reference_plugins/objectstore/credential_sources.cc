@@ -8,7 +8,7 @@
 
 #include "answers.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // Reads a file anew each time: tokens and keys are replaced while a process runs. Nothing where it
@@ -108,7 +108,8 @@ Offer OfSharedFiles(const Environment& environment) {
   throw Failure(TF_INVALID_ARGUMENT, why + ", and AWS_PROFILE names it");
 }
 
-Offer OfWebIdentity(const Environment& environment, const std::string& region, const Ask& ask) {
+Offer OfWebIdentity(const Plugin& plugin, const Environment& environment, const std::string& region,
+                    const Ask& ask) {
   const std::string path = environment.Get("AWS_WEB_IDENTITY_TOKEN_FILE");
   const std::string role = environment.Get("AWS_ROLE_ARN");
   if (path.empty())
@@ -129,13 +130,14 @@ Offer OfWebIdentity(const Environment& environment, const std::string& region, c
   if (request.url.find('/', request.url.find("://") + 3) == std::string::npos) request.url += "/";
   request.headers = {{"content-type", "application/x-www-form-urlencoded"},
                      {"accept", "application/xml"}};
-  request.body.text = QueryString(
-      {{"Action", "AssumeRoleWithWebIdentity"},
-       {"Version", "2011-06-15"},
-       {"RoleArn", role},
-       {"RoleSessionName", environment.Get("AWS_ROLE_SESSION_NAME",
-                                           "dragonfly-" + std::to_string(std::time(nullptr)))},
-       {"WebIdentityToken", ReadToken("AWS_WEB_IDENTITY_TOKEN_FILE", path)}});
+  request.body.text =
+      QueryString({{"Action", "AssumeRoleWithWebIdentity"},
+                   {"Version", "2011-06-15"},
+                   {"RoleArn", role},
+                   {"RoleSessionName", environment.Get("AWS_ROLE_SESSION_NAME",
+                                                       std::string(plugin.scheme) + "-" +
+                                                           std::to_string(std::time(nullptr)))},
+                   {"WebIdentityToken", ReadToken("AWS_WEB_IDENTITY_TOKEN_FILE", path)}});
   const Response response = Answered(ask, request, "STS");
   return Understood("STS", [&] { return ReadRole(response.body); });
 }
@@ -229,14 +231,14 @@ class InstanceMetadata {
 
 }  // namespace
 
-std::vector<Source> Sources(const Environment& environment, const std::string& region,
-                            const Ask& ask) {
+std::vector<Source> Sources(const Plugin& plugin, const Environment& environment,
+                            const std::string& region, const Ask& ask) {
   const auto metadata = std::make_shared<InstanceMetadata>(environment, ask);
   return {{[=] { return OfEnvironment(environment); }, false},
           {[=] { return OfSharedFiles(environment); }, true},
-          {[=] { return OfWebIdentity(environment, region, ask); }, true},
+          {[=] { return OfWebIdentity(plugin, environment, region, ask); }, true},
           {[=] { return OfContainer(environment, ask); }, true},
           {[=] { return metadata->Fetch(); }, true}};
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -14,7 +14,7 @@
 #include "credentials.h"
 #include "http.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // Sends a request to a service that gives credentials. Throws Disconnected.
 using Ask = std::function<Response(const Request&)>;
@@ -32,10 +32,11 @@ struct Source {
   bool renews = false;  // whether it may give others the next time
 };
 
-// All but the configuration, the first to be asked in front. `region` is for STS.
-std::vector<Source> Sources(const Environment& environment, const std::string& region,
-                            const Ask& ask);
+// All but the configuration, the first to be asked in front. `region` is for STS, which is told
+// that `plugin` asks.
+std::vector<Source> Sources(const Plugin& plugin, const Environment& environment,
+                            const std::string& region, const Ask& ask);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_CREDENTIAL_SOURCES_H_

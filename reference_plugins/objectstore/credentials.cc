@@ -12,7 +12,7 @@
 #include "failure.h"
 #include "times.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr char kBlanks[] = " \t\r\n";
@@ -163,4 +163,4 @@ bool MayHaveToken(const std::string& url, bool of_container) {
          (of_container && (host == "169.254.170.2" || host == "169.254.170.23"));
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

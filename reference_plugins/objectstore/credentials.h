@@ -12,7 +12,7 @@
 
 #include "sigv4.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // Identity, and how long they are good for.
 struct Grant {
@@ -57,6 +57,6 @@ std::string StsErrorCode(const std::string& xml);
 // the token is that of a container, one of those of ECS and EKS.
 bool MayHaveToken(const std::string& url, bool of_container);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_CREDENTIALS_H_

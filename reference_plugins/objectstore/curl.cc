@@ -3,7 +3,7 @@
 #include "failure.h"
 #include "library.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 Curl Load() {
@@ -40,7 +40,7 @@ Curl Load() {
   // Asked once: it writes its answer to the same place every time, whoever reads there.
   decltype(&curl_version) version;
   library.Find("curl_version", &version);
-  curl.agent = std::string("tffs-dragonfly ") + version();
+  curl.version = version();
   return curl;
 }
 
@@ -51,4 +51,4 @@ const Curl& curl() {
   return functions;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -14,10 +14,10 @@
 
 #include <string>
 
-namespace dragonfly {
+namespace objectstore {
 
 struct Curl {
-  std::string agent;  // what a request says of who sends it: this plugin, and which libcurl
+  std::string version;  // what a request says of who sends it: which libcurl
   decltype(&curl_easy_init) easy_init;
   decltype(&curl_easy_cleanup) easy_cleanup;
   decltype(&curl_easy_reset) easy_reset;
@@ -35,6 +35,6 @@ struct Curl {
 // Loads libcurl and prepares it, once. Throws Failure where there is none.
 const Curl& curl();
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_CURL_H_

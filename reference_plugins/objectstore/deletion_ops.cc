@@ -11,7 +11,7 @@
 #include "ops.h"
 #include "posix/directories.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 void RefuseBucket(const Name& name) {
@@ -99,7 +99,8 @@ bool DeleteBelow(const Tree& tree, const Name& name, Sweep* sweep) {
 }  // namespace
 
 void DeleteFile(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) return posix::DeleteFile(filesystem, local, status);
+  if (const char* local = LocalPath(filesystem, path))
+    return posix::DeleteFile(filesystem, local, status);
   Perform(status, path, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
@@ -109,7 +110,8 @@ void DeleteFile(const TF_Filesystem* filesystem, const char* path, TF_Status* st
 }
 
 void DeleteDir(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) return posix::DeleteDir(filesystem, local, status);
+  if (const char* local = LocalPath(filesystem, path))
+    return posix::DeleteDir(filesystem, local, status);
   Perform(status, path, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
@@ -129,7 +131,7 @@ void DeleteDir(const TF_Filesystem* filesystem, const char* path, TF_Status* sta
 
 void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64_t* undeleted_files,
                        uint64_t* undeleted_dirs, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     return posix::DeleteRecursively(filesystem, local, undeleted_files, undeleted_dirs, status);
   }
   *undeleted_files = 0;
@@ -158,4 +160,4 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

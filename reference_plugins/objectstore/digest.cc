@@ -12,7 +12,7 @@
 #include "failure.h"
 #include "library.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // What is used of libcrypto. The headers give the types; the code is found at run time.
@@ -153,4 +153,4 @@ std::string Hex(std::string_view bytes) {
   return text;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -10,7 +10,7 @@
 
 struct evp_md_ctx_st;  // libcrypto's EVP_MD_CTX
 
-namespace dragonfly {
+namespace objectstore {
 
 // A digest of bytes that come piece by piece. All of it throws Failure where libcrypto refuses.
 class Digest {
@@ -43,6 +43,6 @@ std::string Base64(std::string_view bytes);
 // In lower case.
 std::string Hex(std::string_view bytes);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_DIGEST_H_

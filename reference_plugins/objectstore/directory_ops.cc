@@ -10,7 +10,7 @@
 #include "parallel.h"
 #include "posix/directories.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 void Mark(const Objects& objects, const Name& directory, const Condition& condition) {
@@ -20,7 +20,8 @@ void Mark(const Objects& objects, const Name& directory, const Condition& condit
 }  // namespace
 
 void CreateDir(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) return posix::CreateDir(filesystem, local, status);
+  if (const char* local = LocalPath(filesystem, path))
+    return posix::CreateDir(filesystem, local, status);
   Perform(status, path, [&] {
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, path);
@@ -50,7 +51,7 @@ void CreateDir(const TF_Filesystem* filesystem, const char* path, TF_Status* sta
 
 void RecursivelyCreateDir(const TF_Filesystem* filesystem, const char* path,
                           TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     return posix::RecursivelyCreateDir(filesystem, local, status);
   }
   Perform(status, path, [&] {
@@ -74,4 +75,4 @@ void RecursivelyCreateDir(const TF_Filesystem* filesystem, const char* path,
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

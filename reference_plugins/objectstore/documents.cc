@@ -7,7 +7,7 @@
 #include "failure.h"
 #include "times.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 void Load(const std::string& body, pugi::xml_document* document) {
@@ -137,4 +137,4 @@ std::map<std::string, std::string> ReadDeletions(const std::string& body) {
   return deletions;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -9,7 +9,7 @@
 
 #include "objects.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // The text of this element of this document. Throws Failure (INTERNAL), as all of these do, where
 // `body` is another document, or none, or the element is not there or empty.
@@ -26,6 +26,6 @@ std::string PartList(const std::vector<std::string>& etags);
 std::string DeleteList(const std::vector<std::string>& keys);
 std::map<std::string, std::string> ReadDeletions(const std::string& body);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_DOCUMENTS_H_

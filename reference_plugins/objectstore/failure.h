@@ -11,7 +11,7 @@
 #include "support/status.h"
 #include "tf_filesystem_plugin.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // The text is for a person, and holds no query strings, no credentials and no content.
 class Failure : public std::runtime_error {
@@ -49,6 +49,6 @@ void Perform(TF_Status* status, const char* path, Action op) noexcept {
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_FAILURE_H_

@@ -2,8 +2,9 @@
 // parts.
 
 #include "filesystem.h"
+#include "log.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // No key has a newline that would make two of these the same: the ETag comes first, in quotes.
@@ -12,6 +13,22 @@ std::string KeyOf(const Name& name, const Version& version) {
 }
 
 }  // namespace
+
+std::shared_ptr<Spool> Filesystem::NewSpool() {
+  return std::make_shared<Spool>(config.cache_dir, [this](const char* why) {
+    static Event full;
+    if (!cache.Evict()) return false;
+    full.Tell(config.plugin, TF_WARNING, std::string("what cache_dir keeps gives way: ") + why);
+    return true;
+  });
+}
+
+Checksum Filesystem::Expected(const Version& version) const {
+  const bool is_etag = version.checksum.sum == Sum::kMd5;
+  const bool compare =
+      config.verify == Verify::kAll || (config.verify == Verify::kChecksum && !is_etag);
+  return compare ? version.checksum : Checksum();
+}
 
 Content Filesystem::Fetch(const Name& name, const Version& version) {
   if (version.size < config.whole_object_below || version.size == 0) {
@@ -39,8 +56,12 @@ std::shared_ptr<const Readable> Filesystem::Open(const Name& name, const Version
 }
 
 void Filesystem::GetInto(const Name& name, const Version& version, Sink* into) {
+  if (version.etag.empty()) {
+    throw Failure(TF_INTERNAL, "the store gives no ETag, so versions cannot be told apart");
+  }
+  if (version.size == 0) return;
   try {
-    dragonfly.Get(name, version, into);
+    transport->Get(name, version, into);
   } catch (const Changed&) {
     metadata.Forget(name);
     throw;
@@ -51,7 +72,7 @@ Content Filesystem::FetchAtOnce(const Name& name, const Version& version) {
   return cache.Get(KeyOf(name, version), [&] {
     const auto room = cache.Reserve(version.size);
     auto spool = NewSpool();
-    Sink sink(spool.get(), {0, version.size, version.size}, dragonfly.Expected(version));
+    Sink sink(spool.get(), {0, version.size, version.size}, Expected(version));
     GetInto(name, version, &sink);
     return spool;
   });
@@ -73,7 +94,7 @@ std::shared_ptr<const Growing> Filesystem::Stream(const Name& name, const Versio
   const uint64_t cleared = cache.cleared();
   return streams.Get(key, [&] {
     return std::make_shared<Growing>(
-        NewSpool(), version.size, dragonfly.Expected(version),
+        NewSpool(), version.size, Expected(version),
         [this, name, version, key](Sink* into) {
           try {
             GetInto(name, version, into);
@@ -89,4 +110,4 @@ std::shared_ptr<const Growing> Filesystem::Stream(const Name& name, const Versio
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -7,21 +7,10 @@
 #include "log.h"
 #include "ops.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 using Shared = std::shared_ptr<Filesystem>;
-
-void Init(TF_Filesystem* filesystem, TF_Status* status) noexcept {
-  Perform(status, "dragonfly", [&] {
-    Sha256("");  // a missing libcrypto is told now, and not when the first request is signed
-    if (!HasMd5()) {
-      Tell(Event::kNoMd5, TF_WARNING,
-           "libcrypto has no MD5: what the store has no other checksum of is not compared");
-    }
-    filesystem->plugin_filesystem = new Shared(std::make_shared<Filesystem>(ReadConfig()));
-  });
-}
 
 void Cleanup(TF_Filesystem* filesystem) noexcept {
   delete static_cast<Shared*>(filesystem->plugin_filesystem);
@@ -35,12 +24,28 @@ void FlushCaches(const TF_Filesystem* filesystem) noexcept {
   state->streams.Clear();
 }
 
+char* TranslateName(const TF_Filesystem* filesystem, const char* uri) noexcept {
+  return TranslatedName(Get(filesystem)->config.plugin, uri);
+}
+
 }  // namespace
 
-// Transactions stay NULL, and what sets options: there are none but counters.
+void Begin(TF_Filesystem* filesystem, TF_Status* status, const Plugin& plugin,
+           const std::function<std::shared_ptr<Filesystem>()>& make) noexcept {
+  Perform(status, plugin.scheme, [&] {
+    Sha256("");  // a missing libcrypto is told now, and not when the first request is signed
+    if (!HasMd5()) {
+      static Event no_md5;
+      no_md5.Tell(plugin, TF_WARNING,
+                  "libcrypto has no MD5: what the store has no other checksum of is not compared");
+    }
+    filesystem->plugin_filesystem = new Shared(make());
+  });
+}
+
+// Transactions stay NULL, and what sets options: there are none but the counters of a plugin.
 TF_FilesystemOps FilesystemOps() {
   TF_FilesystemOps ops = {};
-  ops.init = Init;
   ops.cleanup = Cleanup;
   ops.new_random_access_file = NewRandomAccessFile;
   ops.new_writable_file = NewWritableFile;
@@ -62,8 +67,7 @@ TF_FilesystemOps FilesystemOps() {
   ops.get_children = GetChildren;
   ops.get_matching_paths = GetMatchingPaths;
   ops.flush_caches = FlushCaches;
-  ops.get_filesystem_configuration = GetConfiguration;
   return ops;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

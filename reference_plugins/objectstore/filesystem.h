@@ -4,13 +4,13 @@
 #define TFFS_REFERENCE_PLUGINS_OBJECTSTORE_FILESYSTEM_H_
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 #include "cache.h"
 #include "config.h"
-#include "dragonfly.h"
 #include "http.h"
 #include "keychain.h"
 #include "metadata.h"
@@ -21,12 +21,21 @@
 #include "s3.h"
 #include "streams.h"
 #include "support/forks.h"
+#include "transport.h"
 #include "tree.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 struct Filesystem {
-  explicit Filesystem(Config configured) : config(std::move(configured)) {}
+  // Makes the way by which content comes. What it gets outlives that.
+  using MakeTransport = std::function<std::unique_ptr<const Transport>(const S3& s3, Http& http)>;
+
+  // Some requests of the transport may go through `proxy`.
+  Filesystem(Config configured, Proxy proxy, const MakeTransport& make)
+      : config(std::move(configured)),
+        http(config.plugin, std::move(proxy), config.connect_timeout_s, config.stall_timeout_s,
+             config.max_connections, config.tls),
+        transport(make(s3, http)) {}
   Filesystem(const Filesystem&) = delete;
   Filesystem& operator=(const Filesystem&) = delete;
 
@@ -38,19 +47,16 @@ struct Filesystem {
   std::shared_ptr<const Readable> Open(const Name& name, const Version& version);
 
   // A temporary file, for which what is kept gives way where there is no room.
-  std::shared_ptr<Spool> NewSpool() {
-    return std::make_shared<Spool>(config.cache_dir, [this] { return cache.Evict(); });
-  }
+  std::shared_ptr<Spool> NewSpool();
 
   const Config config;
-  Http http{config.addr, config.connect_timeout_s, config.stall_timeout_s, config.max_connections,
-            config.tls};
+  Http http;
   Keychain keychain{OpenKeychain(config, Environment::OfProcess())};
   const S3 s3{config, http, keychain};
   Metadata metadata{config.metadata_ttl_s};
   const Objects objects{s3, metadata, config.copy_part_bytes};
   const Tree tree{objects, config.list_max_pages};
-  const Dragonfly dragonfly{config, s3, http};
+  const std::unique_ptr<const Transport> transport;
   Cache cache{config.cache_max_bytes};
   // A large object has its connection for long: half of them are left to others.
   Streams streams{std::clamp(config.max_connections / 2, 1, 64)};
@@ -58,7 +64,10 @@ struct Filesystem {
   const support::ForkGuard forks{opening, [] {}};
 
  private:
-  // What Dragonfly::Get does; what is remembered of an object that changed is forgotten.
+  // What the bytes of this version are compared with, as far as they are to be.
+  Checksum Expected(const Version& version) const;
+
+  // What the transport does; what is remembered of an object that changed is forgotten.
   void GetInto(const Name& name, const Version& version, Sink* into);
 
   // Waits for all of it, which is compared before anybody sees a byte.
@@ -69,10 +78,19 @@ struct Filesystem {
   std::shared_ptr<const Growing> Stream(const Name& name, const Version& version);
 };
 
+// What init of a plugin does: `filesystem` is what `make` makes.
+void Begin(TF_Filesystem* filesystem, TF_Status* status, const Plugin& plugin,
+           const std::function<std::shared_ptr<Filesystem>()>& make) noexcept;
+
 inline std::shared_ptr<Filesystem> Get(const TF_Filesystem* filesystem) {
   return *static_cast<std::shared_ptr<Filesystem>*>(filesystem->plugin_filesystem);
 }
 
-}  // namespace dragonfly
+// As names.h has it.
+inline const char* LocalPath(const TF_Filesystem* filesystem, const char* path) {
+  return LocalPath(Get(filesystem)->config.plugin, path);
+}
+
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_FILESYSTEM_H_

@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-namespace dragonfly {
+namespace objectstore {
 
 #ifdef __x86_64__
 namespace {
@@ -86,4 +86,4 @@ template size_t Fold<uint64_t, kCrc64NvmePolynomial>(uint64_t, const unsigned ch
 template size_t Fold<uint32_t, kCrc32cPolynomial>(uint32_t, const unsigned char*, size_t, Block&);
 template size_t Fold<uint32_t, kCrc32Polynomial>(uint32_t, const unsigned char*, size_t, Block&);
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dragonfly {
+namespace objectstore {
 
 // Reflected: their lowest bits stand for the highest powers.
 constexpr uint64_t kCrc64NvmePolynomial = 0x9a6c9329ac4bc9b5;
@@ -23,6 +23,6 @@ using Block = std::array<unsigned char, 16>;
 template <typename Word, Word polynomial>
 size_t Fold(Word word, const unsigned char* bytes, size_t n, Block& block);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_FOLDING_H_

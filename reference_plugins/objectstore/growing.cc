@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "dragonfly.h"
 #include "failure.h"
+#include "transport.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // A thread to which no signal is delivered: handlers are the process's own affair.
@@ -190,4 +190,4 @@ bool Growing::MayForget() {
   return is_forgotten_;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -23,7 +23,7 @@
 #include "spool.h"
 #include "support/forks.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 class Growing : public Readable, private Audience, public std::enable_shared_from_this<Growing> {
  public:
@@ -93,6 +93,6 @@ class Growing : public Readable, private Audience, public std::enable_shared_fro
   const support::ForkGuard forks_{mutex_, [this] { Abandon(); }};
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_GROWING_H_

@@ -9,7 +9,7 @@
 #include "objects.h"
 #include "times.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // The bytes that a GET of the first byte may bring where the store knows no ranges.
@@ -77,7 +77,7 @@ Answer Objects::AskForHead(const Name& name) const {
   // The answer to a HEAD has no body that could say what is wrong.
   constexpr long kAskAgain[] = {200, 400, 404, 405, 501};
   if (std::find(std::begin(kAskAgain), std::end(kAskAgain), head.status) == std::end(kAskAgain)) {
-    throw Refusal(head, false);
+    throw Refusal(head);
   }
 
   Call call = {"GET", name, {}, headers};
@@ -85,7 +85,7 @@ Answer Objects::AskForHead(const Name& name) const {
   call.most_text = kMostUnasked;
   const Response first = s3_.Send(call);
   if (first.status == 404 && ErrorCode(first.body) == "NoSuchKey") return std::nullopt;
-  if (first.status >= 300 && first.status != 416) throw Refusal(first, false);
+  if (first.status >= 300 && first.status != 416) throw Refusal(first);
   const auto total = SizeIn(first);
   if (!total) throw Failure(TF_INTERNAL, "the store does not say how long the object is");
   Version version = VersionOf(first.status == 416 ? head : first, *total);
@@ -95,4 +95,4 @@ Answer Objects::AskForHead(const Name& name) const {
   return version;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -9,7 +9,7 @@
 #include "curl.h"
 #include "sink.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // What goes on while a request is performed. libcurl is C: exceptions wait here until it is back.
@@ -35,6 +35,12 @@ struct Exchange {
   }
 };
 
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 size_t OnHeader(char* data, size_t, size_t n, void* argument) {
   auto* exchange = static_cast<Exchange*>(argument);
   return exchange->Guarded(0, [&] {
@@ -43,9 +49,7 @@ size_t OnHeader(char* data, size_t, size_t n, void* argument) {
     if (line.rfind("HTTP/", 0) == 0) exchange->response.headers.clear();
     const size_t colon = line.find(':');
     if (colon == std::string::npos) return n;
-    std::string name = line.substr(0, colon);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string name = Lower(line.substr(0, colon));
     const size_t first = line.find_first_not_of(" \t", colon + 1);
     const size_t last = line.find_last_not_of(" \t\r\n");
     const std::string value =
@@ -108,9 +112,9 @@ int OnRewind(void* argument, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-Disconnected Because(CURLcode code, const Request& request, bool connected) {
+Disconnected Because(CURLcode code, const Request& request, const Proxy& proxy, bool connected) {
   // libcurl's own texts for codes: those for a single transfer may quote the URL.
-  const std::string text = std::string(request.by_proxy ? "dfdaemon" : request.who) +
+  const std::string text = (request.by_proxy ? proxy.name : request.who) +
                            " gives no full answer: " + curl().easy_strerror(code);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
@@ -169,13 +173,25 @@ List HeaderLines(const Request& request) {
 
 }  // namespace
 
+std::string Word(const std::string& text) {
+  constexpr size_t kMost = 64;
+  std::string word;
+  for (const char c : text.substr(0, kMost)) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (is_letter || (c >= '0' && c <= '9')) word += c;
+  }
+  return word;
+}
+
 std::string Response::Header(const std::string& name) const {
   const auto found = headers.find(name);
   return found == headers.end() ? "" : found->second;
 }
 
-Http::Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections, Tls tls)
-    : proxy_(std::move(proxy)),
+Http::Http(const Plugin& plugin, Proxy proxy, int connect_timeout, int stall_timeout,
+           int max_connections, Tls tls)
+    : agent_(std::string("tffs-") + plugin.scheme + " " + curl().version),
+      proxy_(std::move(proxy)),
       connect_timeout_(connect_timeout),
       stall_timeout_(stall_timeout),
       tls_(std::move(tls)),
@@ -197,12 +213,12 @@ Response Http::Send(const Request& request) {
     }
   };
   set(CURLOPT_URL, request.url.c_str());
-  set(CURLOPT_USERAGENT, curl().agent.c_str());
+  set(CURLOPT_USERAGENT, agent_.c_str());
   set(CURLOPT_NOSIGNAL, 1L);  // TensorFlow has many threads, and signals are its own affair
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_HTTPHEADER, lines.get());
-  // What the environment says of proxies shall neither lead past Dragonfly nor to someone else.
-  set(CURLOPT_PROXY, request.by_proxy ? proxy_.c_str() : "");
+  // What the environment says of proxies shall neither lead past this one nor to someone else.
+  set(CURLOPT_PROXY, request.by_proxy ? proxy_.address.c_str() : "");
   set(CURLOPT_NOPROXY, "");
   set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(connect_timeout_));
   // Content that trickles would come for ever, too. What is asked of a store is answered whole in
@@ -247,10 +263,12 @@ Response Http::Send(const Request& request) {
   // Also of an answer that broke off: the next request goes on behind it.
   if (exchange.is_content) request.into->Flush();
   if (code != CURLE_OK && !exchange.full) {
-    throw Because(code, request, Connected(handle));
+    throw Because(code, request, proxy_, Connected(handle));
   }
   curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange.response.status);
+  const std::string type = Word(exchange.response.Header(Lower(proxy_.error_header)));
+  if (!type.empty()) exchange.response.proxy_error = proxy_.error_header + ": " + type;
   return std::move(exchange.response);
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -1,4 +1,4 @@
-// One HTTP request and its response. It knows nothing of S3, of Dragonfly, or of trying again.
+// One HTTP request and its response. It knows nothing of S3, or of trying again.
 
 #ifndef TFFS_REFERENCE_PLUGINS_OBJECTSTORE_HTTP_H_
 #define TFFS_REFERENCE_PLUGINS_OBJECTSTORE_HTTP_H_
@@ -9,10 +9,11 @@
 
 #include "connections.h"
 #include "failure.h"
+#include "plugin.h"
 #include "spool.h"
 #include "tls.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 class Sink;
 
@@ -31,16 +32,27 @@ struct Request {
   std::string url;
   std::map<std::string, std::string> headers;  // names in lower case
   Body body;                                   // for PUT and POST
-  bool by_proxy = false;                       // through dfdaemon
+  bool by_proxy = false;                       // through the proxy
   Sink* into = nullptr;           // where the body goes that it wants; others are in the response
   size_t most_text = 64 << 20;    // of a body in the response: no listing and no error has more
-  const char* who = "the store";  // is asked, as messages have it, where it is not dfdaemon
+  const char* who = "the store";  // is asked, as messages have it, where it is not the proxy
 };
+
+// One through whom requests may go.
+struct Proxy {
+  std::string address;
+  std::string name;          // as messages have it
+  std::string error_header;  // in which it says that an error is its own
+};
+
+// A word of a server as it may stand in a message: its letters and digits, and not too many.
+std::string Word(const std::string& text);
 
 struct Response {
   long status = 0;
   std::map<std::string, std::string> headers;  // names in lower case; values joined by commas
   std::string body;
+  std::string proxy_error;  // "Header: word", where the proxy says that the error is its own
 
   // The value of a header, or nothing.
   std::string Header(const std::string& name) const;
@@ -66,10 +78,10 @@ class Disconnected : public Failure {
 // What all threads of the process send their requests with.
 class Http {
  public:
-  // `proxy` is dfdaemon's address; times are in seconds; there are `max_connections` to the store
-  // at most, and as many to dfdaemon. Throws Failure where there is no libcurl.
-  Http(std::string proxy, int connect_timeout, int stall_timeout, int max_connections,
-       Tls tls = {});
+  // For `plugin`. Times are in seconds; there are `max_connections` to the store at most, and as
+  // many to the proxy. Throws Failure where there is no libcurl.
+  Http(const Plugin& plugin, Proxy proxy, int connect_timeout, int stall_timeout,
+       int max_connections, Tls tls = {});
 
   // Whatever the status. Of a body that is more than `into` takes, what it took. Throws
   // Disconnected, also where no connection is free, and Failure where there is no room for the
@@ -77,7 +89,8 @@ class Http {
   Response Send(const Request& request);
 
  private:
-  const std::string proxy_;
+  const std::string agent_;
+  const Proxy proxy_;
   const int connect_timeout_;
   const int stall_timeout_;
   const Tls tls_;
@@ -85,6 +98,6 @@ class Http {
   Connections to_proxy_;  // apart: who waits for the one does not take the place of the other
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_HTTP_H_

@@ -8,7 +8,7 @@
 #include "log.h"
 #include "retry.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -24,8 +24,8 @@ double Keychain::Now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Keychain::Keychain(Source source, const Grant& first, Clock clock)
-    : source_(std::move(source)), clock_(std::move(clock)) {
+Keychain::Keychain(Plugin plugin, Source source, const Grant& first, Clock clock)
+    : plugin_(std::move(plugin)), source_(std::move(source)), clock_(std::move(clock)) {
   Take(first, clock_());
 }
 
@@ -82,14 +82,16 @@ void Keychain::Renew(std::unique_lock<std::mutex>* lock) {
     renew_at_ = std::min(expires_, now + std::clamp((expires_ - now) / 4, kLeast, kMost));
     // Nobody waits for a line of the log.
     lock->unlock();
-    Tell(Event::kNotReplaced, TF_WARNING,
-         std::string("credentials are not replaced: ") + error.what());
+    static Event not_replaced;
+    not_replaced.Tell(plugin_, TF_WARNING,
+                      std::string("credentials are not replaced: ") + error.what());
     lock->lock();
     throw;
   }
   if (Same(*old, *keys_)) return;
   lock->unlock();
-  Tell(Event::kReplaced, TF_INFO, "credentials are replaced");
+  static Event replaced;
+  replaced.Tell(plugin_, TF_INFO, "credentials are replaced");
   lock->lock();
 }
 
@@ -131,27 +133,27 @@ void Keychain::Forget() noexcept {
 
 Keychain OpenKeychain(const Config& config, const Environment& environment) {
   if (!config.credentials.access_key.empty()) {
-    return Keychain(Source(), Grant{config.credentials});
+    return Keychain(config.plugin, Source(), Grant{config.credentials});
   }
   // Whoever registers the plugin does not wait for long, and neither does an op.
   constexpr int kConnect = 1;
   constexpr int kStall = 3;
   constexpr int kAtOnce = 1;
   constexpr double kBudget = 5;
-  const auto http = std::make_shared<Http>("", kConnect, kStall, kAtOnce);
-  const Ask ask = [http](const Request& request) {
+  const auto http = std::make_shared<Http>(config.plugin, Proxy(), kConnect, kStall, kAtOnce);
+  const Ask ask = [http, plugin = config.plugin](const Request& request) {
     // The metadata service is near, or not there at all; its token is the one thing that is PUT.
     const double budget = request.method == "PUT" ? 0 : kBudget;
-    return Persistently(request.who, budget, true, [&] { return http->Send(request); });
+    return Persistently(plugin, request.who, budget, true, [&] { return http->Send(request); });
   };
   std::string tried = "object_storage.access_key is not in the configuration";
-  for (const Source& source : Sources(environment, config.region, ask)) {
+  for (const Source& source : Sources(config.plugin, environment, config.region, ask)) {
     const Offer offer = source.fetch();
-    if (offer.grant) return Keychain(source, *offer.grant);
+    if (offer.grant) return Keychain(config.plugin, source, *offer.grant);
     tried += "; " + offer.why_not;
   }
   throw Failure(TF_INVALID_ARGUMENT,
                 "no credentials: " + tried + "; set one of these, for nothing is sent unsigned");
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

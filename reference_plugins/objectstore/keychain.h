@@ -15,7 +15,7 @@
 #include "credential_sources.h"
 #include "support/forks.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 using Identity = std::shared_ptr<const Credentials>;
 
@@ -24,8 +24,8 @@ class Keychain {
   // Gives the seconds since the epoch.
   using Clock = std::function<double()>;
 
-  // `first` is what `source` gave already.
-  Keychain(Source source, const Grant& first, Clock clock = Now);
+  // `first` is what `source` gave already; the log is that of `plugin`.
+  Keychain(Plugin plugin, Source source, const Grant& first, Clock clock = Now);
 
   // Whether others may come after these.
   bool renews() const { return source_.renews; }
@@ -50,6 +50,7 @@ class Keychain {
   // wait for them.
   void Forget() noexcept;
 
+  const Plugin plugin_;
   const Source source_;
   const Clock clock_;
   std::mutex mutex_;  // guards all below
@@ -68,6 +69,6 @@ class Keychain {
 // are none, with all that was tried: requests without a signature are never sent.
 Keychain OpenKeychain(const Config& config, const Environment& environment);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_KEYCHAIN_H_

@@ -6,7 +6,7 @@
 
 #include "failure.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // Sanitizers replace malloc and others for the whole process, and refuse libraries that look into
@@ -35,4 +35,4 @@ void* Library::Symbol(const char* name) const {
   return symbol;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

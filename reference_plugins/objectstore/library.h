@@ -8,7 +8,7 @@
 #ifndef TFFS_REFERENCE_PLUGINS_OBJECTSTORE_LIBRARY_H_
 #define TFFS_REFERENCE_PLUGINS_OBJECTSTORE_LIBRARY_H_
 
-namespace dragonfly {
+namespace objectstore {
 
 class Library {
  public:
@@ -28,6 +28,6 @@ class Library {
   void* handle_;  // never closed: libcurl and libcrypto leave things for the end of the process
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_LIBRARY_H_

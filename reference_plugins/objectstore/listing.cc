@@ -8,7 +8,7 @@
 #include "failure.h"
 #include "objects.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // Whether XML can say this.
@@ -42,7 +42,7 @@ Page Objects::List(const std::string& bucket, const Range& range) const {
   if (range.one_level) call.query["delimiter"] = "/";
   if (!range.token.empty()) call.query["continuation-token"] = range.token;
   const Response response = s3_.Send(call);
-  if (!Is(response, 200)) throw Refusal(response, false);
+  if (!Is(response, 200)) throw Refusal(response);
   Page page = ReadPage(response.body);
   DemandAskedFor(page, range);
   return page;
@@ -71,7 +71,7 @@ std::map<std::string, std::string> Objects::DeleteTogether(
   // It knows no such request, or no checksum of it but MD5.
   if (response.status == 405 || response.status == 501) return {};
   if (response.status == 400 && !HasMd5()) return {};
-  if (!Is(response, 200)) throw Refusal(response, false);
+  if (!Is(response, 200)) throw Refusal(response);
   return ReadDeletions(response.body);
 }
 
@@ -117,4 +117,4 @@ std::vector<std::pair<std::string, Failure>> Objects::DeleteAll(
   return left;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -12,7 +12,7 @@
 #include "support/memory.h"
 #include "support/paths.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // The paths in a bucket that match a pattern. A level without glob characters costs no request
@@ -41,7 +41,7 @@ std::vector<std::string> Matches(const Tree& tree, const std::string& bucket,
 
 int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entries,
                 TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     return posix::GetChildren(filesystem, local, entries, status);
   }
   return Perform(status, path, -1, [&] {
@@ -62,7 +62,7 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
 // and bucket.
 int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
                      TF_Status* status) noexcept {
-  if (LocalPath(pattern) != nullptr) {
+  if (LocalPath(filesystem, pattern) != nullptr) {
     return posix::GetMatchingPaths(filesystem, pattern, entries, status);
   }
   return Perform(status, pattern, -1, [&] {
@@ -89,4 +89,4 @@ int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

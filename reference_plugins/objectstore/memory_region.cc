@@ -13,7 +13,7 @@
 #include "posix/files.h"
 #include "posix/tables.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 class Region {
@@ -89,7 +89,7 @@ Content Fetched(Filesystem& state, const Name& name) {
 
 void NewMemoryRegion(const TF_Filesystem* filesystem, const char* path,
                      TF_ReadOnlyMemoryRegion* region, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     TF_ReadOnlyMemoryRegion made = {};
     posix::NewMemoryRegion(filesystem, local, &made, status);
     if (TF_GetCode(status) != TF_OK) return;
@@ -110,4 +110,4 @@ TF_ReadOnlyMemoryRegionOps MemoryRegionOps() {
   return ops;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -1,6 +1,6 @@
 #include "metadata.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // As many as take about a megabyte.
@@ -46,4 +46,4 @@ void Metadata::Clear() {
   kept_.clear();
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

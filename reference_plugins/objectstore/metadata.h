@@ -15,7 +15,7 @@
 #include "s3.h"
 #include "support/forks.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // One version of an object.
 struct Version {
@@ -73,6 +73,6 @@ class Metadata {
   const support::ForkGuard forks_{mutex_, [] {}};
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_METADATA_H_

@@ -20,7 +20,7 @@
 #include "posix/tables.h"
 #include "support/descriptor.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // What tells whether a local file was written to. Two that could not be looked at are the same.
@@ -119,8 +119,8 @@ void Upload(const TF_Filesystem* filesystem, const char* source, const char* tar
 
 void CopyFile(const TF_Filesystem* filesystem, const char* source, const char* target,
               TF_Status* status) noexcept {
-  const char* local_source = LocalPath(source);
-  const char* local_target = LocalPath(target);
+  const char* local_source = LocalPath(filesystem, source);
+  const char* local_target = LocalPath(filesystem, target);
   if (local_source != nullptr && local_target != nullptr) {
     return posix::CopyFile(filesystem, local_source, local_target, status);
   }
@@ -138,8 +138,8 @@ void CopyFile(const TF_Filesystem* filesystem, const char* source, const char* t
 void RenameFile(const TF_Filesystem* filesystem, const char* source, const char* target,
                 TF_Status* status) noexcept {
   const Op patient;
-  const char* local_source = LocalPath(source);
-  const char* local_target = LocalPath(target);
+  const char* local_source = LocalPath(filesystem, source);
+  const char* local_target = LocalPath(filesystem, target);
   if (local_source != nullptr) {
     if (local_target != nullptr) {
       return posix::RenameFile(filesystem, local_source, local_target, status);
@@ -170,4 +170,4 @@ void RenameFile(const TF_Filesystem* filesystem, const char* source, const char*
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -5,7 +5,7 @@
 #include "objects.h"
 #include "parallel.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // An upload that was begun. Unless it is finished, the end of its life breaks it off.
@@ -14,7 +14,7 @@ class MultipartUpload {
   MultipartUpload(const S3& s3, const Name& name) : s3_(s3), name_(name) {
     // Two tries may start two uploads; one without parts costs nobody anything.
     const Response started = s3_.Send({"POST", name_, {{"uploads", ""}}});
-    if (!Is(started, 200)) throw Refusal(started, false);
+    if (!Is(started, 200)) throw Refusal(started);
     id_ = ElementText(started.body, "InitiateMultipartUploadResult", "UploadId");
   }
 
@@ -40,7 +40,7 @@ class MultipartUpload {
     finish.body.text = PartList(etags);
     const Response finished = s3_.Send(finish);
     // The store may need long to put the parts together, say 200 first, and an error in the end.
-    if (!Is(finished, 200)) throw Refusal(finished, false);
+    if (!Is(finished, 200)) throw Refusal(finished);
     std::string etag = ElementText(finished.body, "CompleteMultipartUploadResult", "ETag");
     finished_ = true;
     return etag;
@@ -66,4 +66,4 @@ std::string Objects::InParts(
   return upload.Finish(etags, conditions);
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -9,10 +9,16 @@
 #include "support/memory.h"
 #include "support/paths.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
-constexpr std::string_view kScheme = "dragonfly://";
+// What follows "scheme://", or NULL.
+const char* BehindScheme(const Plugin& plugin, const char* uri) {
+  const size_t length = std::strlen(plugin.scheme);
+  const bool is_ours =
+      std::strncmp(uri, plugin.scheme, length) == 0 && std::strncmp(uri + length, "://", 3) == 0;
+  return is_ours ? uri + length + 3 : nullptr;
+}
 
 [[noreturn]] void Refuse(const char* why) { throw Failure(TF_INVALID_ARGUMENT, why); }
 
@@ -74,14 +80,14 @@ void DemandKey(const std::string& key) {
 
 }  // namespace
 
-const char* LocalPath(const char* path) {
-  if (std::strncmp(path, kScheme.data(), kScheme.size()) != 0) return path;
-  const char* rest = path + kScheme.size();
+const char* LocalPath(const Plugin& plugin, const char* path) {
+  const char* rest = BehindScheme(plugin, path);
+  if (rest == nullptr) return path;
   return *rest == '/' || *rest == '\0' ? rest : nullptr;
 }
 
 Name ObjectName(const Config& config, const char* path) {
-  const std::string rest = path + kScheme.size();
+  const std::string rest = BehindScheme(config.plugin, path);
   const size_t slash = rest.find('/');
   Name name = {rest.substr(0, slash), ""};
   if (slash != std::string::npos) name.key = rest.substr(slash + 1);
@@ -102,12 +108,12 @@ Name ParentOf(const Name& name) {
   return {name.bucket, slash == std::string::npos ? "" : name.key.substr(0, slash)};
 }
 
-char* TranslateName(const TF_Filesystem* filesystem, const char* uri) noexcept {
+char* TranslatedName(const Plugin& plugin, const char* uri) noexcept {
   try {
     const support::Uri parts = support::ParseUri(uri);
-    if (parts.prefix.size() <= kScheme.size() ||
-        parts.prefix.substr(0, kScheme.size()) != kScheme) {
-      return support::TranslateName(filesystem, uri);
+    const char* rest = BehindScheme(plugin, uri);
+    if (rest == nullptr || parts.prefix.size() <= static_cast<size_t>(rest - uri)) {
+      return support::TranslateName(nullptr, uri);
     }
     return support::CopyString(std::string(parts.prefix) +
                                support::CleanPath(parts.path.empty() ? "/" : parts.path));
@@ -116,4 +122,4 @@ char* TranslateName(const TF_Filesystem* filesystem, const char* uri) noexcept {
   }
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -7,13 +7,12 @@
 
 #include "config.h"
 #include "s3.h"
-#include "tf_filesystem_plugin.h"
 
-namespace dragonfly {
+namespace objectstore {
 
-// What follows dragonfly:// where no bucket is named, or the name as it is where it has no such
+// What follows scheme:// where no bucket is named, or the name as it is where it has no such
 // beginning; NULL where it names an object.
-const char* LocalPath(const char* path);
+const char* LocalPath(const Plugin& plugin, const char* path);
 
 // The object. Throws Failure: INVALID_ARGUMENT where there can be none of that name, NOT_FOUND
 // where the bucket is not the configured one.
@@ -26,9 +25,10 @@ std::string Inside(const Name& directory);
 // The directory above; of what is right in a bucket: the bucket.
 Name ParentOf(const Name& name);
 
-// The op: cleans what follows the bucket, and keeps the bucket, which core's default would drop.
-char* TranslateName(const TF_Filesystem* filesystem, const char* uri) noexcept;
+// The name that core is to use: cleans what follows the bucket, and keeps the bucket, which core's
+// default would drop.
+char* TranslatedName(const Plugin& plugin, const char* uri) noexcept;
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_NAMES_H_

@@ -6,7 +6,7 @@
 #include "documents.h"
 #include "failure.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 Parameters Headers(const Condition& condition) {
@@ -18,7 +18,7 @@ Parameters Headers(const Condition& condition) {
 // The ETag of what was put. Without it nobody knows that anything was.
 std::string NewETag(const Response& response) {
   const std::string etag = StrongETag(response);
-  if (!Is(response, 200) || etag.empty()) throw Refusal(response, false);
+  if (!Is(response, 200) || etag.empty()) throw Refusal(response);
   return etag;
 }
 
@@ -84,7 +84,7 @@ void Objects::Delete(const Name& name, const std::string& only_if_etag) const {
   // Somebody on the way may say 200; of two tries the first may have deleted it.
   const bool may_be_gone = Is(response, 200) || response.status == 404 || response.status == 412;
   if (may_be_gone && !Head(name)) return;
-  throw Refusal(response, false);
+  throw Refusal(response);
 }
 
 void Objects::Copy(const Name& source, const Version& version, const Name& target) const {
@@ -96,7 +96,7 @@ void Objects::Copy(const Name& source, const Version& version, const Name& targe
       {"x-amz-copy-source-if-match", version.etag}};
   const auto new_etag = [](const Response& response, const char* document) {
     // A copy takes its time, so a store may say 200 first and an error in the end.
-    if (!Is(response, 200)) throw Refusal(response, false);
+    if (!Is(response, 200)) throw Refusal(response);
     return ElementText(response.body, document, "ETag");
   };
   if (version.size <= copy_part_bytes_) {
@@ -118,4 +118,4 @@ void Objects::Copy(const Name& source, const Version& version, const Name& targe
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -14,7 +14,7 @@
 #include "s3.h"
 #include "spool.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // A part of a listing.
 struct Page {
@@ -89,6 +89,6 @@ class Objects {
   const uint64_t copy_part_bytes_;
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_OBJECTS_H_

@@ -8,8 +8,9 @@
 
 #include "tf_filesystem_plugin.h"
 
-namespace dragonfly {
+namespace objectstore {
 
+// All but init and get_filesystem_configuration: who calls itself how is the plugin's own affair.
 TF_FilesystemOps FilesystemOps();
 TF_RandomAccessFileOps RandomAccessFileOps();
 TF_WritableFileOps WritableFileOps();
@@ -57,10 +58,6 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
 int GetMatchingPaths(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
                      TF_Status* status) noexcept;
 
-// counter_ops.cc
-void GetConfiguration(const TF_Filesystem* filesystem, TF_Filesystem_Option** options,
-                      int* num_options, TF_Status* status) noexcept;
-
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_OPS_H_

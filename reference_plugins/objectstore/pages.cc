@@ -2,7 +2,7 @@
 
 #include "failure.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 bool Pages::Next(Page* page) {
   if (ended_) return false;
@@ -18,4 +18,4 @@ bool Pages::Next(Page* page) {
   return true;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

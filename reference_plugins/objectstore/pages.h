@@ -8,7 +8,7 @@
 
 #include "objects.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 class Pages {
  public:
@@ -30,6 +30,6 @@ class Pages {
   std::set<std::string> tokens_;  // of all pages so far
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_PAGES_H_

@@ -11,7 +11,7 @@
 
 #include "patience.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // Performs `action` in another thread, for the same op. The end of the future's life waits for its
 // end. Where no thread can be had, it is performed when it is asked for.
@@ -43,6 +43,6 @@ void ForEach(size_t count, size_t most, const Action& action) {
   for (std::future<void>& other : others) other.get();
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_PARALLEL_H_

@@ -8,7 +8,7 @@
 #include "counters.h"
 #include "log.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 using Clock = Patience::Clock;
@@ -57,7 +57,7 @@ Clock::time_point Deadline() {
   return current->deadline;
 }
 
-bool Wait(int next, double budget, double at_least, const std::string& why) {
+bool Wait(const Plugin& plugin, int next, double budget, double at_least, const std::string& why) {
   const Op patient;  // where there is none: for this wait
   constexpr double kFirst = 0.1;
   constexpr double kMost = 5;
@@ -75,10 +75,11 @@ bool Wait(int next, double budget, double at_least, const std::string& why) {
     if (wait > left) return false;
   }
   ++counters().retries;
-  Tell(Event::kRetry, TF_WARNING, "tries again: " + why);
+  static Event retry;
+  retry.Tell(plugin, TF_WARNING, "tries again: " + why);
   if (current->recall != nullptr) return !current->recall->WaitFor(wait.count());
   std::this_thread::sleep_for(wait);
   return true;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -9,7 +9,9 @@
 #include <mutex>
 #include <string>
 
-namespace dragonfly {
+#include "plugin.h"
+
+namespace objectstore {
 
 // How one thread tells another that its op is not wanted any more.
 class Recall {
@@ -69,9 +71,9 @@ Patience::Clock::time_point Deadline();
 // where the wait would end more than `budget` seconds after the op's first failure, or the op is
 // recalled. The wait is anything up to a limit that doubles with each try, so that those who failed
 // at the same moment do not meet again; but `at_least` seconds, which is what a server asked for.
-// `why` is for the log.
-bool Wait(int next, double budget, double at_least, const std::string& why);
+// `why` is for the log of `plugin`.
+bool Wait(const Plugin& plugin, int next, double budget, double at_least, const std::string& why);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_PATIENCE_H_

@@ -10,7 +10,7 @@
 #include "parallel.h"
 #include "posix/queries.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // What is there; NOT_FOUND where nothing is.
@@ -24,7 +24,8 @@ Entry Existing(const TF_Filesystem* filesystem, const char* path) {
 }  // namespace
 
 void PathExists(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) return posix::PathExists(filesystem, local, status);
+  if (const char* local = LocalPath(filesystem, path))
+    return posix::PathExists(filesystem, local, status);
   Perform(status, path, [&] { Existing(filesystem, path); });
 }
 
@@ -54,7 +55,7 @@ bool PathsExist(const TF_Filesystem* filesystem, char** paths, int num_files,
 
 void Stat(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* statistics,
           TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     return posix::Stat(filesystem, local, statistics, status);
   }
   Perform(status, path, [&] {
@@ -67,7 +68,8 @@ void Stat(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* 
 
 // FAILED_PRECONDITION for a file, as posix has it: TensorFlow looks at the status only.
 bool IsDirectory(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) return posix::IsDirectory(filesystem, local, status);
+  if (const char* local = LocalPath(filesystem, path))
+    return posix::IsDirectory(filesystem, local, status);
   return Perform(status, path, false, [&] {
     const auto state = Get(filesystem);
     state->tree.DemandDirectory(ObjectName(state->config, path));
@@ -76,11 +78,12 @@ bool IsDirectory(const TF_Filesystem* filesystem, const char* path, TF_Status* s
 }
 
 int64_t GetFileSize(const TF_Filesystem* filesystem, const char* path, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) return posix::GetFileSize(filesystem, local, status);
+  if (const char* local = LocalPath(filesystem, path))
+    return posix::GetFileSize(filesystem, local, status);
   return Perform(status, path, int64_t{-1}, [&] {
     const auto state = Get(filesystem);
     return static_cast<int64_t>(state->tree.File(ObjectName(state->config, path)).size);
   });
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -11,7 +11,7 @@
 #include "posix/files.h"
 #include "posix/tables.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 class Reader {
@@ -137,7 +137,7 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
 
 void NewRandomAccessFile(const TF_Filesystem* filesystem, const char* path,
                          TF_RandomAccessFile* file, TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     TF_RandomAccessFile opened = {};
     posix::NewRandomAccessFile(filesystem, local, &opened, status);
     if (TF_GetCode(status) != TF_OK) return;
@@ -158,4 +158,4 @@ TF_RandomAccessFileOps RandomAccessFileOps() {
   return ops;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

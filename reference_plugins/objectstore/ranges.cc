@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dragonfly {
+namespace objectstore {
 
 size_t Ranges::Read(uint64_t offset, size_t n, char* buffer) const {
   if (offset >= size_) return 0;
@@ -17,4 +17,4 @@ size_t Ranges::Read(uint64_t offset, size_t n, char* buffer) const {
   return n;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

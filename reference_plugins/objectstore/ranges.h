@@ -10,7 +10,7 @@
 #include "cache.h"
 #include "readable.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 class Ranges : public Readable {
  public:
@@ -30,6 +30,6 @@ class Ranges : public Readable {
   const Fetch fetch_;
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_RANGES_H_

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace dragonfly {
+namespace objectstore {
 
 class Readable {
  public:
@@ -16,6 +16,6 @@ class Readable {
   virtual size_t Read(uint64_t offset, size_t n, char* buffer) const = 0;
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_READABLE_H_

@@ -8,7 +8,7 @@
 #include "digest.h"
 #include "retry.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // Where a name is, seen from one endpoint.
@@ -57,7 +57,7 @@ Response S3::Sent(const Call& call, Identity* identity) const {
   const Address address = AddressOf(config_.endpoint, call.name, config_.force_path_style);
   const std::string query = QueryString(call.query);
   const std::string hash = HashOf(call.body);
-  return Persistently("the store", config_.retry_deadline_s, call.idempotent, [&] {
+  return Persistently(config_.plugin, "the store", config_.retry_deadline_s, call.idempotent, [&] {
     ++counters().requests_to_store;
     *identity = keychain_.Current();
     // Signed anew each time: a signature is good for some minutes only.
@@ -98,23 +98,24 @@ Response S3::Send(const Call& call) const {
   return expired && keychain_.Instead(identity) != identity ? Sent(call, &identity) : response;
 }
 
-Response S3::WithUrl(const Name& name,
+Response S3::WithUrl(const Name& name, const std::string& endpoint, int seconds,
                      const std::function<Response(const std::string& url)>& send) const {
   const Identity identity = keychain_.Current();
-  Response response = send(PresignedUrl(name, *identity));
+  Response response = send(PresignedUrl(name, endpoint, seconds, *identity));
   if (!keychain_.renews() || !MayHaveExpired(response)) return response;
-  // dfdaemon passes on no body that says what is wrong. The store is asked itself.
+  // Who fetched it may pass on no body that says what is wrong. The store is asked itself.
   Send({"HEAD", name});
   const Identity now = keychain_.Current();
-  return now == identity ? response : send(PresignedUrl(name, *now));
+  return now == identity ? response : send(PresignedUrl(name, endpoint, seconds, *now));
 }
 
-std::string S3::PresignedUrl(const Name& name, const Credentials& credentials) const {
-  const Address address = AddressOf(config_.proxy_endpoint, name, config_.force_path_style);
+std::string S3::PresignedUrl(const Name& name, const std::string& endpoint, int seconds,
+                             const Credentials& credentials) const {
+  const Address address = AddressOf(endpoint, name, config_.force_path_style);
   const Scope scope = {config_.region, "s3", std::time(nullptr)};
   const Signable signable = {"GET", address.path, {}, {{"host", address.host}}, ""};
   return address.origin + address.path + "?" +
-         PresignedQuery(signable, credentials, scope, config_.sign_expires_s);
+         PresignedQuery(signable, credentials, scope, seconds);
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

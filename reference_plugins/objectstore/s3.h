@@ -12,7 +12,7 @@
 #include "sigv4.h"
 #include "sink.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // An object, or with an empty key its bucket.
 struct Name {
@@ -41,22 +41,24 @@ class S3 {
   // once more, with new ones. Throws Failure.
   Response Send(const Call& call) const;
 
-  // Gives what `send` gives: it gets a URL with which dfdaemon may get this object, and is called
-  // once more where the credentials in the first one have expired.
-  Response WithUrl(const Name& name,
+  // Gives what `send` gives: it gets a URL with which anybody may get this object for so many
+  // `seconds` from the store at `endpoint`, and is called once more where the credentials in the
+  // first one have expired.
+  Response WithUrl(const Name& name, const std::string& endpoint, int seconds,
                    const std::function<Response(const std::string& url)>& send) const;
 
  private:
   // Sets `identity` to the one that the last try was signed with.
   Response Sent(const Call& call, Identity* identity) const;
 
-  std::string PresignedUrl(const Name& name, const Credentials& credentials) const;
+  std::string PresignedUrl(const Name& name, const std::string& endpoint, int seconds,
+                           const Credentials& credentials) const;
 
   const Config& config_;
   Http& http_;
   Keychain& keychain_;
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_S3_H_

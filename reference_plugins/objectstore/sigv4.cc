@@ -2,7 +2,7 @@
 
 #include "digest.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr char kAlgorithm[] = "AWS4-HMAC-SHA256";
@@ -107,4 +107,4 @@ std::string PresignedQuery(const Signable& signable, const Credentials& credenti
   return QueryString(presigned.query) + "&X-Amz-Signature=" + signature;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace dragonfly {
+namespace objectstore {
 
 struct Credentials {
   std::string access_key;
@@ -54,6 +54,6 @@ std::string Authorization(const Signable& signable, const Credentials& credentia
 std::string PresignedQuery(const Signable& signable, const Credentials& credentials,
                            const Scope& scope, int seconds);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_SIGV4_H_

@@ -4,7 +4,7 @@
 
 #include "patience.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // A transfer that got so far since its last failure is worth the whole time for trying again.
@@ -49,7 +49,7 @@ std::optional<uint64_t> Sink::Known(const Response& response) const {
   if (asked_.empty()) {
     return response.status == 200 && got.empty() ? std::optional(had_) : std::nullopt;
   }
-  // Clients of Dragonfly before 1.3.11 answer 200 with a range.
+  // There are proxies that answer 200 with a range.
   if (response.status != 206 && response.status != 200) return std::nullopt;
   if (got == "bytes " + asked_ + "/" + std::to_string(span_.total)) return had_ - from_;
   // Who knows no ranges sends all.
@@ -104,4 +104,4 @@ const char* Sink::Fault() {
   return nullptr;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

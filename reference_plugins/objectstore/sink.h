@@ -16,7 +16,7 @@
 #include "http.h"
 #include "spool.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // Those who read the spool before all of it is there. Called by the thread that fills it.
 class Audience {
@@ -50,7 +50,7 @@ class Sink {
   void Demand(std::function<void(const Response&)> demand) { demand_ = std::move(demand); }
 
   // What comes is counted there.
-  void CountAs(Counters::Counter* counter) { counter_ = counter; }
+  void CountAs(Counter* counter) { counter_ = counter; }
 
   // Forgets what came so far, and says whether it did: not where the audience saw some of it.
   bool Clear();
@@ -87,7 +87,7 @@ class Sink {
   const Checksum checksum_;
   Audience* const audience_;
   std::function<void(const Response&)> demand_;
-  Counters::Counter* counter_ = nullptr;
+  Counter* counter_ = nullptr;
   Adder adder_;
   std::string block_;  // what was taken and is not in the spool
   std::string asked_;  // the range of the request under way, without its unit
@@ -98,6 +98,6 @@ class Sink {
   bool too_long_ = false;
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_SINK_H_

@@ -11,9 +11,8 @@
 #include <utility>
 
 #include "failure.h"
-#include "log.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 [[noreturn]] void Refuse(const char* what, int error) {
@@ -26,10 +25,7 @@ namespace {
 // Whether what failed for want of room may be tried again.
 bool HasRoomNow(int error, const Spool::MakeRoom& make_room) {
   const bool is_full = error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE;
-  if (!is_full || make_room == nullptr || !make_room()) return false;
-  Tell(Event::kFull, TF_WARNING,
-       std::string("what cache_dir keeps gives way: ") + std::strerror(error));
-  return true;
+  return is_full && make_room != nullptr && make_room(std::strerror(error));
 }
 
 support::Descriptor Unnamed(const std::string& directory, const Spool::MakeRoom& make_room) {
@@ -40,7 +36,7 @@ support::Descriptor Unnamed(const std::string& directory, const Spool::MakeRoom&
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
     Refuse("no temporary file in cache_dir", errno);
   }
-  std::string name = directory + "/dragonfly-XXXXXX";
+  std::string name = directory + "/objects-XXXXXX";
   support::Descriptor descriptor(mkostemp(name.data(), O_CLOEXEC));
   if (!descriptor.is_open()) Refuse("no temporary file in cache_dir", errno);
   unlink(name.c_str());
@@ -86,4 +82,4 @@ void Spool::Clear() {
   size_ = 0;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -12,13 +12,13 @@
 #include "readable.h"
 #include "support/descriptor.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 // One thread may append while others read.
 class Spool : public Readable {
  public:
-  // Says whether something else gave way.
-  using MakeRoom = std::function<bool()>;
+  // Says whether something else gave way; gets why it has to.
+  using MakeRoom = std::function<bool(const char* why)>;
 
   // In `directory`. Where there is no room `make_room` is asked for some, again and again. Throws
   // Failure.
@@ -42,6 +42,6 @@ class Spool : public Readable {
   std::atomic<uint64_t> size_{0};
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_SPOOL_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace dragonfly {
+namespace objectstore {
 
 std::shared_ptr<Growing> Streams::Get(const std::string& key,
                                       const std::function<std::shared_ptr<Growing>()>& make) {
@@ -44,4 +44,4 @@ void Streams::Clear() {
   entries_.clear();
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

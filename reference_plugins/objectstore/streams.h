@@ -13,7 +13,7 @@
 #include "growing.h"
 #include "support/forks.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 class Streams {
  public:
@@ -49,6 +49,6 @@ class Streams {
   const support::ForkGuard forks_{mutex_, [this] { Forget(); }};
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_STREAMS_H_

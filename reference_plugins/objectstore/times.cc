@@ -4,7 +4,7 @@
 #include <cstring>
 #include <ctime>
 
-namespace dragonfly {
+namespace objectstore {
 
 int64_t TimeOf(const std::string& text) {
   constexpr int64_t kNanosecondsInSecond = 1000000000;
@@ -28,4 +28,4 @@ int64_t TimeOf(const std::string& text) {
   return timegm(&parts) * kNanosecondsInSecond + milliseconds * int64_t{1000000};
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

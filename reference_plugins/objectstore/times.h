@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string>
 
-namespace dragonfly {
+namespace objectstore {
 
 // In nanoseconds since the epoch; 0 where it is none.
 int64_t TimeOf(const std::string& text);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_TIMES_H_

@@ -10,7 +10,7 @@
 #include "failure.h"
 #include "library.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // What is used of libcrypto. The headers give the types; the code is found at run time.
@@ -82,4 +82,4 @@ void Demand(const Tls& tls) {
   }
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace dragonfly {
+namespace objectstore {
 
 // Files in PEM's form; empty: none.
 struct Tls {
@@ -18,6 +18,6 @@ struct Tls {
 // should be: otherwise the first request would say so, and not which file.
 void Demand(const Tls& tls);
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_TLS_H_

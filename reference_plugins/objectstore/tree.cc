@@ -10,7 +10,7 @@
 #include "names.h"
 #include "parallel.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // Names that no path can have, for translate_name takes them away: a key like a//b has one.
@@ -175,4 +175,4 @@ Keys Tree::KeysIn(const Name& directory, size_t most) const {
   return found;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -12,7 +12,7 @@
 #include "objects.h"
 #include "pages.h"
 
-namespace dragonfly {
+namespace objectstore {
 
 enum class Kind { kNothing, kFile, kDirectory };
 
@@ -92,6 +92,6 @@ class Tree {
   const int most_pages_;
 };
 
-}  // namespace dragonfly
+}  // namespace objectstore
 
 #endif  // TFFS_REFERENCE_PLUGINS_OBJECTSTORE_TREE_H_

@@ -16,7 +16,7 @@
 #include "posix/files.h"
 #include "posix/tables.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 class Writer {
@@ -187,11 +187,11 @@ void OpenLocally(OpenLocal open, const TF_Filesystem* filesystem, const char* pa
 
 void NewWritableFile(const TF_Filesystem* filesystem, const char* path, TF_WritableFile* file,
                      TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     return OpenLocally(posix::NewWritableFile, filesystem, local, file, status);
   }
   Perform(status, path, [&] {
-    const auto state = dragonfly::Get(filesystem);
+    const auto state = objectstore::Get(filesystem);
     const Name name = ObjectName(state->config, path);
     state->tree.DemandRoomForFile(name);
     file->plugin_file = (new ObjectWriter(state, path, name))->HandedOut();
@@ -200,11 +200,11 @@ void NewWritableFile(const TF_Filesystem* filesystem, const char* path, TF_Writa
 
 void NewAppendableFile(const TF_Filesystem* filesystem, const char* path, TF_WritableFile* file,
                        TF_Status* status) noexcept {
-  if (const char* local = LocalPath(path)) {
+  if (const char* local = LocalPath(filesystem, path)) {
     return OpenLocally(posix::NewAppendableFile, filesystem, local, file, status);
   }
   Perform(status, path, [&] {
-    const auto state = dragonfly::Get(filesystem);
+    const auto state = objectstore::Get(filesystem);
     const Name name = ObjectName(state->config, path);
     const Answer version = name.key.empty() ? std::nullopt : state->objects.Head(name);
     if (!version) state->tree.DemandRoomForFile(name);
@@ -229,4 +229,4 @@ TF_WritableFileOps WritableFileOps() {
   return ops;
 }
 
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -12,7 +12,7 @@
 #include "child.h"
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 Content Holding(size_t bytes) {
@@ -178,4 +178,4 @@ TEST(CacheForgetsFailures) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

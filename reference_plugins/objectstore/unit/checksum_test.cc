@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // The bytes that catalogues of checks give the result for, in pieces of every length.
@@ -103,4 +103,4 @@ TEST(ChecksumsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -24,9 +24,10 @@
 #include "config.h"
 #include "http.h"
 #include "patience.h"
+#include "table.h"
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr char kOrigin[] = "http://store";
@@ -88,7 +89,7 @@ TEST(WhoWaitsForAConnectionGivesUpWithTheOp) {
   Connections connections(1);
   const auto busy = connections.Borrow(kOrigin);
   const Op patient;
-  Wait(1, 0.01, 1, "");  // something failed, and there are 10 ms left
+  Wait(unit::Somebody(), 1, 0.01, 1, "");  // something failed, and there are 10 ms left
   EXPECT_FAILS(connections.Borrow(kOrigin), TF_UNAVAILABLE, "max_connections");
 }
 
@@ -157,14 +158,12 @@ class SlowServer {
 };
 
 TEST(AChildOfForkHasItsOwnConnections) {
-  const char* path = std::getenv("DRAGONFLY_UNIT_CONFIG");
-  if (path == nullptr) throw std::runtime_error("DRAGONFLY_UNIT_CONFIG is not set");
-  std::ifstream file(path);
+  std::ifstream file(unit::ConfigPath());
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::optional<Http> http(std::in_place, "", 5, 30, 1);
+  std::optional<Http> http(std::in_place, unit::Somebody(), Proxy(), 5, 30, 1);
   Request request;
   request.method = "GET";
-  request.url = ParseConfig(text).endpoint + "/bucket/key";
+  request.url = ParseConfig(unit::Somebody(), text).endpoint + "/bucket/key";
   const auto is_answered = [&] { return http->Send(request).status == 403; };  // it is not signed
   SlowServer slow;
   const int before = Sockets();
@@ -195,4 +194,4 @@ TEST(AChildOfForkHasItsOwnConnections) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -1,11 +1,11 @@
-// What each source asks, and whom. The services are functions here;
-// tests/test_dragonfly_credentials.py has servers.
+// What each source asks, and whom. The services are functions here; the tests of the plugin have
+// servers.
 
 #include "credential_sources.h"
 
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 enum { kEnvironment, kSharedFiles, kWebIdentity, kContainer, kMetadata };
@@ -25,7 +25,9 @@ struct Asked {
       }
       return answers[requests.size() - 1];
     };
-    return Sources(environment, "eu-west-1", ask).at(static_cast<size_t>(source)).fetch();
+    return Sources(unit::Somebody(), environment, "eu-west-1", ask)
+        .at(static_cast<size_t>(source))
+        .fetch();
   }
 };
 
@@ -109,4 +111,4 @@ TEST(WhatAServiceRefusesIsToldWithoutSecrets) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr char kFile[] =
@@ -89,4 +89,4 @@ TEST(OnlySomeHostsAreToldTheToken) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -4,7 +4,7 @@
 #include "test.h"
 #include "times.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 TEST(PageOfAListing) {
@@ -91,8 +91,8 @@ TEST(CodesOfAnswers) {
     Response response;
     response.status = status;
     if (!s3_code.empty()) response.body = "<Error><Code>" + s3_code + "</Code></Error>";
-    if (!type.empty()) response.headers["x-dragonfly-error-type"] = type;
-    return Refusal(response, !type.empty()).code();
+    if (!type.empty()) response.proxy_error = "X-Error-Type: " + type;
+    return Refusal(response).code();
   };
   EXPECT_EQUAL(code(404, "NoSuchKey", ""), TF_NOT_FOUND);
   EXPECT_EQUAL(code(404, "", "backend"), TF_NOT_FOUND);
@@ -110,7 +110,7 @@ TEST(CodesOfAnswers) {
   EXPECT_EQUAL(code(416, "InvalidRange", ""), TF_INTERNAL);
   EXPECT_EQUAL(code(429, "", "proxy"), TF_UNAVAILABLE);
   EXPECT_EQUAL(code(503, "SlowDown", ""), TF_UNAVAILABLE);
-  EXPECT_EQUAL(code(507, "", "dfdaemon"), TF_RESOURCE_EXHAUSTED);
+  EXPECT_EQUAL(code(507, "", "proxy"), TF_RESOURCE_EXHAUSTED);
   EXPECT_EQUAL(code(500, "", "backend"), TF_UNAVAILABLE);
   EXPECT_EQUAL(code(500, "InternalError", ""), TF_INTERNAL);
   EXPECT_EQUAL(code(200, "InternalError", ""), TF_INTERNAL);
@@ -127,4 +127,4 @@ TEST(CodesOfAnswers) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

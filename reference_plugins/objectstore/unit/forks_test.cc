@@ -1,25 +1,21 @@
-// A file that is written when its process forks. DRAGONFLY_UNIT_CONFIG names a configuration, whose
-// store has a bucket called `bucket`; tests/test_dragonfly_unit.py sets it.
+// A file that is written when its process forks.
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "child.h"
 #include "ops.h"
+#include "table.h"
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
-constexpr char kPath[] = "dragonfly://bucket/forks";
-
 TEST(AFileThatIsWrittenStaysWithItsProcess) {
-  const char* config = std::getenv("DRAGONFLY_UNIT_CONFIG");
-  if (config == nullptr) throw std::runtime_error("DRAGONFLY_UNIT_CONFIG is not set");
-  setenv("DRAGONFLY_CONFIG_PATH", config, 1);
-  const TF_FilesystemOps ops = FilesystemOps();
+  const std::string uri = unit::TableUnderTest().scheme + "://bucket/forks";
+  const char* path = uri.c_str();
+  const TF_FilesystemOps ops = unit::Configured();
   const TF_WritableFileOps file_ops = WritableFileOps();
   TF_Status* status = TF_NewStatus();
   TF_Filesystem filesystem = {};
@@ -29,9 +25,9 @@ TEST(AFileThatIsWrittenStaysWithItsProcess) {
     return TF_GetCode(status);
   };
   const auto append = [&] { file_ops.append(&file, "half", 4, status); };
-  const auto look = [&] { ops.path_exists(&filesystem, kPath, status); };
+  const auto look = [&] { ops.path_exists(&filesystem, path, status); };
   EXPECT_EQUAL(code_of([&] { ops.init(&filesystem, status); }), TF_OK);
-  EXPECT_EQUAL(code_of([&] { ops.new_writable_file(&filesystem, kPath, &file, status); }), TF_OK);
+  EXPECT_EQUAL(code_of([&] { ops.new_writable_file(&filesystem, path, &file, status); }), TF_OK);
   EXPECT_EQUAL(code_of(append), TF_OK);
   const pid_t drops = fork();
   if (drops == 0) {
@@ -51,11 +47,11 @@ TEST(AFileThatIsWrittenStaysWithItsProcess) {
   EXPECT_EQUAL(code_of(append), TF_OK);
   EXPECT_EQUAL(code_of([&] { file_ops.close(&file, status); }), TF_OK);
   file_ops.cleanup(&file);
-  EXPECT_EQUAL(ops.get_file_size(&filesystem, kPath, status), int64_t{8});
-  EXPECT_EQUAL(code_of([&] { ops.delete_file(&filesystem, kPath, status); }), TF_OK);
+  EXPECT_EQUAL(ops.get_file_size(&filesystem, path, status), int64_t{8});
+  EXPECT_EQUAL(code_of([&] { ops.delete_file(&filesystem, path, status); }), TF_OK);
   ops.cleanup(&filesystem);
   TF_DeleteStatus(status);
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "child.h"
-#include "dragonfly.h"
 #include "patience.h"
 #include "streams.h"
 #include "test.h"
+#include "transport.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr char kText[] = "0123456789";
@@ -189,4 +189,4 @@ TEST(StreamsAreSharedAndBounded) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

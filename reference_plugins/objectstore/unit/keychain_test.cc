@@ -14,7 +14,7 @@
 #include "patience.h"
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 // A source that gives k1, k2, ..., each good for `lifetime` seconds; or fails.
@@ -33,7 +33,7 @@ struct World {
 
   Keychain Made(bool renews = true) {
     Source source = {[this] { return Next(); }, renews};
-    return Keychain(source, *Next().grant, [this] { return now.load(); });
+    return Keychain(unit::Somebody(), source, *Next().grant, [this] { return now.load(); });
   }
 };
 
@@ -86,7 +86,7 @@ TEST(ASourceThatHasNothingNewIsLeftAlone) {
                            return Offer{Grant{{"same", "s", ""}}, ""};
                          },
                          true};
-  Keychain keychain(source, Grant{{"same", "s", ""}}, [&] { return now; });
+  Keychain keychain(unit::Somebody(), source, Grant{{"same", "s", ""}}, [&] { return now; });
   const Identity refused = keychain.Current();
   for (int k = 0; k < 10; ++k) EXPECT_EQUAL(keychain.Instead(refused) == refused, true);
   EXPECT_EQUAL(asked, 1);
@@ -108,17 +108,17 @@ TEST(CredentialsThatHaveExpiredAreNone) {
   World world;
   world.lifetime = 0.001;
   const Grant late = {{"k", "s", ""}, 999};
-  EXPECT_FAILS(Keychain(Source(), late, [&] { return world.now.load(); }), TF_UNAUTHENTICATED,
-               "expired");
+  EXPECT_FAILS(Keychain(unit::Somebody(), Source(), late, [&] { return world.now.load(); }),
+               TF_UNAUTHENTICATED, "expired");
 }
 
 TEST(CredentialsThatTakeLongTakeNothingFromTheOp) {
   const Source source = {[] {
-                           Wait(1, 5, 0, "the source is busy");
+                           Wait(unit::Somebody(), 1, 5, 0, "the source is busy");
                            return Offer{Grant{{"new", "s", ""}}, ""};
                          },
                          true};
-  Keychain keychain(source, Grant{{"old", "s", ""}});
+  Keychain keychain(unit::Somebody(), source, Grant{{"old", "s", ""}});
   const Op patient;
   EXPECT_EQUAL(keychain.Instead(keychain.Current())->access_key, "new");
   EXPECT_EQUAL(Deadline() == Patience::Clock::time_point::max(), true);
@@ -137,7 +137,8 @@ TEST(AChildOfForkWaitsForNoCredentials) {
                            return Offer{Grant{{"new", "s", ""}}, ""};
                          },
                          true};
-  std::optional<Keychain> keychain(std::in_place, source, Grant{{"old", "s", ""}});
+  std::optional<Keychain> keychain(std::in_place, unit::Somebody(), source,
+                                   Grant{{"old", "s", ""}});
   const Identity refused = keychain->Current();
   std::thread asks([&] { keychain->Instead(refused); });
   while (!asked) std::this_thread::yield();
@@ -190,4 +191,4 @@ TEST(OneThreadRenewsAndTheOthersGoOn) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

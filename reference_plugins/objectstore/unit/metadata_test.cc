@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 const Name kName = {"bucket", "key"};
@@ -62,4 +62,4 @@ TEST(MetadataHaveALimit) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

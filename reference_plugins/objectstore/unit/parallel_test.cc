@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 TEST(ForEachPerformsEachOnce) {
@@ -44,12 +44,12 @@ TEST(ForEachEndsWhenAllHaveEnded) {
 
 TEST(AllThreadsOfAnOpHaveOneBudget) {
   const Op patient;
-  Wait(1, 0.01, 1, "");
+  Wait(unit::Somebody(), 1, 0.01, 1, "");
   const auto deadline = Deadline();
   EXPECT_EQUAL(Meanwhile([] { return Deadline(); }).get() == deadline, true);
   EXPECT_EQUAL(std::async(std::launch::async, [] { return Deadline(); }).get() == deadline, false);
-  EXPECT_EQUAL(Meanwhile([] { return Wait(1, 0.01, 1, ""); }).get(), false);
+  EXPECT_EQUAL(Meanwhile([] { return Wait(unit::Somebody(), 1, 0.01, 1, ""); }).get(), false);
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 constexpr char kEmptyHash[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -124,4 +124,4 @@ TEST(TheTokenIsPartOfWhatIsPresigned) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

@@ -9,7 +9,7 @@
 #include "digest.h"
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
 TEST(SpoolIsReadBack) {
@@ -49,7 +49,9 @@ TEST(SpoolAsksForRoomAsOftenAsItHelps) {
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit full = {static_cast<rlim_t>(last) + 1, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &full);
-  const auto make_room = [&] { return last >= 0 && close(std::exchange(last, -1)) == 0; };
+  const auto make_room = [&](const char*) {
+    return last >= 0 && close(std::exchange(last, -1)) == 0;
+  };
   const Spool spool("/tmp", make_room);
   EXPECT_FAILS(Spool("/tmp", make_room), TF_RESOURCE_EXHAUSTED, "no temporary file");
   setrlimit(RLIMIT_NOFILE, &before);
@@ -64,4 +66,4 @@ TEST(DigestsOfFilesAreThoseOfTheirBytes) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore

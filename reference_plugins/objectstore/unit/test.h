@@ -9,8 +9,12 @@
 #include <string>
 
 #include "failure.h"
+#include "plugin.h"
 
 namespace unit {
+
+// Whose parts the tests try, where it does not matter.
+constexpr objectstore::Plugin Somebody() { return {"s3x", "S3X_CONFIG_PATH"}; }
 
 using Test = void (*)();
 
@@ -42,7 +46,7 @@ inline void Fails(const std::function<void()>& action, TF_Code code, const std::
                   const char* file, int line) {
   try {
     action();
-  } catch (const dragonfly::Failure& failure) {
+  } catch (const objectstore::Failure& failure) {
     Equal(failure.code(), code, file, line);
     Equal(std::string(failure.what()).find(text) != std::string::npos ? text : failure.what(), text,
           file, line);

@@ -1,6 +1,5 @@
-// All ops at once, by many threads, through the tables, against a store and a proxy: so that
-// sanitizers see all of the plugin, libcurl's part included. DRAGONFLY_UNIT_CONFIG names a
-// configuration, whose store has a bucket called `bucket`; tests/test_dragonfly_unit.py sets it.
+// All ops at once, by many threads, through the tables, against a store, and a proxy where the
+// plugin has one: so that sanitizers see all of the plugin, libcurl's part included.
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,19 +11,20 @@
 #include "curl.h"
 #include "digest.h"
 #include "ops.h"
+#include "table.h"
 #include "test.h"
 
-namespace dragonfly {
+namespace objectstore {
 namespace {
 
-constexpr char kDirectory[] = "dragonfly://bucket/threads";
+const std::string kDirectory = unit::TableUnderTest().scheme + "://bucket/threads";
 constexpr int kThreads = 8;
 
 // A filesystem, and what went wrong in one thread's use of it.
 class User {
  public:
   User(const TF_Filesystem* filesystem, int number)
-      : filesystem_(filesystem), own_(std::string(kDirectory) + "/own-" + std::to_string(number)) {}
+      : filesystem_(filesystem), own_(kDirectory + "/own-" + std::to_string(number)) {}
   ~User() { TF_DeleteStatus(status_); }
   User(const User&) = delete;
   User& operator=(const User&) = delete;
@@ -37,13 +37,13 @@ class User {
       TF_FileStatistics statistics;
       ops_.stat(filesystem_, own_.c_str(), &statistics, status_);
       Demand("stat");
-      std::string paths[] = {own_, shared, std::string(kDirectory)};
+      std::string paths[] = {own_, shared, kDirectory};
       char* all[] = {paths[0].data(), paths[1].data(), paths[2].data()};
       if (!ops_.paths_exist(filesystem_, all, 3, nullptr)) wrong_ += "paths_exist; ";
       ops_.recursively_create_dir(filesystem_, (own_ + "-d/a/b").c_str(), status_);
       Demand("recursively_create_dir");
       char** entries = nullptr;
-      const int count = ops_.get_children(filesystem_, kDirectory, &entries, status_);
+      const int count = ops_.get_children(filesystem_, kDirectory.c_str(), &entries, status_);
       Demand("get_children");
       for (int k = 0; k < count; ++k) std::free(entries[k]);
       std::free(entries);
@@ -86,7 +86,7 @@ class User {
   const std::string& wrong() const { return wrong_; }
 
  private:
-  const TF_FilesystemOps ops_ = FilesystemOps();
+  const TF_FilesystemOps ops_ = unit::TableUnderTest().ops;
   const TF_Filesystem* filesystem_;
   TF_Status* status_ = TF_NewStatus();
   const std::string own_;
@@ -94,10 +94,7 @@ class User {
 };
 
 TEST(ManyThreadsUseOneFilesystem) {
-  const char* config = std::getenv("DRAGONFLY_UNIT_CONFIG");
-  if (config == nullptr) throw std::runtime_error("DRAGONFLY_UNIT_CONFIG is not set");
-  setenv("DRAGONFLY_CONFIG_PATH", config, 1);
-  const TF_FilesystemOps ops = FilesystemOps();
+  const TF_FilesystemOps ops = unit::Configured();
   TF_Status* status = TF_NewStatus();
   TF_Filesystem filesystem = {};
   const auto entries = [](const char* folder) {
@@ -111,7 +108,7 @@ TEST(ManyThreadsUseOneFilesystem) {
   ops.init(&filesystem, status);
   EXPECT_EQUAL(std::string(TF_Message(status)), "");
   if (TF_GetCode(status) == TF_OK) {
-    const std::string shared = std::string(kDirectory) + "/shared";
+    const std::string shared = kDirectory + "/shared";
     User(&filesystem, 0).Write(shared, std::string(100000, 's'));
     std::vector<std::thread> threads;
     std::vector<std::string> wrong(kThreads);
@@ -126,7 +123,7 @@ TEST(ManyThreadsUseOneFilesystem) {
     for (const std::string& text : wrong) EXPECT_EQUAL(text, "");
     uint64_t files = 1;
     uint64_t directories = 1;
-    ops.delete_recursively(&filesystem, kDirectory, &files, &directories, status);
+    ops.delete_recursively(&filesystem, kDirectory.c_str(), &files, &directories, status);
     EXPECT_EQUAL(std::string(TF_Message(status)), "");
     EXPECT_EQUAL(files + directories, uint64_t{0});
     ops.cleanup(&filesystem);
@@ -141,4 +138,4 @@ TEST(ManyThreadsUseOneFilesystem) {
 }
 
 }  // namespace
-}  // namespace dragonfly
+}  // namespace objectstore
