@@ -66,7 +66,7 @@ TEST(HalfASetUpIsAFailure) {
 }
 
 TEST(ATaskOfEcsAsksItsAgent) {
-  Asked asked = {{{200, {}, kKeys}}};
+  Asked asked = {{{200, {}, kKeys, {}}}};
   const Offer offer = asked(kContainer, {{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/task"},
                                          {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "Basic x"}});
   EXPECT_EQUAL(offer.grant->keys.session_token, "c");
@@ -75,7 +75,7 @@ TEST(ATaskOfEcsAsksItsAgent) {
 }
 
 TEST(AnInstanceIsAskedWithAToken) {
-  Asked asked = {{{200, {}, "token"}, {200, {}, "my role\n"}, {200, {}, kKeys}}};
+  Asked asked = {{{200, {}, "token", {}}, {200, {}, "my role\n", {}}, {200, {}, kKeys, {}}}};
   EXPECT_EQUAL(asked(kMetadata, {}).grant->keys.access_key, "a");
   EXPECT_EQUAL(asked.requests.at(0).method, "PUT");
   EXPECT_EQUAL(asked.requests.at(2).headers.at("x-aws-ec2-metadata-token"), "token");
@@ -84,7 +84,7 @@ TEST(AnInstanceIsAskedWithAToken) {
 }
 
 TEST(AnInstanceWithoutARoleHasNothing) {
-  Asked asked = {{{200, {}, "token"}, {404, {}, ""}}};
+  Asked asked = {{{200, {}, "token", {}}, {404, {}, "", {}}}};
   EXPECT_EQUAL(asked(kMetadata, {}).why_not, "the instance has no role");
   EXPECT_EQUAL((Asked{{}}(kMetadata, {{"AWS_EC2_METADATA_DISABLED", "TRUE"}}).why_not),
                "AWS_EC2_METADATA_DISABLED is set");
@@ -96,7 +96,7 @@ TEST(WhatAServiceRefusesIsToldWithoutSecrets) {
       {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "hidden"}};
   for (const auto& [answer, code] : std::map<std::string, TF_Code>{
            {"403", TF_UNAUTHENTICATED}, {"500", TF_UNAVAILABLE}, {"200", TF_UNAUTHENTICATED}}) {
-    Asked asked = {{{std::stol(answer), {}, R"({"SecretAccessKey": "hidden"})"}}};
+    Asked asked = {{{std::stol(answer), {}, R"({"SecretAccessKey": "hidden"})", {}}}};
     try {
       asked(kContainer, container);
       EXPECT_EQUAL(std::string("taken"), "refused");
