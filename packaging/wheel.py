@@ -4,8 +4,8 @@ The sdist is made, and the wheel from it, twice in two directories: both must be
 every CPython that the project supports and for glibc 2.28 on, which auditwheel confirms. `DIRECTORY` gets the sdist,
 the wheel and, apart, the debug information. Ends with 1 and a sentence where any of this does not hold.
 
-Dragonfly's headers and pugixml's source come from Debian's packages; where those cannot be had, the wheel is without
-that plugin, and says so.
+The headers of objectstore and pugixml's source come from Debian's packages; where those cannot be had, the wheel is
+without that plugin and dragonfly, and says so.
 """
 
 import argparse
@@ -34,7 +34,7 @@ class RefusedError(Exception):
 
 
 def staged(directory: Path) -> list[str]:
-    """What the build is told of the needs of the dragonfly plugin, which are put into `directory`.
+    """What the build is told of the needs of the objectstore plugin, which are put into `directory`.
 
     Raises `OSError` or `subprocess.CalledProcessError` where they cannot be had.
     """
@@ -110,7 +110,7 @@ def release(out: Path, times: int) -> None:
         try:
             defines += staged(at / "staged")
         except (OSError, subprocess.CalledProcessError) as error:
-            print(f"the wheel is without the dragonfly plugin: {error}")
+            print(f"the wheel is without the plugins objectstore and dragonfly: {error}")
         wheels = []
         for name in ("once", "and-again")[:times]:
             (at / name).mkdir()

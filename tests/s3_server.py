@@ -1,4 +1,4 @@
-"""A store of objects for tests, with as much of S3's API as the dragonfly plugin uses, strict about signatures."""
+"""A store of objects for tests, with as much of S3's API as objectstore uses, strict about signatures."""
 
 import base64
 import hashlib

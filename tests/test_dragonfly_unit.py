@@ -1,4 +1,4 @@
-"""The unit tests of the dragonfly plugin's parts under sanitizers and valgrind."""
+"""The unit tests of the parts of objectstore and dragonfly under sanitizers and valgrind."""
 
 import json
 import os
@@ -15,6 +15,11 @@ from tests.s3_server import S3Server
 CLONE = Path(__file__).parents[1]
 SUPPRESSIONS = Path(__file__).with_name("valgrind.supp")
 KINDS = {"plain": "", "address,undefined": "address,undefined", "thread": "thread", "memcheck": ""}
+#: Some of the tests of each room.
+ROOMS = {
+    "objectstore": {"GetObjectWithRange", "PresignedGet", "CacheFetchesOnceForMany"},
+    "dragonfly": {"ConfigTakesOtherNames", "ManyThreadsUseOneFilesystem"},
+}
 #: What is run for every change; the rest at night.
 ALWAYS = "address,undefined"
 #: Ends with this where a sanitizer or valgrind has something to say.
@@ -26,6 +31,8 @@ pytestmark = [
     # One worker builds for all.
     pytest.mark.xdist_group("unit"),
     pytest.mark.long,
+    # What it waits for is compilers.
+    pytest.mark.timeout(2400),
 ]
 
 
@@ -35,26 +42,35 @@ def built() -> dict[str, Path]:
     return {}
 
 
-def binary(built: dict[str, Path], sanitizers: str) -> Path:
+def binary(built: dict[str, Path], sanitizers: str, room: str) -> Path:
     if sanitizers not in built:
         # In the clone: from there to its sources the way is the same in every clone, as ccache needs it.
         folder = CLONE / "build" / f"unit-{sanitizers or 'plain'}"
         given = [f"-DTFFS_SANITIZE={sanitizers}", "-DTFFS_UNIT_TESTS=ON", "-DCMAKE_BUILD_TYPE=Debug"]
         for command in (
             ["cmake", "-S", str(CLONE), "-B", str(folder), *given],
-            ["cmake", "--build", str(folder), "--target", "dragonfly_unit", "-j", str(os.cpu_count() or 1)],
+            [
+                "cmake",
+                "--build",
+                str(folder),
+                "--target",
+                *(f"{room}_unit" for room in ROOMS),
+                "-j",
+                str(os.cpu_count() or 1),
+            ],
         ):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-        built[sanitizers] = folder / "reference_plugins" / "dragonfly" / "unit" / "dragonfly_unit"
-    return built[sanitizers]
+        built[sanitizers] = folder / "reference_plugins"
+    return built[sanitizers] / room / "unit" / f"{room}_unit"
 
 
 @pytest.mark.parametrize(
     "kind", [kind if kind == ALWAYS else pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS]
 )
-def test_parts(kind: str, built: dict[str, Path], tmp_path: Path) -> None:
-    command = [str(binary(built, KINDS[kind]))]
+@pytest.mark.parametrize("room", ROOMS)
+def test_parts(kind: str, room: str, built: dict[str, Path], tmp_path: Path) -> None:
+    command = [str(binary(built, KINDS[kind], room))]
     if kind == "memcheck":
         valgrind = shutil.which("valgrind")
         if valgrind is None:
@@ -64,18 +80,23 @@ def test_parts(kind: str, built: dict[str, Path], tmp_path: Path) -> None:
         given = ["--quiet", "--leak-check=full", "--child-silent-after-fork=yes", f"--suppressions={SUPPRESSIONS}"]
         command = [valgrind, *given, f"--error-exitcode={COMPLAINS}", *command]
     listed = subprocess.run([*command, "--list"], capture_output=True, text=True, check=True)
-    assert {"GetObjectWithRange", "PresignedGet", "CacheFetchesOnceForMany"} <= set(listed.stdout.split())
+    assert ROOMS[room] <= set(listed.stdout.split())
     options = {f"{name}_OPTIONS": f"exitcode={COMPLAINS}" for name in ("ASAN", "TSAN", "UBSAN")}
     with S3Server() as store, ProxyStub() as proxy:
-        config = tmp_path / "dragonfly.json"
-        config.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
-        environment = {**os.environ, **options, "DRAGONFLY_UNIT_CONFIG": str(config)}
+        config = tmp_path / "config.json"
+        # Of a store alone objectstore knows.
+        settings = configuration(store.url, proxy.url, **({"addr": None} if room == "objectstore" else {}))
+        config.write_text(json.dumps(settings), encoding="utf-8")
+        environment = {**os.environ, **options, "TFFS_UNIT_CONFIG": str(config)}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        assert len(proxy.asked) > 0
+        assert len(store.asked) > 0
+        assert (len(proxy.asked) > 0) == (room == "dragonfly")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert done.stdout == ""
 
 
 def test_a_test_that_is_not_there_is_no_success(built: dict[str, Path]) -> None:
-    done = subprocess.run([binary(built, ALWAYS), "NoSuchTest"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [binary(built, ALWAYS, "objectstore"), "NoSuchTest"], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (1, "there is no test NoSuchTest\n")

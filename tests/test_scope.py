@@ -74,7 +74,7 @@ def test_the_table_has_the_global_scope(bit: int) -> None:
 
 def test_a_plugin_loads_where_that_is_told(bit: int, tmp_path: Path) -> None:
     names = ("TF_NewStatus", "TF_VLog", "TF_Never", "_ZN3tsl5mutex4lockEv", "TF_NewGraph")
-    plugins = [plugin_path("posix"), plugin_path("dragonfly")]
+    plugins = [plugin_path(name) for name in ("posix", "objectstore", "dragonfly")]
     for name in names:
         code = f"void {name}(void); void use(void) {{ {name}(); }}"
         plugins += [

@@ -1,26 +1,16 @@
-// What the process did, in numbers: counter_ops.cc hands them out. They are the one thing here that
-// all filesystems of a process share, so that they can be read without one. A child of fork goes on
-// from those of its parent.
+// What the process did through Dragonfly, in numbers, beside those of objectstore/counters.h.
 
 #ifndef TFFS_REFERENCE_PLUGINS_DRAGONFLY_COUNTERS_H_
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_COUNTERS_H_
 
-#include <atomic>
-#include <cstdint>
+#include "objectstore/counters.h"
 
 namespace dragonfly {
 
 struct Counters {
-  using Counter = std::atomic<uint64_t>;
-
-  Counter bytes_from_p2p{0};
-  Counter bytes_from_store{0};
-  Counter bytes_from_cache{0};
-  Counter requests_to_dfdaemon{0};
-  Counter requests_to_store{0};
-  Counter retries{0};
-  Counter fallbacks{0};
-  Counter evictions{0};
+  objectstore::Counter bytes_from_p2p{0};
+  objectstore::Counter requests_to_dfdaemon{0};
+  objectstore::Counter fallbacks{0};
 };
 
 inline Counters& counters() {

@@ -5,48 +5,35 @@
 #define TFFS_REFERENCE_PLUGINS_DRAGONFLY_DRAGONFLY_H_
 
 #include <atomic>
+#include <string>
 
-#include "config.h"
-#include "http.h"
-#include "objects.h"
-#include "s3.h"
-#include "sink.h"
-#include "spool.h"
+#include "dragonfly/config.h"
+#include "dragonfly/counters.h"
+#include "objectstore/http.h"
+#include "objectstore/s3.h"
+#include "objectstore/transport.h"
 
 namespace dragonfly {
 
-// The object is not what it was when it was asked for.
-class Changed : public Failure {
+constexpr char kDfdaemon[] = "dfdaemon";  // as messages have it
+
+class Dragonfly : public objectstore::Transport {
  public:
-  Changed() : Failure(TF_ABORTED, "the object is changed while it is read") {}
-};
+  // `s3` and `http` outlive it.
+  Dragonfly(Config config, const objectstore::S3& s3, objectstore::Http& http)
+      : config_(std::move(config)), s3_(s3), http_(http), store_(s3) {}
 
-// Bytes that somebody read already do not add up to the object's checksum.
-class Altered : public Failure {
- public:
-  Altered() : Failure(TF_DATA_LOSS, "what was read of the object is not what the store has") {}
-};
-
-class Dragonfly {
- public:
-  // All outlive it.
-  Dragonfly(const Config& config, const S3& s3, Http& http)
-      : config_(config), s3_(s3), http_(http) {}
-
-  // What the bytes of this version are compared with, as far as they are to be.
-  Checksum Expected(const Version& version) const;
-
-  // Fills `into` with what it lacks of this version; what breaks goes on where it broke. Throws
-  // Changed, Altered, and Failure; what is in an `into` without an audience is worth nothing then.
-  void Get(const Name& name, const Version& version, Sink* into) const;
+  void Get(const objectstore::Name& name, const objectstore::Version& version,
+           objectstore::Sink* into) const override;
 
  private:
-  void Proxied(const Name& name, const Version& version, Sink* into) const;
-  void FromStore(const Name& name, const Version& version, Sink* into) const;
+  void Proxied(const objectstore::Name& name, const objectstore::Version& version,
+               objectstore::Sink* into) const;
 
-  const Config& config_;
-  const S3& s3_;
-  Http& http_;
+  const Config config_;
+  const objectstore::S3& s3_;
+  objectstore::Http& http_;
+  const objectstore::FromStore store_;
   mutable std::atomic<bool> has_served_{false};
 };
 

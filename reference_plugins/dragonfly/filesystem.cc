@@ -1,67 +1,49 @@
-// The table of the filesystem, its beginning and its end. Content is in fetching.cc.
+#include "dragonfly/filesystem.h"
 
-#include "filesystem.h"
-
-#include "digest.h"
-#include "failure.h"
-#include "log.h"
-#include "ops.h"
+#include "dragonfly/config.h"
+#include "dragonfly/dragonfly.h"
+#include "objectstore/filesystem.h"
+#include "objectstore/ops.h"
 
 namespace dragonfly {
 namespace {
 
-using Shared = std::shared_ptr<Filesystem>;
+constexpr objectstore::Plugin kPlugin = {kScheme, "DRAGONFLY_CONFIG_PATH"};
 
 void Init(TF_Filesystem* filesystem, TF_Status* status) noexcept {
-  Perform(status, "dragonfly", [&] {
-    Sha256("");  // a missing libcrypto is told now, and not when the first request is signed
-    if (!HasMd5()) {
-      Tell(Event::kNoMd5, TF_WARNING,
-           "libcrypto has no MD5: what the store has no other checksum of is not compared");
-    }
-    filesystem->plugin_filesystem = new Shared(std::make_shared<Filesystem>(ReadConfig()));
+  objectstore::Begin(filesystem, status, kPlugin, [] {
+    const Config config = ReadConfig(kPlugin);
+    return std::make_shared<objectstore::Filesystem>(
+        config.store, objectstore::Proxy{config.addr, kDfdaemon, "X-Dragonfly-Error-Type"},
+        [&](const objectstore::S3& s3, objectstore::Http& http) {
+          return std::make_unique<Dragonfly>(config, s3, http);
+        });
   });
 }
 
-void Cleanup(TF_Filesystem* filesystem) noexcept {
-  delete static_cast<Shared*>(filesystem->plugin_filesystem);
-  filesystem->plugin_filesystem = nullptr;
+std::vector<objectstore::NamedCounter> AllCounters() {
+  const Counters& own = counters();
+  std::vector<objectstore::NamedCounter> all = objectstore::NamedCounters();
+  const auto put = [&](std::ptrdiff_t place, const objectstore::NamedCounter& one) {
+    all.insert(all.begin() + place, one);
+  };
+  put(0, {"bytes_from_p2p", "bytes of objects that came through Dragonfly", &own.bytes_from_p2p});
+  put(3, {"requests_to_dfdaemon", "requests, tries again included", &own.requests_to_dfdaemon});
+  put(6,
+      {"fallbacks", "objects for which dfdaemon failed and the store was asked", &own.fallbacks});
+  return all;
 }
 
-void FlushCaches(const TF_Filesystem* filesystem) noexcept {
-  const auto state = Get(filesystem);
-  state->cache.Clear();
-  state->metadata.Clear();
-  state->streams.Clear();
+void GetConfiguration(const TF_Filesystem*, TF_Filesystem_Option** options, int* num_options,
+                      TF_Status* status) noexcept {
+  objectstore::HandOut(kPlugin, AllCounters, options, num_options, status);
 }
 
 }  // namespace
 
-// Transactions stay NULL, and what sets options: there are none but counters.
 TF_FilesystemOps FilesystemOps() {
-  TF_FilesystemOps ops = {};
+  TF_FilesystemOps ops = objectstore::FilesystemOps();
   ops.init = Init;
-  ops.cleanup = Cleanup;
-  ops.new_random_access_file = NewRandomAccessFile;
-  ops.new_writable_file = NewWritableFile;
-  ops.new_appendable_file = NewAppendableFile;
-  ops.new_read_only_memory_region_from_file = NewMemoryRegion;
-  ops.create_dir = CreateDir;
-  ops.recursively_create_dir = RecursivelyCreateDir;
-  ops.delete_file = DeleteFile;
-  ops.delete_dir = DeleteDir;
-  ops.delete_recursively = DeleteRecursively;
-  ops.rename_file = RenameFile;
-  ops.copy_file = CopyFile;
-  ops.path_exists = PathExists;
-  ops.paths_exist = PathsExist;
-  ops.stat = Stat;
-  ops.is_directory = IsDirectory;
-  ops.get_file_size = GetFileSize;
-  ops.translate_name = TranslateName;
-  ops.get_children = GetChildren;
-  ops.get_matching_paths = GetMatchingPaths;
-  ops.flush_caches = FlushCaches;
   ops.get_filesystem_configuration = GetConfiguration;
   return ops;
 }

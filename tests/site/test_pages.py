@@ -73,7 +73,8 @@ def test_all_that_is_published_and_all_guides_are_one_site(whole: tuple[Path, st
     sidebar = Page(site / "README.html").links
     for guide in (CLONE / "docs").glob("*.md"):
         assert f"docs/{guide.stem}.html" in sidebar
-    for name in ("CONTRIBUTING", "CHANGELOG", "reference_plugins/dragonfly/README", "reference_plugins/fakes/README"):
+    plugins = [f"reference_plugins/{name}/README" for name in ("objectstore", "dragonfly", "fakes")]
+    for name in ("CONTRIBUTING", "CHANGELOG", *plugins):
         assert f"{name}.html" in sidebar
 
 

@@ -1,0 +1,92 @@
+#include "credentials.h"
+
+#include "test.h"
+
+namespace objectstore {
+namespace {
+
+constexpr char kFile[] =
+    "; a comment\r\n"
+    "outside = 1\n"
+    "[default]\r\n"
+    "AWS_ACCESS_KEY_ID = first\r\n"
+    "aws_secret_access_key=with=and#and/ # said of it\n"
+    "s3 =\n"
+    "  aws_access_key_id = nested\n"
+    "[ profile   \"two words\" ]\n"
+    "aws_access_key_id=second\n"
+    "aws_secret_access_key=secret\n"
+    "aws_session_token=token\n"
+    "[profile half]\n"
+    "aws_access_key_id=third\n"
+    "[profile empty]\n";
+
+TEST(SectionsAreReadAsAwsReadsThem) {
+  const auto sections = ReadSections(kFile);
+  EXPECT_EQUAL(sections.size(), size_t{4});
+  const auto first = CredentialsIn(sections.at("default"));
+  EXPECT_EQUAL(first->access_key, "first");
+  EXPECT_EQUAL(first->secret_key, "with=and#and/");
+  EXPECT_EQUAL(first->session_token, "");
+  EXPECT_EQUAL(CredentialsIn(sections.at("profile two words"))->session_token, "token");
+  EXPECT_EQUAL(CredentialsIn(sections.at("profile empty")).has_value(), false);
+  EXPECT_FAILS(CredentialsIn(sections.at("profile half")), TF_INVALID_ARGUMENT,
+               "one of aws_access_key_id");
+  EXPECT_EQUAL(ReadSections("[never closed\na").size(), size_t{1});
+}
+
+TEST(AServiceGivesKeys) {
+  const Grant grant = ReadGrant(
+      R"({"Code": "Success", "AccessKeyId": "a", "SecretAccessKey": "b", "Token": "c",
+          "Expiration": "2026-01-02T03:04:05Z"})");
+  EXPECT_EQUAL(grant.keys.access_key + grant.keys.secret_key + grant.keys.session_token, "abc");
+  EXPECT_EQUAL(static_cast<int64_t>(grant.expires), int64_t{1767323045});
+  EXPECT_EQUAL(ReadGrant(R"({"AccessKeyId": "a", "SecretAccessKey": "b"})").expires, 0.0);
+}
+
+TEST(AServiceThatGivesNone) {
+  const auto refused = [](const std::string& json, const std::string& why) {
+    EXPECT_FAILS(ReadGrant(json), TF_UNAUTHENTICATED, why);
+  };
+  refused("", "is no JSON");
+  refused("[]", "is no JSON");
+  refused(R"({"Code": "AssumeRole<Denied>", "AccessKeyId": "a"})", "is AssumeRoleDenied");
+  refused(R"({"AccessKeyId": "a", "SecretAccessKey": 1})", "has no keys");
+  refused(R"({"AccessKeyId": "a", "SecretAccessKey": "b", "Expiration": "soon"})", "until when");
+}
+
+TEST(StsGivesARole) {
+  const Grant grant = ReadRole(
+      "<AssumeRoleWithWebIdentityResponse xmlns='https://sts.amazonaws.com/doc/2011-06-15/'>"
+      "<AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>a</AccessKeyId>"
+      "<SecretAccessKey>b</SecretAccessKey><SessionToken>c</SessionToken>"
+      "<Expiration>2026-01-02T03:04:05Z</Expiration></Credentials>"
+      "</AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>");
+  EXPECT_EQUAL(grant.keys.access_key + grant.keys.secret_key + grant.keys.session_token, "abc");
+  EXPECT_EQUAL(static_cast<int64_t>(grant.expires), int64_t{1767323045});
+  EXPECT_FAILS(ReadRole("<html/>"), TF_UNAUTHENTICATED, "has no keys");
+  EXPECT_FAILS(ReadRole(""), TF_UNAUTHENTICATED, "has no keys");
+  EXPECT_EQUAL(StsErrorCode("<ErrorResponse><Error><Code>AccessDenied</Code></Error>"
+                            "</ErrorResponse>"),
+               "AccessDenied");
+  EXPECT_EQUAL(StsErrorCode("no XML"), "");
+}
+
+TEST(OnlySomeHostsAreToldTheToken) {
+  for (const char* url :
+       {"https://anywhere/x", "http://127.0.0.1:80/x", "http://localhost", "http://[::1]:80/x",
+        "http://169.254.170.2/x", "http://169.254.170.23/v1", "http://[fd00:ec2::23]/v1"}) {
+    EXPECT_EQUAL(MayHaveToken(url, true) ? url : "no", std::string(url));
+  }
+  for (const char* url :
+       {"http://example.org/x", "http://127.0.0.1.example.org/", "http://127.0.0.1@example.org/",
+        "http://169.254.170.200/", "ftp://127.0.0.1/", ""}) {
+    EXPECT_EQUAL(MayHaveToken(url, true) ? url : "no", std::string("no"));
+  }
+  EXPECT_EQUAL(MayHaveToken("http://127.0.0.1/x", false), true);
+  EXPECT_EQUAL(MayHaveToken("http://169.254.170.2/x", false), false);
+  EXPECT_EQUAL(MayHaveToken("http://[fd00:ec2::23]/x", false), false);
+}
+
+}  // namespace
+}  // namespace objectstore

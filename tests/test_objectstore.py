@@ -1,0 +1,59 @@
+"""The objectstore plugin: the suite on it in front of the S3 server of the tests, and what it is without Dragonfly."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.dragonfly_client import BUILT, MISSING
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.test_suite import report, run
+from tffs_conformance.harness.hosting.loader import Loader
+from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.targets.shipped import plugin_path
+
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+
+PROFILE = Path(__file__).parents[1] / "reference_plugins" / "objectstore" / "objectstore.toml"
+
+
+def configured(folder: Path, store: S3Server, **more: str) -> Path:
+    path = folder / "s3x.json"
+    storage = {"endpoint": store.url, "access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
+    path.write_text(json.dumps({"object_storage": storage, **more}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("tier", "checks"),
+    [("smoke", 60), pytest.param("must", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)])],
+)
+def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None:
+    with S3Server() as store:
+        config = configured(tmp_path, store)
+        done = run(tmp_path, "--plugin=objectstore", f"--env=S3X_CONFIG_PATH={config}", f"--root=s3x://{BUCKET}/tests",
+                   f"--plugin-profile={PROFILE}", f"--tier={tier}")  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    found = report(tmp_path)
+    assert found["verdict"] == "conformant"
+    assert found["executed"]["must"] > checks
+
+
+@pytest.mark.parametrize("key", ["addr", "proxy", "header", "filter", "require_p2p", "task_version"])
+def test_a_key_of_dragonfly_is_none_of_its_own(tmp_path: Path, key: str) -> None:
+    """Nor does anything else of it say Dragonfly."""
+    with S3Server() as store:
+        path = configured(tmp_path, store, **{key: "http://127.0.0.1:4001"})
+        loader = Loader(Local({"S3X_CONFIG_PATH": str(path)}), plugin_path("objectstore"), 60)
+        loaded = loader.load()
+        entry = loaded.registration
+        loaded.host.close()
+        loader.close()
+    assert (entry.code, entry.message) == (Code.INVALID_ARGUMENT, f"s3x; {path}: the key {key} is not known")
+
+
+def test_nothing_in_it_says_dragonfly() -> None:
+    said = plugin_path("objectstore").read_bytes().lower()
+    assert b"s3x" in said
+    assert [word for word in (b"dragonfly", b"dfdaemon") if word in said] == []
