@@ -18,6 +18,8 @@ from tffs_conformance.harness.launchers.misuse import Frame, Misuse, of_plugin
 from tffs_conformance.harness.launchers.watch import Log, Watch
 from tffs_conformance.reports import document
 from tffs_conformance.run.parts import SUITE
+from tffs_conformance.run.run_options import SANITIZERS
+from tffs_conformance.suite.engine.sanitizers import TOOLS
 from tffs_conformance.suite.judge.again import again
 from tffs_conformance.suite.judge.merge import merge
 
@@ -85,6 +87,10 @@ def told(found: dict[str, Any], clause: str) -> set[str]:
 
 def asked(sanitizer: str, plugin: Path, *more: str) -> tuple[str, ...]:
     return f"--plugin={plugin}", f"--sanitizer={sanitizer}", *more
+
+
+def test_each_tool_can_be_asked_for() -> None:
+    assert tuple(TOOLS) == SANITIZERS
 
 
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])
