@@ -49,7 +49,8 @@ def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
     for module, rest in collected:
         name, bracket, parameters = rest.partition("[")
         ids.add(f"{module}/{name.replace('_', '-')}{bracket}{parameters}")
-    assert ids == {case.id for case in collect.cases()}
+    # A run has one condition at most.
+    assert ids == {case.id for case in collect.cases() if case.tier not in ("address", "thread")}
 
 
 def peer() -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.test_suite import report, run, run_anew
-from tffs_conformance.harness.launchers.memcheck import Frame, Misuse, of_plugin
+from tffs_conformance.harness.launchers.misuse import Frame, Misuse, of_plugin
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import document
@@ -203,16 +203,16 @@ def test_whose_an_error_is(objects: list[str], culprit: str | None) -> None:
     ours = {"{native}/host": native_directory() / "tffs-host", "{native}/runtime": native_directory() / RUNTIME_NAME}
     frames = tuple(Frame(str(ours.get(path, path)), "f", "") for path in objects)
     found = of_plugin([Misuse("read", "InvalidRead", (("Invalid read", frames),))] * 2, PLUGIN)
-    assert [frame.object for _, frame in found] == ([culprit] if culprit else [])
+    assert [frame.object for _, frames in found for frame in frames] == ([culprit] if culprit else [])
 
 
 def test_a_plugin_in_a_folder_of_the_system_is_a_plugin() -> None:
     frame = Frame("/usr/lib/libmine.so", "f", "")
     misuse = Misuse("read", "InvalidRead", (("Invalid read", (frame,)),))
-    assert of_plugin([misuse], Path("/usr/lib/libmine.so")) == [(misuse, frame)]
+    assert of_plugin([misuse], Path("/usr/lib/libmine.so")) == [(misuse, (frame,))]
 
 
 def test_our_own_plugins_lie_beside_the_host() -> None:
     frame = Frame(str(plugin_path("posix")), "f", "")
     misuse = Misuse("read", "InvalidRead", (("Invalid read", (frame,)),))
-    assert of_plugin([misuse], plugin_path("posix")) == [(misuse, frame)]
+    assert of_plugin([misuse], plugin_path("posix")) == [(misuse, (frame,))]

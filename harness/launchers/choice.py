@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from .command import Command
 from .launcher import ALLOCATOR, Launcher
 from .local import Local
+from .sanitizers import Sanitizer
 
 #: What tells a host the libraries of its runtime.
 RUNTIME_VARIABLE = "TFFS_RUNTIME"
@@ -15,13 +16,20 @@ MOST_KEPT = 2
 
 
 def launcher(
-    command: Sequence[str], environment: Mapping[str, str], libraries: Sequence[str] = (), through: Sequence[str] = ()
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    libraries: Sequence[str] = (),
+    through: Sequence[str] = (),
+    sanitizer: Sanitizer | None = None,
 ) -> Launcher:
     """What starts hosts with this command and `environment`: this machine, where the command is empty.
 
     `libraries` are those of the runtime, where that is not the stand-in. `through` is the program of hosts of another
-    kind, to which nothing is said of memory: it is TensorFlow's.
+    kind, to which nothing is said of memory: it is TensorFlow's. `sanitizer` is what the plugin was compiled
+    for.
     """
+    if sanitizer is not None:
+        return sanitizer.judging(environment)
     if through:
         return _kept(_pairs(environment), (), tuple(through), _surroundings())
     given = {**environment, RUNTIME_VARIABLE: ":".join(libraries)} if libraries else environment

@@ -4,7 +4,7 @@ import difflib
 import fnmatch
 import functools
 import tomllib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -33,6 +33,7 @@ CLASSES = (
     "robustness",
     "scenarios",
     "memory-safety",
+    "thread-safety",
 )
 
 
@@ -74,9 +75,9 @@ class Clause:
 
     `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken. `op`
     is empty for a rule about more than one op. `tensorflow` says what TensorFlow makes of a breach, where that
-    is known. `untested` says why no case checks it. A clause that has a `condition` is checked in runs under it only,
-    and is no part of the contract's version. `disputed` says why its sources contradict each other; then `readings` has
-    the accepted answers.
+    is known. `untested` says why no case checks it. A clause that has `conditions` is checked in runs under one of them
+    only, and is no part of the contract's version. `disputed` says why its sources contradict each other; then
+    `readings` has the accepted answers.
     """
 
     id: str
@@ -88,13 +89,13 @@ class Clause:
     op: str = ""
     tensorflow: str | None = None
     untested: str | None = None
-    condition: str = ""
+    conditions: tuple[str, ...] = ()
     disputed: str | None = None
     readings: tuple[Reading, ...] = ()
 
 
 _REQUIRED = {"id", "level", "class", "rule", "source", "check"}
-_OPTIONAL = {"op", "tensorflow", "untested", "condition", "disputed", "readings"}
+_OPTIONAL = {"op", "tensorflow", "untested", "conditions", "disputed", "readings"}
 
 
 def read(files: Iterable[Path]) -> dict[str, Clause]:
@@ -137,7 +138,7 @@ def _clause(where: str, table: Mapping[str, Any]) -> Clause:
         op=table.get("op", ""),
         tensorflow=table.get("tensorflow"),
         untested=table.get("untested"),
-        condition=table.get("condition", ""),
+        conditions=tuple(table.get("conditions", ())),
         disputed=table.get("disputed"),
         readings=tuple(Reading(**reading) for reading in table.get("readings", ())),
     )
@@ -177,8 +178,8 @@ def order(name: str) -> int:
     return next((k for k, pattern in enumerate(patterns) if fnmatch.fnmatchcase(name, pattern)), len(patterns))
 
 
-def for_report(conditions: Container[str] = ()) -> dict[str, ClauseFacts]:
-    """The clauses as a report carries them, by id: those of every run, and of a run under these conditions."""
+def for_report(conditions: Collection[str] = ()) -> dict[str, ClauseFacts]:
+    """The clauses as a report carries them, by id: those of every run, and of a run under one of these conditions."""
     return {
         entry.id: ClauseFacts(
             level=entry.level.value,
@@ -194,10 +195,10 @@ def for_report(conditions: Container[str] = ()) -> dict[str, ClauseFacts]:
             readings=tuple(ReadingFacts(r.name, r.text, r.tensorflow, r.harmful) for r in entry.readings) or None,
         )
         for entry in catalogue().values()
-        if not entry.condition or entry.condition in conditions
+        if not entry.conditions or not set(entry.conditions).isdisjoint(conditions)
     }
 
 
-def current_digest(conditions: Container[str] = ()) -> str:
+def current_digest(conditions: Collection[str] = ()) -> str:
     """SHA-256 of the clauses that `for_report` gives, as `reports.header.digest` has it."""
     return digest(plain(for_report(conditions)))

@@ -19,7 +19,7 @@ from ..contract.catalogue import clause
 from ..judge import blame
 from ..judge.cases import judge
 from ..judge.evidence import Block, Death, Evidence, Fall, Statement
-from . import bounds, memcheck
+from . import bounds, sanitizers
 from .callformat import ValueFormat
 from .case import Body, Case, NoStimulusError
 from .case_facts import CaseFacts
@@ -119,7 +119,7 @@ def run_case(case: Case, body: Body) -> None:
     except Exception as raised:
         error = raised
     if case.bench.target.sanitizer and case.adopted is None:
-        case.condition = memcheck.watched(case, body, error)
+        case.condition = sanitizers.watched(case, body, error)
     if error is not None:
         raise error
 

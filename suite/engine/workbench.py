@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ...harness.hosting.loader import MAX_HANGS, BlockedError, Loaded, Loader
 from ...harness.hosting.registration import Scheme
+from ...harness.launchers import sanitizers
 from ...harness.launchers.choice import launcher
 from ...harness.launchers.launcher import HostLostError, Launcher
 from ...harness.ops import paths
@@ -54,7 +55,13 @@ class Workbench:
         self.claims = Claims.of(target.claims, target.limits)
         if target.through:
             self.claims = replace(self.claims, hidden=hidden())
-        starts = starts or launcher(target.host_command, target.environment, target.runtime, target.through)
+        starts = starts or launcher(
+            target.host_command,
+            target.environment,
+            target.runtime,
+            target.through,
+            sanitizers.of(target.sanitizer, target.plugin),
+        )
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=knowledge.filling)
         self.redaction = target.redaction
         self.keeper = Keeper(target.traces, self.redaction)

@@ -24,7 +24,10 @@ def again(report: Report) -> Report:
     """The report with today's verdicts. A clause that the catalogue has no more is as it was."""
     header = header_of([report], report.suite.selection, lambda _, entries: _counted(entries, report.waivers))
     gone = {name: facts_of(account) for name, account in report.clauses.items() if name not in catalogue()}
-    clauses = for_report({catalogue()[name].condition for name in report.clauses if name in catalogue()}) | gone
+    clauses = (
+        for_report({one for name in report.clauses if name in catalogue() for one in catalogue()[name].conditions})
+        | gone
+    )
     suite = replace(header.suite, catalogue=digest(plain(clauses)))
     header = replace(header, contract=CONTRACT_VERSION, suite=suite, clauses=clauses)
     claims = _claims(report)

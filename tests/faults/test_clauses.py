@@ -23,11 +23,12 @@ FAULTS: dict[str, str] = TABLES["faults"]
 FURTHER: dict[str, str] = TABLES["further"]
 #: What only TensorFlow's own readers and writers show: tests/test_tensorflow.py tries these.
 THROUGH: dict[str, str] = TABLES["through"]
-#: Nothing that a plugin does breaks a MAY. tests/test_memcheck.py tries what is seen under a condition.
+#: Nothing that a plugin does breaks a MAY. What is seen under a condition is tried by
+#: tests/test_memcheck.py and tests/test_sanitizers.py.
 BREAKABLE = [
     one.id
     for one in catalogue().values()
-    if one.level is not Level.MAY and not one.untested and not one.condition and one.id not in THROUGH
+    if one.level is not Level.MAY and not one.untested and not one.conditions and one.id not in THROUGH
 ]
 
 

@@ -1,5 +1,6 @@
 """`tffs-conformance doctor`: what a machine has of the things the suite uses."""
 
+import ctypes.util
 import platform
 import shutil
 from collections.abc import Iterator
@@ -41,6 +42,10 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         ("valgrind", "finds what a plugin does to memory: --sanitizer=memcheck", "valgrind"),
     ):
         yield _tool(tool, use, package)
+    for sanitizer, runtime in (("address", "asan"), ("thread", "tsan")):
+        found = ctypes.util.find_library(runtime)
+        lacks = f"--sanitizer={sanitizer} is for plugins that name it; on Debian: apt-get install g++"
+        yield Requirement(f"lib{runtime}", found is not None, False, found or lacks)
     if plugin is not None and plugin.services:
         yield _tool("docker", f"runs the services of {plugin.name}", "docker.io")
     if plugin is not None:

@@ -50,8 +50,8 @@ def _clause(entry: Clause, cases: list[str], every: bool) -> None:
     if entry.tensorflow:
         _show("TensorFlow", entry.tensorflow)
     _show("look at", entry.check)
-    if entry.condition:
-        _show("checked", f"with --sanitizer={entry.condition} only")
+    if entry.conditions:
+        _show("checked", f"with --sanitizer={' or '.join(entry.conditions)} only")
     if entry.untested:
         _show("untested", entry.untested)
     if every:

@@ -11,6 +11,7 @@ from ..harness.hosting import remote_file
 from ..harness.hosting.client import Host
 from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.hosting.registration import Registration
+from ..harness.launchers import sanitizers
 from ..harness.launchers.choice import launcher
 from ..harness.launchers.sandbox import is_in_one
 from ..harness.ops.outcomes import DiedError
@@ -47,14 +48,16 @@ def see(
     timeout: float,
     runtime: Runtime,
     through: Sequence[str] = (),
+    sanitizer: str = "",
 ) -> PluginSeen:
     """Look at a plugin where its hosts run.
 
-    Raises FileNotFoundError where it is not there, NotElfError where it is another kind of file, and HostLostError.
+    Raises FileNotFoundError where it is not there, NotElfError where it is another kind of file, and HostLostError;
+    where it has to be compiled for a sanitizer, NotCompiledSoError and NoToolError.
 
     One that lacks symbols is tried with all libraries of the runtime.
     """
-    starts = launcher(host_command, environment, runtime.libraries, through)
+    starts = launcher(host_command, environment, runtime.libraries, through, sanitizers.of(sanitizer, plugin))
     loader = Loader(starts, plugin, timeout)
     try:
         content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()

@@ -23,7 +23,7 @@ from .options import Option, option
 #: The verdicts that --fail-on takes, as a user spells them.
 FAILABLE = ("warning", "not-run", "absent")
 #: The tools that --sanitizer takes.
-SANITIZERS = ("memcheck",)
+SANITIZERS = ("memcheck", "address", "thread")
 #: Why it does not go with what else starts hosts.
 _ITS_OWN = "it is for hosts of this machine that have the stand-in, and starts them itself"
 #: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
@@ -233,8 +233,9 @@ class RunOptions:
     )
     sanitizer: str = option(
         "sanitizer",
-        "repeat each case with the plugin under a tool that finds what it does to memory: 'memcheck' is valgrind's, for"
-        " any plugin, and takes minutes with --tier=must (docs/conditions.md)",
+        "repeat each case with the plugin under a tool that finds what it does to memory, or where its threads race:"
+        " 'memcheck' is valgrind's, for any plugin; 'address' and 'thread' are for one that was compiled with"
+        " -fsanitize=address or -fsanitize=thread; they take minutes with --tier=must (docs/conditions.md)",
         default="", choices=SANITIZERS, of_target=True, again=True,
     )
     runtime: str = option(

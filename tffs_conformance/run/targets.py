@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..harness.launchers import sandbox
+from ..harness.launchers import sandbox, sanitizers
 from ..harness.launchers.launcher import HostLostError
 from ..harness.launchers.sandbox import Sandbox
+from ..harness.launchers.sanitizers import NotCompiledSoError
+from ..harness.launchers.watch import NoToolError
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
 from ..harness.shared_object.elf import NotElfError
@@ -166,8 +168,10 @@ def _prepared(
     host_command = options.host_command
     if box is not None:
         host_command = sandboxing.host_command(box, _found(given), environment, runtime)
+    # Who is compiled for a sanitizer has it in each of its hosts.
+    timeout = options.timeout * sanitizers.SLOWER.get(options.sanitizer, 1)
     plugin, seen, known, scheme = _registered(
-        given, scheme, root, host_command, environment, options.timeout, runtime, through
+        given, scheme, root, host_command, environment, timeout, runtime, through, options.sanitizer
     )
     if scheme == EVERY and root is not None:
         raise BadUsageError(f"--root={root} is a URI of one scheme and does not go with --scheme='*'")
@@ -198,7 +202,7 @@ def _prepared(
             claims=dict(claimed.claims),
             limits=dict(claimed.limits),
             secrets=tuple(key for key in environment if key in claimed.secrets or looks_secret(key, environment[key])),
-            **options.of_target,
+            **{**options.of_target, "timeout": timeout},
         )
         if box is not None:
             around = sandboxing.host_command(box, plugin, environment, seen.runtime, below)
@@ -218,6 +222,7 @@ def _registered(
     timeout: float,
     runtime: Runtime,
     through: Interpreter | None = None,
+    sanitizer: str = "",
 ) -> tuple[Path, PluginSeen, list[str], str | None]:
     """The plugin, what was seen of it, its schemes, and the one to judge: `scheme`, or that of `root`, where known.
 
@@ -229,7 +234,9 @@ def _registered(
     is_here = not host_command or sandbox.is_in_one(host_command)
     plugin = _found(given) if is_here else plugin_path(given) if given in shipped() else Path(given)
     try:
-        seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else ())
+        seen = see(plugin, host_command, environment, timeout, runtime, through.host if through else (), sanitizer)
+    except (NotCompiledSoError, NoToolError) as error:
+        raise BadUsageError(f"--sanitizer={sanitizer}: {error}") from error
     except HostLostError as lost:
         raise BadUsageError(f"{option}: {lost}" if option else str(lost)) from lost
     except FileNotFoundError:

@@ -40,9 +40,14 @@ def waivers(given: Sequence[str], targets: Sequence[str], condition: str = "") -
         try:
             by_file[name] = fitting(read(path, date.today()))
             hold_to(path, by_file[name], catalogue())
-            by_file[name] = [one for one in by_file[name] if catalogue()[one.clause].condition in ("", condition)]
+            by_file[name] = [one for one in by_file[name] if _is_looked_for(one.clause, condition)]
         except OSError as error:
             raise BadUsageError(f"--waivers={name}: {error.strerror}") from error
         except WaiverError as error:
             raise BadUsageError(f"--waivers: {error}") from error
     return {name: by_file[given[k if len(given) > 1 else 0]] if given else [] for k, name in enumerate(targets)}
+
+
+def _is_looked_for(clause: str, condition: str) -> bool:
+    conditions = catalogue()[clause].conditions
+    return not conditions or condition in conditions
