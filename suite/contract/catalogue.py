@@ -33,6 +33,7 @@ CLASSES = (
     "robustness",
     "scenarios",
     "memory-safety",
+    "system-calls",
 )
 
 

@@ -24,6 +24,7 @@ from .callformat import ValueFormat
 from .case import Body, Case, NoStimulusError
 from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
+from .failing import NotTriedError
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -205,7 +206,7 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
             return Ending.BLOCKED, str(error)
         case BeyondLimitsError() | NoStimulusError() | AbsentOpError() | BackingIncapableError():
             return Ending.LACKING, str(error)
-        case RefusedError() | BackingUnableError():
+        case RefusedError() | BackingUnableError() | NotTriedError():
             return Ending.UNABLE, str(error)
         case WrongBackingError():
             return Ending.BROKEN, str(error)

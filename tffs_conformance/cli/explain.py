@@ -16,6 +16,8 @@ from .names import nearest
 #: So many groups of cases are named where nobody asks for all.
 _GROUPS = 8
 _HEAD = 12
+#: The option that gives a run each condition.
+_GIVEN = {"memcheck": "--sanitizer=memcheck", "syscalls": "--conditions=syscalls"}
 
 
 @click.command()
@@ -51,7 +53,7 @@ def _clause(entry: Clause, cases: list[str], every: bool) -> None:
         _show("TensorFlow", entry.tensorflow)
     _show("look at", entry.check)
     if entry.condition:
-        _show("checked", f"with --sanitizer={entry.condition} only")
+        _show("checked", f"with {_GIVEN[entry.condition]} only")
     if entry.untested:
         _show("untested", entry.untested)
     if every:
@@ -75,7 +77,8 @@ def _case(case: CaseFacts) -> None:
     _show("tries", case.doc)
     for number, name in enumerate(case.clauses):
         _show("" if number else "checks", f"{clause(name).level} {name}: {clause(name).rule}")
-    _show("run it", command_line(["pytest", "--plugin=libmine.so", f"--case={case.id}"]))
+    under = [_GIVEN[case.tier]] if case.tier in _GIVEN else []
+    _show("run it", command_line(["pytest", "--plugin=libmine.so", f"--case={case.id}", *under]))
 
 
 def _show(head: str, text: str) -> None:
