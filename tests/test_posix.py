@@ -124,3 +124,26 @@ def test_sync_makes_the_name_of_a_new_file_durable(tmp_path: Path, op: str) -> N
             assert fs.handle_op("sync", handle).code is Code.OK
     file, directory = str(root / "file"), str(root)
     assert notes.read_text().splitlines() == [file, directory, file]
+
+
+NO_LOOK = """
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+int lstat(const char* path, struct stat* facts) {
+  if (strstr(path, "broken") == NULL) return fstatat(AT_FDCWD, path, facts, AT_SYMLINK_NOFOLLOW);
+  errno = EIO;
+  return -1;
+}
+"""
+
+
+@pytest.mark.parametrize("pattern", ["d/broken", "*/broken"])
+def test_a_glob_says_that_it_cannot_look(tmp_path: Path, pattern: str) -> None:
+    """What cannot be looked at may be there: that is no answer without it."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "broken").touch()
+    with hosted("posix", environment=preloaded(tmp_path, NO_LOOK)) as (_, fs):
+        assert fs.entries_op("get_matching_paths", f"{tmp_path}/{pattern}").code is Code.UNKNOWN
+        assert fs.entries_op("get_matching_paths", f"{tmp_path}/*/other").code is Code.OK

@@ -83,7 +83,7 @@ def command(**given: object) -> list[str]:
         "environment": {}, "services": False, "undefined": False, "host_command": (), "runtime": "stand-in",
         "through": "",
         "tier": "full", "seed": 0, "examples": 100, "host_scope": "case", "timeout": 10.0, "sandbox": "off",
-        "sanitizer": "",
+        "sanitizer": "", "conditions": (),
     } | {key: value for key, value in given.items() if key in RunOptions.__slots__}  # fmt: skip
     options = object.__new__(RunOptions)
     for key, value in fields.items():
@@ -102,6 +102,10 @@ def test_the_scheme_of_local_files_is_named() -> None:
 
 def test_what_is_as_usual_is_not_said() -> None:
     assert command() == ["pytest", "--plugin=mine.so"]
+
+
+def test_conditions_are_said() -> None:
+    assert command(conditions=("syscalls",)) == ["pytest", "--plugin=mine.so", "--conditions=syscalls"]
 
 
 def test_a_password_in_a_url_is_not_said() -> None:

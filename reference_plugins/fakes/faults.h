@@ -84,6 +84,7 @@ std::vector<Fault> StaleFaults();    // "stale-after-<change>:<op>"
 std::vector<Fault> CountFaults();
 std::vector<Fault> HandoverFaults();
 std::vector<Fault> ContentFaults();
+std::vector<Fault> FailingFaults();  // where a system call fails
 
 }  // namespace fakes
 

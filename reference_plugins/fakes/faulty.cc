@@ -51,7 +51,8 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::SetupFaults(),    fakes::NameFaults(),     fakes::StressFaults(),
         fakes::ScenarioFaults(), fakes::SpellingFaults(), fakes::CostFaults(),
         fakes::MangledFaults(),  fakes::StaleFaults(),    fakes::CountFaults(),
-        fakes::HandoverFaults(), fakes::ContentFaults(),  fakes::KindFaults()}) {
+        fakes::HandoverFaults(), fakes::ContentFaults(),  fakes::FailingFaults(),
+        fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   support::Tables tables = posix::AllTables();

@@ -17,11 +17,6 @@
 namespace posix {
 namespace {
 
-bool Exists(const std::string& path) {
-  struct stat facts;
-  return lstat(path.c_str(), &facts) == 0;
-}
-
 int NamesIn(const std::string& directory, std::vector<std::string>* names) {
   support::Descriptor opened = support::Descriptor::Open(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (!opened.is_open()) return errno;
@@ -34,6 +29,13 @@ int NamesIn(const std::string& directory, std::vector<std::string>* names) {
 // What is missing, a file, or closed to us holds no matches; that is an answer, not a failure.
 bool HoldsNothing(int error) {
   return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP;
+}
+
+// Finds out whether something is at a path. Gives 0 or an errno value.
+int Look(const std::string& path, bool* there) {
+  struct stat facts;
+  *there = lstat(path.c_str(), &facts) == 0;
+  return *there || HoldsNothing(errno) || errno == ENAMETOOLONG ? 0 : errno;
 }
 
 }  // namespace
@@ -74,27 +76,27 @@ int GetMatchingPaths(const TF_Filesystem*, const char* pattern, char*** entries,
     const support::Uri uri = support::ParseUri(pattern);
     const std::string path = uri.path.empty() && !uri.prefix.empty() ? "/" : std::string(uri.path);
     std::vector<std::string> results;
+    int error = 0;
     if (!support::HasGlobCharacter(path)) {
-      if (!path.empty() && Exists(support::CleanPath(path))) results.push_back(pattern);
+      bool there = false;
+      if (!path.empty()) error = Look(support::CleanPath(path), &there);
+      if (there) results.push_back(pattern);
     } else {
       support::GlobTree tree;
-      tree.look = [](const std::string& at, bool, bool* there) {
-        *there = Exists(at);
-        return 0;
-      };
+      tree.look = [](const std::string& at, bool, bool* there) { return Look(at, there); };
       tree.list = [](const std::string& directory, const std::string&, bool,
                      std::vector<std::string>* names) {
         // A pattern without a leading / begins in the working directory.
-        const int error = NamesIn(directory.empty() ? "." : directory, names);
-        return HoldsNothing(error) ? 0 : error;
+        const int unlisted = NamesIn(directory.empty() ? "." : directory, names);
+        return HoldsNothing(unlisted) ? 0 : unlisted;
       };
       std::vector<std::string> matches;
-      const int error = support::Glob(path, tree, &matches);
-      if (error != 0) {
-        support::SetErrno(status, error, pattern);
-        return -1;
-      }
+      error = support::Glob(path, tree, &matches);
       for (const std::string& match : matches) results.push_back(std::string(uri.prefix) + match);
+    }
+    if (error != 0) {
+      support::SetErrno(status, error, pattern);
+      return -1;
     }
     const int count = support::CopyNames(results, entries);
     support::SetOk(status);

@@ -34,6 +34,7 @@ CLASSES = (
     "scenarios",
     "memory-safety",
     "thread-safety",
+    "system-calls",
 )
 
 

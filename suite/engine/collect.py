@@ -71,10 +71,9 @@ def cases() -> list[Listed]:
     return found
 
 
-def tiers(tier: str, *, undefined: bool = False, condition: str = "") -> tuple[str, ...]:
-    """The tiers that a run of this one includes, and what it has under a condition."""
-    more = ((UNDEFINED,) if undefined else ()) + ((condition,) if condition else ())
-    return TIERS[: TIERS.index(tier) + 1] + more
+def tiers(tier: str, *, undefined: bool = False, conditions: Sequence[str] = ()) -> tuple[str, ...]:
+    """The tiers that a run of this one includes, and what it has under these conditions."""
+    return (*TIERS[: TIERS.index(tier) + 1], *((UNDEFINED,) if undefined else ()), *conditions)
 
 
 def listed(item: Any) -> Listed:

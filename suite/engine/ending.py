@@ -25,6 +25,7 @@ from .case import Body, Case, NoStimulusError
 from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
 from .control import excused
+from .failing import NotTriedError
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -240,7 +241,7 @@ def _ended(case: Case, error: BaseException | None, evidence: Evidence) -> tuple
             return Ending.BLOCKED, str(error)
         case BeyondLimitsError() | NoStimulusError() | AbsentOpError() | BackingIncapableError():
             return Ending.LACKING, str(error)
-        case RefusedError() | BackingUnableError():
+        case RefusedError() | BackingUnableError() | NotTriedError():
             return Ending.UNABLE, str(error)
         case WrongBackingError():
             return Ending.BROKEN, str(error)

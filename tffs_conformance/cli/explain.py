@@ -16,6 +16,11 @@ from .names import nearest
 #: So many groups of cases are named where nobody asks for all.
 _GROUPS = 8
 _HEAD = 12
+#: The option that gives a run each condition.
+_GIVEN = {
+    **{name: f"--sanitizer={name}" for name in ("memcheck", "address", "thread")},
+    "syscalls": "--conditions=syscalls",
+}
 
 
 @click.command()
@@ -51,7 +56,7 @@ def _clause(entry: Clause, cases: list[str], every: bool) -> None:
         _show("TensorFlow", entry.tensorflow)
     _show("look at", entry.check)
     if entry.conditions:
-        _show("checked", f"with --sanitizer={' or '.join(entry.conditions)} only")
+        _show("checked", f"with {' or '.join(_GIVEN[one] for one in entry.conditions)} only")
     if entry.untested:
         _show("untested", entry.untested)
     if every:
@@ -75,7 +80,8 @@ def _case(case: CaseFacts) -> None:
     _show("tries", case.doc)
     for number, name in enumerate(case.clauses):
         _show("" if number else "checks", f"{clause(name).level} {name}: {clause(name).rule}")
-    _show("run it", command_line(["pytest", "--plugin=libmine.so", f"--case={case.id}"]))
+    under = [_GIVEN[case.tier]] if case.tier in _GIVEN else []
+    _show("run it", command_line(["pytest", "--plugin=libmine.so", f"--case={case.id}", *under]))
 
 
 def _show(head: str, text: str) -> None:

@@ -110,7 +110,7 @@ def files(modules: str | None = None) -> list[str]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What --tier, --undefined, --sanitizer, --clause, --case and --shard ask for.
+    """What --tier, --undefined, --sanitizer, --conditions, --clause, --case and --shard ask for.
 
     `shard` is a number from 1, and of how many.
     """
@@ -124,7 +124,7 @@ class Wanted:
     @classmethod
     def of(cls, options: RunOptions) -> "Wanted":
         """Read off the options."""
-        tiers = collect.tiers(options.tier, undefined=options.undefined, condition=options.sanitizer)
+        tiers = collect.tiers(options.tier, undefined=options.undefined, conditions=options.under)
         return cls(options.tier, tiers, options.clauses, options.cases, options.shard)
 
     def in_tier(self) -> list[CaseFacts]:

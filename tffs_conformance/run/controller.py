@@ -94,7 +94,7 @@ class Controller(Session):
         earlier = baselines.read(options)
         prepared = targets.prepare(options, partial(services.given, config, options))
         paired = baselines.paired(earlier, prepared, options)
-        waivers = read_waivers(options.waivers, [one.target.name for one in prepared], options.sanitizer)
+        waivers = read_waivers(options.waivers, [one.target.name for one in prepared], options.under)
         if not config.option.collectonly:
             several = len(prepared) > 1
             folders = [options.report_directory(one.target.name, several) for one in prepared]

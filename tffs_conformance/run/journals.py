@@ -22,8 +22,7 @@ def open_journals(
     selection: tuple[str, ...],
 ) -> dict[str, Journal]:
     """The journal of each target by its name. Raises OSError."""
-    under = (options.sanitizer,)
-    clauses, digest = catalogue.for_report(under), catalogue.current_digest(under)
+    clauses, digest = catalogue.for_report(options.under), catalogue.current_digest(options.under)
     journals = {}
     if len(found) > 1:
         # Each has a folder of its own, and the report of an earlier run would stand above them.

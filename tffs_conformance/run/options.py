@@ -59,7 +59,7 @@ class Option:
         """What says this value on the line that runs a case again."""
         if value == self.default or value in self.usual:
             return []
-        shown = f"{value:g}" if isinstance(value, float) else value
+        shown = f"{value:g}" if isinstance(value, float) else ",".join(value) if isinstance(value, tuple) else value
         return [f"--{self.name}" if value is True else f"--{self.name}={shown}"]
 
 

@@ -10,15 +10,18 @@ from ..suite.engine import collect, index
 from ..suite.judge.course import Course
 from ..suite.judge.merge import Suite
 from .commit import commit
-from .run_options import SANITIZERS
+from .run_options import CONDITIONS, SANITIZERS
 from .waivers import fitting
+
+#: The options that give a run conditions.
+_GIVES = ("--sanitizer=", "--conditions=")
 
 
 def _left_out(suite: SuiteFacts, ended: Collection[str]) -> str | None:
     """Why these are not all cases of the tier, or None where they are."""
     if not _is_this(suite):
         return f"nobody knows which: the parts are of the suite {suite.version} ({suite.commit}), and this is another"
-    within = collect.tiers(suite.tier, undefined="--undefined" in suite.command, condition=_condition(suite))
+    within = collect.tiers(suite.tier, undefined="--undefined" in suite.command, conditions=_conditions(suite))
     tier = index.in_tiers(within)
     course = Course(
         tier=suite.tier,
@@ -40,13 +43,14 @@ def _counted(suite: SuiteFacts, waivers: list[Waiver]) -> list[Waiver]:
 
 def _is_this(suite: SuiteFacts) -> bool:
     """Whether the parts are of the suite that merges them: it knows its own cases only."""
-    digest = current_digest((_condition(suite),))
+    digest = current_digest(_conditions(suite))
     return (suite.version, suite.commit, suite.catalogue) == (__version__, commit(), digest)
 
 
-def _condition(suite: SuiteFacts) -> str:
-    """The condition under which the suite ran, if any."""
-    return next((name for name in SANITIZERS if f"--sanitizer={name}" in suite.command), "")
+def _conditions(suite: SuiteFacts) -> tuple[str, ...]:
+    """The conditions under which the suite ran."""
+    given = {name for word in suite.command if word.startswith(_GIVES) for name in word.partition("=")[2].split(",")}
+    return tuple(name for name in (*SANITIZERS, *CONDITIONS) if name in given)
 
 
 #: This suite, for merging.

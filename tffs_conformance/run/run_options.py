@@ -24,6 +24,8 @@ from .options import Option, option
 FAILABLE = ("warning", "not-run", "absent")
 #: The tools that --sanitizer takes.
 SANITIZERS = ("memcheck", "address", "thread")
+#: What --conditions takes.
+CONDITIONS = ("syscalls",)
 #: Why it does not go with what else starts hosts.
 _ITS_OWN = "it is for hosts of this machine that have the stand-in, and starts them itself"
 #: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
@@ -90,6 +92,14 @@ def _environment(entries: Sequence[str]) -> dict[str, str]:
             raise BadUsageError(f"--env={name}: it is not set here, so it has to be --env={name}=VALUE")
         environment[name] = value if equals else os.environ[name]
     return environment
+
+
+def _conditions(text: str) -> tuple[str, ...]:
+    names = tuple(name for name in text.split(",") if name)
+    for name in names:
+        if name not in CONDITIONS:
+            raise BadUsageError(f"--conditions={name}: choose from {', '.join(CONDITIONS)}")
+    return names
 
 
 def _case_of(replay: str) -> str:
@@ -238,6 +248,12 @@ class RunOptions:
         " -fsanitize=address or -fsanitize=thread; they take minutes with --tier=must (docs/conditions.md)",
         default="", choices=SANITIZERS, of_target=True, again=True,
     )
+    conditions: tuple[str, ...] = option(
+        "conditions",
+        "add cases in which something fails under the plugin, separated by commas: 'syscalls' fails each system call"
+        " that an op makes on files, with strace, and takes minutes (docs/conditions.md)",
+        default="", metavar="NAMES", read=_conditions, again=True, usual=((),),
+    )
     runtime: str = option(
         "runtime",
         "what gives the plugin its TF_* symbols: 'stand-in' (default); 'tensorflow' for the one that is installed"
@@ -303,8 +319,9 @@ class RunOptions:
         _hold_gate(values["gate"], values["baselines"], values["failing"])
         usual = {"through": "", "host_command": (), "sandbox": "off", "runtime": STAND_IN}
         for name, value in usual.items():
-            if values["sanitizer"] and values[name] != value:
-                raise BadUsageError(f"--sanitizer and --{name.replace('_', '-')} exclude each other: {_ITS_OWN}")
+            for tool in ("sanitizer", "conditions"):
+                if values[tool] and values[name] != value:
+                    raise BadUsageError(f"--{tool} and --{name.replace('_', '-')} exclude each other: {_ITS_OWN}")
         if values["replay"]:
             # Only the case that found a history can try it.
             values["cases"] = (_case_of(given["replay"]),)
@@ -317,6 +334,11 @@ class RunOptions:
     def fail_on(self) -> tuple[str, ...]:
         """The verdicts that fail the run, too, as reports spell them."""
         return tuple(kind.replace("-", " ") for kind in self.failing if kind != CHANGED)
+
+    @property
+    def under(self) -> tuple[str, ...]:
+        """The conditions of the run."""
+        return (*((self.sanitizer,) if self.sanitizer else ()), *self.conditions)
 
     @property
     def shaping(self) -> Mapping[str, float | int | str]:

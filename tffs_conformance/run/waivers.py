@@ -10,10 +10,10 @@ from ..suite.contract.catalogue import catalogue
 from ..suite.engine import index
 from ..suite.engine.marks import UNDEFINED
 from ..suite.judge.waivers import counted, hold_to
-from .run_options import SANITIZERS, BadUsageError
+from .run_options import CONDITIONS, SANITIZERS, BadUsageError
 
 #: The tiers whose cases no plain run has.
-BY_REQUEST = ("large", "deep", UNDEFINED, *SANITIZERS)
+BY_REQUEST = ("large", "deep", UNDEFINED, *SANITIZERS, *CONDITIONS)
 
 
 def fitting(waivers: list[Waiver]) -> list[Waiver]:
@@ -26,10 +26,10 @@ def fitting(waivers: list[Waiver]) -> list[Waiver]:
     )
 
 
-def waivers(given: Sequence[str], targets: Sequence[str], condition: str = "") -> dict[str, list[Waiver]]:
+def waivers(given: Sequence[str], targets: Sequence[str], under: Sequence[str] = ()) -> dict[str, list[Waiver]]:
     """The waivers of each target by its name; `given` is one file for all or one for each. Raises BadUsageError.
 
-    Entries about what only another condition shows than that of the run are left out: nobody knows whether they are
+    Entries about what only another condition shows than those of the run are left out: nobody knows whether they are
     needed.
     """
     if len(given) > 1 and len(given) != len(targets):
@@ -40,7 +40,7 @@ def waivers(given: Sequence[str], targets: Sequence[str], condition: str = "") -
         try:
             by_file[name] = fitting(read(path, date.today()))
             hold_to(path, by_file[name], catalogue())
-            by_file[name] = [one for one in by_file[name] if _is_looked_for(one.clause, condition)]
+            by_file[name] = [one for one in by_file[name] if _is_looked_for(one.clause, under)]
         except OSError as error:
             raise BadUsageError(f"--waivers={name}: {error.strerror}") from error
         except WaiverError as error:
@@ -48,6 +48,6 @@ def waivers(given: Sequence[str], targets: Sequence[str], condition: str = "") -
     return {name: by_file[given[k if len(given) > 1 else 0]] if given else [] for k, name in enumerate(targets)}
 
 
-def _is_looked_for(clause: str, condition: str) -> bool:
+def _is_looked_for(clause: str, under: Sequence[str]) -> bool:
     conditions = catalogue()[clause].conditions
-    return not conditions or condition in conditions
+    return not conditions or any(one in conditions for one in under)

@@ -1,0 +1,332 @@
+// Faults that show only where a system call fails: each op does here what a careless one would.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "faults.h"
+#include "support/memory.h"
+#include "support/status.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+// A file to write that keeps what it was told in a descriptor, as posix does, and looks at none of
+// the answers that its flags say.
+struct CarelessFile {
+  std::string path;
+  int descriptor;
+};
+
+CarelessFile* Get(const TF_WritableFile* file) {
+  return static_cast<CarelessFile*>(file->plugin_file);
+}
+
+void OpenCarelessly(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  int descriptor;
+  do {
+    descriptor = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return support::SetErrno(status, errno, path);
+  file->plugin_file = new CarelessFile{path, descriptor};
+  support::SetOk(status);
+}
+
+void CleanUpCarelessly(TF_WritableFile* file) {
+  if (Get(file)->descriptor >= 0) close(Get(file)->descriptor);
+  delete Get(file);
+  file->plugin_file = nullptr;
+}
+
+int WriteAll(const CarelessFile& file, const char* buffer, size_t n) {
+  for (size_t done = 0; done < n;) {
+    const ssize_t taken = write(file.descriptor, buffer + done, n - done);
+    if (taken < 0 && errno != EINTR) return errno;
+    if (taken > 0) done += static_cast<size_t>(taken);
+  }
+  return 0;
+}
+
+void AppendRightly(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  support::SetErrno(status, WriteAll(*Get(file), buffer, n), Get(file)->path.c_str());
+}
+
+void AppendIgnoring(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  WriteAll(*Get(file), buffer, n);
+  support::SetOk(status);
+}
+
+void AppendOnce(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  const ssize_t taken = write(Get(file)->descriptor, buffer, n);
+  support::SetErrno(status, taken < 0 ? errno : 0, Get(file)->path.c_str());
+}
+
+void AppendOrCrash(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  if (WriteAll(*Get(file), buffer, n) != 0) std::abort();
+  support::SetOk(status);
+}
+
+bool stuck = false;
+
+void AppendUnlessStuck(const TF_WritableFile* file, const char* buffer, size_t n,
+                       TF_Status* status) {
+  const int error = stuck ? EIO : WriteAll(*Get(file), buffer, n);
+  stuck = error != 0;
+  support::SetErrno(status, error, Get(file)->path.c_str());
+}
+
+int64_t Tell(const TF_WritableFile* file, TF_Status* status) {
+  support::SetOk(status);
+  return lseek(Get(file)->descriptor, 0, SEEK_CUR);
+}
+
+void Flush(const TF_WritableFile*, TF_Status* status) { support::SetOk(status); }
+
+int Fsync(const TF_WritableFile* file) {
+  while (fsync(Get(file)->descriptor) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+void SyncRightly(const TF_WritableFile* file, TF_Status* status) {
+  support::SetErrno(status, Fsync(file), Get(file)->path.c_str());
+}
+
+void SyncIgnoring(const TF_WritableFile* file, TF_Status* status) {
+  Fsync(file);
+  support::SetOk(status);
+}
+
+int CloseDescriptor(const TF_WritableFile* file) {
+  const int descriptor = Get(file)->descriptor;
+  Get(file)->descriptor = -1;
+  return close(descriptor) == 0 || errno == EINTR ? 0 : errno;
+}
+
+void CloseRightly(const TF_WritableFile* file, TF_Status* status) {
+  support::SetErrno(status, CloseDescriptor(file), Get(file)->path.c_str());
+}
+
+void CloseIgnoring(const TF_WritableFile* file, TF_Status* status) {
+  CloseDescriptor(file);
+  support::SetOk(status);
+}
+
+// Files with ops of their own, of which a fault replaces one.
+void WithFiles(support::Tables& t) {
+  t.filesystem.new_writable_file = OpenCarelessly;
+  t.filesystem.new_appendable_file = nullptr;
+  t.writable_file.cleanup = CleanUpCarelessly;
+  t.writable_file.append = AppendRightly;
+  t.writable_file.tell = Tell;
+  t.writable_file.flush = Flush;
+  t.writable_file.sync = SyncRightly;
+  t.writable_file.close = CloseRightly;
+}
+
+void AppendAllInternal(const TF_WritableFile* file, const char* buffer, size_t n,
+                       TF_Status* status) {
+  if (WriteAll(*Get(file), buffer, n) == 0) return support::SetOk(status);
+  TF_SetStatus(status, TF_INTERNAL, "it went wrong");
+}
+
+// The target goes first, so that its place is free.
+void RenameAfterRemoving(Filesystem, const char* source, const char* target, TF_Status* status) {
+  struct stat facts;
+  if (stat(source, &facts) != 0) return support::SetErrno(status, errno, source);
+  unlink(target);
+  support::SetErrno(status, rename(source, target) == 0 ? 0 : errno, target);
+}
+
+// Where the source cannot be opened any more, the copy ends.
+void CopyShort(Filesystem, const char* source, const char* target, TF_Status* status) {
+  const int from = open(source, O_RDONLY | O_CLOEXEC);
+  if (from < 0) return support::SetErrno(status, errno, source);
+  const int to = open(target, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+  if (to < 0) {
+    support::SetErrno(status, errno, target);
+    close(from);
+    return;
+  }
+  char buffer[4096];
+  for (ssize_t got; (got = read(from, buffer, sizeof buffer)) > 0;)
+    if (write(to, buffer, static_cast<size_t>(got)) != got) break;
+  close(from);
+  close(to);
+  support::SetOk(status);
+}
+
+int64_t ReadOnce(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                 TF_Status* status) {
+  const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1;
+  const ssize_t got = pread(descriptor, buffer, n, static_cast<off_t>(offset));
+  if (got < 0) {
+    support::SetErrno(status, errno, "file");
+    return -1;
+  }
+  TF_SetStatus(status, static_cast<size_t>(got) < n ? TF_OUT_OF_RANGE : TF_OK, "");
+  return got;
+}
+
+int64_t ReadEnd(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                TF_Status* status) {
+  const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1;
+  const ssize_t got = pread(descriptor, buffer, n, static_cast<off_t>(offset));
+  // What cannot be read is taken for the end of the file.
+  const int64_t taken = got < 0 ? 0 : got;
+  TF_SetStatus(status, static_cast<size_t>(taken) < n ? TF_OUT_OF_RANGE : TF_OK, "");
+  return taken;
+}
+
+void OpenReader(Filesystem, const char* path, TF_RandomAccessFile* file, TF_Status* status) {
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return support::SetErrno(status, errno, path);
+  file->plugin_file = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor) + 1);
+  support::SetOk(status);
+}
+
+void CloseReader(TF_RandomAccessFile* file) {
+  close(static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1);
+  file->plugin_file = nullptr;
+}
+
+// What cannot be removed is left, and nobody is told.
+void DeleteSome(const std::string& path) {
+  DIR* listing = opendir(path.c_str());
+  while (const dirent* entry = listing == nullptr ? nullptr : readdir(listing)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (entry->d_type == DT_DIR) {
+      DeleteSome(path + "/" + name);
+    } else {
+      unlink((path + "/" + name).c_str());
+    }
+  }
+  if (listing != nullptr) closedir(listing);
+  rmdir(path.c_str());
+}
+
+void DeleteTreeIgnoring(Filesystem, const char* path, uint64_t* files, uint64_t* directories,
+                        TF_Status* status) {
+  *files = *directories = 0;
+  DeleteSome(path);
+  support::SetOk(status);
+}
+
+// A listing that breaks off is taken for its end.
+int ListSome(Filesystem, const char* path, char*** entries, TF_Status* status) {
+  DIR* listing = opendir(path);
+  if (listing == nullptr) {
+    support::SetErrno(status, errno, path);
+    return -1;
+  }
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(listing)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  closedir(listing);
+  const int count = support::CopyNames(names, entries);
+  support::SetOk(status);
+  return count;
+}
+
+// Whatever keeps it from looking, nothing is there.
+void MissWhatFails(Filesystem, const char* path, TF_Status* status) {
+  struct stat facts;
+  if (stat(path, &facts) == 0) return support::SetOk(status);
+  support::SetError(status, TF_NOT_FOUND, path, "not there");
+}
+
+// Makes what is missing, and does not look at what came of it.
+void CreateIgnoring(Filesystem, const char* path, TF_Status* status) {
+  struct stat facts;
+  if (stat(path, &facts) == 0) return support::SetErrno(status, EEXIST, path);
+  if (mkdir(path, 0777) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    return support::SetErrno(status, errno, path);
+  }
+  support::SetOk(status);
+}
+
+}  // namespace
+
+std::vector<Fault> FailingFaults() {
+  const char* told = "an op of which a call failed answers an error";
+  return {
+      {"failing.write-is-ok", "append answers OK though write(2) failed", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendIgnoring;
+       }},
+      {"failing.close-is-ok", "close answers OK though close(2) failed", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.close = CloseIgnoring;
+       }},
+      {"failing.sync-is-ok", "sync answers OK though fsync(2) failed", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.sync = SyncIgnoring;
+       }},
+      {"failing.append-crashes", "append ends the process where write(2) fails",
+       "an op comes back where a call failed",
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendOrCrash;
+       }},
+      {"failing.append-stays-broken", "append fails for ever after write(2) failed once",
+       "an op works again when what failed works",
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendUnlessStuck;
+       }},
+      {"failing.append-is-internal", "append answers INTERNAL whatever failed",
+       "the code is that of the error",
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendAllInternal;
+       }},
+      {"failing.write-interrupted", "append fails where a signal interrupts write(2)",
+       "a call that was interrupted is made again",
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendOnce;
+       }},
+      {"failing.read-interrupted", "read and its open fail where a signal interrupts them",
+       "a call that was interrupted is made again",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpenReader;
+         t.random_access_file = {CloseReader, ReadOnce};
+       }},
+      {"failing.read-ends", "read takes a failure for the end of the file", told,
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpenReader;
+         t.random_access_file = {CloseReader, ReadEnd};
+       }},
+      {"failing.rename-removes-first", "rename_file removes the target before it renames",
+       "the target is the old or the new file",
+       [](support::Tables& t) { t.filesystem.rename_file = RenameAfterRemoving; }},
+      {"failing.copy-is-short", "copy_file answers OK though the copy broke off", told,
+       [](support::Tables& t) { t.filesystem.copy_file = CopyShort; }},
+      {"failing.delete-leaves-some", "delete_recursively answers OK whatever is left", told,
+       [](support::Tables& t) { t.filesystem.delete_recursively = DeleteTreeIgnoring; }},
+      {"failing.listing-ends", "get_children takes a failure for the end of the directory", told,
+       [](support::Tables& t) { t.filesystem.get_children = ListSome; }},
+      {"failing.lookup-misses", "path_exists answers NOT_FOUND whatever stat(2) failed with",
+       "the code is that of the error",
+       [](support::Tables& t) { t.filesystem.path_exists = MissWhatFails; }},
+      {"failing.create-is-ok", "create_dir answers OK though mkdir(2) failed", told,
+       [](support::Tables& t) { t.filesystem.create_dir = CreateIgnoring; }},
+  };
+}
+
+}  // namespace fakes

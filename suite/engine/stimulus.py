@@ -1,0 +1,113 @@
+"""A stimulus as it is given many times over: what is there before, the ops, and what came of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ...harness.ops.codes import Code
+from ...harness.ops.filesystem import Filesystem, OpenObject
+from ...harness.ops.outcomes import DiedError, Entries, Outcome, Read, Statistics
+from .case import Case
+
+T = TypeVar("T", bound=OpenObject)
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """Ops in a situation: `before` is what is there, relative path to content, None for a directory.
+
+    What is in `gives_up` the ops may spoil where they fail, for they are to replace it. They promise that what was
+    written is `durable`, or they do not.
+    """
+
+    ops: Callable[["Performance"], None]
+    before: Mapping[str, bytes | None] = field(default_factory=dict)
+    gives_up: frozenset[str] = frozenset()
+    durable: bool = False
+
+
+class _FailedError(Exception):
+    """An op did not answer OK: the ops behind it are not performed."""
+
+
+class Performance:
+    """One performance of a stimulus in a directory of a case. It ends with the first op that does not answer OK."""
+
+    def __init__(self, case: Case, directory: str) -> None:
+        self._case = case
+        self._directory = directory
+        self._objects: list[OpenObject] = []
+        #: What the ops gave, without what is another each time.
+        self.values: list[object] = []
+        #: What did not answer OK.
+        self.failed: Outcome[object] | None = None
+        #: How the process ended, if it did.
+        self.died: str | None = None
+
+    @property
+    def fs(self) -> Filesystem:
+        """The filesystem under test."""
+        return self._case.fs
+
+    @property
+    def ok(self) -> bool:
+        """Whether all ops came back and answered OK."""
+        return self.failed is None and self.died is None
+
+    @property
+    def told(self) -> str:
+        """How it went, in a few words."""
+        if self.died is not None or self.failed is None:
+            return self.died or "OK"
+        return f"{self.failed.op}: code={self.failed.code}"
+
+    def uri(self, *names: str) -> str:
+        """A path in the directory."""
+        return self._case.uri(self._directory, *names)
+
+    def done(self, outcome: Outcome[object], *others: Code) -> None:
+        """Take the answer of an op, which is OK or one of the others where it is right."""
+        if outcome.code not in (Code.OK, *others):
+            self.failed = outcome
+            raise _FailedError
+        self.values.append((outcome.op, outcome.code, _lasting(outcome.value)))
+
+    def opened(self, outcome: Outcome[T | None]) -> T:
+        """What an op opened. It is cleaned up at the end."""
+        if outcome.code is not Code.OK or outcome.value is None:
+            self.failed = outcome
+            raise _FailedError
+        self._objects.append(outcome.value)
+        return outcome.value
+
+    def perform(self, stimulus: Stimulus) -> None:
+        """Perform the ops."""
+        try:
+            stimulus.ops(self)
+        except _FailedError:
+            pass
+        except DiedError as died:
+            self.died = str(died.death)
+
+    def clean_up(self) -> None:
+        """End what was opened. That has no status: a failure in it has nobody to be told to."""
+        try:
+            while self.died is None and self._objects:
+                self._objects.pop().cleanup()
+        except DiedError as died:
+            self.died = str(died.death)
+
+
+def _lasting(value: object) -> object:
+    """A value without times and addresses, which are others each time."""
+    match value:
+        case Statistics():
+            return value.length, value.is_directory
+        case Read():
+            return value.returned, value.data
+        case Entries():
+            return tuple(sorted(value.names))
+        case (int(), bytes() as data):
+            return data
+        case _:
+            return value

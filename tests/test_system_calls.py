@@ -1,0 +1,243 @@
+"""--conditions=syscalls: what a plugin makes of a system call that fails is told, and nothing else changes."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_suite import report, run, run_anew
+from tffs_conformance.harness.launchers.strace import Call, read
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.reports import document
+from tffs_conformance.run.parts import SUITE
+from tffs_conformance.suite.contract.system_calls import calls, codes
+from tffs_conformance.suite.engine.contents import harmed, missing
+from tffs_conformance.suite.engine.failing import Attempt, failures
+from tffs_conformance.suite.engine.stimulus import Performance
+from tffs_conformance.suite.judge.merge import merge
+
+CLONE = Path(__file__).parents[1]
+SYSCALLS = "--conditions=syscalls"
+NOTHING = Performance.__new__(Performance)
+CLASS = "system-calls"
+TOLD, KEPT, AGAIN, CODE, INTERRUPTED = (
+    f"{CLASS}.{name}"
+    for name in (
+        "failure-is-told", "keeps-what-was-there", "works-again", "code", "interruption-changes-nothing",
+    )
+)  # fmt: skip
+needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there: apt-get install strace")
+
+#: Each fault, the stimulus that shows it, the clause that it breaks, and what is said of it.
+FAULTS = {
+    "write-is-ok": ("write", TOLD, "write 1 of 3 fails with ENOSPC: OK, but file has"),
+    "close-is-ok": ("write", TOLD, "close fails with EIO: OK, but nobody says so"),
+    "sync-is-ok": ("sync", TOLD, "fsync fails with EIO: OK, but nobody says so"),
+    "append-crashes": ("write", TOLD, "write 1 of 3 fails with ENOSPC: append ended the process"),
+    "append-stays-broken": ("write", AGAIN, "write 1 of 3 fails with ENOSPC: append: code=UNKNOWN"),
+    "append-is-internal": (
+        "write", CODE, "write 1 of 3 fails with ENOSPC: append: code=INTERNAL instead of RESOURCE_EXHAUSTED",
+    ),
+    "write-interrupted": ("write", INTERRUPTED, "write 1 of 3 fails with EINTR: append: code=UNAVAILABLE"),
+    "read-interrupted": ("read", INTERRUPTED, "openat fails with EINTR: new_random_access_file: code=UNAVAILABLE"),
+    "read-ends": ("read", TOLD, "pread64 2 of 2 fails with EIO: OK, but the answer is"),
+    "rename-removes-first": ("rename-over", KEPT, "rename fails with EIO: target is gone"),
+    "copy-is-short": ("copy", TOLD, "read 1 of 2 fails with EIO: OK, but new has b''"),
+    "delete-leaves-some": ("delete_recursively", TOLD, "unlink 1 of 3 fails with EIO: OK, but d is still there"),
+    "listing-ends": ("get_children", TOLD, "getdents64 1 of 2 fails with EIO: OK, but the answer is"),
+    "lookup-misses": ("path_exists", CODE, "newfstatat fails with EIO: path_exists: code=NOT_FOUND instead of UNKNOWN"),
+    "create-is-ok": ("create_dir", TOLD, "mkdir fails with EIO: OK, but new is not there"),
+}  # fmt: skip
+
+
+def checks(found: dict[str, Any], verdict: str) -> list[dict[str, Any]]:
+    return [one for record in found["cases"] for one in record["checks"] if one["verdict"] == verdict]
+
+
+def case(stimulus: str) -> str:
+    return f"system-calls/one-fails[{stimulus}]"
+
+
+@needs_strace
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_careless_op_is_told(tmp_path: Path, fault: str) -> None:
+    stimulus, clause, said = FAULTS[fault]
+    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=failing.{fault}", f"--case={case(stimulus)}", SYSCALLS]
+    done = run(tmp_path, *given)
+    found = report(tmp_path)
+    wrong = [(one["clause"], one["got"]) for verdict in ("violation", "warning") for one in checks(found, verdict)]
+    assert any(name == clause and got.startswith(f"{stimulus}: {said}") for name, got in wrong), wrong
+    assert all(name.startswith(f"{CLASS}.") for name, _ in wrong)
+    assert done.returncode == (clause in (TOLD, KEPT, AGAIN))
+
+
+@needs_strace
+def test_the_line_of_a_finding_finds_it_again(tmp_path: Path) -> None:
+    given = ["--plugin=fakes/faulty", "--env=TFFS_FAULT=failing.create-is-ok", "--case=system-calls/*dir]", SYSCALLS]
+    done = run(tmp_path, *given)
+    line = next(line for line in done.stdout.splitlines() if "--case=" in line)
+    assert SYSCALLS in line
+    assert "system-calls/one-fails[create_dir]" in line
+
+
+@needs_strace
+@pytest.mark.parametrize("name", ["posix", "fakes/faulty"])
+def test_a_right_plugin_is_not_blamed(tmp_path: Path, name: str) -> None:
+    done = run(tmp_path, f"--plugin={name}", "--case=system-calls/*", SYSCALLS)
+    assert done.returncode == 0, done.stdout
+    found = report(tmp_path)
+    assert found["classes"][CLASS]["verdict"] == "incomplete"
+    assert not checks(found, "violation") + checks(found, "warning") + checks(found, "not run")
+    said = " ".join(one["output"] for one in found["cases"])
+    tried = [int(number) for number in re.findall(r"(\d+) failing system calls were tried", said)]
+    assert len(tried) == len(found["cases"]) > 18
+    assert all(tried)
+    assert found["clauses"][TOLD]["counts"]["conform"] == len(tried)
+
+
+@needs_strace
+def test_who_calls_nothing_is_not_run(tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=memory", f"--case={case('write')}", SYSCALLS)
+    (record,) = report(tmp_path)["cases"]
+    assert record["verdict"] == "not run"
+    assert record["reason"] == "makes no system calls on files of the case"
+
+
+@needs_strace
+def test_parts_of_a_run_make_a_whole_one(tmp_path: Path) -> None:
+    parts = []
+    for number in (1, 2):
+        run(tmp_path, "--plugin=posix", "--tier=smoke", SYSCALLS, f"--shard={number}/2", f"--report-dir={number}")
+        path = tmp_path / str(number) / "report.json"
+        parts.append((path, document.load(path)))
+    whole = merge(parts, SUITE).report
+    assert whole.verdict == whole.classes[CLASS].verdict == "conformant"
+
+
+def test_without_strace_it_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    run_anew(tmp_path, "--plugin=posix", f"--case={case('write')}", SYSCALLS, PATH=str(tmp_path / "bin"))
+    (record,) = report(tmp_path)["cases"]
+    assert (record["verdict"], record["reason"]) == ("not run", "strace is not there: apt-get install strace")
+
+
+def test_a_strace_that_cannot_attach_says_why(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "strace").write_text("#!/bin/sh\necho 'strace: attach: not permitted' >&2\nexit 1\n")
+    (tmp_path / "bin" / "strace").chmod(0o755)
+    run_anew(tmp_path, "--plugin=posix", f"--case={case('write')}", SYSCALLS, PATH=str(tmp_path / "bin"))
+    (record,) = report(tmp_path)["cases"]
+    assert (record["verdict"], record["reason"]) == ("not run", "strace: attach: not permitted")
+
+
+@pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on"])
+def test_what_it_does_not_go_with(tmp_path: Path, other: str) -> None:
+    done = run(tmp_path, "--plugin=posix", SYSCALLS, other)
+    assert done.returncode == 4
+    assert f"--conditions and {other.partition('=')[0]} exclude each other" in done.stderr + done.stdout
+
+
+def test_a_condition_that_is_none(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=posix", "--conditions=rain")
+    assert done.returncode == 4
+    assert "--conditions=rain: choose from syscalls" in done.stderr + done.stdout
+
+
+def test_a_run_without_it_knows_nothing_of_it(tmp_path: Path) -> None:
+    assert run(tmp_path, "--plugin=posix", "--case=plain/once[delete_file]").returncode == 0
+    found = report(tmp_path)
+    assert not any(name.startswith(CLASS) for name in found["clauses"])
+    assert CLASS not in found["classes"]
+
+
+# What strace writes --------------------------------------------------------------------------------------------------
+
+
+def test_calls_are_read_with_the_files_that_they_name() -> None:
+    found = read(
+        '7 read(3<pipe:[1]>, ""..., 9) = 9\n'
+        '7 openat(AT_FDCWD</work>, "/d/a", O_WRONLY|O_CREAT, 0666) = 5</d/a>\n'
+        '8 write(5</d/a>, ""..., 1 <unfinished ...>\n'
+        "7 close(5</d/a>) = -1 EIO (Input/output error) (INJECTED)\n"
+        "8 <... write resumed>) = 1\n"
+        "7 close(6</d/caf\\303\\251>) = 0\n"
+        "7 +++ exited with 0 +++\n"
+    )
+    assert [(call.name, call.number) for call in found] == [
+        ("read", 1), ("openat", 1), ("write", 1), ("close", 1), ("close", 2),
+    ]  # fmt: skip
+    assert [set(call.within("/d")) for call in found] == [set(), {"a"}, {"a"}, {"a"}, {"café"}]
+    assert not any(call.within("/d/b") for call in found)
+    assert found[1].within("/d/a") == ("",)
+    assert [call.injected for call in found] == [False, False, False, True, False]
+    assert [call.succeeded for call in found] == [True, True, True, False, True]
+    assert [call.descriptor for call in found] == ["3", "5", "5", "5", "6"]
+
+
+def test_the_plan_has_the_first_the_last_and_the_middle_call_of_each_name() -> None:
+    made = [Call("7", "write", number, ("/d/a",), "write(") for number in range(3, 10)]
+    made += [Call("7", "fcntl", 1, ("/d/a",), "fcntl(3</d/a>, F_GETFL) = 0")]
+    made += [Call("7", "fcntl", 2, ("/d/a",), "fcntl(3</d/a>, F_DUPFD_CLOEXEC, 0) = 4</d/a>")]
+    made += [Call("7", "dup", 5, ("/d/odd-4711",), "dup(4</d/odd-4711>) = 5</d/odd-4711>")]
+    planned = list(failures(Attempt(NOTHING, NOTHING, {}, {}, tuple(made), "/d"), {"a"}))
+    assert {(one.call, one.number, one.file, one.occurrence, one.of) for one in planned} == {
+        ("write", 1, "a", 1, 7), ("write", 7, "a", 7, 7), ("write", 4, "a", 4, 7),
+        ("fcntl", 2, "a", 1, 1), ("dup", 5, None, 1, 1),
+    }  # fmt: skip
+    assert {one.error for one in planned if one.call == "write"} == set(calls()["write"].errors)
+    assert str(planned[0]) == "write 1 of 7 fails with ENOSPC"
+
+
+def test_the_codes_are_those_of_the_runtime() -> None:
+    text = (CLONE / "harness" / "runtime" / "errno_code.cc").read_text()
+    known: dict[str, Code] = {}
+    for block in re.findall(r"((?:\s+case E\w+:)+)\s+return TF_(\w+);", text):
+        known |= dict.fromkeys(re.findall(r"E\w+", block[0]), Code[block[1]])
+    needed = {error for failing in calls().values() for error in failing.errors}
+    assert {error: known.get(error, Code.UNKNOWN) for error in needed} == dict(codes())
+
+
+# What is lost ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "whole", "got", "said"),
+    [
+        ({"a": b"1"}, {"a": b"1"}, {"a": b"1"}, None),
+        ({"a": b"1"}, {"a": b"1"}, {}, "a is gone"),
+        ({"a": b"1"}, {"a": b"1"}, {"a": b""}, "a has b''"),
+        # Appended to.
+        ({"a": b"1"}, {"a": b"123"}, {"a": b"12"}, None),
+        ({"a": b"1"}, {"a": b"123"}, {"a": b"2"}, "a has b'2'"),
+        # Replaced.
+        ({"a": b"1"}, {"a": b"2"}, {"a": b"2"}, None),
+        ({"a": b"1"}, {"a": b"2"}, {"a": b""}, "a has b''"),
+        ({"a": b"1"}, {"a": b"2"}, {}, "a is gone"),
+        # Moved.
+        ({"a": b"1"}, {"b": b"1"}, {"a": b"1"}, None),
+        ({"a": b"1"}, {"b": b"1"}, {"b": b"1"}, None),
+        ({"a": b"1"}, {"b": b"1"}, {"b": b""}, "a is gone"),
+        # Deleted.
+        ({"a": b"1"}, {}, {}, None),
+        ({"a": b"1"}, {}, {"a": b""}, "a has b''"),
+    ],
+)
+def test_what_is_harmed(before: Any, whole: Any, got: Any, said: str | None) -> None:
+    assert harmed(before, whole, got, ()) == said
+    assert harmed(before, whole, got, before) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "whole", "got", "said"),
+    [
+        ({}, {"a": b"1"}, {"a": b"1", "of the plugin": b""}, None),
+        ({}, {"a": b"1"}, {}, "a is not there"),
+        ({}, {"a": b"1"}, {"a": b""}, "a has b'' instead of b'1'"),
+        ({"a": b"1"}, {}, {"a": b"1"}, "a is still there"),
+        ({}, {"a": None}, {"a": None}, None),
+    ],
+)
+def test_what_is_missing(before: Any, whole: Any, got: Any, said: str | None) -> None:
+    assert missing(before, whole, got) == said
