@@ -19,6 +19,8 @@ from .stimulus import Performance, Stimulus
 MOST = 60
 #: So often a failure is tried that did not come about where it was planned.
 TIMES = 3
+#: Why nothing fails where files are not kept in files.
+NO_CALLS = "makes no system calls on files of the case"
 #: The directories of a case in which the ops meet a failure, and in which they are performed again.
 FIRST, AGAIN = "1", "2"
 
@@ -81,15 +83,23 @@ class Trials:
         self._case = case
         self._stimulus = stimulus
         self.before: Tree = dict(stimulus.before)
-        self.whole = _attempt(case, stimulus, None)
+        if case.bench.hosts_differ:
+            raise NotTriedError(NO_CALLS)
+        # What a set-up meets there is for other cases to say.
+        control = case.trial(case.bench, 0)
+        try:
+            self.whole = _attempt(control, stimulus, None)
+        except DiedError as died:
+            raise BlockedError(died.death.op, str(died)) from died
+        finally:
+            case.surroundings.trace.extend(control.surroundings.trace)
+            control.surroundings.clear()
         for went in (self.whole.went, self.whole.again):
             if went.failed is not None:
                 case.check.implemented(went.failed)
                 raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
             if went.died is not None:
                 raise BlockedError("the host", went.died)
-        # A plugin may be for one process at a time.
-        case.surroundings.abandon()
         # What hangs or dies for a failure says nothing of other cases.
         self._bench = case.bench.with_timeout(case.bench.target.timeout)
         self._tried = 0
@@ -107,7 +117,7 @@ class Trials:
             raise NotTriedError(f"under strace, without any failure: {learned.went.told}")
         planned = list(failures(learned, {"", *self.before, *self.whole.there}))
         if not planned:
-            raise NotTriedError("makes no system calls on files of the case")
+            raise NotTriedError(NO_CALLS)
         return planned
 
     def attempts(self) -> Iterator[tuple[Failure, Attempt]]:
