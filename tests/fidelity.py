@@ -28,6 +28,7 @@ from tests.test_fakes import told
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Launcher
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
+from tffs_conformance.harness.launchers.sanitizers import Sanitizer
 from tffs_conformance.harness.shared_object import releases
 from tffs_conformance.harness.through import interpreter
 from tffs_conformance.harness.through.interpreter import Interpreter
@@ -167,9 +168,13 @@ def rows(given: Interpreter, few: bool, count: Counter[str]) -> Iterator[Row]:
     shared = Local({}, {}, given.host)
 
     def either(
-        command: Sequence[str], environment: Mapping[str, str], libraries: Sequence[str], through: Sequence[str]
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        libraries: Sequence[str],
+        through: Sequence[str],
+        sanitizer: Sanitizer | None,
     ) -> Launcher:
-        return Told(shared, environment) if through else launcher(command, environment, libraries, through)
+        return Told(shared, environment) if through else launcher(command, environment, libraries, through, sanitizer)
 
     with contextlib.closing(shared), mock.patch.object(workbench, "launcher", either):
         for plugin, fault in plugins(few):
