@@ -216,7 +216,7 @@ def test_plugins_and_profiles_pair_up(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:]
     done = run(tmp_path, "--plugin=posix", STORE, "--plugin-profile=posix-like")
     assert done.returncode == 4
-    assert "pair up" in done.stderr
+    assert "give it once for each" in done.stderr
 
 
 #: What is wrong with a profile, and what the one sentence about it names.

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -269,6 +270,36 @@ def test_of_sizes_the_smallest_is_shown() -> None:
     assert list(found.cases) == ["sizes[4097]", "sizes[65536]", "sizes[1048575]"]
 
 
+@pytest.mark.parametrize("claimed", ["", ", as the profile claims visibility = append"])
+def test_of_numbers_that_are_expected_the_shortest_is_shown(claimed: str) -> None:
+    lengths = [seen(f"of-{length}", ("list.names", (f"length={length}{claimed}", "length=4096")))
+               for length in (5242880, 65537, 4097)]  # fmt: skip
+    (found,) = findings(report_of(*lengths, clauses=CLAUSES | PLAIN, duration=None))
+    assert list(found.cases) == ["of-4097", "of-65537", "of-5242880"]
+
+
+def test_of_cases_about_something_else_the_one_with_the_fewest_calls_is_shown() -> None:
+    about = [("few", 13, ("all.tidy",)), ("short", 11, ("met.succeeds", "all.tidy"))]
+    cases = [seen(name, ("list.names", CODE), calls=calls, about=those) for name, calls, those in about]
+    (found,) = findings(report_of(*cases, clauses=CLAUSES | PLAIN, duration=None))
+    assert list(found.cases) == ["short", "few"]
+
+
+def test_a_wrong_value_of_another_op_is_told_for_itself_though_no_case_is_about_it() -> None:
+    names = ("list.names", ("names=1", "names=2"))
+    cases = [seen("1", ("stat.odd", ("time=7", "time=9"))), seen("2", ("stat.odd", ("time=7", "time=9")), names,
+                                                                 about=("stat.odd",))]  # fmt: skip
+    assert told(*cases) == [("stat.odd", []), ("list.names", [])]
+
+
+@pytest.mark.parametrize("named", [("stat", "stat"), ("stat", "list")])
+def test_what_only_other_ops_answered_is_told_after_the_clauses_of_these(named: tuple[str, str]) -> None:
+    """A clause about another op, whose checks name the op that answered each of them."""
+    checks = [("rename.keeps", (f"{op}: length=9", f"{op}: length=4")) for op in named]
+    cases = [seen("large", *checks, calls=1), seen("small", ("stat.odd", ("length=5", "length=4")), calls=9)]
+    assert [clause for clause, _ in told(*cases)] == ["stat.odd", "rename.keeps"]
+
+
 #: What several ops answer in one situation, and one that has words of its own for it.
 BELOW = {
     f"{op}.below-a-file": clause("MUST", "paths", op, rule=f"{does}, where a parent is a file, answers X.")
@@ -381,6 +412,19 @@ LISTING = shown_by("1", "get.lists", "entries=['a', 'b']", "entries=['b']", *MAD
 def test_what_is_seen_through_an_op_that_is_wrong_is_told_with_it() -> None:
     tree = shown_by("2", "make.makes", "tree has {'a': None}", "tree has {}", *MADE)
     assert told_of(LISTING, tree) == [("get.lists", ["make.makes"])]
+
+
+def test_what_an_op_left_is_told_with_it_and_not_with_what_was_wrong_everywhere() -> None:
+    """Who renames and keeps the source is asked for it later, where a time is odd as well, as it is in all cases."""
+    odd = CheckRecord("stat.odd", Verdict.VIOLATION, "time=7", "time=9")
+    kept = CheckRecord("rename.moves", Verdict.VIOLATION, "tree has {}", "tree has {'a': b'x'}")
+    there = CheckRecord("get.lists", Verdict.VIOLATION, "code=NOT_FOUND", "code=OK")
+    renames = ("rename_file('a', 'b') -> OK", "get_children('a') -> OK")
+    cases = [
+        record(name, Verdict.VIOLATION, *checks, ops=renames, clauses=tuple(one.clause for one in checks))
+        for name, *checks in (("1", odd), ("2", kept), ("3", odd, there))
+    ]
+    assert dict(told_of(*cases)) == {"stat.odd": [], "rename.moves": ["get.lists"]}
 
 
 def test_what_is_wrong_in_another_way_or_seen_otherwise_is_told_itself() -> None:

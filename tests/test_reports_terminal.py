@@ -219,7 +219,7 @@ def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
         "  stimulus  read/b:",
         "    expected  code=OK",
         "    got       code=OK",
-        "  check     The read.",
+        "  look at   The read.",
     )
     assert "\n".join(warned) in text
     assert "disputed clauses: an accepted answer to each of 1 (-v names them)" in text

@@ -191,7 +191,7 @@ def test_a_shared_object_that_is_damaged(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--scheme=other",), "--scheme=other"),
-        (("--scheme=a", "--scheme=b"), "pair up"),
+        (("--scheme=a", "--scheme=b"), "give it once for each"),
         (("--env=NAME",), "NAME=VALUE"),
         (("--root=other:///tmp",), "--root=other:///tmp"),
         (("--fail-on=everything",), "--fail-on=everything"),

@@ -190,7 +190,7 @@ def test_what_can_be_seen_to_be_wrong_is_a_usage_error(tmp_path: Path, text: str
 def test_no_such_file_and_too_many_files(tmp_path: Path) -> None:
     assert "waivers.toml" in judged(tmp_path, None).stderr
     (tmp_path / "waivers.toml").write_text(entry())
-    assert "pair up" in judged(tmp_path, None, *PLUGIN, "--waivers=waivers.toml").stderr
+    assert "give it once for each" in judged(tmp_path, None, *PLUGIN, "--waivers=waivers.toml").stderr
 
 
 def test_an_unknown_entry_goes_when_the_file_is_updated(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def _findings(report: Report, case: CaseRecord, checks: Iterable[CheckRecord]) -
         yield f"source    {'; '.join(clause.source)}"
         yield f"expected  {check.expected}"
         yield f"got       {words.got(check)}"
-        yield f"check     {clause.check}"
+        yield f"look at   {clause.check}"
     yield f"again     {words.again(report, case)}"
 
 

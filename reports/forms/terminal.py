@@ -217,7 +217,7 @@ def _finding(report: Report, finding: Finding, columns: int, verbosity: int, cal
         yield from wrapped("  with it   ", f"{few(finding.beside)}, broken {words.elsewhere(finding)}", columns)
     if finding.alike:
         yield from wrapped("  others    ", words.alike(finding), columns)
-    yield from wrapped("  check     ", clause.check, columns)
+    yield from wrapped("  look at   ", clause.check, columns)
 
 
 def _stimulus(made: Made, columns: int, calls: bool) -> Iterator[Line]:
@@ -279,7 +279,7 @@ def _warnings(report: Report, warned: Sequence[Finding], columns: int, verbosity
         else:
             yield from wrapped("  stimulus  ", f"{case.id}: {case.stimulus}", columns)
             yield from wrapped("    reading   ", words.warning(report, check), columns)
-        yield from wrapped("  check     ", clause.check, columns)
+        yield from wrapped("  look at   ", clause.check, columns)
     if rest := [finding.clause for finding in warned[len(shown) :]]:
         yield from wrapped(f"… and {len(rest)} more warnings: ", f"{few(rest)}; -v shows them all", columns)
 

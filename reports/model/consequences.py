@@ -45,6 +45,7 @@ TOLD_WITH: tuple[tuple[str, Callable[[Finding, Finding], bool], bool], ...] = (
     ("it shows the same wrong value", lambda it, cause: it.shows_what(cause), True),
     ("more than a return code", lambda it, cause: cause.is_code and not it.is_code and it.is_apart(cause), False),
     ("the same op", lambda it, cause: it.op is not None and it.op == cause.op, True),
+    ("a wrong value of its own op", lambda it, _: it.op is not None and not (it.is_code or it.is_stored), False),
     ("met on the way", lambda it, _: not it.is_asked, True),
     ("a return code, after something else", lambda it, _: it.is_code and not it.is_first, True),
     ("a cause of its own", lambda it, cause: True, False),
@@ -73,8 +74,8 @@ def with_consequences(ordered: Iterable[Finding]) -> list[Finding]:
     found: list[Finding] = []
     lies: dict[str, Lies] = {}
     for finding in ordered:
-        cause = next((other for other in found if _is_told_with(finding, other)), None) or _seen_through(
-            finding, found, lies
+        cause = _seen_through(finding, found, lies) or next(
+            (other for other in found if _is_told_with(finding, other)), None
         )
         alike = next((other for other in found if finding.is_alike(other)), None)
         if cause is not None:

@@ -6,13 +6,13 @@ ops do wrong in one situation, in the same words, is told once (`Finding.is_alik
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import STORED, named_op
+from .wrongs import STORED, answering_op, digits, named_op
 
 #: How one begins that compares a return code.
 _CODE = "code="
@@ -152,15 +152,20 @@ def grouped(report: Report, checks: Iterable[Made]) -> list[Finding]:
     places = {name: place for place, name in enumerate(report.clauses)}
     ops = {facts.op for facts in report.clauses.values()}
 
+    def op_of(name: str, those: Sequence[Made]) -> str | None:
+        own, checks = report.clauses[name].op, [check for _, check in those]
+        return answering_op(checks, own, ops) if own else named_op(checks, ops)
+
     def place(one: Finding) -> tuple[object, ...]:
         rules = [not keeps(one) for _, keeps in CAUSES_FIRST]
-        return *rules, one.calls, report.clauses[one.clause].order, -len(one.cases), places[one.clause]
+        facts = report.clauses[one.clause]
+        return *rules, facts.op not in (None, one.op), one.calls, facts.order, -len(one.cases), places[one.clause]
 
     found = (
         Finding(
             name,
             tuple(_plainest_first(report, name, those)),
-            report.clauses[name].op or named_op([check for _, check in those], ops),
+            op_of(name, those),
             _situation(report, name),
         )
         for name, those in made.items()
@@ -174,18 +179,19 @@ def _situation(report: Report, clause: str) -> str | None:
 
 
 def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[Made]:
-    """First the way through an op once, and cases that are about the clause or its op; then cases about few clauses.
+    """First the way through an op once, then cases that are about the clause or its op, the small ones first.
 
-    Of cases that differ in a number alone the one with the smallest. Last come those that another op spoilt.
+    Of others the one with the fewest calls, of cases that differ in a number alone the one with the smallest. Last come
+    those that another op spoilt.
     """
     op = report.clauses[clause].op
 
     def place(one: Made) -> tuple[object, ...]:
-        case, _ = one
+        case, check = one
         about_op = any(report.clauses[name].op == op for name in case.clauses)
         is_spoilt = case.cause is not None and f"{case.cause}.succeeds" != clause
         smoke = case.tier == "smoke"
-        asked = (clause not in case.clauses, not about_op, len(case.clauses))
+        asked = (clause not in case.clauses, not about_op, digits(check), len(case.clauses) if about_op else 0)
         return is_spoilt, not smoke, *asked, len(case.ops), _natural(case.id)
 
     return sorted(made, key=place)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
+from .wrongs import CLAIMED
 
 
 class Use(StrEnum):
@@ -231,8 +232,6 @@ _LONGEST = 80
 _CODE, _ANSWERED = "code=", re.compile(r"(?:([\w.]+): )?code=(.+)")
 #: What a check expects that stands for others of its case, and says nothing of its own.
 _AS_ABOVE = "as above"
-#: How the text of a check goes on that only holds for what a profile claims.
-_CLAIMED = ", as the profile claims"
 _UNKNOWN = frozenset({Verdict.NOT_RUN, Verdict.ABSENT, Verdict.ERROR})
 
 
@@ -318,7 +317,7 @@ def _seen(check: CheckRecord) -> str:
     """What a check saw, in words for the end of a sentence."""
     op, _, _ = check.clause.rpartition(".")
     of_op = op not in ("scenarios", "robustness")
-    expected, _, _ = check.expected.partition(_CLAIMED)
+    expected, _, _ = check.expected.partition(CLAIMED)
     answered = _ANSWERED.fullmatch(check.got)
     if expected.startswith(_CODE) and answered:
         who = answered[1] or (op if of_op else "an op")

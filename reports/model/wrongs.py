@@ -22,6 +22,8 @@ _LACKING_TOO = {
 
 #: How the text of a check begins that compares what other ops find in the storage: a tree, or what a file holds.
 STORED = re.compile(r"[\w ]+ has \{|content( below)?=")
+#: How the text of a check goes on that only holds for what a profile claims.
+CLAIMED = ", as the profile claims"
 #: The op that a text names which is about many, what it did before, and its code: `sync, closed: code=INTERNAL`.
 _OF_AN_OP = re.compile(r"(\w[\w.]*)[^:={\[]*: ")
 _ANSWERED = re.compile(rf"(?:{_OF_AN_OP.pattern})?code=(\w+)")
@@ -79,7 +81,7 @@ _Names = set[tuple[str, bool | None]]
 
 
 def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
-    expected, got = check.expected[:_READ], check.got[:_READ]
+    expected, got = check.expected[:_READ].partition(CLAIMED)[0], check.got[:_READ]
     if code := _ANSWERED.match(got):
         yield CODE, {code[2]}, code[1]
         yield from _by_code(expected, code[2])
@@ -234,7 +236,23 @@ def answers(case: CaseRecord, op: str, code: str) -> bool:
     return any(said.search(call) for call in calls(case, op))
 
 
+def digits(check: CheckRecord) -> int:
+    """How many digits the number has that a check expects, which says how large its input is; 0 without one."""
+    number = _NUMBER.fullmatch(check.expected.partition(CLAIMED)[0].partition("=")[2])
+    return len(number[0]) if number else 0
+
+
 def named_op(checks: Sequence[CheckRecord], ops: Container[str | None]) -> str | None:
     """The op that most of these checks name where they are about no op, if none names another one."""
-    named = [found[1] for one in checks if (found := _OF_AN_OP.match(one.got)) and found[1] in ops]
+    named = _named(checks, ops)
     return named[0] if 2 * len(named) > len(checks) and len(set(named)) == 1 else None
+
+
+def answering_op(checks: Sequence[CheckRecord], own: str, ops: Container[str | None]) -> str:
+    """The op that gave the answers of these checks of a clause about an op: another one where each names another."""
+    named = _named(checks, ops)
+    return named[0] if len(named) == len(checks) and own not in named else own
+
+
+def _named(checks: Sequence[CheckRecord], ops: Container[str | None]) -> list[str]:
+    return [found[1] for one in checks if (found := _OF_AN_OP.match(one.got)) and found[1] in ops]

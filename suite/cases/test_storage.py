@@ -70,11 +70,10 @@ def test_large(case: Case, offset: int) -> None:
     """A file of more than 5 GiB is read at this offset."""
     uri = case.setup.write_sparse("large", MARKS)
     case.check.equal(
-        "new_random_access_file.large-files", "length", LARGE, case.setup.require(case.fs.stat(uri)).length
+        "new_random_access_file.large-files", "stat: length", LARGE, case.setup.require(case.fs.stat(uri)).length
     )
-    case.check.equal(
-        "new_random_access_file.large-files", "size", LARGE, case.setup.require(case.fs.get_file_size(uri))
-    )
+    size = case.setup.require(case.fs.get_file_size(uri))
+    case.check.equal("new_random_access_file.large-files", "get_file_size: size", LARGE, size)
     with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
         got = file.read(offset, len(MARKS[offset]))
         behind = file.read(LARGE - 1, 2)

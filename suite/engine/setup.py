@@ -158,7 +158,8 @@ class Setup:
                     continue
                 for name in self.require(got).bare:
                     if name in ("", ".", "..") or "/" in name:
-                        self._answered_wrongly("get_children.names-only", "names", f"the entry {name!r} is no name")
+                        why = f"the entry {name!r}: an entry is the name of one child"
+                        self._answered_wrongly("get_children.names-only", "names", why)
                     path = f"{directory}/{name}" if directory else name
                     if self.require(fs.stat(self.uri(path))).is_directory:
                         found[path] = None

@@ -14,7 +14,7 @@ from ..suite.contract.catalogue import CONTRACT_VERSION
 from ..suite.engine.marks import TIERS
 from ..suite.judge.again import again
 from ..suite.judge.gate import Baseline, GateResult
-from .run_options import CHANGED, BadUsageError, RunOptions
+from .run_options import CHANGED, BadUsageError, RunOptions, not_one_for_each
 from .targets import PreparedTarget
 
 
@@ -46,7 +46,7 @@ def paired(
     if not options.gate:
         return {}
     if len(baselines) != len(prepared):
-        raise BadUsageError(f"--baseline was given {len(baselines)} times for {len(prepared)} targets: they pair up")
+        raise not_one_for_each("--baseline", len(baselines), len(prepared))
     several = len(prepared) > 1
     folders = [options.reports, *(options.report_directory(one.target.name, several) for one in prepared)]
     written = [path for folder in folders if (path := folder / REPORT_NAME).exists()]

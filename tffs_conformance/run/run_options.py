@@ -14,6 +14,7 @@ import pytest
 
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..reports.forms import FORMS, Form
+from ..reports.model.counts import number
 from ..reports.model.header import Tier
 from ..suite.engine.marks import TIERS
 from ..suite.engine.target import EXAMPLES
@@ -47,6 +48,14 @@ class UnwritableError(Exception):
 
 class BadUsageError(Exception):
     """What a user gave is wrong; the text is one sentence that says how."""
+
+
+def not_one_for_each(option: str, given: int, targets: int) -> BadUsageError:
+    """The error that an option of which each target has one was given another number of times."""
+    times = number(given, "time")
+    return BadUsageError(
+        f"{option} was given {times} for {number(targets, 'target')}: give it once for each, in their order"
+    )
 
 
 # What is made of what pytest parsed ----------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from ..suite.engine.target import Target
 from . import sandboxing
 from .options import TRACES
 from .plugin_facts import PluginSeen, facts, see
-from .run_options import BadUsageError, RunOptions
+from .run_options import BadUsageError, RunOptions, not_one_for_each
 from .services import Given
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     )
     for name, values in paired:
         if values and len(values) != len(plugins):
-            raise BadUsageError(f"{name} was given {len(values)} times, --plugin {len(plugins)} times: they pair up")
+            raise not_one_for_each(name, len(values), len(plugins))
     try:
         native_directory()
     except NativePartsMissingError as error:

@@ -10,7 +10,7 @@ from ..suite.contract.catalogue import catalogue
 from ..suite.engine import index
 from ..suite.engine.marks import UNDEFINED
 from ..suite.judge.waivers import counted, hold_to
-from .run_options import CONDITIONS, SANITIZERS, BadUsageError
+from .run_options import CONDITIONS, SANITIZERS, BadUsageError, not_one_for_each
 
 #: The tiers whose cases no plain run has.
 BY_REQUEST = ("large", "deep", UNDEFINED, *SANITIZERS, *CONDITIONS)
@@ -33,7 +33,7 @@ def waivers(given: Sequence[str], targets: Sequence[str], under: Sequence[str] =
     needed.
     """
     if len(given) > 1 and len(given) != len(targets):
-        raise BadUsageError(f"--waivers was given {len(given)} times for {len(targets)} targets: they pair up")
+        raise not_one_for_each("--waivers", len(given), len(targets))
     by_file = {}
     for name in dict.fromkeys(given):
         path = Path(name)
