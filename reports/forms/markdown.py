@@ -64,10 +64,10 @@ def bounded(report: Report, limit: int) -> str:
 
 def _parts(report: Report) -> Iterator[Part]:
     yield "the verdict", _head(report)
-    if report.classes:
-        yield "the classes", _classes(report)
     violations, warnings = told(report)
     yield from _findings(report, violations)
+    if report.classes:
+        yield "the classes", _classes(report)
     yield from _list("waivers", [f"{_code(one.clause)}: {_prose(words.waiver(one))}" for one in report.waivers])
     yield from _list("warnings", [_warning(report, one) for one in warnings])
     for verdict in (Verdict.ERROR, Verdict.NOT_RUN, Verdict.ABSENT):
