@@ -323,6 +323,12 @@ def test_what_several_ops_do_wrong_in_one_situation_is_told_once() -> None:
     assert alike(*cases) == {"stat.below-a-file": ["delete_dir", "create_dir"], "copy_file.below-a-file": []}
 
 
+def test_what_several_ops_do_wrong_is_told_once_whichever_claims_their_rules_rest_on() -> None:
+    codes = [(f"code=X, as the profile claims {claim}", "code=NOT_FOUND") for claim in ("append = true", "tree = true")]
+    cases = [seen(op, (f"{op}.below-a-file", code)) for op, code in zip(("stat", "delete_dir"), codes, strict=True)]
+    assert alike(*cases) == {"stat.below-a-file": ["delete_dir"]}
+
+
 def test_another_answer_or_no_situation_at_all_is_told_for_itself() -> None:
     stat, other = seen("1", ("stat.below-a-file", MISSING)), ("delete_dir.below-a-file", ("code=X", "code=OK"))
     assert alike(stat, seen("2", other)) == {"stat.below-a-file": [], "delete_dir.below-a-file": []}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import STORED, answering_op, digits, named_op
+from .wrongs import CLAIMED, STORED, answering_op, digits, named_op
 
 #: How one begins that compares a return code.
 _CODE = "code="
@@ -83,8 +83,8 @@ class Finding:
 
     @property
     def shown(self) -> frozenset[tuple[str, str]]:
-        """What was expected, and what was seen instead."""
-        return frozenset((check.expected, check.got) for _, check in self.checks)
+        """What was expected, whichever claim of the profile it rests on, and what was seen instead."""
+        return frozenset((check.expected.partition(CLAIMED)[0], check.got) for _, check in self.checks)
 
     def is_alike(self, other: "Finding") -> bool:
         """Whether the op of the other did the same wrong in the same situation, word for word."""
