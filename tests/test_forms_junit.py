@@ -53,7 +53,7 @@ def test_a_violation_is_a_failure_that_says_what_to_do() -> None:
         "source    interface; host",
         "expected  code=OK",
         "got       code=UNKNOWN (no luck)",
-        "check     The read.",
+        "look at   The read.",
         "again     pytest --plugin=mine.so --case=read/b",
     ]
     assert found.system_out == "calls:\nread() -> OK"

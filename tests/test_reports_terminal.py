@@ -97,7 +97,7 @@ def test_a_violation_has_what_is_needed_to_act_on_it() -> None:
         "to accept them: tffs-conformance waive out/report.json --owner=WHO --reason=WHY",
         "found     found",
         "/x.cc",
-        "check     The read.",
+        "look at   The read.",
     ):
         assert part in text
 
