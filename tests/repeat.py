@@ -1,9 +1,10 @@
-"""Runs the suite on posix and memory many times, shuffled, half of the runs on two workers: no check may differ."""
+"""Runs the suite on right plugins many times, shuffled, half of the runs on two workers: no check may differ."""
 
 import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 Checks = dict[str, object]
@@ -12,20 +13,19 @@ PLUGINS = ("posix", "memory")
 EXAMPLES = 50
 
 
-def run(seed: int, workers: int, examples: int, directory: Path) -> Checks:
+def run(options: Sequence[str], seed: int, workers: int, directory: Path) -> Checks:
     """One run with its reports in `directory`; target and case id to verdict and checks."""
     directory.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pytest", f"--report-dir={directory}", "-q"]
-    command += [f"--plugin={plugin}" for plugin in PLUGINS]
-    command += [f"--examples={examples}", "-p", "randomly", "-p", "no:cacheprovider", f"--randomly-seed={seed}"]
+    command = [sys.executable, "-m", "pytest", *options, f"--report-dir={directory}", "-q"]
+    command += ["-p", "randomly", "-p", "no:cacheprovider", f"--randomly-seed={seed}"]
     command += ["-n", str(workers)] if workers else []
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=directory)
     if done.returncode != 0:
         sys.exit(f"run {seed} failed:\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
-    reports = {plugin: json.loads((directory / plugin / "report.json").read_text()) for plugin in PLUGINS}
+    reports = [json.loads(path.read_text()) for path in directory.rglob("report.json")]
     return {
-        f"{plugin} {case['id']}": [case["verdict"], case["checks"]]
-        for plugin, report in reports.items()
+        f"{report['target']['name']} {case['id']}": [case["verdict"], case["checks"]]
+        for report in reports
         for case in report["cases"]
     }
 
@@ -33,16 +33,19 @@ def run(seed: int, workers: int, examples: int, directory: Path) -> Checks:
 def main() -> None:
     """Compare every run with the first."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("plugins", nargs="*", metavar="PLUGIN", default=PLUGINS, help="default: posix and memory")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for all of them")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--examples", type=int, default=EXAMPLES)
     parser.add_argument("--report-dir", type=Path, default=Path("tffs-report", "repeat"))
     given = parser.parse_args()
-    runs = given.runs
+    runs, options = given.runs, [f"--examples={given.examples}"]
+    options += [f"--plugin={plugin}" for plugin in given.plugins] + [f"--env={one}" for one in given.env]
     differing: set[str] = set()
     first: Checks | None = None
     for number in range(runs):
         directory = given.report_dir.resolve() / f"run-{number + 1}"
-        checks = run(number + 1, 2 if number % 2 else 0, given.examples, directory)
+        checks = run(options, number + 1, 2 if number % 2 else 0, directory)
         first = first or checks
         differing |= {name for name in first.keys() | checks.keys() if first.get(name) != checks.get(name)}
         print(f"run {number + 1} of {runs}: {len(checks)} cases, {len(differing)} differ so far", flush=True)
