@@ -111,6 +111,14 @@ class Case:
         trial.check.any_clause = True
         return trial
 
+    def ended_by(self, body: "Body") -> Exception | None:
+        """Run what a case does, and give what ended it early, if anything did."""
+        try:
+            body(self)
+        except Exception as raised:
+            return raised
+        return None
+
     def adopt(self, record: CaseRecord, note: str | None = None) -> None:
         """What came of this case is what came of a trial; `note` tells more about it."""
         self.adopted = (record, note)

@@ -150,11 +150,7 @@ def _run(case: Case, body: Body) -> None:
 
 def _tried(trial: Case, body: Body) -> tuple[CaseRecord, Exception | None]:
     """What came of a trial, and what ended it early."""
-    error: Exception | None = None
-    try:
-        body(trial)
-    except Exception as raised:
-        error = raised
+    error = trial.ended_by(body)
     record = conclude(trial, error)
     trial.surroundings.clear()
     return record, error
@@ -191,11 +187,8 @@ def _beside_its_control(case: Case, evidence: Evidence, error: BaseException | N
         return evidence
     # A plugin may be for one process at a time.
     case.surroundings.abandon()
-    trial, ended = case.trial(case.bench, CONTROL), None
-    try:
-        control.body(trial)
-    except Exception as raised:
-        ended = raised
+    trial = case.trial(case.bench, CONTROL)
+    ended = trial.ended_by(control.body)
     same = list(excused(evidence.statements, _statements(trial), control.called))
     if isinstance(error, BlockedError) and _place_of_block(case, error) != _place_of_block(trial, ended):
         # What ended the case where its control went on is its own.
