@@ -50,7 +50,7 @@ class Bucket {
   // Makes an object, or replaces it, in one step.
   virtual void Put(const std::string& key, const std::string& content) const = 0;
 
-  // After it there is no such object, whether there was one or not.
+  // After it there is no such object. A directory says ENOENT where there was none; stores do not.
   virtual void Delete(const std::string& key) const = 0;
 
   // The first `most` keys that begin with `prefix`; of more than a million, none.

@@ -77,6 +77,33 @@ class DirectoryBucket final : public Bucket {
   }
 
   void Put(const std::string& key, const std::string& content) const override {
+    Replace(key, content, false);
+  }
+
+  void Delete(const std::string& key) const override {
+    const std::string file = FileOf(key);
+    if (unlink(file.c_str()) != 0) Throw(errno);
+    RemoveDirectories(file);
+  }
+
+  std::set<std::string> List(const std::string& prefix, size_t most) const override {
+    std::set<std::string> keys;
+    Collect(path_, "", Encoded(prefix, kInNames), &keys);
+    if (keys.size() > most)
+      keys.erase(std::next(keys.begin(), static_cast<long>(most)), keys.end());
+    return keys;
+  }
+
+  void Copy(const std::string& source, const std::string& target) const override {
+    const auto facts = Head(source);
+    if (!facts) Throw(ENOENT);
+    Replace(target, Get(source, *facts, 0, facts->size), true);
+  }
+
+ private:
+  // Not all stores copy in one step. So that nobody who tries something here relies on it, nothing
+  // is at the target of a copy for a moment (`gap`).
+  void Replace(const std::string& key, const std::string& content, bool gap) const {
     static std::atomic<unsigned> drafts{0};
     const std::string file = FileOf(key);
     const std::string draft =
@@ -89,49 +116,15 @@ class DirectoryBucket final : public Bucket {
       const auto descriptor =
           support::Descriptor::Open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
       int error = descriptor.is_open() ? Write(descriptor.get(), content) : errno;
+      if (error == 0 && gap && unlink(file.c_str()) == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
       if (error == 0 && rename(draft.c_str(), file.c_str()) != 0) error = errno;
       if (error == 0) return;
       unlink(draft.c_str());
       RemoveDirectories(file);
       if (error != ENOENT || attempt == 100) Throw(error);
     }
-  }
-
-  void Delete(const std::string& key) const override {
-    const std::string file = FileOf(key);
-    if (unlink(file.c_str()) != 0 && errno != ENOENT) Throw(errno);
-    RemoveDirectories(file);
-  }
-
-  std::set<std::string> List(const std::string& prefix, size_t most) const override {
-    std::set<std::string> keys;
-    Collect(path_, "", Encoded(prefix, kInNames), &keys);
-    if (keys.size() > most)
-      keys.erase(std::next(keys.begin(), static_cast<long>(most)), keys.end());
-    return keys;
-  }
-
-  // Not all stores copy in one step. So that nobody who tries something here relies on it, nothing
-  // is at the target for a moment. After an error all is as it was, late though it is.
-  void Copy(const std::string& source, const std::string& target) const override {
-    const std::string content = Whole(source);
-    if (!Head(target)) return Put(target, content);
-    const std::string replaced = Whole(target);
-    Delete(target);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    try {
-      Put(target, content);
-    } catch (const std::system_error&) {
-      Put(target, replaced);
-      throw;
-    }
-  }
-
- private:
-  std::string Whole(const std::string& key) const {
-    const auto facts = Head(key);
-    if (!facts) Throw(ENOENT);
-    return Get(key, *facts, 0, facts->size);
   }
 
   std::string FileOf(const std::string& key) const {

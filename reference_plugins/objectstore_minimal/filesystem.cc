@@ -257,7 +257,9 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
     for (const std::string& inside : keys) {
       try {
         place.bucket.Delete(inside);
-      } catch (const std::runtime_error&) {
+      } catch (const std::runtime_error& error) {
+        const auto* known = dynamic_cast<const std::system_error*>(&error);
+        if (known != nullptr && known->code().value() == ENOENT) continue;  // somebody else did
         ++*(inside.back() == '/' ? undeleted_dirs : undeleted_files);
         if (first == nullptr) first = std::current_exception();
       }

@@ -22,7 +22,8 @@ _FUNCTION = re.compile(r"^(?!namespace|using|enum)\w.*?\b(\w+)\(")
 class Plugin:
     """A plugin, and the folders of the sources that it is judged for.
 
-    `profile` is what it claims, `backing` another way to its files. Of what is `apart` nothing is used while it is judged.
+    `profile` is what it claims, `backing` another way to its files. Sources that are `apart` do nothing while it is
+    judged.
     """
 
     name: str
