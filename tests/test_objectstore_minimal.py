@@ -99,7 +99,7 @@ FAULTS = {
     "another total": (body(with_header("Content-Range", f"bytes 0-{len(CONTENT) - 1}/9")), Code.INTERNAL),
     "another version": (body(with_header("ETag", '"other"')), Code.ABORTED),
     "replaced": (body(status(412, "PreconditionFailed")), Code.ABORTED),
-    "a page": (body(lambda _, __: Reply(200, {"Content-Type": "text/html"}, b"<p>sign in</p>")), Code.ABORTED),
+    "a page": (body(lambda _, __: Reply(200, {"Content-Type": "text/html"}, b"<p>sign in</p>")), Code.INTERNAL),
 }  # fmt: skip
 
 

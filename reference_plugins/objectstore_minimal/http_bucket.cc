@@ -10,6 +10,7 @@
 #include <map>
 #include <new>
 #include <pugixml.hpp>
+#include <utility>
 #include <vector>
 
 #include "bucket.h"
@@ -61,8 +62,8 @@ Failure Refusal(const Response& response) {
   pugi::xml_document document;
   const std::string error = Parse(response.body, "Error", &document).child("Code").text().get();
   // Encoded, for the text is somebody else's.
-  const std::string text = "the store answers " + std::to_string(response.status) + " " +
-                           (error.empty() ? "without a reason" : Encoded(error.substr(0, 64), ""));
+  const std::string text = "the store answers " + std::to_string(response.status) +
+                           (error.empty() ? "" : " " + Encoded(error.substr(0, 64), ""));
   // A copy that fails halfway has said 200 already.
   if (response.status == 200 && !error.empty()) return {TF_UNAVAILABLE, text};
   if (response.status == 404 && error.empty()) return {TF_UNAVAILABLE, text};
@@ -142,10 +143,11 @@ class HttpBucket final : public Bucket {
     const std::string part = "bytes " + span + "/" + std::to_string(facts.size);
     const bool is_part = response.status == 206 && response.headers["content-range"] == part;
     const bool is_whole = response.status == 200 && n == facts.size;
-    if (response.headers["etag"] != facts.version) {
+    const std::string etag = response.headers["etag"];
+    if (!etag.empty() && etag != facts.version) {
       throw Failure(TF_ABORTED, "somebody else replaced the object");
     }
-    if ((!is_whole && !is_part) || response.body.size() != n) {
+    if (etag.empty() || (!is_whole && !is_part) || response.body.size() != n) {
       throw Failure(TF_INTERNAL, "the store answers with other bytes than it was asked for");
     }
     return std::move(response.body);
