@@ -55,10 +55,11 @@ def served() -> Iterator[tuple[S3Server, HostFilesystem]]:
     [("smoke", 60), pytest.param("must", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)])],
 )
 def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None:
+    # A thousand objects are deleted one by one, and this server is no fast one.
     with S3Server() as store:
         variables = {"TFFS_BUCKET": f"{store.url}/{BUCKET}", **KEYS}
         done = run(tmp_path, "--plugin=objectstore_minimal", "--plugin-profile=object-store", "--backing=none",
-                   f"--root={ROOT}", f"--tier={tier}", "--fail-on=not-run",
+                   f"--root={ROOT}", f"--tier={tier}", "--fail-on=not-run", "--call-timeout=60",
                    *(f"--env={name}={value}" for name, value in variables.items()))  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
     assert report(tmp_path)["verdict"] == "conformant"
