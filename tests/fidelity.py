@@ -44,7 +44,7 @@ from tffs_conformance.suite.engine.workbench import Workbench
 from third_party import tensorflows
 
 #: Plugins that do nothing wrong, with their values of TFFS_FAULT.
-RIGHT = (("posix", ""), ("memory", ""), ("posix_choices", ""), ("object_store", ""))
+RIGHT = (("posix", ""), ("memory", ""), ("posix_choices", ""), ("objectstore_minimal", ""))
 #: A fault that hangs costs its time-out again and again, and says nothing of TensorFlow.
 COSTLY = ("hang", "slow", "leak", "endless")
 #: What a plugin makes of a spelling of a path, as far as its translate_name tells.

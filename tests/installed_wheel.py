@@ -43,7 +43,13 @@ def needed(binary: ELFFile) -> set[tuple[str, str]]:
 
 def test_the_wheel_is_whole() -> None:
     names = {Path(name).name for name in binaries()}
-    assert {"tffs-host", "libtensorflow_framework.so.2", "libposix.so", "libmemory.so", "libobject_store.so"} <= names
+    assert {
+        "tffs-host",
+        "libtensorflow_framework.so.2",
+        "libposix.so",
+        "libmemory.so",
+        "libobjectstore_minimal.so",
+    } <= names
     assert not {"libfaulty.so", "libposix_choices.so"} & names
 
 

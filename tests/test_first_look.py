@@ -36,7 +36,7 @@ def reasons(judged: Judged) -> str:
     return "\n".join(one.reason or "" for one in judged.records if one.verdict is Verdict.NOT_RUN)
 
 
-@pytest.mark.parametrize("plugin", ["posix", "memory", "object_store"])
+@pytest.mark.parametrize("plugin", ["posix", "memory", "objectstore_minimal"])
 def test_a_right_plugin_fails_at_nothing_plain(plugin: str) -> None:
     known = first_look(only_target(plugin, None, None, {}, 20))
     assert dict(known.fails_plainly) == {}

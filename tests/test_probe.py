@@ -41,7 +41,7 @@ def claims(text: str) -> dict[str, Any]:
             marks=pytest.mark.nightly,
         ),
         (
-            "object_store",
+            "objectstore_minimal",
             {"directories": "emulated", "append": False, "atomic_rename": False, "visibility": "close"},
         ),
     ],

@@ -18,7 +18,7 @@ from tffs_conformance.suite.contract.claims import Claims, UnknownClaimError
 from tffs_conformance.suite.judge import checks
 from tffs_conformance.suite.judge.evidence import Statement
 
-STORE = "--plugin=object_store"
+STORE = "--plugin=objectstore_minimal"
 #: Nobody else sees what is in it.
 ALONE = "--backing=none"
 MUST = "--tier=must"

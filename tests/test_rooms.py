@@ -1,4 +1,7 @@
-"""The arrow between two rooms of reference plugins: dragonfly stands on objectstore, which knows nothing of it."""
+"""The arrows between rooms of reference plugins: dragonfly stands on objectstore, which knows nothing of it.
+
+objectstore_minimal takes one file of objectstore, and stays small.
+"""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +14,7 @@ PLUGINS = Path(__file__).parents[1] / "reference_plugins"
 MAY = {
     "objectstore": {"support", "posix"},
     "dragonfly": {"dragonfly", "objectstore", "support", "unit"},
+    "objectstore_minimal": {"support"},
 }
 #: In quotes, but of no room.
 HEADERS = {"tf_filesystem_plugin.h"}
@@ -34,6 +38,21 @@ def test_objectstore_includes_nothing_of_dragonfly() -> None:
 
 def test_dragonfly_includes_what_it_stands_on() -> None:
     assert list(strangers("dragonfly", PLUGINS / "dragonfly")) == []
+
+
+def test_the_minimal_plugin_takes_of_the_large_one_how_it_finds_libcurl() -> None:
+    room = "objectstore_minimal"
+    assert list(strangers(room, PLUGINS / room)) == ["http_bucket.cc includes objectstore/curl.h"]
+
+
+def test_the_minimal_plugin_is_read_in_an_hour() -> None:
+    lengths = {
+        path.name: len(path.read_text(encoding="utf-8").splitlines())
+        for path in (PLUGINS / "objectstore_minimal").iterdir()
+    }
+    assert lengths.pop("README.md") < 60
+    assert len(lengths) > 5
+    assert sum(lengths.values()) < 1000
 
 
 @pytest.mark.parametrize("header", ["dragonfly/config.h", "../dragonfly/config.h", "dragonfly.h", "../posix/files.h"])

@@ -144,7 +144,7 @@ def test_without_bubblewrap_there_is_none(monkeypatch: pytest.MonkeyPatch) -> No
     assert set(Path(tempfile.gettempdir()).glob("tffs-sandbox-*")) <= before
 
 
-@pytest.mark.parametrize("plugin", ["posix", "memory", "object_store"])
+@pytest.mark.parametrize("plugin", ["posix", "memory", "objectstore_minimal"])
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_right_plugins_are_right_in_it(plugin: str, workers: tuple[str, ...], tmp_path: Path) -> None:
     done = run(tmp_path, f"--plugin={plugin}", "--tier=smoke", "--sandbox=on", *workers)

@@ -22,24 +22,27 @@ _FUNCTION = re.compile(r"^(?!namespace|using|enum)\w.*?\b(\w+)\(")
 class Plugin:
     """A plugin, and the folders of the sources that it is judged for.
 
-    `profile` is what it claims, `backing` another way to its files.
+    `profile` is what it claims, `backing` another way to its files. Sources that are `apart` do nothing while it is
+    judged.
     """
 
     name: str
     folders: tuple[str, ...]
     profile: str | None = None
     backing: str | None = None
+    apart: tuple[str, ...] = ()
 
     def units(self) -> list[tuple[str, str]]:
         """Its sources, each of which is compiled by itself: path and text."""
         paths = sorted(path for folder in self.folders for path in (FOLDER / folder).glob("*.cc"))
+        paths = [path for path in paths if path.name not in self.apart]
         return [(path.relative_to(FOLDER).as_posix(), path.read_text()) for path in paths]
 
 
 PLUGINS = (
     Plugin("posix", ("posix", "support"), backing="file://{path}"),
     Plugin("memory", ("memory",)),
-    Plugin("object_store", ("object_store",), profile="object-store"),
+    Plugin("objectstore_minimal", ("objectstore_minimal",), profile="object-store", apart=("http_bucket.cc",)),
 )
 
 

@@ -1,0 +1,53 @@
+// What all buckets have in common: which one it is, and how keys are spelt.
+
+#include "bucket.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace objectstore_minimal {
+
+std::shared_ptr<const Bucket> OpenBucket() {
+  const char* chosen = std::getenv("TFFS_BUCKET");
+  const std::string name =
+      chosen != nullptr ? chosen : "/tmp/tffs-bucket-" + std::to_string(getuid());
+  if (name.rfind("http://", 0) != 0 && name.rfind("https://", 0) != 0) return OpenDirectory(name);
+#ifdef TFFS_HAS_CURL
+  return OpenHttp(name);
+#else
+  throw Failure(TF_FAILED_PRECONDITION,
+                "TFFS_BUCKET is a URL, and this plugin was built without libcurl");
+#endif
+}
+
+// Byte by byte, so that a key that begins with another one does so encoded, too.
+std::string Encoded(std::string_view text, std::string_view plain) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char byte : text) {
+    const bool is_letter = (byte | 32) >= 'a' && (byte | 32) <= 'z';
+    if (is_letter || (byte >= '0' && byte <= '9') || plain.find(byte) != std::string_view::npos) {
+      encoded += byte;
+    } else {
+      const auto value = static_cast<unsigned char>(byte);
+      encoded += {'%', kDigits[value >> 4], kDigits[value & 15]};
+    }
+  }
+  return encoded;
+}
+
+std::string Decoded(std::string_view text) {
+  std::string decoded;
+  for (size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == '%') {
+      decoded += static_cast<char>(std::stoi(std::string(text.substr(k + 1, 2)), nullptr, 16));
+      k += 2;
+    } else {
+      decoded += text[k] == '+' ? ' ' : text[k];
+    }
+  }
+  return decoded;
+}
+
+}  // namespace objectstore_minimal

@@ -1,0 +1,215 @@
+"""The objectstore_minimal plugin over HTTP: the suite on it, and what it makes of a store that misbehaves.
+
+What it makes of a directory is judged wherever the tests need a store of objects.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.dragonfly_client import BUILT, MISSING, read, write
+from tests.faulty_http import Asked, Fault, Reply, without_length
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, error
+from tests.test_suite import report, run
+from tffs_conformance.harness.hosting.loader import Loader
+from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.guard import Guard
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.raw import RawFilesystem
+from tffs_conformance.harness.targets.shipped import plugin_path
+
+# It is built without libcurl, too, but then there is nothing to judge here.
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+
+ROOT = "objects:///tests"
+FILE = f"{ROOT}/file"
+CONTENT = bytes(range(256)) * 40
+KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+
+
+@contextmanager
+def filesystem(bucket: str) -> Iterator[HostFilesystem]:
+    loader = Loader(Local({"TFFS_BUCKET": bucket, **KEYS}), plugin_path("objectstore_minimal"), 60)
+    found = loader.load()
+    entry = found.registration.registered["objects"]
+    assert entry.filesystem is not None, entry.message
+    yield HostFilesystem(RawFilesystem(found.call, entry.filesystem, []), entry.present, Guard(ROOT))
+    found.host.close()
+    loader.close()
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[S3Server, HostFilesystem]]:
+    with S3Server() as store, filesystem(f"{store.url}/{BUCKET}") as fs:
+        store.put("tests/file", CONTENT)
+        yield store, fs
+
+
+@pytest.mark.parametrize(
+    ("tier", "checks"),
+    [("smoke", 60), pytest.param("must", 1000, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)])],
+)
+def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None:
+    # A thousand objects are deleted one by one, and this server is no fast one.
+    with S3Server() as store:
+        variables = {"TFFS_BUCKET": f"{store.url}/{BUCKET}", **KEYS}
+        done = run(tmp_path, "--plugin=objectstore_minimal", "--plugin-profile=object-store", "--backing=none",
+                   f"--root={ROOT}", f"--tier={tier}", "--fail-on=not-run", "--call-timeout=60",
+                   *(f"--env={name}={value}" for name, value in variables.items()))  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert report(tmp_path)["verdict"] == "conformant"
+    assert report(tmp_path)["executed"]["must"] > checks
+
+
+def status(code: int, reason: str = "") -> Fault:
+    return lambda _, __: error(code, reason) if reason else Reply(code, {"Content-Type": "text/html"}, b"<p>no</p>")
+
+
+def body(change: Fault) -> Fault:
+    """What comes in answer to GET, which alone has a body, is another."""
+    return lambda asked, right: change(asked, right) if asked.method == "GET" else right
+
+
+def with_header(name: str, value: str) -> Fault:
+    return lambda _, right: replace(right, headers=right.headers | {name: value})
+
+
+#: What happens to each answer, and the code of the op.
+FAULTS = {
+    "503": (status(503), Code.UNAVAILABLE),
+    "503 SlowDown": (status(503, "SlowDown"), Code.UNAVAILABLE),
+    "500": (status(500, "InternalError"), Code.UNAVAILABLE),
+    "403": (status(403, "AccessDenied"), Code.PERMISSION_DENIED),
+    "401": (status(401), Code.UNAUTHENTICATED),
+    "404 of the store": (status(404, "NoSuchKey"), Code.NOT_FOUND),
+    "404 of somebody else": (status(404), Code.UNAVAILABLE),
+    "no answer": (lambda _, right: replace(right, silent=True), Code.UNAVAILABLE),
+    "cut": (body(lambda _, right: replace(right, cut=5000)), Code.UNAVAILABLE),
+    "cut, of no length": (
+        body(lambda asked, right: without_length(asked, replace(right, body=right.body[:5000]))), Code.INTERNAL,
+    ),
+    "shorter": (body(lambda _, right: replace(right, body=right.body[:-1])), Code.INTERNAL),
+    "longer": (body(lambda _, right: replace(right, body=right.body + b"more")), Code.INTERNAL),
+    "endless": (body(lambda _, right: replace(right, body=right.body + bytes(1 << 24))), Code.INTERNAL),
+    "another range": (body(with_header("Content-Range", f"bytes 1-{len(CONTENT)}/{len(CONTENT)}")), Code.INTERNAL),
+    "another total": (body(with_header("Content-Range", f"bytes 0-{len(CONTENT) - 1}/9")), Code.INTERNAL),
+    "another version": (body(with_header("ETag", '"other"')), Code.ABORTED),
+    "replaced": (body(status(412, "PreconditionFailed")), Code.ABORTED),
+    "a page": (body(lambda _, __: Reply(200, {"Content-Type": "text/html"}, b"<p>sign in</p>")), Code.INTERNAL),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("injected", FAULTS)
+def test_a_faulty_read_has_its_code_and_no_bytes(served: tuple[S3Server, HostFilesystem], injected: str) -> None:
+    store, fs = served
+    fault, code = FAULTS[injected]
+    store.inject(fault)
+    got, message, content = read(fs, FILE)
+    assert (got, content) == (code, b""), message
+    assert message.startswith("/tests/file; ")
+    assert SECRET_KEY not in message
+    store.heal()
+    assert read(fs, FILE)[::2] == (Code.OK, CONTENT)
+
+
+def test_without_a_store_nothing_is_not_found() -> None:
+    with S3Server() as store:
+        gone = f"{store.url}/{BUCKET}"
+    with filesystem(gone) as fs:
+        answers = [
+            read(fs, FILE)[0], write(fs, FILE, b"new")[0], fs.path_exists(FILE).code, fs.stat(FILE).code,
+            fs.get_children(ROOT).code, fs.delete_file(FILE).code, fs.create_dir(FILE).code,
+            fs.rename_file(FILE, f"{ROOT}/other").code,
+        ]  # fmt: skip
+    assert answers == [Code.UNAVAILABLE] * len(answers)
+
+
+@pytest.mark.parametrize("injected", ["503", "403", "404 of somebody else", "no answer"])
+def test_what_is_not_put_is_told(served: tuple[S3Server, HostFilesystem], injected: str) -> None:
+    store, fs = served
+    fault, code = FAULTS[injected]
+    store.inject(fault, when=lambda asked: asked.method == "PUT", done=False)
+    assert write(fs, FILE, b"new")[0] is code
+    assert fs.copy_file(FILE, f"{ROOT}/copy").code is code
+    # Nothing is deleted of which there is no copy.
+    assert fs.rename_file(FILE, f"{ROOT}/other").code is code
+    assert store.buckets[BUCKET]["tests/file"].content == CONTENT
+
+
+def test_a_copy_that_fails_halfway_is_told(served: tuple[S3Server, HostFilesystem]) -> None:
+    store, fs = served
+    store.inject(lambda _, __: error(200, "InternalError"), when=lambda asked: asked.method == "PUT", done=False)
+    assert fs.rename_file(FILE, f"{ROOT}/other").code is Code.UNAVAILABLE
+    assert list(store.buckets[BUCKET]) == ["tests/file"]
+
+
+def test_a_read_asks_for_its_bytes_alone(served: tuple[S3Server, HostFilesystem]) -> None:
+    store, fs = served
+    opened = fs.new_random_access_file(FILE)
+    assert opened.value is not None
+    with opened.value as file:
+        store.heal()
+        assert file.read(1000, 10).value.data == CONTENT[1000:1010]
+        assert [asked.headers["range"] for asked in store.asked] == ["bytes=1000-1009"]
+        store.put("tests/file", b"other")
+        assert file.read(1000, 10).code is Code.ABORTED
+
+
+def test_a_listing_of_several_pages_is_all_of_it(served: tuple[S3Server, HostFilesystem]) -> None:
+    store, fs = served
+    names = {f"{k} +%&ü" for k in range(2500)}
+    for name in names:
+        store.put(f"tests/many/{name}", b"")
+    listed = fs.get_children(f"{ROOT}/many")
+    assert listed.value is not None
+    assert (listed.code, {*listed.value.names}) == (Code.OK, names)
+    store.heal()
+    pages = ("list-type=2", "continuation-token=")
+    store.inject(status(503), when=lambda asked: all(word in asked.target for word in pages))
+    assert fs.get_children(f"{ROOT}/many").code is Code.UNAVAILABLE
+
+
+def renamed(_: Asked, right: Reply) -> Reply:
+    """The keys of others, in a listing."""
+    return replace(right, body=right.body.replace(b"<Key>tests/", b"<Key>other/"))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        renamed,
+        lambda _, right: replace(right, body=re.sub(b"<IsTruncated>.*</IsTruncated>", b"", right.body)),
+        lambda _, right: replace(right, body=right.body.replace(b">false<", b">true<")),
+        lambda _, __: Reply(200, {}, b"<html>sign in</html>"),
+        lambda _, right: replace(right, body=right.body.replace(b"</Key>", b"%</Key>")),
+    ],
+    ids=["of-others", "of-unknown-end", "without-a-token", "no-listing", "of-no-encoding"],
+)
+def test_a_wrong_listing_deletes_nothing(served: tuple[S3Server, HostFilesystem], fault: Fault) -> None:
+    store, fs = served
+    store.inject(fault, when=lambda asked: "list-type=2" in asked.target)
+    assert fs.delete_recursively(ROOT).code is Code.INTERNAL
+    assert [asked.method for asked in store.asked if asked.method == "DELETE"] == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"TFFS_BUCKET": "http://127.0.0.1:1"}, "TFFS_BUCKET is a URL, but not http(s)://host:port/bucket"),
+        ({"TFFS_BUCKET": "http://127.0.0.1:1/a/b"}, "TFFS_BUCKET is a URL, but not http(s)://host:port/bucket"),
+        ({"AWS_SECRET_ACCESS_KEY": ""}, "AWS_SECRET_ACCESS_KEY is not set"),
+    ],
+)
+def test_a_bucket_that_cannot_be_is_refused_at_once(variables: dict[str, str], message: str) -> None:
+    given = {"TFFS_BUCKET": "http://127.0.0.1:1/bucket", **KEYS, **variables}
+    local = Local({name: value for name, value in given.items() if value})
+    loader = Loader(local, plugin_path("objectstore_minimal"), 60)
+    found = loader.load()
+    found.host.close()
+    loader.close()
+    assert (found.registration.code, found.registration.message) == (Code.INVALID_ARGUMENT, f"objects; {message}")
