@@ -53,11 +53,6 @@ class Call:
         return self.told.endswith("(INJECTED)")
 
     @property
-    def ended(self) -> bool:
-        """Whether the process ended in it."""
-        return " = ?" in self.told or " = " not in self.told
-
-    @property
     def succeeded(self) -> bool:
         """Whether it came back, and well."""
         return " = " in self.told and " = -1 " not in self.told and " = ?" not in self.told
@@ -79,7 +74,8 @@ class Call:
 class Injection:
     """The `number`-th call of this name, in each thread, fails with this error and is not made.
 
-    Where there is no error, the process is killed before the call is made. Where there is a `file`, only calls that name it are counted, and seen: it cannot be one of a call of `TWO_PATHS`.
+    Where there is no error, the process is killed before the call. Where there is a `file`, only calls that name it are
+    counted, and seen: it cannot be one of a call of `TWO_PATHS`.
     """
 
     call: str

@@ -110,7 +110,7 @@ State = Mapping[str, Place]
 
 
 def after(state: State, step: Step, own: Collection[str]) -> State:
-    """The state when a step has answered OK. `own` are the ops that the plugin has itself, and promises something of."""
+    """The state when a step has answered OK. `own` are the ops that the plugin has itself, and makes promises by."""
     path, last = step.paths[0], step.paths[-1]
     there = state.get(path, Place(NOTHING, ()))
     match step.op:
@@ -188,7 +188,7 @@ def broken(
             clause = _of_changes(step)
         yield clause, f"{path} {_shown(found)}"
     if step.op == "rename_file":
-        yield from _lost(_below(state, step.paths[0]), *step.paths, got)
+        yield from _lost(state, step, got)
 
 
 def _state(history: History, count: int, own: Collection[str]) -> State:
@@ -207,12 +207,16 @@ def _of_changes(step: Step) -> str:
     return WHOLE if step.op == "rename_file" else EITHER
 
 
-def _lost(moved: State, source: str, target: str, got: Mapping[str, bytes | None]) -> Iterator[tuple[str, str]]:
+def _lost(state: State, rename: Step, got: Mapping[str, bytes | None]) -> Iterator[tuple[str, str]]:
     """What is neither at its old nor at its new place."""
-    for path, place in sorted(moved.items()):
+    source, target = rename.paths
+    for path, place in sorted(_below(state, source).items()):
         new = target + path.removeprefix(source)
         if all(got.get(where, NOTHING) != place.whole for where in (path, new)):
-            yield KEPT, f"{path} is lost: it {_shown(got.get(path, NOTHING))}, and {new} {_shown(got.get(new, NOTHING))}"
+            yield (
+                KEPT,
+                f"{path} is lost: it {_shown(got.get(path, NOTHING))}, and {new} {_shown(got.get(new, NOTHING))}",
+            )
 
 
 def _shown(content: Content) -> str:

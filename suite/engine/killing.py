@@ -9,7 +9,7 @@ from ...harness.launchers.strace import Call, Injection, NoStraceError
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import WritableFile
 from ...harness.ops.outcomes import DiedError
-from ..contract.survival import History, Moment, Step, broken, changes, changing
+from ..contract.survival import History, Moment, Step, at_stake, broken, changes, changing
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
 from .failing import FIRST, NotTriedError, prepare, strace_on
@@ -71,8 +71,8 @@ class _Steps:
 class Kills:
     """A history, performed in a fresh host and a fresh directory each time, and ended there by a kill.
 
-    As a context: at first nobody is killed. That raises NoStimulusError where nothing can survive, and BlockedError
-    where the history does not work even so.
+    As a context: at first the process ends by itself. That raises NoStimulusError where nothing can survive, and
+    BlockedError where the history does not work even so.
     """
 
     def __init__(self, case: Case, history: History) -> None:
@@ -80,11 +80,11 @@ class Kills:
             raise NoStimulusError("its storage lives in its process, and ends with it")
         self._case = case
         self._history = history
-        #: The ops that the plugin has itself.
-        self.own = case.surroundings.present
+        self._own = case.surroundings.present
         # What hangs or dies behind a kill says nothing of other cases.
         self._bench = case.bench.with_timeout(case.bench.target.timeout)
         self._tried = 0
+        self._goes_on = True
 
     def __enter__(self) -> "Kills":
         with self._trial() as trial:
@@ -98,10 +98,14 @@ class Kills:
                 raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
             if went.died is not None:
                 raise BlockedError("the host", went.died)
-            trial.surroundings.end_host()
-            wrong = self.undone(Left(self._last, "", again=_tree(trial)))
-            if wrong is not None:
-                raise BlockedError(self._history.steps[-1].op, wrong)
+            # What a plugin leaves to the end of its process is done then.
+            trial.surroundings.loaded.host.quit()
+            left = self._left(trial, self._last, "")
+            wrong = self.wrong(left)
+            if left.there is None or wrong:
+                raise BlockedError(self._history.steps[-1].op, left.failed or next(iter(wrong.values())))
+            # Who cannot go on even so does not fail for a kill.
+            self._goes_on = left.again is not None and self.undone(left) is None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -137,11 +141,19 @@ class Kills:
         if missed:
             raise NotTriedError(f"{missed} of {len(planned)} kills did not come about")
 
+    def at_stake(self, left: Left) -> set[str]:
+        """The clauses that the kill could break."""
+        return at_stake(self._history, left.moment, self._own) if left.there is not None else set()
+
+    def wrong(self, left: Left) -> dict[str, str]:
+        """The clauses that are broken by what is there, each with what is wrong."""
+        return dict(broken(self._history, left.moment, left.there, self._own)) if left.there is not None else {}
+
     def undone(self, left: Left) -> str | None:
         """What is wrong with the history when another host performed it; None where nothing is."""
         if left.failed is not None or left.again is None:
             return left.failed
-        return next((said for _, said in broken(self._history, self._last, left.again, self.own)), None)
+        return next((said for _, said in broken(self._history, self._last, left.again, self._own)), None)
 
     @property
     def _last(self) -> Moment:
@@ -172,7 +184,8 @@ class Kills:
             went, _, calls = self._traced(trial, None)
         if not went.ok:
             raise NotTriedError(f"under strace, without any kill: {went.told}")
-        planned = dict.fromkeys(Injection(call.name, call.number) for call in calls if changes_storage(call))
+        made = (call for call in calls if call.succeeded and is_on_storage(call))
+        planned = dict.fromkeys(Injection(call.name, call.number) for call in made)
         if not planned:
             raise NotTriedError("makes no system calls that change files of this machine")
         return list(planned)
@@ -185,11 +198,10 @@ class Kills:
                 return None
             step = min(steps.answered, self._last.number)
             moment = Moment(step, steps.answered > step)
-            # Where there are threads, it can be another one than was planned, which is as good.
-            call = next((call for call in reversed(calls) if call.ended), None)
+            # Where there are threads, it can be another call than was planned, which is as good.
+            number = sum(call.name == injection.call and is_on_storage(call) for call in calls)
             where = "cleanup" if moment.answered else self._history.steps[step].op
-            name = f"{call.name} {call.number}" if call is not None else "a call"
-            return self._left(trial, moment, f"killed before {name} in {where}")
+            return self._left(trial, moment, f"killed before {injection.call} {number} in {where}")
 
     def _traced(self, trial: Case, injection: Injection | None) -> tuple[Performance, _Steps, tuple[Call, ...]]:
         """How the history went under strace, and what it called."""
@@ -220,22 +232,24 @@ class Kills:
         steps = sorted(deletes, key=lambda step: step.paths, reverse=True)
         if "create_dir" not in trial.bench.claims.ops_given_up:
             steps += [Step("delete_dir", ("",)), Step("create_dir", ("",))]
-        if not all(trial.fs.available(step.op) for step in steps):
+        if not self._goes_on or not all(trial.fs.available(step.op) for step in steps):
             return None, None
-        do = Performance(trial, FIRST)
-        do.perform(Stimulus(_Steps([*steps, *self._history.prepared, *self._history.steps])))
-        do.clean_up()
-        return (_tree(trial), None) if do.ok else (None, do.told)
+        for ops in ([*steps, *self._history.prepared], self._history.steps):
+            do = Performance(trial, FIRST)
+            do.perform(Stimulus(_Steps(ops)))
+            do.clean_up()
+            if not do.ok:
+                return None, do.told
+        return _tree(trial), None
 
     def _tell(self, tried: int, left_out: int = 0) -> None:
         said = f"{tried} kills were tried" + (f", {left_out} were left out" if left_out > 0 else "")
         self._case.condition = Condition(output=f"{said}\n")
 
 
-def changes_storage(call: Call) -> bool:
-    """Whether a call changed what is in files of this machine, or what names there are."""
-    on_files = any(not path.startswith(NOBODYS) for path in call.files)
-    return on_files and call.succeeded and changes(call.name, call.told)
+def is_on_storage(call: Call) -> bool:
+    """Whether a call changes what is in files of this machine, or what names there are."""
+    return any(not path.startswith(NOBODYS) for path in call.files) and changes(call.name, call.told)
 
 
 def spread(planned: Sequence[Injection]) -> list[Injection]:
