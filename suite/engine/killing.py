@@ -87,6 +87,17 @@ class Kills:
         self._goes_on = True
 
     def __enter__(self) -> "Kills":
+        try:
+            self._without_a_kill()
+        except BaseException:
+            self._bench.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bench.close()
+
+    def _without_a_kill(self) -> None:
         with self._trial() as trial:
             went, _ = self._performed(trial)
             went.clean_up()
@@ -106,10 +117,6 @@ class Kills:
                 raise BlockedError(self._history.steps[-1].op, left.failed or next(iter(wrong.values())))
             # Who cannot go on even so does not fail for a kill.
             self._goes_on = left.again is not None and self.undone(left) is None
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bench.close()
 
     def between(self) -> Iterator[Left]:
         """What is left by a kill behind each step."""
@@ -118,10 +125,6 @@ class Kills:
                 went, _ = self._performed(trial, number + 1)
                 if not went.ok:
                     raise BlockedError(step.op, f"{went.told}, where it worked before")
-                process = trial.surroundings.loaded.host.process
-                trial.surroundings.end_host()
-                # It is waited for by asking of what it used.
-                assert process.facts is not None
                 yield self._left(trial, Moment(number, True), f"killed behind {step.op}")
         self._tell(len(self._history.steps))
 
@@ -216,8 +219,11 @@ class Kills:
         return went, steps, strace.calls
 
     def _left(self, trial: Case, moment: Moment, when: str) -> Left:
-        """Look at what is there in another host, and perform the history there."""
+        """Kill the host, if it lives, look at what is there in another one, and perform the history there."""
+        process = trial.surroundings.loaded.host.process
         trial.surroundings.end_host()
+        # It is waited for by asking of what it used.
+        assert process.facts is not None
         try:
             there = _tree(trial)
             return Left(moment, when, there, *self._again(trial, there))
