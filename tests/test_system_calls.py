@@ -138,7 +138,7 @@ def test_what_it_does_not_go_with(tmp_path: Path, other: str) -> None:
 def test_a_condition_that_is_none(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=posix", "--conditions=rain")
     assert done.returncode == 4
-    assert "--conditions=rain: choose from syscalls" in done.stderr + done.stdout
+    assert "--conditions=rain: choose from syscalls, kill" in done.stderr + done.stdout
 
 
 def test_a_run_without_it_knows_nothing_of_it(tmp_path: Path) -> None:

@@ -74,13 +74,20 @@ class Call:
 class Injection:
     """The `number`-th call of this name, in each thread, fails with this error and is not made.
 
-    Where there is a `file`, only calls that name it are counted, and seen: it cannot be one of a call of `TWO_PATHS`.
+    Where there is no error, the process is killed before the call. Where there is a `file`, only calls that name it are
+    counted, and seen: it cannot be one of a call of `TWO_PATHS`.
     """
 
     call: str
     number: int
-    error: str
+    error: str = ""
     file: str = ""
+
+    @property
+    def words(self) -> str:
+        """It in strace's words."""
+        what = f"error={self.error}" if self.error else "signal=KILL"
+        return f"inject={self.call}:{what}:when={self.number}"
 
 
 class Strace:
@@ -98,7 +105,7 @@ class Strace:
         traced = ",".join(f"?{name}" for name in sorted(names))
         self._command = [program, *_WORDS, "-p", str(pid), "-e", f"trace={traced}"]
         if injection is not None:
-            self._command += ["-e", f"inject={injection.call}:error={injection.error}:when={injection.number}"]
+            self._command += ["-e", injection.words]
             self._command += ["-P", injection.file] if injection.file else []
 
     def __enter__(self) -> Self:

@@ -85,6 +85,7 @@ std::vector<Fault> CountFaults();
 std::vector<Fault> HandoverFaults();
 std::vector<Fault> ContentFaults();
 std::vector<Fault> FailingFaults();  // where a system call fails
+std::vector<Fault> KilledFaults();   // where the process is killed
 
 }  // namespace fakes
 

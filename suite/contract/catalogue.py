@@ -35,6 +35,7 @@ CLASSES = (
     "memory-safety",
     "thread-safety",
     "system-calls",
+    "survival",
 )
 
 

@@ -3,7 +3,7 @@
 import fnmatch
 import functools
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -150,8 +150,8 @@ def _by(stated_ones: Iterable[Meaning], what: str) -> dict[str, Meaning]:
     return {name: meaning for meaning in stated_ones for name in getattr(meaning, what)}
 
 
-def for_report(claims: Mapping[str, Value]) -> list[StatedClaim]:
-    """The claims in the form in which a report has them."""
+def for_report(claims: Mapping[str, Value], known: Container[str]) -> list[StatedClaim]:
+    """The claims in the form in which a report has them that knows these clauses."""
     return [
         StatedClaim(
             name=meaning.claim,
@@ -161,7 +161,7 @@ def for_report(claims: Mapping[str, Value]) -> list[StatedClaim]:
             clauses=tuple(
                 sorted(
                     {
-                        *meaning.clauses,
+                        *(name for name in meaning.clauses if name in known),
                         *meaning.readings,
                         *(f"{op}.succeeds" for op in meaning.ops if meaning.supported),
                     }

@@ -171,28 +171,38 @@ class _Tracing:
 
     def of(self, case: Case, directory: str) -> Strace:
         """strace on the host of a case, which works in this directory."""
-        facts = case.surroundings.loaded.host.process.facts
-        if facts is None:
-            raise NotTriedError("strace reaches hosts of this machine only")
         injection = None
         if self.failure is not None:
             file = "" if self.failure.file is None else os.path.join(directory, self.failure.file).rstrip("/")
             injection = Injection(self.failure.call, self.failure.number, self.failure.error, file)
-        try:
-            return Strace(facts.pid, calls(), injection)
-        except NoStraceError as missing:
-            raise NotTriedError(str(missing)) from missing
+        return strace_on(case, calls(), injection)
+
+
+def strace_on(case: Case, names: Collection[str], injection: Injection | None) -> Strace:
+    """strace on the host of a case, of calls of these names. Raises NotTriedError."""
+    facts = case.surroundings.loaded.host.process.facts
+    if facts is None:
+        raise NotTriedError("strace reaches hosts of this machine only")
+    try:
+        return Strace(facts.pid, names, injection)
+    except NoStraceError as missing:
+        raise NotTriedError(str(missing)) from missing
+
+
+def prepare(case: Case, place: str, before: Mapping[str, bytes | None]) -> None:
+    """Set up what is there before a stimulus, in a directory of the case."""
+    case.setup.mkdir_where_known(place)
+    for name, content in before.items():
+        if content is None:
+            case.setup.mkdir(f"{place}/{name}")
+        else:
+            case.setup.write(f"{place}/{name}", content)
 
 
 def _attempt(case: Case, stimulus: Stimulus, tracing: _Tracing | None) -> Attempt:
     """Perform a stimulus, and once more in another directory; look at what is there in another process."""
     for place in (FIRST, AGAIN):
-        case.setup.mkdir_where_known(place)
-        for name, content in stimulus.before.items():
-            if content is None:
-                case.setup.mkdir(f"{place}/{name}")
-            else:
-                case.setup.write(f"{place}/{name}", content)
+        prepare(case, place, stimulus.before)
     went, again = Performance(case, FIRST), Performance(case, AGAIN)
     directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
     traced: AbstractContextManager[Strace | None] = nullcontext() if tracing is None else tracing.of(case, directory)

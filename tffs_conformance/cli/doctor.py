@@ -39,7 +39,7 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         ("c++", "builds plugins and the suite's native parts", "g++"),
         ("gdb", "looks into a plugin by hand", "gdb"),
         ("bwrap", "keeps a plugin from what is not its own: --sandbox", "bubblewrap"),
-        ("strace", "fails the system calls of a plugin: --conditions=syscalls", "strace"),
+        ("strace", "fails the system calls of a plugin, or kills it there: --conditions=syscalls,kill", "strace"),
         ("valgrind", "finds what a plugin does to memory: --sanitizer=memcheck", "valgrind"),
     ):
         yield _tool(tool, use, package)

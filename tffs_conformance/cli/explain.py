@@ -20,6 +20,7 @@ _HEAD = 12
 _GIVEN = {
     **{name: f"--sanitizer={name}" for name in ("memcheck", "address", "thread")},
     "syscalls": "--conditions=syscalls",
+    "kill": "--conditions=kill",
 }
 
 

@@ -49,7 +49,7 @@ def open_journals(
             suite=suite,
             target=one.facts,
             clauses=clauses,
-            claims=tuple(claims.for_report(target.claims)),
+            claims=tuple(claims.for_report(target.claims, clauses)),
             waivers=tuple(waivers[target.name]),
         )
         directory = options.report_directory(target.name, len(found) > 1)

@@ -1,0 +1,257 @@
+"""What is left of a process that is killed: histories (`survival.toml`), and what each step promises."""
+
+import functools
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+CLOSED, SYNCED, FLUSHED = (f"survival.keeps-what-was-{done}" for done in ("closed", "synced", "flushed"))
+KEPT, DONE = "survival.keeps-what-was-there", "survival.keeps-what-was-done"
+WHOLE, EITHER = "survival.rename-is-whole", "survival.old-or-new"
+
+#: The ops of which core has an algorithm of its own, in several steps: where it is at work, a plugin has no part in
+#: what a kill between them leaves.
+IN_STEPS = ("rename_file", "copy_file")
+#: The ops that take nothing away from what is there.
+ON_FILES = ("new_appendable_file", "append", "flush", "sync", "close")
+
+
+class Nothing(Enum):
+    """What is where there is neither a file nor a directory."""
+
+    NOTHING = "nothing"
+
+
+NOTHING = Nothing.NOTHING
+#: What is at a path: the bytes of a file, None for a directory, or nothing.
+Content = bytes | None | Nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One op of a history, on these relative paths; `data` is what it appends."""
+
+    op: str
+    paths: tuple[str, ...]
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Ops that a process performs before it is killed; `before` is what is there, None for a directory."""
+
+    before: Mapping[str, bytes | None]
+    steps: tuple[Step, ...]
+
+    @property
+    def prepared(self) -> tuple[Step, ...]:
+        """Steps that make what is there before."""
+        made: list[Step] = []
+        for path, content in self.before.items():
+            if content is None:
+                made.append(Step("create_dir", (path,)))
+            else:
+                made += (Step("new_writable_file", (path,)), Step("append", (path,), content), Step("close", (path,)))
+        return tuple(made)
+
+    @property
+    def takes_a_directory(self) -> bool:
+        """Whether it moves a directory, which not all plugins do."""
+        return any(step.op == "rename_file" and self.before.get(step.paths[0], b"") is None for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a process was killed: when the step of this number, from 0, had `answered`, or was under way."""
+
+    number: int
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What may be at a path: `whole`, or, while it `grows`, a beginning of it; or one of what is in `instead`.
+
+    `promised` has clauses, and of each what it promises that is there: that much of it, at least.
+    """
+
+    whole: Content
+    promised: tuple[tuple[str, Content], ...]
+    grows: bool = False
+    instead: frozenset[Content] = frozenset()
+
+    def broken(self, got: Content) -> str | None:
+        """The clause that is broken where this is found; None for none."""
+        if got in self.instead:
+            return None
+        for clause, least in self.promised:
+            if not _begins(got, least):
+                return clause
+        if got == self.whole or (self.grows and _begins(self.whole, got)):
+            return None
+        return EITHER if self.grows or not self.promised else self.promised[-1][0]
+
+    def promising(self, clause: str) -> "Place":
+        """The same once a clause promises all that was appended so far, and so no flush has to."""
+        kept = tuple(one for one in self.promised if one[0] != FLUSHED)
+        return replace(self, promised=(*kept, (clause, self.whole)), instead=frozenset())
+
+
+def _begins(got: Content, least: Content) -> bool:
+    return got.startswith(least) if isinstance(got, bytes) and isinstance(least, bytes) else got == least
+
+
+#: What may be at each path that somebody changed, or that was there before.
+State = Mapping[str, Place]
+
+
+def after(state: State, step: Step, own: Collection[str]) -> State:
+    """The state when a step has answered OK. `own` are the ops that the plugin has itself, and makes promises by."""
+    path, last = step.paths[0], step.paths[-1]
+    there = state.get(path, Place(NOTHING, ()))
+    match step.op:
+        case "new_writable_file":
+            # What is there is gone at once, or as soon as the new one is there.
+            opened = Place(b"", (), grows=True, instead=frozenset({there.whole, NOTHING}))
+            return {**state, path: opened}
+        case "new_appendable_file" if there.whole is NOTHING:
+            return {**state, path: Place(b"", (), grows=True, instead=frozenset({NOTHING}))}
+        case "new_appendable_file":
+            return {**state, path: replace(there, grows=True)}
+        case "append":
+            assert isinstance(there.whole, bytes)
+            return {**state, path: replace(there, whole=there.whole + step.data)}
+        case "sync" if "sync" in own:
+            return {**state, path: there.promising(SYNCED)}
+        # Core flushes where there is no sync.
+        case "flush" | "sync":
+            return {**state, path: there.promising(FLUSHED)} if "flush" in own else state
+        case "close":
+            return {**state, path: replace(there.promising(CLOSED), grows=False)}
+        case "rename_file":
+            moved = _below(state, path)
+            new = {last + old.removeprefix(path): _done(place.whole) for old, place in moved.items()}
+            return {**state, **{old: _done(NOTHING) for old in moved}, **new}
+        case "copy_file":
+            return {**state, last: _done(there.whole)}
+        case "create_dir":
+            return {**state, path: _done(None)}
+        case "recursively_create_dir":
+            names = path.split("/")
+            return {**state, **{"/".join(names[: k + 1]): _done(None) for k in range(len(names))}}
+        case _:
+            return {**state, **{old: _done(NOTHING) for old in _below(state, path)}}
+
+
+def _done(content: Content) -> Place:
+    return Place(content, ((DONE, content),))
+
+
+def _below(state: State, path: str) -> State:
+    return {one: place for one, place in state.items() if one == path or one.startswith(path + "/")}
+
+
+def at_stake(history: History, moment: Moment, own: Collection[str]) -> set[str]:
+    """The clauses that a kill at this moment can break."""
+    step = history.steps[moment.number]
+    places = _state(history, moment.number + moment.answered, own).values()
+    clauses = {clause for place in places for clause, _ in place.promised}
+    if any(place.grows for place in places):
+        clauses.add(EITHER)
+    if not moment.answered and step.op not in ON_FILES and not _is_of_core(step, own):
+        clauses.add(_of_changes(step))
+    return clauses
+
+
+def broken(
+    history: History, moment: Moment, got: Mapping[str, bytes | None], own: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """The clauses that are broken by what is found after a kill, each with what is wrong.
+
+    A step that was under way may have done its work, or not.
+    """
+    step, state = history.steps[moment.number], _state(history, moment.number, own)
+    then = after(state, step, own)
+    for path, place in sorted(then.items()):
+        found: Content = got.get(path, NOTHING)
+        now = place if moment.answered else state.get(path, Place(NOTHING, ()))
+        clause = now.broken(found)
+        if clause is None or place.broken(found) is None:
+            continue
+        if now != place and step.op not in ON_FILES:
+            if _is_of_core(step, own):
+                continue
+            clause = _of_changes(step)
+        yield clause, f"{path} {_shown(found)}"
+    if step.op == "rename_file":
+        yield from _lost(state, step, got)
+
+
+def _state(history: History, count: int, own: Collection[str]) -> State:
+    """What so many steps gave that all answered OK."""
+    first: State = {path: Place(content, ((KEPT, content),)) for path, content in history.before.items()}
+    return functools.reduce(lambda state, step: after(state, step, own), history.steps[:count], first)
+
+
+def _is_of_core(step: Step, own: Collection[str]) -> bool:
+    """Whether core performs an op in several steps, of which a plugin does not know that they are one."""
+    return step.op in IN_STEPS and step.op not in own
+
+
+def _of_changes(step: Step) -> str:
+    """The clause that says what an op may leave that changes names, where a process is killed in it."""
+    return WHOLE if step.op == "rename_file" else EITHER
+
+
+def _lost(state: State, rename: Step, got: Mapping[str, bytes | None]) -> Iterator[tuple[str, str]]:
+    """What is neither at its old nor at its new place."""
+    source, target = rename.paths
+    for path, place in sorted(_below(state, source).items()):
+        new = target + path.removeprefix(source)
+        if all(got.get(where, NOTHING) != place.whole for where in (path, new)):
+            yield (
+                KEPT,
+                f"{path} is lost: it {_shown(got.get(path, NOTHING))}, and {new} {_shown(got.get(new, NOTHING))}",
+            )
+
+
+def _shown(content: Content) -> str:
+    if content is NOTHING:
+        return "is not there"
+    return "is a directory" if content is None else f"has {content!r}"
+
+
+@functools.cache
+def histories() -> Mapping[str, History]:
+    """The histories by name."""
+    return {
+        one["name"]: History(
+            {path.rstrip("/"): None if path.endswith("/") else text.encode() for path, text in one["before"].items()},
+            tuple(_step(*words) for words in one["ops"]),
+        )
+        for one in _read()["history"]
+    }
+
+
+def _step(op: str, *words: str) -> Step:
+    return Step(op, words[:1], words[1].encode()) if op == "append" else Step(op, words)
+
+
+@functools.cache
+def changing() -> Mapping[str, str]:
+    """The system calls that change something, each with what has to be in its line, a regular expression."""
+    return dict(_read()["calls"])
+
+
+def changes(call: str, line: str) -> bool:
+    """Whether a system call of this line changes something."""
+    return re.search(changing()[call], line) is not None
+
+
+@functools.cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
