@@ -206,6 +206,13 @@ def test_whose_an_error_is(objects: list[str], culprit: str | None) -> None:
     assert [frame.object for _, frames in found for frame in frames] == ([culprit] if culprit else [])
 
 
+def test_what_a_plugin_has_of_the_library_names_its_caller() -> None:
+    names = ("__gthread_mutex_lock", "std::vector<int>::back()", "mine::Last()", "mine::Read()")
+    frames = tuple(Frame(str(PLUGIN), name, "") for name in names)
+    assert Misuse("read", "race", (("", frames),)).culprits(PLUGIN) == (frames[2],)
+    assert Misuse("read", "race", (("", frames[:2]),)).culprits(PLUGIN) == (frames[0],)
+
+
 def test_a_plugin_in_a_folder_of_the_system_is_a_plugin() -> None:
     frame = Frame("/usr/lib/libmine.so", "f", "")
     misuse = Misuse("read", "InvalidRead", (("Invalid read", (frame,)),))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.pages import PROJECT
 from tests.test_memcheck import checks
-from tests.test_suite import report, run
+from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers import sanitizers, watch
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.launchers.misuse import Frame, Misuse, of_plugin
@@ -181,7 +181,8 @@ def test_who_was_not_compiled_for_it(tmp_path: Path, sanitizer: str, compiled: t
     plugin = small(tmp_path, *compiled)
     done = run(tmp_path, *asked(sanitizer, plugin))
     assert done.returncode == 4
-    advice = f"gcc -fsanitize={sanitizer}, or with clang -fsanitize={sanitizer} -shared-libasan"
+    clang = ", or with clang -fsanitize=address -shared-libasan" if sanitizer == "address" else ""
+    advice = f"gcc -fsanitize={sanitizer}{clang}"
     said = f"--sanitizer={sanitizer}: libsmall.so {why}: compile and link it with {advice}"
     assert said in done.stdout + done.stderr
 
@@ -201,9 +202,37 @@ def test_a_runtime_that_does_not_start(tmp_path: Path, broken: bool) -> None:
     done = run(tmp_path, *asked("address", plugin))
     assert done.returncode == 4
     why = "FATAL: memory mapping" if broken else "cannot be preloaded"
-    assert re.search(
-        f"--sanitizer=address: {re.escape(library.name)} does not start: .*{why}", done.stdout + done.stderr
+    said = done.stdout + done.stderr
+    assert re.search(f"--sanitizer=address: {re.escape(library.name)} does not start: .*{why}", said)
+    assert ("clang -print-runtime-dir" in said) != broken
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_addresses_that_are_spread_too_far_now_and_then(tmp_path: Path, allowed: bool) -> None:
+    required("thread")
+    library = tmp_path / "libtsan.so"
+    source = tmp_path / "runtime.cc"
+    source.write_text(
+        "#include <cstdio>\n#include <cstdlib>\n#include <sys/personality.h>\n#include <unistd.h>\n"
+        'extern "C" void __tsan_init() {}\n'
+        "__attribute__((constructor)) void Start() {\n"
+        "  if ((personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0) return;\n"
+        # The first process of this kind starts, and no other one.
+        '  if (access(std::getenv("STARTED"), F_OK) != 0) { fclose(fopen(std::getenv("STARTED"), "w")); return; }\n'
+        '  write(2, "FATAL: unexpected memory mapping\\n", 33);\n  _exit(66);\n}\n'
     )
+    compiler("-shared", "-fPIC", f"-Wl,-soname,{library.name}", "-o", str(library), str(source))
+    plugin = small(tmp_path, "-DINIT=__tsan_init", str(library), "-Wl,-rpath,$ORIGIN")
+    (tmp_path / "bin").mkdir()
+    if not allowed:
+        (tmp_path / "bin" / "setarch").write_text("#!/bin/sh\necho 'setarch: not permitted' >&2\nexit 1\n")
+        (tmp_path / "bin" / "setarch").chmod(0o755)
+        (tmp_path / "started").touch()
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    done = run_anew(tmp_path, *asked("thread", plugin), PATH=path, STARTED=str(tmp_path / "started"))
+    spread = "does not start: FATAL: unexpected memory mapping" in done.stdout + done.stderr
+    # What registers nothing is no plugin: that is told where hosts start.
+    assert (done.returncode, spread) == ((1, False) if allowed else (4, True))
 
 
 def small(folder: Path, *compiled: str) -> Path:

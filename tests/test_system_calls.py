@@ -15,7 +15,7 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.run.parts import SUITE
 from tffs_conformance.suite.contract.system_calls import calls, codes
 from tffs_conformance.suite.engine.contents import harmed, missing
-from tffs_conformance.suite.engine.failing import Attempt, failures
+from tffs_conformance.suite.engine.failing import Attempt, Failure, failures, untold
 from tffs_conformance.suite.engine.stimulus import Performance
 from tffs_conformance.suite.judge.merge import merge
 
@@ -23,10 +23,11 @@ CLONE = Path(__file__).parents[1]
 SYSCALLS = "--conditions=syscalls"
 NOTHING = Performance.__new__(Performance)
 CLASS = "system-calls"
-TOLD, KEPT, AGAIN, CODE, INTERRUPTED = (
+TOLD, KEPT, AGAIN, CLOSED, CODE, INTERRUPTED = (
     f"{CLASS}.{name}"
     for name in (
-        "failure-is-told", "keeps-what-was-there", "works-again", "code", "interruption-changes-nothing",
+        "failure-is-told", "keeps-what-was-there", "works-again", "closes-once", "code",
+        "interruption-changes-nothing",
     )
 )  # fmt: skip
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there: apt-get install strace")
@@ -50,6 +51,20 @@ FAULTS = {
     "listing-ends": ("get_children", TOLD, "getdents64 1 of 2 fails with EIO: OK, but the answer is"),
     "lookup-misses": ("path_exists", CODE, "newfstatat fails with EIO: path_exists: code=NOT_FOUND instead of UNKNOWN"),
     "create-is-ok": ("create_dir", TOLD, "mkdir fails with EIO: OK, but new is not there"),
+    "sync-tries-again": ("sync", TOLD, "fsync fails with EIO: OK, but nobody says so"),
+    "mapping-is-ok": ("sync", TOLD, "msync fails with EIO: OK, but nobody says so"),
+    "synced-too-early": ("write", TOLD, "close fails with EIO: OK, but nobody says so"),
+    "created-close-is-ok": ("write", TOLD, "close fails with EIO: OK, but nobody says so"),
+    "copied-close-is-ok": ("write", TOLD, "close 2 of 2 fails with EIO: OK, but nobody says so"),
+    "append-spoils-its-file": (
+        "write", AGAIN, "write 1 of 3 fails with ENOSPC: on the same files: append: code=UNKNOWN",
+    ),
+    "lookup-is-remembered": (
+        "path_exists", AGAIN, "newfstatat fails with EIO: on the same files: path_exists: code=UNKNOWN",
+    ),
+    "rename-tidies-up": ("rename", KEPT, "rename fails with EIO: beside is gone"),
+    "closes-again": ("write", CLOSED, "close fails with EIO: a descriptor is closed once more"),
+    "open-leaks": ("read", CLOSED, "newfstatat fails with EIO: a descriptor stays open"),
 }  # fmt: skip
 
 
@@ -71,7 +86,7 @@ def test_a_careless_op_is_told(tmp_path: Path, fault: str) -> None:
     wrong = [(one["clause"], one["got"]) for verdict in ("violation", "warning") for one in checks(found, verdict)]
     assert any(name == clause and got.startswith(f"{stimulus}: {said}") for name, got in wrong), wrong
     assert all(name.startswith(f"{CLASS}.") for name, _ in wrong)
-    assert done.returncode == (clause in (TOLD, KEPT, AGAIN))
+    assert done.returncode == (clause in (TOLD, KEPT, AGAIN, CLOSED))
 
 
 @needs_strace
@@ -193,6 +208,40 @@ def test_the_codes_are_those_of_the_runtime() -> None:
         known |= dict.fromkeys(re.findall(r"E\w+", block[0]), Code[block[1]])
     needed = {error for failing in calls().values() for error in failing.errors}
     assert {error: known.get(error, Code.UNKNOWN) for error in needed} == dict(codes())
+
+
+WROTE, SYNCED = 'write(5</d/a>, ""..., 1) = 1\n', "fsync(5</d/a>) = 0\n"
+UNSYNCED, UNCLOSED = "fsync(5</d/a>) = -1 {} (INJECTED)\n", "close(5</d/a>) = -1 {} (INJECTED)\n"
+OPENED = 'openat(AT_FDCWD</>, "/d/a", O_WRONLY|O_CREAT, 0666) = 5</d/a>\n'
+LOOKED = 'openat(AT_FDCWD</>, "/d/a", O_RDONLY) = 5</d/a>\n'
+
+
+@pytest.mark.parametrize(
+    ("lines", "error", "lost"),
+    [
+        ((OPENED, WROTE, UNSYNCED), "EIO", True),
+        ((OPENED, WROTE, UNSYNCED, SYNCED), "EIO", True),
+        ((OPENED, WROTE, UNSYNCED, SYNCED), "EINTR", False),
+        ((OPENED, WROTE, UNSYNCED, WROTE, SYNCED), "EIO", False),
+        # What was there is safe already.
+        ((OPENED, WROTE, SYNCED, UNSYNCED), "EIO", False),
+        ((OPENED, WROTE, SYNCED, WROTE, UNSYNCED), "EIO", True),
+        ((OPENED, WROTE, SYNCED, OPENED, WROTE, UNSYNCED), "EIO", True),
+        ((LOOKED, UNSYNCED), "EIO", True),
+        ((OPENED, WROTE, UNCLOSED), "EIO", True),
+        ((OPENED, WROTE, UNCLOSED), "EINTR", False),
+        ((OPENED, WROTE, SYNCED, UNCLOSED), "EIO", False),
+        ((OPENED, WROTE, SYNCED, WROTE, UNCLOSED), "EIO", True),
+        ((OPENED, WROTE, SYNCED, OPENED, WROTE, UNCLOSED), "EIO", True),
+        ((OPENED, UNCLOSED), "EIO", False),
+        ((LOOKED, UNCLOSED), "EIO", False),
+    ],
+)
+def test_what_a_failure_loses(lines: tuple[str, ...], error: str, lost: bool) -> None:
+    made = tuple(read("".join(f"7 {line}" for line in lines).replace("{}", error)))
+    (failed,) = (call for call in made if call.injected)
+    failure = Failure(failed.name, 1, "a", 1, 1, error)
+    assert untold(failure, Attempt(NOTHING, NOTHING, {}, {}, made, "/d"), durable=True) == lost
 
 
 # What is lost ---------------------------------------------------------------------------------------------------------

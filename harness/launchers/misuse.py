@@ -16,6 +16,8 @@ _OBEYS = re.compile(
     r"(?:libc|libm|libpthread|libdl|librt|libstdc\+\+|libc\+\+(?:abi)?|libgcc_s|ld-linux[-\w]*|vgpreload_\w+[-\w]*|"
     rf"lib[at]san|libclang_rt|{re.escape(RUNTIME_NAME.partition('.')[0])})[.-].*"
 )
+#: Functions of the C++ library that a compiler puts into whoever calls them.
+_INLINE = re.compile(r"(?:std|__gnu_cxx)::|__gthread_|operator (?:new|delete)")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 
@@ -96,7 +98,9 @@ def _culprit(frames: Sequence[Frame], plugin: Path) -> Frame | None:
     brought = {str(plugin), os.path.realpath(plugin)}
     for frame in frames:
         if frame.object in brought:
-            return frame
+            # What it has of the C++ library does as it is told, too, and is a name that says little.
+            own = (one for one in frames if one.object in brought and not _INLINE.match(one.function))
+            return next(own, frame)
         if frame.object == str(host()):
             return None
         if _OBEYS.fullmatch(Path(frame.object).name) or not frame.object:

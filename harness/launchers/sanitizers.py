@@ -54,6 +54,8 @@ _ACCESS = re.compile(r"\b(?:read|write) of size \d+", re.IGNORECASE)
 _HEAD = re.compile(r"^==\d+==ERROR: AddressSanitizer: ")
 #: What says nothing of a plugin.
 _ASIDE = ("==", "HINT:", "(longjmp", "SUMMARY:")
+#: Where the linker does not look, as for clang's.
+_ADVICE = "link the plugin with -Wl,-rpath of its folder, such as $(clang -print-runtime-dir)"
 #: Errors that are none of memory: more was asked for than there is.
 _NO_MISUSE = ("allocation-size-too-big", "calloc-overflow", "out-of-memory", "rss-limit-exceeded")
 
@@ -106,7 +108,9 @@ def _runtime(name: str, plugin: Path, seen: SharedObject) -> str:
     if library is not None:
         folders = (Path(path.replace("$ORIGIN", str(plugin.parent))) for path in seen.run_path)
         return next((str(folder / library) for folder in folders if (folder / library).is_file()), library)
-    advice = f"compile and link it with gcc -fsanitize={name}, or with clang -fsanitize={name} -shared-libasan"
+    # The shared runtime that clang 14 has for threads crashes in programs that were not compiled for it.
+    clang = ", or with clang -fsanitize=address -shared-libasan" if name == "address" else ""
+    advice = f"compile and link it with gcc -fsanitize={name}{clang}"
     named = seen.exported | seen.needed | seen.weak
     if _INIT[name] in named:
         raise NotCompiledSoError(
@@ -128,14 +132,16 @@ def _kind(library: str) -> str:
 def _program(name: str, runtime: str) -> tuple[str, ...]:
     """What starts a host with the runtime. Raises NoToolError.
 
-    Where addresses are spread too far for ThreadSanitizer, they are not spread.
+    Addresses may be spread too far for ThreadSanitizer, now and then or always: where that is allowed, they are not
+    spread at all.
     """
     plain = (str(host()),)
-    why = _fails(plain, name, runtime)
     fixed = (shutil.which("setarch") or "setarch", "-R", *plain)
-    if why and _fails(fixed, name, runtime):
+    if name == "thread" and not _fails(fixed, name, runtime):
+        return fixed
+    if why := _fails(plain, name, runtime):
         raise NoToolError(f"{Path(runtime).name} does not start: {why}")
-    return fixed if why else plain
+    return plain
 
 
 def _fails(program: tuple[str, ...], name: str, runtime: str) -> str:
@@ -149,7 +155,9 @@ def _fails(program: tuple[str, ...], name: str, runtime: str) -> str:
         return str(error)
     said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
     # The dynamic linker goes on without what it does not find.
-    return said[0] if done.returncode or "cannot be preloaded" in done.stderr else ""
+    if "cannot be preloaded" in done.stderr:
+        return f"{said[0].rstrip('.')}; {_ADVICE}"
+    return said[0] if done.returncode else ""
 
 
 def _surroundings(name: str, runtime: str, environment: Mapping[str, str], options: str) -> dict[str, str]:

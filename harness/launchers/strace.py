@@ -20,13 +20,14 @@ from typing import Self
 PROGRAM, ADVICE = "strace", "apt-get install strace"
 #: Seconds in which strace is expected to be gone once it was told to let go.
 DETACH_PATIENCE = 30.0
-#: The calls of which strace looks at one path only when it is told of a file.
-TWO_PATHS = ("rename", "link", "symlink")
+#: The calls of which strace looks at one path only when it is told of a file, or at none.
+BY_NUMBER = ("rename", "link", "symlink", "msync")
 #: Names are never cut; of data nothing is written.
 _WORDS = ("-f", "-y", "-s", "0")
 _CALL = re.compile(r"(\d+) +(\w+)\((.*)")
 _OPENED = re.compile(r"= (\d+)<")
-_DESCRIPTOR = re.compile(r"(\d+)<((?:[^<>\\]|\\.)*)>")
+_DESCRIPTOR = re.compile(r"(\d+|AT_FDCWD)<((?:[^<>\\]|\\.)*)>")
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -60,9 +61,14 @@ class Call:
     @property
     def descriptor(self) -> str:
         """The number of the descriptor that it is about, or that it opened; empty for none."""
-        opened = _OPENED.search(self.told)
         first = _DESCRIPTOR.match(self.told.partition("(")[2])
-        return opened[1] if opened else first[1] if first else ""
+        return self.opened or (first[1] if first else "")
+
+    @property
+    def opened(self) -> str:
+        """The number of the descriptor that it opened; empty for none."""
+        opened = _OPENED.search(self.told)
+        return opened[1] if opened else ""
 
     def within(self, directory: str) -> tuple[str, ...]:
         """What it is on in a directory: paths from there on, empty for the directory itself."""
@@ -75,7 +81,7 @@ class Injection:
     """The `number`-th call of this name, in each thread, fails with this error and is not made.
 
     Where there is no error, the process is killed before the call. Where there is a `file`, only calls that name it are
-    counted, and seen: it cannot be one of a call of `TWO_PATHS`.
+    counted, and seen: it cannot be one of a call of `BY_NUMBER`.
     """
 
     call: str
@@ -152,6 +158,7 @@ def read(log: str) -> list[Call]:
     found: list[Call] = []
     counts: Counter[tuple[str, str]] = Counter()
     open_calls: dict[str, int] = {}
+    mapped: dict[str, tuple[str, ...]] = {}
     for line in log.splitlines():
         call = _CALL.match(line)
         if call is None:
@@ -167,6 +174,12 @@ def read(log: str) -> list[Call]:
         if whole != told:
             open_calls[thread] = len(found)
         found.append(_with(Call(thread, name, counts[thread, name], (), f"{name}("), whole))
+        # What is mapped is known by its address later.
+        addresses = _ADDRESS.findall(told)
+        if name == "mmap" and addresses:
+            mapped[addresses[-1]] = found[-1].files
+        elif name == "msync" and addresses:
+            found[-1] = replace(found[-1], files=mapped.get(addresses[0], ()))
     return found
 
 

@@ -2,12 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,28 @@ void OpenCarelessly(Filesystem, const char* path, TF_WritableFile* file, TF_Stat
   if (descriptor < 0) return support::SetErrno(status, errno, path);
   file->plugin_file = new CarelessFile{path, descriptor};
   support::SetOk(status);
+}
+
+void CreateCarelessly(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  int descriptor;
+  do {
+    descriptor = creat(path, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return support::SetErrno(status, errno, path);
+  file->plugin_file = new CarelessFile{path, descriptor};
+  support::SetOk(status);
+}
+
+void OpenCopy(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  OpenCarelessly(filesystem, path, file, status);
+  if (file->plugin_file == nullptr) return;
+  const int first = Get(file)->descriptor;
+  Get(file)->descriptor = dup(first);
+  close(first);
+  if (Get(file)->descriptor >= 0) return;
+  support::SetErrno(status, EMFILE, path);
+  delete Get(file);
+  file->plugin_file = nullptr;
 }
 
 void CleanUpCarelessly(TF_WritableFile* file) {
@@ -75,6 +99,28 @@ void AppendOrCrash(const TF_WritableFile* file, const char* buffer, size_t n, TF
   support::SetOk(status);
 }
 
+// Syncs each file once, behind its first piece.
+void AppendAndSyncOnce(const TF_WritableFile* file, const char* buffer, size_t n,
+                       TF_Status* status) {
+  const bool is_first = lseek(Get(file)->descriptor, 0, SEEK_CUR) == 0;
+  int error = WriteAll(*Get(file), buffer, n);
+  while (error == 0 && is_first && fsync(Get(file)->descriptor) != 0)
+    if (errno != EINTR) error = errno;
+  support::SetErrno(status, error, Get(file)->path.c_str());
+}
+
+// The file whose append failed last.
+std::string& Spoilt() {
+  static std::string path;
+  return path;
+}
+
+void AppendOrSpoil(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  const int error = Spoilt() == Get(file)->path ? EIO : WriteAll(*Get(file), buffer, n);
+  if (error != 0) Spoilt() = Get(file)->path;
+  support::SetErrno(status, error, Get(file)->path.c_str());
+}
+
 bool stuck = false;
 
 void AppendUnlessStuck(const TF_WritableFile* file, const char* buffer, size_t n,
@@ -106,6 +152,24 @@ void SyncIgnoring(const TF_WritableFile* file, TF_Status* status) {
   support::SetOk(status);
 }
 
+// The kernel has forgotten by now what it could not write.
+void SyncUntilOk(const TF_WritableFile* file, TF_Status* status) {
+  for (int tries = 0; tries < 3 && fsync(Get(file)->descriptor) != 0;) ++tries;
+  support::SetOk(status);
+}
+
+void SyncMapping(const TF_WritableFile* file, TF_Status* status) {
+  const auto size = static_cast<size_t>(lseek(Get(file)->descriptor, 0, SEEK_CUR));
+  const int descriptor = open(Get(file)->path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return support::SetErrno(status, errno, Get(file)->path.c_str());
+  void* mapping = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  const int error = mapping == MAP_FAILED ? errno : 0;
+  close(descriptor);
+  if (error == 0) msync(mapping, size, MS_SYNC);
+  if (error == 0) munmap(mapping, size);
+  support::SetErrno(status, error, Get(file)->path.c_str());
+}
+
 int CloseDescriptor(const TF_WritableFile* file) {
   const int descriptor = Get(file)->descriptor;
   Get(file)->descriptor = -1;
@@ -114,6 +178,13 @@ int CloseDescriptor(const TF_WritableFile* file) {
 
 void CloseRightly(const TF_WritableFile* file, TF_Status* status) {
   support::SetErrno(status, CloseDescriptor(file), Get(file)->path.c_str());
+}
+
+// Forgets its descriptor only where close(2) succeeds, so that the clean-up closes it again.
+void CloseOrKeep(const TF_WritableFile* file, TF_Status* status) {
+  const int error = close(Get(file)->descriptor) == 0 ? 0 : errno;
+  if (error == 0) Get(file)->descriptor = -1;
+  support::SetErrno(status, error, Get(file)->path.c_str());
 }
 
 void CloseIgnoring(const TF_WritableFile* file, TF_Status* status) {
@@ -145,6 +216,19 @@ void RenameAfterRemoving(Filesystem, const char* source, const char* target, TF_
   if (stat(source, &facts) != 0) return support::SetErrno(status, errno, source);
   unlink(target);
   support::SetErrno(status, rename(source, target) == 0 ? 0 : errno, target);
+}
+
+// What it may have left behind goes, and what others keep there goes with it.
+void RenameAndTidy(Filesystem, const char* source, const char* target, TF_Status* status) {
+  if (rename(source, target) == 0) return support::SetOk(status);
+  support::SetErrno(status, errno, target);
+  const std::string folder = std::string(target).substr(0, std::string(target).rfind('/'));
+  DIR* listing = opendir(folder.c_str());
+  while (const dirent* entry = listing == nullptr ? nullptr : readdir(listing)) {
+    const std::string path = folder + "/" + entry->d_name;
+    if (path != source && path != target) unlink(path.c_str());
+  }
+  if (listing != nullptr) closedir(listing);
 }
 
 // Where the source cannot be opened any more, the copy ends.
@@ -192,6 +276,28 @@ void OpenReader(Filesystem, const char* path, TF_RandomAccessFile* file, TF_Stat
   if (descriptor < 0) return support::SetErrno(status, errno, path);
   file->plugin_file = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor) + 1);
   support::SetOk(status);
+}
+
+// Looks at what it opened, and forgets it where that fails.
+void OpenAndLook(Filesystem, const char* path, TF_RandomAccessFile* file, TF_Status* status) {
+  int descriptor;
+  do {
+    descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  } while (descriptor < 0 && errno == EINTR);
+  struct stat facts;
+  if (descriptor < 0 || fstat(descriptor, &facts) != 0)
+    return support::SetErrno(status, errno, path);
+  file->plugin_file = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor) + 1);
+  support::SetOk(status);
+}
+
+int64_t ReadAgain(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                  TF_Status* status) {
+  int64_t got;
+  do {
+    got = ReadOnce(file, offset, n, buffer, status);
+  } while (TF_GetCode(status) == TF_UNAVAILABLE);
+  return got;
 }
 
 void CloseReader(TF_RandomAccessFile* file) {
@@ -245,6 +351,14 @@ void MissWhatFails(Filesystem, const char* path, TF_Status* status) {
   struct stat facts;
   if (stat(path, &facts) == 0) return support::SetOk(status);
   support::SetError(status, TF_NOT_FOUND, path, "not there");
+}
+
+// Remembers what it found of a path, a failure included.
+void LookOnce(Filesystem, const char* path, TF_Status* status) {
+  static std::map<std::string, int> found;
+  struct stat facts;
+  if (found.count(path) == 0) found[path] = stat(path, &facts) == 0 ? 0 : errno;
+  support::SetErrno(status, found[path], path);
 }
 
 // Makes what is missing, and does not look at what came of it.
@@ -324,6 +438,60 @@ std::vector<Fault> FailingFaults() {
       {"failing.lookup-misses", "path_exists answers NOT_FOUND whatever stat(2) failed with",
        "the code is that of the error",
        [](support::Tables& t) { t.filesystem.path_exists = MissWhatFails; }},
+      {"failing.sync-tries-again", "sync calls fsync(2) until it succeeds", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.sync = SyncUntilOk;
+       }},
+      {"failing.mapping-is-ok", "sync answers OK though msync(2) failed", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.sync = SyncMapping;
+       }},
+      {"failing.synced-too-early",
+       "close answers OK though close(2) failed, after an early fsync(2)", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendAndSyncOnce;
+         t.writable_file.close = CloseIgnoring;
+       }},
+      {"failing.created-close-is-ok", "close answers OK though close(2) of a creat(2) failed", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.filesystem.new_writable_file = CreateCarelessly;
+         t.writable_file.close = CloseIgnoring;
+       }},
+      {"failing.copied-close-is-ok", "close answers OK though close(2) of a dup(2) failed", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.filesystem.new_writable_file = OpenCopy;
+         t.writable_file.close = CloseIgnoring;
+       }},
+      {"failing.append-spoils-its-file", "append fails for ever on a file of which it failed once",
+       "an op works again when what failed works",
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendOrSpoil;
+       }},
+      {"failing.lookup-is-remembered", "path_exists answers from then on what it failed with",
+       "an op works again when what failed works",
+       [](support::Tables& t) { t.filesystem.path_exists = LookOnce; }},
+      {"failing.rename-tidies-up", "rename_file that fails removes the files beside it",
+       "what an op is not to change is as it was",
+       [](support::Tables& t) { t.filesystem.rename_file = RenameAndTidy; }},
+      {"failing.closes-again", "the clean-up closes what close(2) failed to close",
+       "what was opened is closed once",
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.close = CloseOrKeep;
+       }},
+      {"failing.open-leaks",
+       "new_random_access_file leaves its descriptor open when fstat(2) fails",
+       "what was opened is closed once",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpenAndLook;
+         t.random_access_file = {CloseReader, ReadAgain};
+       }},
       {"failing.create-is-ok", "create_dir answers OK though mkdir(2) failed", told,
        [](support::Tables& t) { t.filesystem.create_dir = CreateIgnoring; }},
   };

@@ -7,14 +7,15 @@ import pytest
 from ...harness.ops.codes import Code
 from ..contract.system_calls import allowed, codes
 from ..engine.case import Case
-from ..engine.contents import harmed, missing
-from ..engine.failing import Failure, Trials, untold
+from ..engine.contents import harmed
+from ..engine.failing import Failure, Trials, lacking, untold
 from ..engine.marks import clauses, condition, over_tables
 from ..engine.stimulus import Performance, Stimulus
 
 pytestmark = over_tables
 
 TOLD, KEPT, AGAIN = "system-calls.failure-is-told", "system-calls.keeps-what-was-there", "system-calls.works-again"
+CLOSED = "system-calls.closes-once"
 CODE, INTERRUPTED = "system-calls.code", "system-calls.interruption-changes-nothing"
 
 #: What a file has before, and what is written to one, in pieces.
@@ -54,11 +55,11 @@ def _match(do: Performance) -> None:
 
 
 STIMULI: Mapping[str, Stimulus] = {
-    "write": Stimulus(_append, {"beside": OLD}),
-    "write-over": Stimulus(_append, {"file": OLD, "beside": OLD}, gives_up=frozenset({"file"})),
+    "write": Stimulus(_append, anew=True),
+    "write-over": Stimulus(_append, {"file": OLD}, gives_up=frozenset({"file"}), anew=True),
     "append": Stimulus(lambda do: _append(do, appending=True), {"file": OLD}),
-    "flush": Stimulus(lambda do: _append(do, then=("flush",)), {"beside": OLD}),
-    "sync": Stimulus(lambda do: _append(do, then=("sync",)), {"beside": OLD}, durable=True),
+    "flush": Stimulus(lambda do: _append(do, then=("flush",)), anew=True),
+    "sync": Stimulus(lambda do: _append(do, then=("sync",)), durable=True, anew=True),
     "read": Stimulus(_read, {"file": OLD}),
     "region": Stimulus(_map, {"file": OLD}),
     "stat": Stimulus(lambda do: do.done(do.fs.stat(do.uri("file"))), {"file": OLD}),
@@ -67,28 +68,29 @@ STIMULI: Mapping[str, Stimulus] = {
     "get_file_size": Stimulus(lambda do: do.done(do.fs.get_file_size(do.uri("file"))), {"file": OLD}),
     "get_children": Stimulus(lambda do: do.done(do.fs.get_children(do.uri("d"))), FILES),
     "get_matching_paths": Stimulus(_match, FILES),
-    "create_dir": Stimulus(lambda do: do.done(do.fs.create_dir(do.uri("new"))), {"beside": OLD}),
+    "create_dir": Stimulus(lambda do: do.done(do.fs.create_dir(do.uri("new")))),
     "recursively_create_dir": Stimulus(
-        lambda do: do.done(do.fs.recursively_create_dir(do.uri("new", "in", "it"))), {"beside": OLD}
+        lambda do: do.done(do.fs.recursively_create_dir(do.uri("new", "in", "it"))), anew=True
     ),
-    "delete_file": Stimulus(lambda do: do.done(do.fs.delete_file(do.uri("file"))), {"file": OLD, "beside": OLD}),
-    "delete_dir": Stimulus(lambda do: do.done(do.fs.delete_dir(do.uri("empty"))), {"empty": None, "beside": OLD}),
-    "delete_recursively": Stimulus(lambda do: do.done(do.fs.delete_recursively(do.uri("d"))), {**FILES, "beside": OLD}),
+    "delete_file": Stimulus(lambda do: do.done(do.fs.delete_file(do.uri("file"))), {"file": OLD}),
+    "delete_dir": Stimulus(lambda do: do.done(do.fs.delete_dir(do.uri("empty"))), {"empty": None}),
+    "delete_recursively": Stimulus(lambda do: do.done(do.fs.delete_recursively(do.uri("d"))), FILES, anew=True),
     "rename": Stimulus(lambda do: do.done(do.fs.rename_file(do.uri("file"), do.uri("new"))), {"file": OLD}),
     "rename-over": Stimulus(
         lambda do: do.done(do.fs.rename_file(do.uri("file"), do.uri("target"))), {"file": OLD, "target": b"other"}
     ),
-    "copy": Stimulus(lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("new"))), {"file": OLD}),
+    "copy": Stimulus(lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("new"))), {"file": OLD}, anew=True),
     "copy-over": Stimulus(
         lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("target"))),
         {"file": OLD, "target": b"other"},
         gives_up=frozenset({"target"}),
+        anew=True,
     ),
 }
 
 
 @condition("syscalls")
-@clauses(TOLD, KEPT, AGAIN, CODE, INTERRUPTED)
+@clauses(TOLD, KEPT, AGAIN, CLOSED, CODE, INTERRUPTED)
 @pytest.mark.parametrize("name", STIMULI)
 def test_one_fails(case: Case, name: str) -> None:
     """Each system call of an op on files of the case fails once, with each error that it can have."""
@@ -105,11 +107,9 @@ def test_one_fails(case: Case, name: str) -> None:
 
     with Trials(case, stimulus) as trials:
         whole = trials.whole
-        for failure, attempt in trials.attempts():
-            went, again = attempt.went, attempt.again
-            lacks = missing(trials.before, whole.there, attempt.there)
-            if lacks is None and went.ok and went.values != whole.went.values:
-                lacks = f"the answer is {went.values!r}"
+        for failure, attempt, once_more in trials.attempts():
+            went = attempt.went
+            lacks = lacking(trials.before, whole, went, attempt.there)
             if lacks is None and went.ok and untold(failure, attempt, durable=stimulus.durable):
                 lacks = "nobody says so"
             may_lack = (name, failure.error) in allowed()
@@ -118,10 +118,13 @@ def test_one_fails(case: Case, name: str) -> None:
             check(KEPT, failure, "what was there", harmed(trials.before, whole.there, attempt.there, stimulus.gives_up))
             if went.died is not None:
                 continue
-            lacks = missing(trials.before, whole.there_again, attempt.there_again)
-            if lacks is None and again.values != whole.again.values:
-                lacks = f"the answer is {again.values!r}"
-            check(AGAIN, failure, "it works again", lacks if again.ok else again.told)
+            check(CLOSED, failure, "each descriptor closed once", attempt.closed_wrongly(whole))
+            lacks = lacking(trials.before, whole, attempt.again, attempt.there_again)
+            check(AGAIN, failure, "it works again", lacks if attempt.again.ok else attempt.again.told)
+            if once_more is not None:
+                lacks = lacking(trials.before, whole, once_more.again, once_more.there)
+                lacks = lacks if once_more.again.ok else once_more.again.told
+                check(AGAIN, failure, "it works again", lacks and f"on the same files: {lacks}")
             if failure.is_transparent:
                 check(INTERRUPTED, failure, "OK", None if went.ok else went.told)
             elif went.failed is not None:

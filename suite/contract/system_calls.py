@@ -18,13 +18,15 @@ class Failing:
     """How a call can fail. The op is to answer as ever where an error is `transparent`.
 
     An error that is in `only` is one of calls whose line has that, a regular expression. `loses` is what is lost by the
-    failure itself, whatever else is called: `bytes` that were written, or their `durability`.
+    failure itself, whatever else is called: `bytes` that were written, or their `durability`. Other calls are followed
+    for what they do: one that `writes` changes the bytes of a file.
     """
 
     errors: tuple[str, ...]
     transparent: frozenset[str]
     only: Mapping[str, str]
     loses: str
+    writes: bool
 
     def possible(self, line: str) -> tuple[str, ...]:
         """The errors that the call of this line can have."""
@@ -40,6 +42,7 @@ def calls() -> Mapping[str, Failing]:
             frozenset(table.get("transparent", ())),
             table.get("only", {}),
             table.get("loses", ""),
+            table.get("writes", False),
         )
         for table in _read()["call"]
         for name in table["names"]

@@ -1,17 +1,21 @@
 """System calls that fail: which an op makes, the plan of those that fail, and what comes of one failure."""
 
+import contextlib
 import os
+import re
+import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from ...harness.hosting.loader import BlockedError
-from ...harness.launchers.strace import TWO_PATHS, Call, Injection, NoStraceError, Strace
+from ...harness.launchers.strace import BY_NUMBER, Call, Injection, NoStraceError, Strace
 from ...harness.ops.outcomes import DiedError
 from ..contract.system_calls import EINTR, Failing, calls
 from ..judge.evidence import Condition
 from .case import Case
+from .contents import missing
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 
@@ -23,6 +27,8 @@ TIMES = 3
 NO_CALLS = "makes no system calls on files of the case"
 #: The directories of a case in which the ops meet a failure, and in which they are performed again.
 FIRST, AGAIN = "1", "2"
+#: Seconds in which a plugin that closes in a thread of its own is expected to have closed.
+CLOSING = 2.0
 
 
 class NotTriedError(Exception):
@@ -62,7 +68,7 @@ class Failure:
 class Attempt:
     """What came of a stimulus: how it went, once more in another directory, and what is in both then.
 
-    `calls` are those on files below its own `directory`.
+    `calls` are those on files below its own `directory`; so many of these were open before it, and were at the end.
     """
 
     went: Performance
@@ -71,6 +77,16 @@ class Attempt:
     there_again: Tree
     calls: tuple[Call, ...] = ()
     directory: str = ""
+    open_before: int = 0
+    open: int = 0
+
+    def closed_wrongly(self, whole: "Attempt") -> str | None:
+        """What is wrong with the descriptors that are open, in words; in `whole` nothing failed."""
+        # A close(2) that strace fails is not made.
+        left = self.open - _not_closed(self.calls)
+        if left > max(self.open_before, whole.open):
+            return "a descriptor stays open"
+        return "a descriptor is closed once more" if left < min(self.open_before, whole.open) else None
 
 
 class Trials:
@@ -103,6 +119,7 @@ class Trials:
         # What hangs or dies for a failure says nothing of other cases.
         self._bench = case.bench.with_timeout(case.bench.target.timeout)
         self._tried = 0
+        self._repeated: set[str] = set()
 
     def __enter__(self) -> "Trials":
         return self
@@ -120,10 +137,11 @@ class Trials:
             raise NotTriedError(NO_CALLS)
         return planned
 
-    def attempts(self) -> Iterator[tuple[Failure, Attempt]]:
-        """Each failure of the plan, and what came of it. Raises NotTriedError at the end where some did not come about.
+    def attempts(self) -> Iterator[tuple[Failure, Attempt, Attempt | None]]:
+        """Each failure of the plan, what came of it, and of the same once more, as `_once_more` says.
 
-        A call after whose failure the process ended is not failed any more.
+        A call after whose failure the process ended is not failed any more. Raises NotTriedError at the end where some
+        did not come about.
         """
         planned = self.plan()
         missed, ended, tried = [], set[str](), 0
@@ -137,26 +155,41 @@ class Trials:
             tried += 1
             if attempt.went.died is not None:
                 ended.add(failure.call)
-            yield failure, attempt
+            yield failure, attempt, self._once_more(failure, attempt)
         left = len(planned) - tried - len(missed)
         said = f"{tried} failing system calls were tried" + (f", {left} were left out" if left else "")
         self._case.condition = Condition(output=f"{said}\n")
         if missed:
             raise NotTriedError(f"{len(missed)} of {len(planned)} failures did not come about, such as: {missed[0]}")
 
-    def _brought_about(self, failure: Failure) -> Attempt | None:
-        """What came of a failure; None where another call failed than was meant, or none, as often as it was tried."""
+    def _once_more(self, failure: Failure, attempt: Attempt) -> Attempt | None:
+        """The same failure, and the ops performed again on the same files, for the first one of each call.
+
+        None where they have no reason to work there: what the failure left is not what they begin with.
+        """
+        begins = self._stimulus.anew or attempt.there == self.before
+        # What strace did not close may be locked.
+        if attempt.went.failed is None or not begins or failure.call in ("close", *self._repeated):
+            return None
+        self._repeated.add(failure.call)
+        return self._brought_about(failure, FIRST)
+
+    def _brought_about(self, failure: Failure, again: str = AGAIN) -> Attempt | None:
+        """What came of a failure; None where another call failed than was meant, or none, as often as it was tried.
+
+        Of a plugin's own threads each may meet it: strace counts the calls of each.
+        """
         for _ in range(TIMES):
-            attempt = self._once(failure)
-            if sum(call.injected for call in attempt.calls) == 1:
+            attempt = self._once(failure, again)
+            if any(call.injected for call in attempt.calls):
                 return attempt
         return None
 
-    def _once(self, failure: Failure | None) -> Attempt:
+    def _once(self, failure: Failure | None, again: str = AGAIN) -> Attempt:
         self._tried += 1
         trial = self._case.trial(self._bench, self._tried)
         try:
-            return _attempt(trial, self._stimulus, _Tracing(failure))
+            return _attempt(trial, self._stimulus, _Tracing(failure), again, self.whole.open)
         except DiedError as died:
             raise NotTriedError(f"without any failure: {died}") from died
         finally:
@@ -199,26 +232,50 @@ def prepare(case: Case, place: str, before: Mapping[str, bytes | None]) -> None:
             case.setup.write(f"{place}/{name}", content)
 
 
-def _attempt(case: Case, stimulus: Stimulus, tracing: _Tracing | None) -> Attempt:
-    """Perform a stimulus, and once more in another directory; look at what is there in another process."""
+def _attempt(
+    case: Case, stimulus: Stimulus, tracing: _Tracing | None, repeated: str = AGAIN, usual: int = 0
+) -> Attempt:
+    """Perform a stimulus, and once more in the directory `repeated`; look at what is there in another process.
+
+    So many descriptors as are `usual` may be open at the end.
+    """
     for place in (FIRST, AGAIN):
         prepare(case, place, stimulus.before)
-    went, again = Performance(case, FIRST), Performance(case, AGAIN)
+    went, again = Performance(case, FIRST), Performance(case, repeated)
     directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
+    open_before = _open(case, directory)
     traced: AbstractContextManager[Strace | None] = nullcontext() if tracing is None else tracing.of(case, directory)
     try:
         with traced as strace:
             went.perform(stimulus)
     except NoStraceError as unable:
         raise NotTriedError(str(unable)) from unable
+    calls = tuple(call for call in strace.calls if call.within(directory)) if strace is not None else ()
     went.clean_up()
     if went.died is None:
         again.perform(stimulus)
         again.clean_up()
+    most, since = max(open_before, usual) + _not_closed(calls), time.monotonic()
+    while (left := _open(case, directory)) > most and time.monotonic() < since + CLOSING:
+        time.sleep(CLOSING / 100)
     case.surroundings.end_host()
     there, there_again = _below(case.setup.tree())
-    seen = strace.calls if strace is not None else ()
-    return Attempt(went, again, there, there_again, tuple(call for call in seen if call.within(directory)), directory)
+    return Attempt(went, again, there, there_again, calls, directory, open_before, left)
+
+
+def _open(case: Case, directory: str) -> int:
+    """How many descriptors of the host are of a directory and what is in it, or was."""
+    facts = case.surroundings.loaded.host.process.facts
+    count = 0
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(f"/proc/{facts.pid}/fd" if facts else ""):
+            with contextlib.suppress(OSError):
+                count += f"{os.readlink(entry.path)}/".startswith(f"{directory}/")
+    return count
+
+
+def _not_closed(calls: Sequence[Call]) -> int:
+    return sum(call.injected and call.name == "close" for call in calls)
 
 
 def _below(tree: Mapping[str, bytes | None]) -> tuple[Tree, Tree]:
@@ -240,7 +297,7 @@ def failures(learned: Attempt, names: Collection[str]) -> Iterator[Failure]:
     for call in learned.calls:
         files = call.within(learned.directory)
         counts.update((call.thread, call.name, file) for file in files)
-        file = next((file for file in files if file in names and call.name not in TWO_PATHS), None)
+        file = next((file for file in files if file in names and call.name not in BY_NUMBER), None)
         number = call.number if file is None else counts[call.thread, call.name, file]
         if calls()[call.name].possible(call.told):
             by_name.setdefault(call.name, []).append((call, number, file))
@@ -255,22 +312,43 @@ def failures(learned: Attempt, names: Collection[str]) -> Iterator[Failure]:
                     yield Failure(name, number, file, place + 1, len(made), error)
 
 
+def lacking(before: Tree, whole: Attempt, went: Performance, there: Tree) -> str | None:
+    """What lacks of the work that was done in `whole`, in words: of what is there, or of what the ops gave."""
+    lacks = missing(before, whole.there, there)
+    return f"the answer is {went.values!r}" if lacks is None and went.ok and went.values != whole.went.values else lacks
+
+
 def untold(failure: Failure, attempt: Attempt, *, durable: bool) -> bool:
     """Whether a failure is itself the loss that the ops, which answer OK, should have told.
 
-    fsync(2) that fails did not make durable what was to be durable. close(2) that fails says that bytes are lost which
-    write(2) took, unless fsync(2) had them before.
+    fsync(2) that fails did not make durable what was to be durable; that it succeeds when it is called once more says
+    nothing, unless the bytes were written once more, too. close(2) that fails says that bytes are lost which write(2)
+    took, unless fsync(2) had them before.
     """
     place = next(k for k, call in enumerate(attempt.calls) if call.injected)
-    failed, before, behind = attempt.calls[place], attempt.calls[:place], attempt.calls[place + 1 :]
+    number = attempt.calls[place].descriptor
+    before, behind = _on(number, attempt.calls[:place]), _on(number, attempt.calls[place + 1 :], opened=False)
+    written, synced = (
+        max((k for k, call in enumerate(before) if is_one(call)), default=-1) for is_one in (_writes, _syncs)
+    )
     if failure.how.loses == "durability":
-        return durable and not any(_syncs(call, failed) for call in behind)
+        made = failure.error == EINTR or any(map(_writes, behind))
+        return durable and not (made and any(map(_syncs, behind))) and (synced < 0 or synced < written)
     if failure.how.loses == "bytes" and failure.error != EINTR:
-        opened = [call.told for call in before if "open" in call.name and call.descriptor == failed.descriptor]
-        written = opened and ("O_WRONLY" in opened[-1] or "O_RDWR" in opened[-1])
-        return bool(written) and not any(_syncs(call, failed) for call in before)
+        return synced < written and "O_RDONLY" not in before[0].told
     return False
 
 
-def _syncs(call: Call, like: Call) -> bool:
-    return calls()[call.name].loses == "durability" and call.succeeded and call.descriptor == like.descriptor
+def _on(number: str, calls: Sequence[Call], *, opened: bool = True) -> list[Call]:
+    """The calls on the descriptor of this number, since it was opened last."""
+    named = re.compile(rf"\b{number}<")
+    begin = max((k for k, call in enumerate(calls) if opened and call.opened == number), default=0)
+    return [call for call in calls[begin:] if named.search(call.told)]
+
+
+def _writes(call: Call) -> bool:
+    return calls()[call.name].writes and call.succeeded
+
+
+def _syncs(call: Call) -> bool:
+    return calls()[call.name].loses == "durability" and call.succeeded

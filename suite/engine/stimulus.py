@@ -14,16 +14,22 @@ T = TypeVar("T", bound=OpenObject)
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """Ops in a situation: `before` is what is there, relative path to content, None for a directory.
+    """Ops in a situation: `needs` is what is there for them, relative path to content, None for a directory.
 
     What is in `gives_up` the ops may spoil where they fail, for they are to replace it. They promise that what was
-    written is `durable`, or they do not.
+    written is `durable`, or they do not. They begin `anew` whatever a failure of theirs left.
     """
 
     ops: Callable[["Performance"], None]
-    before: Mapping[str, bytes | None] = field(default_factory=dict)
+    needs: Mapping[str, bytes | None] = field(default_factory=dict)
     gives_up: frozenset[str] = frozenset()
     durable: bool = False
+    anew: bool = False
+
+    @property
+    def before(self) -> Mapping[str, bytes | None]:
+        """All that is there: a file that is no business of the ops, too."""
+        return {"beside": b"of somebody else", **self.needs}
 
 
 class _FailedError(Exception):
