@@ -120,7 +120,11 @@ def test_what_lives_in_its_process_leaves_nothing_to_look_at(tmp_path: Path) -> 
 
 @needs_strace
 def test_a_store_of_objects_is_killed_where_its_files_are(tmp_path: Path) -> None:
-    given = ["--plugin=objectstore_minimal", "--plugin-profile=object-store", f"--env=TFFS_BUCKET={tmp_path / 'bucket'}"]
+    given = [
+        "--plugin=objectstore_minimal",
+        "--plugin-profile=object-store",
+        f"--env=TFFS_BUCKET={tmp_path / 'bucket'}",
+    ]
     done = run(tmp_path, *given, f"--case={CLASS}/within-ops[write*", KILL)
     assert done.returncode == 0, done.stdout
     for record in report(tmp_path)["cases"]:
