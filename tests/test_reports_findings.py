@@ -292,6 +292,24 @@ def test_a_wrong_value_of_another_op_is_told_for_itself_though_no_case_is_about_
     assert told(*cases) == [("stat.odd", []), ("list.names", [])]
 
 
+TIME = ("stat.odd", ("time=7", "stat: mtime: 10 digits"))
+
+
+def test_of_what_stat_answers_each_value_is_told_for_itself() -> None:
+    """A time that is odd everywhere hides no length, whichever clause that is told on."""
+    length = ("rename.keeps", ("stat: length=9", "stat: length=4"))
+    cases = [seen("1", TIME), seen("2", TIME, length, about=("rename.keeps",))]
+    assert told(*cases) == [("stat.odd", []), ("rename.keeps", [])]
+
+
+def test_of_sizes_in_bytes_the_smallest_is_shown() -> None:
+    sizes = {"blocks": 196608, "whole": 131071, "part": 5242880}
+    cases = [seen(name, ("list.names", (f"data=b'x'… ({size} bytes)", "data=b'y'")), calls=calls)
+             for calls, (name, size) in enumerate(sizes.items())]  # fmt: skip
+    (found,) = findings(report_of(*cases, clauses=CLAUSES | PLAIN, duration=None))
+    assert list(found.cases) == ["whole", "blocks", "part"]
+
+
 @pytest.mark.parametrize("named", [("stat", "stat"), ("stat", "list")])
 def test_what_only_other_ops_answered_is_told_after_the_clauses_of_these(named: tuple[str, str]) -> None:
     """A clause about another op, whose checks name the op that answered each of them."""
@@ -431,6 +449,37 @@ def test_what_an_op_left_is_told_with_it_and_not_with_what_was_wrong_everywhere(
         for name, *checks in (("1", odd), ("2", kept), ("3", odd, there))
     ]
     assert dict(told_of(*cases)) == {"stat.odd": [], "rename.moves": ["get.lists"]}
+
+
+def test_what_a_case_found_right_explains_nothing_there() -> None:
+    """A position that is wrong after one byte does not follow from what is lost of many."""
+    lost = CheckRecord("rename.moves", Verdict.VIOLATION, "content=b'xy'", "content=b'x'")
+    less = CheckRecord("get.lists", Verdict.VIOLATION, "content=b'ab'", "content=b'a'")
+    right = CheckRecord("rename.moves", Verdict.CONFORM, "content=b'ab'", "content=b'ab'")
+    listed = CheckRecord("get.lists", Verdict.CONFORM, "content=b'xy'", "content=b'xy'")
+    renames = ("rename_file('a', 'b') -> OK", "get_children('a') -> OK")
+    both = [
+        [
+            record("1", Verdict.VIOLATION, lost, listed, ops=renames, clauses=("rename.moves",)),
+            record("2", Verdict.VIOLATION, *checks, ops=renames, clauses=("get.lists",)),
+        ]
+        for checks in ((less,), (right, less))
+    ]
+    assert [len(told_of(*cases)) for cases in both] == [1, 2]
+
+
+@pytest.mark.parametrize(("size", "own"), [("2", []), ("4096", [("size.is-length", [])])])
+def test_who_repeats_what_another_op_says_repeats_its_number(size: str, own: list[tuple[str, list[str]]]) -> None:
+    clauses = CLAUSES | {"size.is-length": clause("MUST", "paths", "get_file_size")}
+    calls = ("stat('a') -> OK Statistics(length=2, is_directory=0)", f"get_file_size('a') -> OK {size}")
+    length = CheckRecord("stat.odd", Verdict.VIOLATION, "length=1", "length=2")
+    other = CheckRecord("size.is-length", Verdict.VIOLATION, "size=1", f"size={size}")
+    cases = [
+        record("1", Verdict.VIOLATION, length, ops=calls, clauses=("stat.odd",)),
+        record("2", Verdict.VIOLATION, other, ops=calls, clauses=("size.is-length",)),
+    ]
+    found = [(one.clause, one.beside) for one in findings(report_of(*cases, clauses=clauses))]
+    assert found == [("stat.odd", [] if own else ["size.is-length"]), *own]
 
 
 def test_what_is_wrong_in_another_way_or_seen_otherwise_is_told_itself() -> None:

@@ -5,6 +5,7 @@ Two rules fold a finding into another one. `TOLD_WITH` compares them case by cas
 consequence, wherever it shows.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
@@ -14,7 +15,21 @@ from .findings import Finding, by_clause
 from .records import CaseRecord, CheckRecord
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import CODE, OWN, STORED, THERE, TOO_MANY, Wrong, answers, calls, explained, is_cut, is_shared, wrongs
+from .wrongs import (
+    CODE,
+    NUMBER,
+    OWN,
+    STORED,
+    THERE,
+    TOO_MANY,
+    Wrong,
+    answers,
+    calls,
+    explained,
+    is_cut,
+    is_shared,
+    wrongs,
+)
 
 #: The ops that change nothing in the storage: what another op answers does not follow from what they said.
 LOOKING = frozenset(
@@ -44,7 +59,7 @@ TOLD_WITH: tuple[tuple[str, Callable[[Finding, Finding], bool], bool], ...] = (
     ("that op spoilt what was prepared", lambda it, cause: it.is_spoilt_by(cause), True),
     ("it shows the same wrong value", lambda it, cause: it.shows_what(cause), True),
     ("more than a return code", lambda it, cause: cause.is_code and not it.is_code and it.is_apart(cause), False),
-    ("the same op", lambda it, cause: it.op is not None and it.op == cause.op, True),
+    ("the same op", lambda it, cause: it.op is not None and it.op == cause.op and it.is_akin(cause), True),
     ("a wrong value of its own op", lambda it, _: it.op is not None and not (it.is_code or it.is_stored), False),
     ("met on the way", lambda it, _: not it.is_asked, True),
     ("a return code, after something else", lambda it, _: it.is_code and not it.is_first, True),
@@ -144,9 +159,21 @@ def _is_seen(liar: str, one: Wrong, case: CaseRecord, check: CheckRecord, op: st
         is_said = owner in LOOKING and not STORED.match(check.expected) and owner not in SAME.get(liar, ())
         is_listed = liar == "get_children" and not any(what.startswith(TOO_MANY) for what in one.what)
         is_read = STORED.match(check.expected) and not is_listed
-        if is_own or is_said or (one.kind == THERE and is_read):
+        # Who repeats what another op says repeats its number.
+        number = check.got.rpartition("=")[2]
+        is_another = one.kind == NUMBER and owner in SAME.get(liar, ()) and not _is_said(liar, number, case)
+        if is_own or is_said or is_another or (one.kind == THERE and is_read):
             return False
     return _is_called(liar, case, op)
+
+
+def _is_said(op: str, number: str, case: CaseRecord) -> bool:
+    """Whether an answer of an op may have this number in it, in a case."""
+    return (
+        not number.isdigit()
+        or is_cut(case)
+        or any(re.search(rf"\b{re.escape(number)}\b", call) for call in calls(case, op))
+    )
 
 
 def _fold(finding: Finding, cause: Finding) -> None:
@@ -175,7 +202,11 @@ def _seen_through(finding: Finding, found: Sequence[Finding], lies: dict[str, Li
     for case, check in finding.checks:
         if is_shared(check):
             continue
-        showing = [other.clause for other in found if lies[other.clause].show(case, check, finding.op)]
+        showing = [
+            other.clause
+            for other in found
+            if not other.is_kept_in(case) and lies[other.clause].show(case, check, finding.op)
+        ]
         if not showing and STORED.match(check.expected):
             # What a case finds in the storage follows from what it was told before.
             showing = seen.get(case.id, [])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .records import CaseRecord, CheckRecord, Ending
 from .report import Report
 from .verdicts import Verdict
-from .wrongs import CLAIMED, STORED, answering_op, digits, named_op
+from .wrongs import CLAIMED, OWN, STORED, answering_op, bits, named_op, wrongs
 
 #: How one begins that compares a return code.
 _CODE = "code="
@@ -22,6 +22,9 @@ _NUMBER = re.compile(r"([0-9]+)")
 #: The end of a rule about what an op answers in a situation in which others answer so as well: 'Deleting a file, where
 #: a parent of the path is a file, answers FAILED_PRECONDITION.'
 _SITUATION = re.compile(r", where (.+)")
+
+#: The ops of whose answer one value may be wrong and the others right: a length, a time, a kind.
+ANSWERS_SEVERAL = frozenset({"stat"})
 
 #: A check, and the case that made it.
 Made = tuple[CaseRecord, CheckRecord]
@@ -77,6 +80,11 @@ class Finding:
         return all(check.expected.startswith(_CODE) for _, check in self.checks)
 
     @property
+    def kinds(self) -> set[str]:
+        """What may be wrong in its checks, by the kinds that clauses have in common."""
+        return {one.kind for case, check in self.checks for one in wrongs(case, check)} - {OWN}
+
+    @property
     def calls(self) -> int:
         """How many calls its smallest case makes."""
         return min(len(case.ops) for case, _ in self.checks)
@@ -107,6 +115,17 @@ class Finding:
     def is_covered_by(self, other: "Finding") -> bool:
         """Whether it shows only where the other does, or where that one's op spoilt what was prepared."""
         return all(name in other.cases or _is_spoilt(case, other) for name, case in self.cases.items())
+
+    def is_akin(self, other: "Finding") -> bool:
+        """Whether what is wrong of the same op may be one wrong: not two of the values that it answers side by side."""
+        if self.op not in ANSWERS_SEVERAL or self.is_code or other.is_code or self.kinds & other.kinds:
+            return True
+        cases = self.cases.values()
+        return any(other.clause in one.clauses or one.ended is Ending.DIED or _is_spoilt(one, other) for one in cases)
+
+    def is_kept_in(self, case: CaseRecord) -> bool:
+        """Whether a case looked at what the clause demands, and found nothing else."""
+        return {check.verdict for check in case.checks if check.clause == self.clause} == {Verdict.CONFORM}
 
     def shows_what(self, other: "Finding") -> bool:
         """Whether in each of its cases both show the same wrong value. That of two ops a code is one is no value."""
@@ -191,7 +210,7 @@ def _plainest_first(report: Report, clause: str, made: Iterable[Made]) -> list[M
         about_op = any(report.clauses[name].op == op for name in case.clauses)
         is_spoilt = case.cause is not None and f"{case.cause}.succeeds" != clause
         smoke = case.tier == "smoke"
-        asked = (clause not in case.clauses, not about_op, digits(check), len(case.clauses) if about_op else 0)
+        asked = (clause not in case.clauses, not about_op, bits(check), len(case.clauses) if about_op else 0)
         return is_spoilt, not smoke, *asked, len(case.ops), _natural(case.id)
 
     return sorted(made, key=place)

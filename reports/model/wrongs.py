@@ -236,10 +236,14 @@ def answers(case: CaseRecord, op: str, code: str) -> bool:
     return any(said.search(call) for call in calls(case, op))
 
 
-def digits(check: CheckRecord) -> int:
-    """How many digits the number has that a check expects, which says how large its input is; 0 without one."""
-    number = _NUMBER.fullmatch(check.expected.partition(CLAIMED)[0].partition("=")[2])
-    return len(number[0]) if number else 0
+def bits(check: CheckRecord) -> int:
+    """How large the input of a check is: the bits of the number that it expects, or of its number of bytes; else 0.
+
+    Times of one day are all as long.
+    """
+    expected = check.expected.partition(CLAIMED)[0]
+    number = _NUMBER.fullmatch(expected.partition("=")[2])
+    return (int(number[0]) if number else _size(expected) or 0).bit_length()
 
 
 def named_op(checks: Sequence[CheckRecord], ops: Container[str | None]) -> str | None:
