@@ -1,5 +1,7 @@
 """Counts: of entries around a page of a store."""
 
+from contextlib import AbstractContextManager
+
 from ...harness.ops.codes import Code
 from ..engine.case import Case
 from ..engine.marks import clauses, large, many_calls
@@ -7,12 +9,19 @@ from .test_names import behind
 
 #: What stores give in one page.
 PAGE = 1000
+#: An op on a page of entries may take so many times as long as another one: a store is asked for each.
+SLOWER = 10
 ONCE = "get_children.names-every-entry-once"
 AGREE = "common.queries-agree"
 
 
 def _has_directories(case: Case) -> bool:
     return "create_dir" not in case.bench.claims.ops_given_up
+
+
+def patiently(case: Case) -> AbstractContextManager[None]:
+    """Within, a call may take as long as one on a page of entries."""
+    return case.surroundings.patient(SLOWER * case.bench.target.timeout)
 
 
 def seen(case: Case, names: list[str]) -> None:
@@ -65,8 +74,10 @@ def test_around_a_page(case: Case) -> None:
                 case.setup.mkdir(f"many/{names[-1]}")
             else:
                 case.setup.write(f"many/{names[-1]}", b"")
-        seen(case, names)
-    case.setup.require(case.fs.delete_recursively(case.uri("many")))
+        with patiently(case):
+            seen(case, names)
+    with patiently(case):
+        case.setup.require(case.fs.delete_recursively(case.uri("many")))
     case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
 
 
@@ -78,5 +89,6 @@ def test_a_page_is_deleted(case: Case) -> None:
     case.setup.mkdir("many")
     for k in range(PAGE):
         case.setup.mkdir(f"many/{k}")
-    case.setup.require(case.fs.delete_recursively(case.uri("many")))
+    with patiently(case):
+        case.setup.require(case.fs.delete_recursively(case.uri("many")))
     case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
