@@ -164,13 +164,6 @@ def test_without_strace_what_needs_it_is_not_run(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on"])
-def test_what_it_does_not_go_with(tmp_path: Path, other: str) -> None:
-    done = run(tmp_path, "--plugin=posix", KILL, other)
-    assert done.returncode == 4
-    assert f"--conditions and {other.partition('=')[0]} exclude each other" in done.stderr + done.stdout
-
-
 def test_a_run_without_it_knows_nothing_of_it(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("[claims]\natomic_rename = true\n")
     given = ("--plugin=posix", "--plugin-profile=mine.toml", "--case=plain/once[delete_file]")

@@ -143,9 +143,10 @@ def test_a_strace_that_cannot_attach_says_why(tmp_path: Path) -> None:
     assert (record["verdict"], record["reason"]) == ("not run", "strace: attach: not permitted")
 
 
+@pytest.mark.parametrize("asked", [SYSCALLS, "--conditions=kill"])
 @pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on"])
-def test_what_it_does_not_go_with(tmp_path: Path, other: str) -> None:
-    done = run(tmp_path, "--plugin=posix", SYSCALLS, other)
+def test_what_it_does_not_go_with(tmp_path: Path, other: str, asked: str) -> None:
+    done = run(tmp_path, "--plugin=posix", asked, other)
     assert done.returncode == 4
     assert f"--conditions and {other.partition('=')[0]} exclude each other" in done.stderr + done.stdout
 

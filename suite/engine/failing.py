@@ -27,8 +27,8 @@ TIMES = 3
 NO_CALLS = "makes no system calls on files of the case"
 #: The directories of a case in which the ops meet a failure, and in which they are performed again.
 FIRST, AGAIN = "1", "2"
-#: Seconds in which a plugin that closes in a thread of its own is expected to have closed.
-CLOSING = 2.0
+#: Seconds between two looks at what a plugin that closes in a thread of its own has not closed yet.
+PAUSE = 0.02
 
 
 class NotTriedError(Exception):
@@ -255,9 +255,10 @@ def _attempt(
     if went.died is None:
         again.perform(stimulus)
         again.clean_up()
-    most, since = max(open_before, usual) + _not_closed(calls), time.monotonic()
-    while (left := _open(case, directory)) > most and time.monotonic() < since + CLOSING:
-        time.sleep(CLOSING / 100)
+    # What takes as long as a call may take is not closed any more.
+    most, until = max(open_before, usual) + _not_closed(calls), time.monotonic() + case.bench.target.timeout
+    while (left := _open(case, directory)) > most and time.monotonic() < until:
+        time.sleep(PAUSE)
     case.surroundings.end_host()
     there, there_again = _below(case.setup.tree())
     return Attempt(went, again, there, there_again, calls, directory, open_before, left)
