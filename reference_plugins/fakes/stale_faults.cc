@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -32,6 +33,7 @@ bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
 // An answer, as far as the op gives one.
 struct Answer {
   TF_Code code = TF_OK;
+  bool is_of_directory = false;
   int64_t number = 0;
   TF_FileStatistics facts = {};
   std::vector<std::string> names;
@@ -124,7 +126,11 @@ void Copies(Filesystem filesystem, const char* source, const char* target, TF_St
 
 void Flushes(Filesystem) {
   const std::lock_guard<std::mutex> lock(mutex);
-  if (unnoticed != "flush_caches") known.clear();
+  if (unnoticed == "flush_caches") return;
+  for (auto one = known.begin(); one != known.end();) {
+    const bool stays = one->second.is_of_directory && unnoticed == "flush_caches-of-directories";
+    one = stays ? std::next(one) : known.erase(one);
+  }
 }
 
 template <auto Entry>
@@ -169,6 +175,7 @@ Answer Remembered(const char* path, TF_Status* status, Ask ask) {
     Answer fresh;
     ask(fresh);
     fresh.code = TF_GetCode(status);
+    fresh.is_of_directory = std::filesystem::is_directory(path);
     found = known.emplace(path, fresh).first;
   }
   TF_SetStatus(status, found->second.code, found->second.code == TF_OK ? "" : path);
@@ -327,8 +334,9 @@ std::vector<Fault> StaleFaults() {
   for (const Looker& looker : Lookers()) {
     for (const std::string change :
          {"new_writable_file", "new_appendable_file", "rename_file", "rename_file-target",
-          "copy_file", "flush_caches", "create_dir", "recursively_create_dir", "delete_file",
-          "delete_dir", "delete_recursively", "delete_recursively-below"}) {
+          "copy_file", "flush_caches", "flush_caches-of-directories", "create_dir",
+          "recursively_create_dir", "delete_file", "delete_dir", "delete_recursively",
+          "delete_recursively-below"}) {
       const std::string op = looker.op;
       // Content is asked for where there is a file; and a pattern is forgotten whole.
       const bool is_of_names = change.find("dir") != std::string::npos || change[0] == 'd';

@@ -4,10 +4,12 @@ Each look has a directory of its own, where it is the first one after the change
 may remember. The listing of the directory and stat look before, too: other ops may answer from what these have seen.
 """
 
+import contextlib
 from collections.abc import Callable
 
 import pytest
 
+from ...harness.hosting.loader import BlockedError
 from ...harness.ops.codes import Code
 from ...harness.ops.guard import Guard
 from ...harness.ops.outcomes import Outcome
@@ -352,6 +354,45 @@ def test_by_others(case: Case, change: str) -> None:
         else:
             backing.write(name, after)
             backing.write(around.backing_name(f"{within}-unseen/{PATH}"), after)
+    case.setup.require(case.fs.flush_caches())
+    for within, look in looks.items():
+        if is_right(case, look, f"{within}-unseen", after) and within not in wrong:
+            look(case, within, after, clause)
+
+
+@over_tables
+@pytest.mark.parametrize("change", list(CHANGES))
+@many_calls(400)
+@clauses("flush_caches.results-reflect-the-store", AGREE, *FOUND)
+def test_by_another_process(case: Case, change: str) -> None:
+    """A path is looked at in each way, and another process changes it; caches are flushed, and that way comes first.
+
+    A way that is wrong before that, or where nobody had looked, says nothing of caches.
+    """
+    clause, around = "flush_caches.results-reflect-the-store", case.surroundings
+    first, before, then, after = CHANGES[change]
+    looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
+    wrong: set[str] = set()
+    for within in looks:
+        for place in (within, f"{within}-unseen"):
+            case.setup.mkdir_where_known(place)
+            case.setup.mkdir_where_known(f"{place}/up")
+            for step in first:
+                perform(case, step, place)
+        for name in {"listed": None, "stat": None, within: None}:
+            if name in looks and not is_right(case, looks[name], within, before):
+                wrong.add(name)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(around.in_another_process())
+        except BlockedError as blocked:
+            raise NoStimulusError(f"no second process can use it meanwhile: {blocked}") from blocked
+        if not case.fs.path_exists(case.uri("stat", "up")).ok:
+            raise NoStimulusError("its files are of one process only")
+        for within in looks:
+            for place in (within, f"{within}-unseen"):
+                for step in then:
+                    perform(case, step, place)
     case.setup.require(case.fs.flush_caches())
     for within, look in looks.items():
         if is_right(case, look, f"{within}-unseen", after) and within not in wrong:

@@ -131,6 +131,22 @@ class Surroundings:
         self.bench.release(self.loaded)
         self._loaded = self._filesystem = None
 
+    @contextlib.contextmanager
+    def in_another_process(self) -> Iterator[None]:
+        """Within, ops are performed in another host. The first one lives on, with all that it remembers.
+
+        Raises BlockedError where the plugin does not come up in two processes.
+        """
+        first = self._loaded, self._filesystem
+        other = self.bench.another()
+        try:
+            self.bench.scheme(other)
+            self._loaded, self._filesystem = other, None
+            yield
+        finally:
+            other.host.close()
+            self._loaded, self._filesystem = first
+
     def uri(self, *names: str) -> str:
         """A path in the case's own directory, whether that is made or not."""
         uri = paths.join(self.directory, *names)

@@ -113,6 +113,10 @@ class Workbench:
             raise BlockedError("services", self.target.missing)
         return self.loader.load()
 
+    def another(self) -> Loaded:
+        """A fresh host beside that of the case, whatever `--host-scope` says. Who asks for it ends it."""
+        return self._host()
+
     def release(self, loaded: Loaded) -> None:
         """A case is done with a host."""
         if self._kept is None or self._kept[1] is not loaded:
