@@ -76,7 +76,9 @@ def judge(shared_object: str, plugin: str, ops: Sequence[str]) -> Judged:
                 record = run(bench, listed)
                 cases, not_run = cases + 1, not_run + (record.verdict is Verdict.NOT_RUN)
                 for check in record.checks:
-                    told = check.verdict in (*ENOUGH, Verdict.WARNING)
+                    told = check.verdict in ENOUGH or (
+                        check.verdict is Verdict.WARNING and check.clause not in facts.warnings
+                    )
                     if told and WORST_FIRST.index(check.verdict) < WORST_FIRST.index(Verdict(worst.verdict)):
                         seconds = round(time.monotonic() - started, 1)
                         worst = Judged(check.verdict.value, check.clause, listed.id, check.got[:200], seconds, 0, 0)
