@@ -64,8 +64,8 @@ Failure Refusal(const Response& response) {
   // Encoded, for the text is somebody else's.
   const std::string text = "the store answers " + std::to_string(response.status) +
                            (error.empty() ? "" : " " + Encoded(error.substr(0, 64), ""));
-  // A copy that fails halfway has said 200 already.
-  if (response.status == 200 && !error.empty()) return {TF_UNAVAILABLE, text};
+  // A copy that fails halfway has said 200 already, and so has an answer that was cut.
+  if (response.status < 300) return {TF_UNAVAILABLE, text};
   if (response.status == 404 && error.empty()) return {TF_UNAVAILABLE, text};
   for (const auto& meaning : kMeanings) {
     if (meaning.status == response.status) return {meaning.code, text};
@@ -253,7 +253,7 @@ class HttpBucket final : public Bucket {
     set(CURLOPT_HTTPHEADER, lines.get());
     set(CURLOPT_CONNECTTIMEOUT, 5L);
     set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-    set(CURLOPT_LOW_SPEED_TIME, 60L);
+    set(CURLOPT_LOW_SPEED_TIME, 30L);
     set(CURLOPT_FILETIME, 1L);
     set(CURLOPT_HEADERFUNCTION, OnHeader);
     set(CURLOPT_HEADERDATA, &response);

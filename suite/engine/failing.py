@@ -260,7 +260,7 @@ def _attempt(
     while (left := _open(case, directory)) > most and time.monotonic() < until:
         time.sleep(PAUSE)
     case.surroundings.end_host()
-    there, there_again = _below(case.setup.tree())
+    there, there_again = below(case.setup.tree(), FIRST, AGAIN)
     return Attempt(went, again, there, there_again, calls, directory, open_before, left)
 
 
@@ -279,13 +279,10 @@ def _not_closed(calls: Sequence[Call]) -> int:
     return sum(call.injected and call.name == "close" for call in calls)
 
 
-def _below(tree: Mapping[str, bytes | None]) -> tuple[Tree, Tree]:
-    """What is in the two directories."""
-    first, again = (
-        {path.removeprefix(f"{place}/"): content for path, content in tree.items() if path.startswith(f"{place}/")}
-        for place in (FIRST, AGAIN)
-    )
-    return first, again
+def below(tree: Tree, *places: str) -> Iterator[Tree]:
+    """What is in each of these directories."""
+    for place in places:
+        yield {path.removeprefix(f"{place}/"): got for path, got in tree.items() if path.startswith(f"{place}/")}
 
 
 def failures(learned: Attempt, names: Collection[str]) -> Iterator[Failure]:

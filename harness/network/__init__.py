@@ -1,0 +1,1 @@
+"""The network between a plugin and its services."""

@@ -1,0 +1,185 @@
+// Faults that show only where the network is in trouble. The files are those of this machine, but
+// each op asks a service first, which is at TFFS_SERVICE: it takes `up` bytes and gives `down`.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "faults.h"
+#include "support/memory.h"
+
+namespace fakes {
+namespace {
+
+using Ops = TF_FilesystemOps;
+using Filesystem = const TF_Filesystem*;
+
+const Ops& Right() { return Real().filesystem; }
+
+// What the fault is; a right plugin has none.
+std::string fault;
+bool was_in_trouble = false;
+constexpr size_t kAnswer = 100;  // bytes of an answer that has no content
+constexpr long kPatience = 2;    // seconds
+
+int Connected() {
+  const std::string service = std::getenv("TFFS_SERVICE") ?: "127.0.0.1:1";
+  const size_t colon = service.find(':');
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(std::atoi(service.c_str() + colon + 1)));
+  inet_pton(AF_INET, service.substr(0, colon).c_str(), &address.sin_addr);
+  const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience = {fault == "waits-for-ever" ? 0 : kPatience, 0};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return connection;
+  close(connection);
+  return -1;
+}
+
+bool Send(int connection, const std::string& data) {
+  for (size_t done = 0; done < data.size();) {
+    const ssize_t sent = send(connection, data.data() + done, data.size() - done, MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    done += static_cast<size_t>(sent);
+  }
+  return true;
+}
+
+// How many bytes of the answer came.
+size_t Ask(size_t up, size_t down) {
+  const int connection = Connected();
+  if (connection < 0) return 0;
+  char head[32];
+  std::snprintf(head, sizeof head, "%15zu %15zu", up, down);
+  size_t got = 0;
+  if (Send(connection, head) && Send(connection, std::string(up, 'x'))) {
+    std::string answer(down, '\0');
+    ssize_t more = 1;
+    while (got < down && more > 0) {
+      more = recv(connection, answer.data() + got, down - got, 0);
+      got += more > 0 ? static_cast<size_t>(more) : 0;
+    }
+  }
+  if (got == down || fault != "leaks-connections") close(connection);
+  return got;
+}
+
+// Whether all of the answer came; says so in `status` where it did not.
+bool Asked(size_t up, size_t down, TF_Status* status) {
+  const bool is_well = Ask(up, down) == down && !(fault == "stays-down" && was_in_trouble);
+  if (is_well) return true;
+  was_in_trouble = true;
+  if (fault == "dies") std::abort();
+  const TF_Code code = fault == "not-found"  ? TF_NOT_FOUND
+                       : fault == "internal" ? TF_INTERNAL
+                                             : TF_UNAVAILABLE;
+  TF_SetStatus(status, code, "the service gives no full answer");
+  return false;
+}
+
+template <auto Entry, typename Type = decltype(Entry)>
+struct Behind;
+template <auto Entry, typename R, typename... Args>
+struct Behind<Entry, R (*Ops::*)(Args...)> {
+  static R Call(Args... args) {
+    if (Asked(0, kAnswer, std::get<sizeof...(Args) - 1>(std::tuple<Args...>(args...))))
+      return (Right().*Entry)(args...);
+    if constexpr (!std::is_void_v<R>) return static_cast<R>(std::is_same_v<R, bool> ? 0 : -1);
+  }
+};
+
+int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+             TF_Status* status) {
+  if (fault == "cut-is-the-end") {
+    const size_t got = Ask(0, n);
+    const int64_t read = Real().random_access_file.read(file, offset, got, buffer, status);
+    if (got < n && TF_GetCode(status) == TF_OK) TF_SetStatus(status, TF_OUT_OF_RANGE, "the end");
+    return read;
+  }
+  return Asked(0, n, status) ? Real().random_access_file.read(file, offset, n, buffer, status) : -1;
+}
+
+void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  if (Asked(n, kAnswer, status)) return Real().writable_file.append(file, buffer, n, status);
+  if (fault == "writes-are-lost") TF_SetStatus(status, TF_OK, "");
+}
+
+int ListsHalf(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const size_t got = Ask(0, kAnswer);
+  const int count = Right().get_children(filesystem, path, entries, status);
+  const int kept = count > 0 ? static_cast<int>(static_cast<size_t>(count) * got / kAnswer) : count;
+  for (int k = kept; k < count; ++k) support::Free((*entries)[k]);
+  return kept;
+}
+
+void RenamesInTwo(Filesystem filesystem, const char* source, const char* target,
+                  TF_Status* status) {
+  // The source goes at once, and the target comes when the service knows of it.
+  const std::string aside = std::string(source) + ".moving";
+  Right().rename_file(filesystem, source, aside.c_str(), status);
+  if (TF_GetCode(status) == TF_OK && Asked(0, kAnswer, status))
+    Right().rename_file(filesystem, aside.c_str(), target, status);
+}
+
+void Apply(support::Tables& tables, const std::string& name) {
+  fault = name;
+  Ops& ops = tables.filesystem;
+  ops.new_random_access_file = Behind<&Ops::new_random_access_file>::Call;
+  ops.new_writable_file = Behind<&Ops::new_writable_file>::Call;
+  ops.new_appendable_file = Behind<&Ops::new_appendable_file>::Call;
+  ops.new_read_only_memory_region_from_file =
+      Behind<&Ops::new_read_only_memory_region_from_file>::Call;
+  ops.create_dir = Behind<&Ops::create_dir>::Call;
+  ops.recursively_create_dir = Behind<&Ops::recursively_create_dir>::Call;
+  ops.delete_file = Behind<&Ops::delete_file>::Call;
+  ops.delete_dir = Behind<&Ops::delete_dir>::Call;
+  ops.delete_recursively = Behind<&Ops::delete_recursively>::Call;
+  ops.rename_file = name == "rename-in-two" ? RenamesInTwo : Behind<&Ops::rename_file>::Call;
+  ops.copy_file = Behind<&Ops::copy_file>::Call;
+  ops.path_exists = Behind<&Ops::path_exists>::Call;
+  ops.paths_exist = nullptr;
+  ops.stat = Behind<&Ops::stat>::Call;
+  ops.is_directory = Behind<&Ops::is_directory>::Call;
+  ops.get_file_size = Behind<&Ops::get_file_size>::Call;
+  ops.get_children = name == "half-a-listing" ? ListsHalf : Behind<&Ops::get_children>::Call;
+  ops.get_matching_paths = Behind<&Ops::get_matching_paths>::Call;
+  tables.random_access_file.read = Read;
+  tables.writable_file.append = Append;
+}
+
+}  // namespace
+
+std::vector<Fault> NetworkedFaults() {
+  std::vector<Fault> faults;
+  const std::pair<const char*, const char*> table[] = {
+      {"none", "asks a service before each op, and does no wrong"},
+      {"not-found", "no answer means that nothing is there"},
+      {"cut-is-the-end", "read takes an answer that is cut for the end of the file"},
+      {"half-a-listing", "get_children gives the part of a listing that came"},
+      {"waits-for-ever", "there is no limit for an answer"},
+      {"internal", "no answer is INTERNAL"},
+      {"stays-down", "once there was no answer, nobody is asked any more"},
+      {"leaks-connections", "a connection on which no answer came stays open"},
+      {"writes-are-lost", "append answers OK where the service did not get the bytes"},
+      {"rename-in-two", "the target of a rename is made after its source is gone"},
+      {"dies", "the process ends where no answer comes"},
+  };
+  for (const auto& [name, what] : table)
+    faults.push_back({std::string("networked.") + name, what, "a network in trouble is told",
+                      [name = std::string(name)](support::Tables& t) { Apply(t, name); }});
+  return faults;
+}
+
+}  // namespace fakes

@@ -1,0 +1,71 @@
+"""Stimuli of every op on files, to be given while something fails under the plugin."""
+
+from collections.abc import Mapping, Sequence
+
+from ...harness.ops.codes import Code
+from ..engine.stimulus import Performance, Stimulus
+
+#: The files of a directory.
+FILES: Mapping[str, bytes | None] = {"d": None, "d/a": b"a", "d/b": b"b", "d/in": None, "d/in/c": b"c"}
+
+
+def stimuli(old: bytes, pieces: Sequence[bytes]) -> Mapping[str, Stimulus]:
+    """The stimuli by name. A file has `old` in it, and what is written to one are these pieces."""
+
+    def write(do: Performance, *, appending: bool = False, then: Sequence[str] = ()) -> None:
+        opens = do.fs.new_appendable_file if appending else do.fs.new_writable_file
+        file = do.opened(opens(do.uri("file")))
+        for piece in pieces:
+            do.done(file.append(piece))
+        for op in then:
+            do.done(getattr(file, op)())
+        do.done(file.close())
+
+    def read(do: Performance) -> None:
+        file = do.opened(do.fs.new_random_access_file(do.uri("file")))
+        do.done(file.read(0, 4))
+        do.done(file.read(4, len(old)), Code.OUT_OF_RANGE)
+
+    def mapped(do: Performance) -> None:
+        region = do.opened(do.fs.new_read_only_memory_region_from_file(do.uri("file")))
+        do.done(region.length())
+        do.done(region.data(0, len(old)))
+
+    file, two = {"file": old}, {"file": old, "target": b"other"}
+    target = frozenset({"target"})
+    return {
+        "write": Stimulus(write, anew=True),
+        "write-over": Stimulus(write, file, gives_up=frozenset({"file"}), anew=True),
+        "append": Stimulus(lambda do: write(do, appending=True), file),
+        "flush": Stimulus(lambda do: write(do, then=("flush",)), anew=True),
+        "sync": Stimulus(lambda do: write(do, then=("sync",)), durable=True, anew=True),
+        "read": Stimulus(read, file),
+        "region": Stimulus(mapped, file),
+        "stat": Stimulus(lambda do: do.done(do.fs.stat(do.uri("file"))), file),
+        "path_exists": Stimulus(lambda do: do.done(do.fs.path_exists(do.uri("file"))), file),
+        "is_directory": Stimulus(lambda do: do.done(do.fs.is_directory(do.uri("d"))), {"d": None}),
+        "get_file_size": Stimulus(lambda do: do.done(do.fs.get_file_size(do.uri("file"))), file),
+        "get_children": Stimulus(lambda do: do.done(do.fs.get_children(do.uri("d"))), FILES),
+        "get_matching_paths": Stimulus(_match, FILES),
+        "create_dir": Stimulus(lambda do: do.done(do.fs.create_dir(do.uri("new")))),
+        "recursively_create_dir": Stimulus(
+            lambda do: do.done(do.fs.recursively_create_dir(do.uri("new", "in", "it"))), anew=True
+        ),
+        "delete_file": Stimulus(lambda do: do.done(do.fs.delete_file(do.uri("file"))), file),
+        "delete_dir": Stimulus(lambda do: do.done(do.fs.delete_dir(do.uri("empty"))), {"empty": None}),
+        "delete_recursively": Stimulus(lambda do: do.done(do.fs.delete_recursively(do.uri("d"))), FILES, anew=True),
+        "rename": Stimulus(lambda do: do.done(do.fs.rename_file(do.uri("file"), do.uri("new"))), file),
+        "rename-over": Stimulus(lambda do: do.done(do.fs.rename_file(do.uri("file"), do.uri("target"))), two),
+        "copy": Stimulus(lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("new"))), file, anew=True),
+        "copy-over": Stimulus(
+            lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("target"))), two, gives_up=target, anew=True
+        ),
+    }
+
+
+def _match(do: Performance) -> None:
+    for pattern in ("?", "a"):
+        found = do.fs.get_matching_paths(do.uri("*", pattern))
+        do.done(found)
+        # The names are those of another directory each time.
+        do.values[-1] = sorted(name.removeprefix(do.uri()) for name in found.value.names)

@@ -1,0 +1,65 @@
+"""The network: what an op of a plugin with services does in each of its troubles, and behind it."""
+
+import pytest
+
+from ...harness.ops.codes import Code
+from ...harness.ops.tables import OPS
+from ..contract.network import passing, troubles
+from ..engine.case import Case, NoStimulusError
+from ..engine.contents import harmed
+from ..engine.failing import lacking
+from ..engine.marks import clauses, condition, over_tables
+from ..engine.networking import Network
+from .stimuli import stimuli
+
+pytestmark = over_tables
+
+TOLD, IN_TIME, NEVER = "network.failure-is-told", "network.answers-in-time", "network.never-not-found"
+KEPT, AGAIN = "network.keeps-what-was-there", "network.works-again"
+CODE, GIVEN_BACK = "network.code", "network.gives-connections-back"
+
+#: What has to go in several pieces, and is cut within.
+LARGE = bytes(range(256)) * 200
+STIMULI = stimuli(LARGE, (LARGE, b"a second piece"))
+
+
+@condition("network")
+@clauses(TOLD, IN_TIME, NEVER, KEPT, AGAIN, CODE, GIVEN_BACK)
+@pytest.mark.parametrize("name", STIMULI)
+def test_in_trouble(case: Case, name: str) -> None:
+    """Each service is in each trouble while an op is performed; then the network works again."""
+    if name in OPS and name not in case.surroundings.present:
+        raise NoStimulusError(f"core performs {name} by other ops, which are tried")
+    stimulus = STIMULI[name]
+    broken: set[tuple[str, str]] = set()
+
+    def check(clause: str, trouble: str, expected: str, wrong: str | None) -> None:
+        """One statement for each clause and answer: what other troubles show in the same way has the same cause."""
+        if wrong is None:
+            case.check.that(clause, True, expected, "so it was")
+        elif (clause, wrong) not in broken:
+            broken.add((clause, wrong))
+            case.check.that(clause, False, expected, f"{name}: {trouble}: {wrong}")
+
+    with Network(case, stimulus) as network:
+        whole = network.whole
+        for trouble, attempt in network.attempts(troubles()):
+            went, again = attempt.went, attempt.again
+            check(IN_TIME, trouble, "an answer", went.died)
+            check(KEPT, trouble, "what was there", harmed(
+                network.before, whole.there, attempt.there, stimulus.gives_up))  # fmt: skip
+            if went.died is not None:
+                continue
+            lacks = lacking(network.before, whole, went, attempt.there) if went.ok else None
+            # What was right in a part that answered OK says nothing of the rest.
+            if went.values != whole.went.values[: len(went.values)]:
+                lacks = lacks or f"it gave {went.values!r}"
+            check(TOLD, trouble, "an error, or all of its work", lacks and f"OK, but {lacks}")
+            code = None if went.failed is None else went.failed.code
+            check(NEVER, trouble, "not NOT_FOUND", went.told if code is Code.NOT_FOUND else None)
+            if code not in (None, Code.NOT_FOUND):
+                check(CODE, trouble, "a code that says: try again", None if code in passing() else went.told)
+            lacks = lacking(network.before, whole, again, attempt.there_again)
+            check(AGAIN, trouble, "it works again", lacks if again.ok else again.told)
+            more = attempt.open - max(attempt.open_before, whole.open)
+            check(GIVEN_BACK, trouble, "as many connections as before", f"{more} more are open" if more > 0 else None)

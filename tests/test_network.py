@@ -1,0 +1,166 @@
+"""--conditions=network: what a plugin with services does in each trouble of the network, and nothing else changes."""
+
+import shutil
+import socketserver
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dragonfly_client import BUILT, MISSING
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.test_suite import report, run, run_anew
+from tffs_conformance.harness.network.toxiproxy import ADVICE, PROGRAM
+from tffs_conformance.suite.engine.networking import services
+
+NETWORK = "--conditions=network"
+CLASS = "network"
+TOLD, IN_TIME, NEVER = f"{CLASS}.failure-is-told", f"{CLASS}.answers-in-time", f"{CLASS}.never-not-found"
+KEPT, AGAIN = f"{CLASS}.keeps-what-was-there", f"{CLASS}.works-again"
+CODE, GIVEN_BACK = f"{CLASS}.code", f"{CLASS}.gives-connections-back"
+LACKS = f"{PROGRAM} is not there: {ADVICE}"
+needs_toxiproxy = pytest.mark.skipif(shutil.which(PROGRAM) is None, reason=LACKS)
+
+#: Each fault, the op that shows it, the clause that it breaks, and what is said of it.
+FAULTS = {
+    "not-found": ("stat", NEVER, "the service is down, to which TFFS_SERVICE leads: stat: code=NOT_FOUND"),
+    "cut-is-the-end": ("read", TOLD, "answers end after 20,000 bytes, to which TFFS_SERVICE leads: OK, but"),
+    "half-a-listing": ("get_children", TOLD, "the service is down, to which TFFS_SERVICE leads: OK, but"),
+    "waits-for-ever": (
+        "path_exists",
+        IN_TIME,
+        "the service says nothing, to which TFFS_SERVICE leads: path_exists did",
+    ),
+    "internal": ("delete_file", CODE, "the service is down, to which TFFS_SERVICE leads: delete_file: code=INTERNAL"),
+    "stays-down": ("copy", AGAIN, "the service is down, to which TFFS_SERVICE leads: copy_file: code=UNAVAILABLE"),
+    "leaks-connections": ("stat", GIVEN_BACK, "connections are reset, to which TFFS_SERVICE leads: 1 more are open"),
+    "writes-are-lost": (
+        "write",
+        TOLD,
+        "requests end after 20,000 bytes, to which TFFS_SERVICE leads: OK, but file has",
+    ),
+    "rename-in-two": ("rename", KEPT, "the service is down, to which TFFS_SERVICE leads: file is gone"),
+    "dies": ("create_dir", IN_TIME, "the service is down, to which TFFS_SERVICE leads: create_dir ended the process"),
+}
+
+
+class _Answer(socketserver.StreamRequestHandler):
+    """Takes what is announced, and gives what is asked for."""
+
+    def handle(self) -> None:
+        try:
+            up, down = map(int, self.rfile.read(31).split())
+            if len(self.rfile.read(up)) == up:
+                self.wfile.write(bytes(down))
+        except (OSError, ValueError):
+            pass
+
+
+class _Service(socketserver.ThreadingTCPServer):
+    allow_reuse_address = daemon_threads = True
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    with _Service(("127.0.0.1", 0), _Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"--env=TFFS_SERVICE=127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
+    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, "--call-timeout=5", NETWORK]
+    return run(directory, *given, *(f"--case={CLASS}/in-trouble[{case}]" for case in cases))
+
+
+def wrong(found: dict[str, Any]) -> set[tuple[str, str, str]]:
+    return {
+        (one["verdict"], one["clause"], one["got"])
+        for record in found["cases"]
+        for one in record["checks"]
+        if one["verdict"] in ("violation", "warning")
+    }
+
+
+@needs_toxiproxy
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_trouble_makes_of_an_op_is_told(tmp_path: Path, service: str, fault: str) -> None:
+    op, clause, said = FAULTS[fault]
+    done = faulty(tmp_path, fault, service, op)
+    found = wrong(report(tmp_path))
+    assert any(name == clause and got.startswith(f"{op}: {said}") for _, name, got in found), found
+    assert all(name.startswith(f"{CLASS}.") for _, name, _ in found)
+    assert done.returncode == (clause not in (CODE, GIVEN_BACK)), done.stdout
+
+
+@needs_toxiproxy
+@pytest.mark.parametrize(
+    "ops", [("read", "write", "rename", "get_children"), pytest.param(("*",), marks=pytest.mark.nightly)]
+)
+def test_a_right_plugin_is_not_blamed(tmp_path: Path, service: str, ops: tuple[str, ...]) -> None:
+    done = faulty(tmp_path, "none", service, *ops)
+    found = report(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert wrong(found) == set()
+    assert {one["verdict"] for one in found["cases"]} == {"conform"}
+    assert {one["output"] for one in found["cases"]} == {"9 troubles were tried\n"}
+    clauses = {one["clause"] for record in found["cases"] for one in record["checks"]}
+    assert clauses == {TOLD, IN_TIME, NEVER, KEPT, AGAIN, CODE, GIVEN_BACK}
+
+
+@needs_toxiproxy
+@pytest.mark.skipif(not BUILT, reason=MISSING)
+@pytest.mark.parametrize("op", ["read", pytest.param("*", marks=pytest.mark.nightly)])
+def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
+    with S3Server() as store:
+        variables = {
+            "TFFS_BUCKET": f"{store.url}/{BUCKET}",
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        }
+        given = ["--plugin=objectstore_minimal", "--plugin-profile=object-store", "--backing=none", NETWORK]
+        environment = [f"--env={name}={value}" for name, value in variables.items()]
+        done = run(tmp_path, *given, *environment, "--call-timeout=60", f"--case={CLASS}/in-trouble[{op}]")
+    assert done.returncode == 0, done.stdout
+    assert wrong(report(tmp_path)) == set()
+    assert "conform" in {one["verdict"] for one in report(tmp_path)["cases"]}
+
+
+def test_a_plugin_without_services_has_no_network(tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=posix", f"--case={CLASS}/in-trouble[read]", NETWORK)
+    (record,) = report(tmp_path)["cases"]
+    reason = "no variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"
+    assert (record["verdict"], record["reason"]) == ("absent", reason)
+
+
+def test_without_toxiproxy_it_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    given = ["--plugin=posix", "--env=THEIRS=http://127.0.0.1:9/x", f"--case={CLASS}/in-trouble[read]", NETWORK]
+    run_anew(tmp_path, *given, PATH=str(tmp_path / "bin"))
+    (record,) = report(tmp_path)["cases"]
+    assert (record["verdict"], record["reason"]) == ("not run", LACKS)
+
+
+def test_what_leads_to_a_service(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text('{"endpoint": "http://127.0.0.1:9001", "proxy": "http://127.0.0.1:9002/x"}')
+    environment = {
+        "A": "http://127.0.0.1:9000/bucket",
+        "B": "store.example:80",
+        "C": "https://store.example:443",
+        "D": "file:///srv/a:1",
+        "E": "12:30:45",
+        "F": "/tmp/x:1",
+        "G": "[::1]:5000",
+        "H": str(tmp_path / "mine.json"),
+    }
+    assert services(environment) == {
+        "127.0.0.1:9000": "A",
+        "store.example:80": "B",
+        "[::1]:5000": "G",
+        "127.0.0.1:9001": "H",
+        "127.0.0.1:9002": "H",
+    }
