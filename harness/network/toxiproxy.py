@@ -14,7 +14,7 @@ from typing import Any, Self
 
 #: The program, and how to get it.
 PROGRAM = "toxiproxy-server"
-ADVICE = "see github.com/Shopify/toxiproxy"
+ADVICE = "its releases are at github.com/Shopify/toxiproxy"
 #: Seconds in which it is expected to be there, and so many times it is started: its port may have been taken.
 START_PATIENCE, TIMES = 20.0, 3
 _HERE = "127.0.0.1"

@@ -13,6 +13,7 @@ from .. import __version__
 from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.launchers.local import Local
 from ..harness.native import NativePartsMissingError, native_directory
+from ..harness.network import toxiproxy
 from ..harness.ops.outcomes import DiedError
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
 from ..reports.escape import printable
@@ -43,6 +44,11 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         ("valgrind", "finds what a plugin does to memory: --sanitizer=memcheck", "valgrind"),
     ):
         yield _tool(tool, use, package)
+    proxy = shutil.which(toxiproxy.PROGRAM)
+    yield Requirement(
+        "toxiproxy", proxy is not None, False,
+        proxy or f"it disturbs the network of a plugin: --conditions=network; {toxiproxy.ADVICE}",
+    )  # fmt: skip
     for sanitizer, runtime in (("address", "asan"), ("thread", "tsan")):
         found = ctypes.util.find_library(runtime)
         lacks = f"--sanitizer={sanitizer} is for plugins that name it; on Debian: apt-get install g++"
