@@ -46,7 +46,8 @@ class Toxiproxy:
     def through(self, service: str) -> str:
         """The address, `host:port`, behind which this service can be reached from now on."""
         name = str(len(self._names))
-        made = self._ask("POST", "/proxies", {"name": name, "listen": f"{_HERE}:0", "upstream": service})
+        listen = f"{facing(service) or _HERE}:0"
+        made = self._ask("POST", "/proxies", {"name": name, "listen": listen, "upstream": service})
         self._names.append(name)
         return str(made["listen"])
 
@@ -74,6 +75,22 @@ class Toxiproxy:
         if status >= 300:
             raise NoToxiproxyError(f"{PROGRAM} refuses {method} {path}: {answer.get('error', status)}")
         return answer
+
+
+def facing(service: str) -> str | None:
+    """The address of this machine from which it reaches a service: others of that network reach it there, too.
+
+    None where this machine does not know the name.
+    """
+    host, _, port = service.rpartition(":")
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as nothing_is_sent:
+            nothing_is_sent.connect(address)
+            own = str(nothing_is_sent.getsockname()[0])
+    except OSError:
+        return None
+    return f"[{own}]" if ":" in own else own
 
 
 def _asked(port: int, method: str, path: str, told: Mapping[str, Any] | None = None) -> tuple[int, dict[str, Any]]:

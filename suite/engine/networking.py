@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...harness.hosting.loader import BlockedError
-from ...harness.network.toxiproxy import NoToxiproxyError, Toxiproxy
+from ...harness.network.toxiproxy import NoToxiproxyError, Toxiproxy, facing
 from ...harness.ops.outcomes import DiedError
 from ..contract.network import Trouble, passing
 from ..judge.evidence import Condition
@@ -44,7 +44,9 @@ class Network:
         self._stimulus = stimulus
         self._tried = 0
         self.before: Tree = dict(stimulus.before)
-        self.services = services(case.bench.target.environment)
+        named = services(case.bench.target.environment)
+        # What this machine does not know others reach for the plugin.
+        self.services = {service: name for service, name in named.items() if facing(service)}
         if not self.services:
             raise NoStimulusError("no variable of its environment leads to a service, HOST:PORT or http://HOST:PORT")
         with contextlib.ExitStack() as stack:
@@ -77,7 +79,9 @@ class Network:
         for name, value in environment.items():
             text = _read(value)
             pattern = _IN_VALUE if text is None else _IN_FILE
-            led = pattern.sub(lambda match: match[0].replace(match[1], ways[match[1]]), value if text is None else text)
+            led = pattern.sub(
+                lambda match: match[0].replace(match[1], ways.get(match[1], match[1])), value if text is None else text
+            )
             if text is None:
                 environment[name] = led
             elif led != text:
