@@ -136,6 +136,7 @@ class Host {
   Reply Held(Request&);
   Reply Forked(Request&);
   Reply Preset(Request&);
+  Reply Interrupt(Request&);
   Reply LimitFileSize(Request&);
   Reply LimitDescriptors(Request&);
   Reply Threads(Request&);
