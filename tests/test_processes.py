@@ -44,9 +44,13 @@ def test_who_deletes_in_a_child_is_told_of_its_cleanup_too(tmp_path: Path) -> No
     assert wrong(report(tmp_path)) == {("warning", WRITERS, "the child cleans up: close: code=ABORTED")}
 
 
-@pytest.mark.parametrize("plugin", ["posix", "memory", "posix_choices", "objectstore_minimal"])
-def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str) -> None:
-    done = run(tmp_path, f"--plugin={plugin}", f"--case={NAME}/*", PROCESSES)
+@pytest.mark.parametrize(
+    ("plugin", "choices"),
+    [("posix", ""), ("memory", ""), ("posix_choices", "all"), ("objectstore_minimal", "")],
+    ids=["posix", "memory", "choices", "objectstore_minimal"],
+)
+def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str, choices: str) -> None:
+    done = run(tmp_path, f"--plugin={plugin}", f"--env=TFFS_CHOICES={choices}", f"--case={NAME}/*", PROCESSES)
     assert done.returncode == 0, done.stdout
     found = report(tmp_path)
     assert wrong(found) == set()
