@@ -2,6 +2,7 @@
 // compiled with. What the ops answer is right.
 
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include "posix/tables.h"
@@ -65,6 +66,18 @@ char* table = nullptr;
 __attribute__((noinline)) void MakeTable() {
   if (table == nullptr) table = Opaque(std::malloc(64));
 }
+
+int lengths = 0;
+
+__attribute__((noinline)) void CountLength() { ++lengths; }
+
+int changes = 0;
+
+// Right in each op that has a lock for it, and wrong between two that have different ones.
+__attribute__((noinline)) void CountChange(std::mutex& mutex) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  ++changes;
+}
 #endif
 
 namespace {
@@ -115,6 +128,23 @@ support::Tables Wrong() {
     MakeTable();
     return Right().filesystem.get_children(filesystem, path, entries, status);
   };
+  wrong.memory_region.length = [](const TF_ReadOnlyMemoryRegion* region) {
+    CountLength();
+    return Right().memory_region.length(region);
+  };
+  wrong.filesystem.copy_file = [](const TF_Filesystem* filesystem, const char* from, const char* to,
+                                  TF_Status* status) {
+    static std::mutex of_copies;
+    CountChange(of_copies);
+    Right().filesystem.copy_file(filesystem, from, to, status);
+  };
+  wrong.filesystem.new_read_only_memory_region_from_file =
+      [](const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+         TF_Status* status) {
+        static std::mutex of_regions;
+        CountChange(of_regions);
+        Right().filesystem.new_read_only_memory_region_from_file(filesystem, path, region, status);
+      };
 #endif
   return wrong;
 }

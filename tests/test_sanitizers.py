@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,12 @@ DEFECTS = {
         "delete_file: stack-buffer-overflow: write of size 1 in defects::OverflowStack()",
         "rename_file: double-free in defects::FreeTwice()",
     },
-    "thread": {"threads: data race in defects::Count()", "threads: data race in defects::MakeTable()"},
+    "thread": {
+        "threads: data race in defects::Count()",
+        "threads: data race in defects::MakeTable()",
+        "threads: data race in defects::CountLength()",
+        "threads: data race in defects::CountChange(std::mutex&)",
+    },
 }
 #: Compiles a plugin with a sanitizer, from the file with its entry point and with these words beside.
 Built = Callable[..., Path]
@@ -151,6 +156,31 @@ def test_a_flood_is_cut(tmp_path: Path, built: Built) -> None:
     assert len(made) == 20
     (record,) = found["cases"]
     assert "There were more: 20 are told" in record["output"]
+
+
+@pytest.fixture
+def one_processor() -> Iterator[None]:
+    """All that the test starts has one processor: no two threads are at work at the same moment."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.mark.usefixtures("one_processor")
+def test_what_the_host_does_between_ops_is_no_order_of_theirs(tmp_path: Path, built: Built) -> None:
+    plugin = built("thread", PROJECT / "tests" / "defects.cc")
+    assert run_anew(tmp_path, *asked("thread", plugin, "--case=conditions/thread")).returncode == 1
+    assert told(report(tmp_path), RACES) == DEFECTS["thread"]
+
+
+def test_some_races_are_told_of_pairs_of_ops_only(tmp_path: Path, built: Built) -> None:
+    plugin = built("thread", PROJECT / "tests" / "defects.cc")
+    cases = [f"--case={module}/*" for module in ("threads", "races")]
+    assert run(tmp_path, *asked("thread", plugin, *cases)).returncode == 1
+    assert told(report(tmp_path), RACES) == {
+        said for said in DEFECTS["thread"] if said.endswith(("Count()", "Table()"))
+    }
 
 
 def test_what_a_user_sets_is_kept(tmp_path: Path, built: Built) -> None:

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "crash.h"
+#include "interrupts.h"
 
 namespace tffs {
 namespace {
@@ -197,7 +198,11 @@ void RunGuarded(void (*body)(void*), void* context) {
   running = &call;
   const bool timed = std::exchange(stopwatch.armed, false);
   if (timed) stopwatch.start = Now();
-  const bool returned = Returned(body, context, &call);
+  bool returned;
+  {
+    const Interrupted by_signals;
+    returned = Returned(body, context, &call);
+  }
   if (timed) stopwatch.end = Now();
   running = outer;
   if (returned) return;

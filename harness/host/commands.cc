@@ -20,6 +20,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
       {"held", &Host::Held},
       {"forked", &Host::Forked},
       {"preset", &Host::Preset},
+      {"interrupt", &Host::Interrupt},
       {"limit_file_size", &Host::LimitFileSize},
       {"limit_descriptors", &Host::LimitDescriptors},
       {"threads", &Host::Threads},

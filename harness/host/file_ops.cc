@@ -17,7 +17,7 @@ int64_t Host::TakeHandle(Request& request) {
 template <typename Object>
 Open<Object>& Host::Find(std::map<int64_t, Open<Object>>& opened, Request& request) {
   const int64_t handle = TakeHandle(request);
-  const std::lock_guard<std::mutex> lock(handles_);
+  const std::lock_guard lock(handles_);
   const auto found = opened.find(handle);
   if (found == opened.end()) throw BadRequest("there is no such handle");
   return found->second;
@@ -26,7 +26,7 @@ Open<Object>& Host::Find(std::map<int64_t, Open<Object>>& opened, Request& reque
 template <typename Object>
 Open<Object> Host::Take(std::map<int64_t, Open<Object>>& opened, Request& request) {
   const int64_t handle = TakeHandle(request);
-  const std::lock_guard<std::mutex> lock(handles_);
+  const std::lock_guard lock(handles_);
   const auto found = opened.find(handle);
   if (found == opened.end()) throw BadRequest("there is no such handle");
   const Open<Object> object = found->second;

@@ -73,7 +73,7 @@ Reply Host::Create(Request& request,
                         (object.*field != nullptr ? kObjectSet : 0);
   int64_t handle = 0;
   if (TF_GetCode(status.get()) == TF_OK) {
-    const std::lock_guard<std::mutex> lock(handles_);
+    const std::lock_guard lock(handles_);
     handle = ++last_handle_;
     opened.emplace(handle, Open<Object>{&filesystem, object});
   }

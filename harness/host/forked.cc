@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 
 #include "host.h"
@@ -23,6 +24,7 @@ Reply Host::Forked(Request& request) {
     process_ = getpid();
     signal(SIGALRM, SIG_DFL);
     alarm(seconds);
+    if (command == "quit") exit(EXIT_SUCCESS);
     const Reply reply = PerformGuarded(command, single);
     std::string_view rest = reply.Body();
     while (!rest.empty()) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "host.h"
+#include "interrupts.h"
 
 namespace tffs {
 
@@ -40,6 +41,10 @@ Reply Host::Preset(Request& request) {
   const auto code = static_cast<TF_Code>(request.TakeInteger());
   PresetStatuses(code, std::string(request.TakeBytes()));
   return Reply("done");
+}
+
+Reply Host::Interrupt(Request& request) {
+  return std::move(Reply("done").Integer(InterruptOps(request.TakeInteger())));
 }
 
 }  // namespace tffs

@@ -129,7 +129,7 @@ int64_t OwnerOf(const TF_TransactionToken* token, const TF_Filesystem& filesyste
 
 int64_t Host::NumberOf(TF_TransactionToken* token) {
   if (token == nullptr) return 0;
-  const std::lock_guard<std::mutex> lock(handles_);
+  const std::lock_guard lock(handles_);
   for (const auto& [number, known] : tokens_)
     if (known == token) return number;
   tokens_.emplace(++last_handle_, token);
@@ -138,14 +138,14 @@ int64_t Host::NumberOf(TF_TransactionToken* token) {
 
 TF_TransactionToken* Host::TokenOf(int64_t number) {
   if (number == kForeignToken) return &foreign_token_;
-  const std::lock_guard<std::mutex> lock(handles_);
+  const std::lock_guard lock(handles_);
   const auto found = tokens_.find(number);
   if (found == tokens_.end()) throw BadRequest("there is no such token");
   return found->second;
 }
 
 void Host::ForgetToken(int64_t number) {
-  const std::lock_guard<std::mutex> lock(handles_);
+  const std::lock_guard lock(handles_);
   tokens_.erase(number);
 }
 

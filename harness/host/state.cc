@@ -12,7 +12,6 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -182,10 +181,10 @@ std::string Streams() {
 }  // namespace
 
 bool DirectoryMoved() {
-  static std::mutex guard;
+  static UnseenLock guard;
   static auto* last = new std::string;  // threads may still ask when the process ends
   std::string now = WorkingDirectory();
-  const std::lock_guard<std::mutex> lock(guard);
+  const std::lock_guard lock(guard);
   if (now == *last) return false;
   *last = std::move(now);
   return true;

@@ -67,5 +67,6 @@ def _match(do: Performance) -> None:
     for pattern in ("?", "a"):
         found = do.fs.get_matching_paths(do.uri("*", pattern))
         do.done(found)
-        # The names are those of another directory each time.
-        do.values[-1] = sorted(name.removeprefix(do.uri()) for name in found.value.names)
+        # The names are those of another directory each time, as URIs or translated.
+        above, translated = do.uri(), do.fs.translate(do.uri())
+        do.values[-1] = sorted(name.removeprefix(above).removeprefix(translated) for name in found.value.names)

@@ -43,8 +43,8 @@ def test_thread(case: Case) -> None:
         for k in range(THREADS):
             case.setup.mkdir_where_known(f"thread{k}")
             uri = case.setup.write(f"thread{k}/file0", b"content")
-    # What a plugin sets up at its first call, two of these set up. Then each meets the others, with nothing between:
-    # the locks that the host takes would hide a race.
+    # What a plugin sets up at its first call, two of these set up. Then each meets the others, at the same time: from
+    # one command to the next the host is in order.
     whats = (*BUSY, *MORE)
     for both in (*zip(whats, whats, strict=True), *combinations(whats, THREADS)):
         programs = [(more if what in MORE else busy)(case, what, k) for k, what in enumerate(both)]

@@ -37,6 +37,7 @@ CLASSES = (
     "system-calls",
     "survival",
     "network",
+    "processes",
 )
 
 
