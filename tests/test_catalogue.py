@@ -42,7 +42,7 @@ def test_open_questions_are_data(question: str) -> None:
 def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
     """`list` reads the modules without pytest: the ids must be those that a run has."""
     command = [sys.executable, "-m", "pytest", "--plugin=posix", "--collect-only", "--tier=deep", "--undefined",
-               "--sanitizer=memcheck", "--conditions=syscalls,kill",
+               "--sanitizer=memcheck", "--conditions=syscalls,kill,power",
                "-q", "-p", "no:cacheprovider", f"--report-dir={tmp_path}"]  # fmt: skip
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     collected = re.findall(r"^tffs/([a-z-]+)::test_(.*)$", done.stdout, re.MULTILINE)

@@ -86,6 +86,7 @@ std::vector<Fault> HandoverFaults();
 std::vector<Fault> ContentFaults();
 std::vector<Fault> FailingFaults();  // where a system call fails
 std::vector<Fault> KilledFaults();   // where the process is killed
+std::vector<Fault> PowerFaults();    // where the power is lost
 
 }  // namespace fakes
 

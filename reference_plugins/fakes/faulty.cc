@@ -52,7 +52,7 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::ScenarioFaults(), fakes::SpellingFaults(), fakes::CostFaults(),
         fakes::MangledFaults(),  fakes::StaleFaults(),    fakes::CountFaults(),
         fakes::HandoverFaults(), fakes::ContentFaults(),  fakes::FailingFaults(),
-        fakes::KilledFaults(),   fakes::KindFaults()}) {
+        fakes::KilledFaults(),   fakes::PowerFaults(),    fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   support::Tables tables = posix::AllTables();

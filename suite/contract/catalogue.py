@@ -36,6 +36,7 @@ CLASSES = (
     "thread-safety",
     "system-calls",
     "survival",
+    "power",
 )
 
 

@@ -14,6 +14,7 @@ from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.launchers.local import Local
 from ..harness.native import NativePartsMissingError, native_directory
 from ..harness.ops.outcomes import DiedError
+from ..harness.power.mounted import DEVICE, lacking
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
 from ..reports.escape import printable
 from ..suite.contract.catalogue import Level, catalogue
@@ -43,6 +44,8 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         ("valgrind", "finds what a plugin does to memory: --sanitizer=memcheck", "valgrind"),
     ):
         yield _tool(tool, use, package)
+    power = lacking()
+    yield Requirement("FUSE", power is None, False, f"--conditions=power: {power}" if power else DEVICE)
     for sanitizer, runtime in (("address", "asan"), ("thread", "tsan")):
         found = ctypes.util.find_library(runtime)
         lacks = f"--sanitizer={sanitizer} is for plugins that name it; on Debian: apt-get install g++"

@@ -21,6 +21,7 @@ _GIVEN = {
     **{name: f"--sanitizer={name}" for name in ("memcheck", "address", "thread")},
     "syscalls": "--conditions=syscalls",
     "kill": "--conditions=kill",
+    "power": "--conditions=power",
 }
 
 
