@@ -99,10 +99,11 @@ class Mounted:
         return line
 
     def _said(self) -> str:
-        """The last line of what the process said when it ended."""
+        """What the process said when it ended: a line of FUSE's own, or the last one."""
         self._process.kill()
         _, said = self._process.communicate()
-        return (said.decode(errors="replace").strip().splitlines() or [""])[-1]
+        lines = said.decode(errors="replace").strip().splitlines()
+        return next((line for line in lines if line.startswith("fuse")), lines[-1] if lines else "")
 
     def _end(self) -> None:
         """End the process, which unmounts; where it was not able to, unmount here."""

@@ -303,8 +303,9 @@ def serve(directory: str) -> None:
     operations = PowerOperations()
     threading.Thread(target=_answer, args=(operations, directory), daemon=True).start()
     warnings.simplefilter("ignore")
-    _Fuse(operations, directory, foreground=True, nothreads=True, fsname="tffs-power", use_ino=True,
-          default_permissions=True)  # fmt: skip
+    # Two names of one file are two files to the kernel: it has to ask again how long that is.
+    served = {"fsname": "tffs-power", "use_ino": True, "attr_timeout": 0.0, "default_permissions": True}
+    _Fuse(operations, directory, foreground=True, nothreads=True, **served)
 
 
 if __name__ == "__main__":

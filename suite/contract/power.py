@@ -88,11 +88,12 @@ def at_stake(history: History, moment: Moment, own: Collection[str], *, names: b
     """The clauses that a loss at this moment can break, with or without `names` that are not durable."""
     step = history.steps[moment.number]
     if is_of_core(step, own):
-        return set()
-    # A rename promises the same while it is under way.
-    done = moment.answered or step.op == "rename_file"
-    places = _states(history, own)[moment.number + done].values()
-    return {_of(clause, names) for place in places for clause, _ in place.promised}
+        return {KEPT}
+    states = _states(history, own)[moment.number : moment.number + 2]
+    # A rename promises the same while it is under way, and not to lose what it moves.
+    if step.op != "rename_file":
+        del states[not moment.answered]
+    return {_of(clause, names) for state in states for place in state.values() for clause, _ in place.promised}
 
 
 def _of(clause: str, names: bool) -> str:
@@ -109,20 +110,25 @@ def broken(
     that was synced may be gone with its name.
     """
     step = history.steps[moment.number]
-    if is_of_core(step, own):
-        return
+    of_core = is_of_core(step, own)
     state, then = _states(history, own)[moment.number : moment.number + 2]
     for path, place in sorted(then.items()):
         found: Content = got.get(path, NOTHING)
         now = place if moment.answered else state.get(path, Place(NOTHING, ()))
         clause = now.broken(found)
+        # What core does in several steps is no work of the plugin.
+        if of_core and any(path in _below(then, one) for one in step.paths):
+            continue
         # Of what nobody promised nothing is wrong.
         if clause is None or place.broken(found) is None or clause == survival.EITHER:
             continue
-        if not moment.answered and step.op == "rename_file" and path == step.paths[1]:
-            clause = WHOLE
+        if now != place and step.op not in survival.ON_FILES:
+            # What an op is to replace or to remove is promised by nobody any more, but for what is renamed.
+            if not place.promised:
+                continue
+            clause = place.promised[0][0]
         yield _of(clause, names), f"{path} {shown(found)}"
-    if step.op == "rename_file":
+    if step.op == "rename_file" and not of_core:
         for path, place in sorted(_below(state, step.paths[0]).items()):
             new = step.paths[1] + path.removeprefix(step.paths[0])
             here, there = got.get(path, NOTHING), got.get(new, NOTHING)
