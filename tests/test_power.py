@@ -14,7 +14,19 @@ import pytest
 from tests.test_suite import report, run, run_anew
 from tests.test_survival import wrong
 from tffs_conformance.harness.power import mounted
-from tffs_conformance.harness.power.disk import ROOT, Disk, Event, Loss, Made, Named, Settled, Sized, Synced, Written
+from tffs_conformance.harness.power.disk import (
+    ROOT,
+    Disk,
+    Event,
+    Found,
+    Loss,
+    Made,
+    Named,
+    Settled,
+    Sized,
+    Synced,
+    Written,
+)
 from tffs_conformance.harness.power.mounted import Mounted, NoPowerError, lacking
 from tffs_conformance.reports import document
 from tffs_conformance.suite.contract.power import KEPT, NAMED, SYNCED, WHOLE, at_stake, broken, histories
@@ -78,11 +90,23 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path) -> None:
 
 
 @needs_fuse
-@pytest.mark.parametrize("choices", ["all", "late-creation", "all,no-optional-ops", "no-sync"])
+@pytest.mark.parametrize(
+    "choices", ["all", "late-creation", "all,no-optional-ops", "no-sync", "sync-aside", "sync-each-write"]
+)
 def test_whatever_is_decided_otherwise_is_right(tmp_path: Path, choices: str) -> None:
     given = ["--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", POWER, "--fail-on=warning,not-run"]
     done = run(tmp_path, *given, *(f"--case={CLASS}/fails[{name}]" for name in ("sync", "append", "rename-over")))
     assert done.returncode == 0, done.stdout
+
+
+@needs_fuse
+def test_what_a_filesystem_in_user_space_is_not_told_is_not_run(tmp_path: Path) -> None:
+    chosen = ["--plugin=posix_choices", "--env=TFFS_CHOICES=sync-the-filesystem"]
+    run(tmp_path, *chosen, f"--case={CLASS}/fails[sync]", POWER)
+    (record,) = report(tmp_path)["cases"]
+    assert (record["verdict"], record["reason"]) == (
+        "not run", "calls syncfs(2), of which a filesystem in user space is not told",
+    )  # fmt: skip
 
 
 @needs_fuse
@@ -259,7 +283,8 @@ def test_power_is_lost_behind_each_step_and_within() -> None:
 
 
 def test_what_a_disk_has_is_put_in_place_of_what_is_there(tmp_path: Path) -> None:
-    for content in ({"d": None, "d/a": b"one", "l": "d/a"}, {"d": b"other"}):
+    states: tuple[Found, ...] = ({"d": None, "d/a": b"one", "l": "d/a"}, {"d": b"other"})
+    for content in states:
         put(str(tmp_path), content)
         assert sorted(os.listdir(tmp_path)) == sorted(name for name in content if "/" not in name)
     assert (tmp_path / "d").read_bytes() == b"other"
