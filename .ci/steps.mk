@@ -25,7 +25,7 @@ IMAGES := $(PYTHON) reference_plugins/dragonfly/services/build_images.py
 YIELD := renice -n 5 $$$$ >/dev/null; echo 5 >/proc/$$$$/autogroup || true
 
 # What the packages and images are built with, and what the tests run.
-DEBIAN := bubblewrap ccache chromium cmake debootstrap docker.io docker-compose g++ libclang-dev libcurl4-openssl-dev \
+DEBIAN := bubblewrap ccache chromium cmake debootstrap docker.io docker-compose fuse3 g++ libclang-dev libcurl4-openssl-dev \
     libprotobuf-dev libpugixml-dev libssl-dev make nlohmann-json3-dev openssh-server pkg-config protobuf-compiler strace \
     valgrind
 

@@ -143,7 +143,7 @@ def test_a_strace_that_cannot_attach_says_why(tmp_path: Path) -> None:
     assert (record["verdict"], record["reason"]) == ("not run", "strace: attach: not permitted")
 
 
-@pytest.mark.parametrize("asked", [SYSCALLS, "--conditions=kill"])
+@pytest.mark.parametrize("asked", [SYSCALLS, "--conditions=kill", "--conditions=power"])
 @pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on"])
 def test_what_it_does_not_go_with(tmp_path: Path, other: str, asked: str) -> None:
     done = run(tmp_path, "--plugin=posix", asked, other)
@@ -154,7 +154,7 @@ def test_what_it_does_not_go_with(tmp_path: Path, other: str, asked: str) -> Non
 def test_a_condition_that_is_none(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=posix", "--conditions=rain")
     assert done.returncode == 4
-    assert "--conditions=rain: choose from syscalls, kill" in done.stderr + done.stdout
+    assert "--conditions=rain: choose from syscalls, kill, power" in done.stderr + done.stdout
 
 
 def test_a_run_without_it_knows_nothing_of_it(tmp_path: Path) -> None:

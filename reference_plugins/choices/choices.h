@@ -29,6 +29,7 @@ struct Choice {
 
 // One table a theme.
 std::vector<Choice> FileChoices();
+std::vector<Choice> SyncChoices();
 std::vector<Choice> PathChoices();
 std::vector<Choice> NameChoices();
 std::vector<Choice> StatusChoices();

@@ -18,8 +18,8 @@ namespace {
 // last.
 std::vector<Choice> All() {
   std::vector<Choice> all = FileChoices();
-  for (const auto& theme : {PathChoices(), NameChoices(), StatusChoices(), ListingChoices(),
-                            SlowChoice(), ProcessChoice(), AbsentChoices()}) {
+  for (const auto& theme : {SyncChoices(), PathChoices(), NameChoices(), StatusChoices(),
+                            ListingChoices(), SlowChoice(), ProcessChoice(), AbsentChoices()}) {
     all.insert(all.end(), theme.begin(), theme.end());
   }
   return all;

@@ -8,6 +8,7 @@ from ..contract.survival import CLOSED, DONE, EITHER, FLUSHED, KEPT, SYNCED, WHO
 from ..engine.case import Case
 from ..engine.killing import Kills, Left
 from ..engine.marks import clauses, condition, over_tables
+from .held import Held
 
 pytestmark = over_tables
 
@@ -49,19 +50,12 @@ def test_within_ops(case: Case, name: str) -> None:
 
 def _held_against(case: Case, name: str, kills: Kills, found: Iterator[Left]) -> None:
     """What each kill left is held against what was promised then, and what another process makes of it."""
-    history, told = histories()[name], set[tuple[str, str]]()
+    held = Held(case, name, EXPECTED)
     for left in found:
-        op, stake, wrong = history.steps[left.moment.number].op, kills.at_stake(left), kills.wrong(left)
+        op, stake, wrong = kills.history.steps[left.moment.number].op, kills.at_stake(left), kills.wrong(left)
         undone = kills.undone(left)
         if undone is not None:
             wrong[AGAIN] = undone
         elif left.again is not None:
             stake.add(AGAIN)
-        for clause, expected in EXPECTED.items():
-            if clause not in wrong:
-                if clause in stake:
-                    case.check.that(clause, True, expected, "so it was")
-            # What is wrong at several moments, of one op or in the same way, has one cause.
-            elif told.isdisjoint({(clause, op), (clause, wrong[clause])}):
-                case.check.that(clause, False, expected, f"{name}: {left.when}: {wrong[clause]}")
-                told |= {(clause, op), (clause, wrong[clause])}
+        held.against(left.when, op, stake, wrong)

@@ -38,6 +38,7 @@ CLASSES = (
     "survival",
     "network",
     "processes",
+    "power",
 )
 
 

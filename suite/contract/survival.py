@@ -162,7 +162,7 @@ def at_stake(history: History, moment: Moment, own: Collection[str]) -> set[str]
     clauses = {clause for place in places for clause, _ in place.promised}
     if any(place.grows for place in places):
         clauses.add(EITHER)
-    if not moment.answered and step.op not in ON_FILES and not _is_of_core(step, own):
+    if not moment.answered and step.op not in ON_FILES and not is_of_core(step, own):
         clauses.add(_of_changes(step))
     return clauses
 
@@ -183,10 +183,10 @@ def broken(
         if clause is None or place.broken(found) is None:
             continue
         if now != place and step.op not in ON_FILES:
-            if _is_of_core(step, own):
+            if is_of_core(step, own):
                 continue
             clause = _of_changes(step)
-        yield clause, f"{path} {_shown(found)}"
+        yield clause, f"{path} {shown(found)}"
     if step.op == "rename_file":
         yield from _lost(state, step, got)
 
@@ -197,7 +197,7 @@ def _state(history: History, count: int, own: Collection[str]) -> State:
     return functools.reduce(lambda state, step: after(state, step, own), history.steps[:count], first)
 
 
-def _is_of_core(step: Step, own: Collection[str]) -> bool:
+def is_of_core(step: Step, own: Collection[str]) -> bool:
     """Whether core performs an op in several steps, of which a plugin does not know that they are one."""
     return step.op in IN_STEPS and step.op not in own
 
@@ -215,11 +215,12 @@ def _lost(state: State, rename: Step, got: Mapping[str, bytes | None]) -> Iterat
         if all(got.get(where, NOTHING) != place.whole for where in (path, new)):
             yield (
                 KEPT,
-                f"{path} is lost: it {_shown(got.get(path, NOTHING))}, and {new} {_shown(got.get(new, NOTHING))}",
+                f"{path} is lost: it {shown(got.get(path, NOTHING))}, and {new} {shown(got.get(new, NOTHING))}",
             )
 
 
-def _shown(content: Content) -> str:
+def shown(content: Content) -> str:
+    """What was found, in words."""
     if content is NOTHING:
         return "is not there"
     return "is a directory" if content is None else f"has {content!r}"
@@ -228,12 +229,17 @@ def _shown(content: Content) -> str:
 @functools.cache
 def histories() -> Mapping[str, History]:
     """The histories by name."""
+    return histories_of(_read())
+
+
+def histories_of(table: Mapping[str, Any]) -> Mapping[str, History]:
+    """The histories of a file, by name."""
     return {
         one["name"]: History(
             {path.rstrip("/"): None if path.endswith("/") else text.encode() for path, text in one["before"].items()},
             tuple(_step(*words) for words in one["ops"]),
         )
-        for one in _read()["history"]
+        for one in table["history"]
     }
 
 
@@ -254,4 +260,9 @@ def changes(call: str, line: str) -> bool:
 
 @functools.cache
 def _read() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return read(Path(__file__).with_suffix(".toml"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A file of histories."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -225,6 +225,11 @@ def strace_on(case: Case, names: Collection[str], injection: Injection | None) -
 def prepare(case: Case, place: str, before: Mapping[str, bytes | None]) -> None:
     """Set up what is there before a stimulus, in a directory of the case."""
     case.setup.mkdir_where_known(place)
+    fill(case, place, before)
+
+
+def fill(case: Case, place: str, before: Mapping[str, bytes | None]) -> None:
+    """The same where the directory is there."""
     for name, content in before.items():
         if content is None:
             case.setup.mkdir(f"{place}/{name}")

@@ -15,6 +15,7 @@ from ..harness.launchers.local import Local
 from ..harness.native import NativePartsMissingError, native_directory
 from ..harness.network import toxiproxy
 from ..harness.ops.outcomes import DiedError
+from ..harness.power.mounted import DEVICE, lacking
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
 from ..reports.escape import printable
 from ..suite.contract.catalogue import Level, catalogue
@@ -49,6 +50,8 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         "toxiproxy", proxy is not None, False,
         proxy or f"it disturbs the network of a plugin: --conditions=network; {toxiproxy.ADVICE}",
     )  # fmt: skip
+    power = lacking()
+    yield Requirement("FUSE", power is None, False, f"--conditions=power: {power}" if power else DEVICE)
     for sanitizer, runtime in (("address", "asan"), ("thread", "tsan")):
         found = ctypes.util.find_library(runtime)
         lacks = f"--sanitizer={sanitizer} is for plugins that name it; on Debian: apt-get install g++"

@@ -1,0 +1,293 @@
+// Faults that show only where the power is lost: what is durable by then is not what was promised.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include "faults.h"
+#include "support/paths.h"
+#include "support/status.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+// Gives 0 or an errno value, as what follows does.
+int Put(int descriptor, const std::string& data) {
+  for (size_t done = 0; done < data.size();) {
+    const ssize_t taken = write(descriptor, data.data() + done, data.size() - done);
+    if (taken < 0) return errno;
+    done += static_cast<size_t>(taken);
+  }
+  return 0;
+}
+
+int Get(const std::string& path, std::string* data) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  char buffer[4096];
+  ssize_t got;
+  while ((got = read(descriptor, buffer, sizeof buffer)) > 0)
+    data->append(buffer, static_cast<size_t>(got));
+  const int error = got < 0 ? errno : 0;
+  close(descriptor);
+  return error;
+}
+
+int Persist(int descriptor) { return fsync(descriptor) == 0 ? 0 : errno; }
+
+int PersistDirectory(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  const int error = Persist(descriptor);
+  close(descriptor);
+  return error;
+}
+
+// A file to write. What is appended reaches the kernel at once, unless it is held until sync and
+// close.
+
+struct PowerFile {
+  std::string path;
+  int descriptor;
+  std::string held;
+  int syncs;
+};
+
+bool holds = false;
+int (*brings_to_disk)(PowerFile*) = nullptr;  // what sync does
+int latest = -1;                              // the descriptor that was opened last
+
+PowerFile* Self(const TF_WritableFile* file) { return static_cast<PowerFile*>(file->plugin_file); }
+
+int Bring(PowerFile* file) {
+  const int error = Put(file->descriptor, file->held);
+  file->held.clear();
+  return error;
+}
+
+int PersistBoth(PowerFile* file) {
+  const int error = Persist(file->descriptor);
+  return error == 0 ? PersistDirectory(support::ParentOf(file->path)) : error;
+}
+
+void Open(const char* path, int flags, TF_WritableFile* file, TF_Status* status) {
+  const int descriptor = open(path, flags | O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor < 0) return support::SetErrno(status, errno, path);
+  file->plugin_file = new PowerFile{path, descriptor, "", 0};
+  latest = descriptor;
+  support::SetOk(status);
+}
+
+void OpenNew(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Open(path, O_TRUNC, file, status);
+}
+
+void OpenToAppend(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Open(path, O_APPEND, file, status);
+}
+
+void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  Self(file)->held.append(buffer, n);
+  support::SetErrno(status, holds ? 0 : Bring(Self(file)), "file");
+}
+
+int64_t Tell(const TF_WritableFile* file, TF_Status* status) {
+  support::SetOk(status);
+  return lseek(Self(file)->descriptor, 0, SEEK_END) + static_cast<int64_t>(Self(file)->held.size());
+}
+
+void Flush(const TF_WritableFile* file, TF_Status* status) {
+  support::SetErrno(status, Bring(Self(file)), "file");
+}
+
+void Sync(const TF_WritableFile* file, TF_Status* status) {
+  PowerFile* self = Self(file);
+  support::SetErrno(status, brings_to_disk(self), "file");
+  ++self->syncs;
+}
+
+void Close(const TF_WritableFile* file, TF_Status* status) {
+  PowerFile* self = Self(file);
+  int error = Bring(self);
+  if (close(self->descriptor) != 0) error = errno;
+  self->descriptor = -1;
+  support::SetErrno(status, error, "file");
+}
+
+void Cleanup(TF_WritableFile* file) {
+  PowerFile* self = Self(file);
+  if (self->descriptor >= 0) close(self->descriptor);
+  delete self;
+  file->plugin_file = nullptr;
+}
+
+void WithFiles(support::Tables& t, int (*what_sync_does)(PowerFile*)) {
+  brings_to_disk = what_sync_does;
+  t.writable_file = {};
+  t.writable_file.cleanup = Cleanup;
+  t.writable_file.append = Append;
+  t.writable_file.tell = Tell;
+  t.writable_file.flush = Flush;
+  t.writable_file.sync = Sync;
+  t.writable_file.close = Close;
+  t.filesystem.new_writable_file = OpenNew;
+  t.filesystem.new_appendable_file = OpenToAppend;
+}
+
+// Files that are appended to are copied to another name, which sync changes.
+
+std::string CopyOf(const std::string& path) { return path + ".copy"; }
+
+void OpenCopy(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  std::string old;
+  const int error = Get(path, &old);
+  if (error != 0 && error != ENOENT) return support::SetErrno(status, error, path);
+  Open(CopyOf(path).c_str(), O_TRUNC, file, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  Self(file)->path = path;
+  support::SetErrno(status, Put(Self(file)->descriptor, old), path);
+}
+
+int RenameThenPersist(PowerFile* file) {
+  // A file that is new has its name.
+  if (rename(CopyOf(file->path).c_str(), file->path.c_str()) != 0 && errno != ENOENT) return errno;
+  return PersistBoth(file);
+}
+
+void CloseCopy(const TF_WritableFile* file, TF_Status* status) {
+  rename(CopyOf(Self(file)->path).c_str(), Self(file)->path.c_str());
+  Close(file, status);
+}
+
+// All of the file is written anew, so that what is appended comes behind it.
+void OpenAnew(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  std::string old;
+  Get(path, &old);
+  Open(path, O_TRUNC, file, status);
+  if (TF_GetCode(status) == TF_OK)
+    support::SetErrno(status, Put(Self(file)->descriptor, old), path);
+}
+
+// Writes a file, of which nobody waits until it is durable.
+int Write(const std::string& path, const std::string& content) {
+  const int descriptor = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor < 0) return errno;
+  const int error = Put(descriptor, content);
+  close(descriptor);
+  return error;
+}
+
+void RenameByCopy(Filesystem, const char* source, const char* target, TF_Status* status) {
+  std::string content;
+  int error = Get(source, &content);
+  if (error == 0) error = Write(CopyOf(target), content);
+  if (error == 0 && rename(CopyOf(target).c_str(), target) != 0) error = errno;
+  if (error == 0 && unlink(source) != 0) error = errno;
+  support::SetErrno(status, error, source);
+}
+
+void RemoveThenRename(Filesystem, const char* source, const char* target, TF_Status* status) {
+  unlink(target);
+  support::SetErrno(status, rename(source, target) == 0 ? 0 : errno, source);
+}
+
+// The file beside is written anew at each sync, as one that has an index would do.
+int WriteBeside(PowerFile* file) {
+  const std::string beside = support::ParentOf(file->path) + "/beside";
+  std::string content;
+  int error = Get(beside, &content);
+  if (error == 0) error = Write(beside, content);
+  return error == 0 || error == ENOENT ? PersistBoth(file) : error;
+}
+
+}  // namespace
+
+std::vector<Fault> PowerFaults() {
+  const char* synced = "what sync answered OK for survives a loss of power";
+  const char* named = "what sync answered OK for has its name after a loss of power";
+  const char* there = "what was durable survives a loss of power";
+  const char* whole = "the target is the old or the new file, whole";
+  return {
+      {"power.sync-does-nothing", "sync answers OK, and does nothing more", synced,
+       [](support::Tables& t) { WithFiles(t, [](PowerFile*) { return 0; }); }},
+      {"power.sync-is-flush", "sync brings what was held to the kernel, and not to the disk",
+       synced,
+       [](support::Tables& t) {
+         WithFiles(t, Bring);
+         holds = true;
+       }},
+      {"power.sync-starts-writing", "sync has the kernel begin to write, by sync_file_range(2)",
+       synced,
+       [](support::Tables& t) {
+         WithFiles(t, [](PowerFile* file) {
+           return sync_file_range(file->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
+         });
+       }},
+      {"power.syncs-too-early", "sync calls fsync(2) before it writes what was held", synced,
+       [](support::Tables& t) {
+         WithFiles(t, [](PowerFile* file) {
+           const int error = PersistBoth(file);
+           return error == 0 ? Bring(file) : error;
+         });
+         holds = true;
+       }},
+      {"power.syncs-once", "of a file only the first sync calls fsync(2)", synced,
+       [](support::Tables& t) {
+         WithFiles(t, [](PowerFile* file) { return file->syncs == 0 ? PersistBoth(file) : 0; });
+       }},
+      {"power.syncs-another-file", "sync calls fdatasync(2) on the file that was opened last",
+       synced,
+       [](support::Tables& t) {
+         WithFiles(t, [](PowerFile* file) {
+           if (fdatasync(latest) != 0) return errno;
+           return PersistDirectory(support::ParentOf(file->path));
+         });
+       }},
+      {"power.syncs-the-directory-only",
+       "sync calls fsync(2) on the directory, and not on the file", synced,
+       [](support::Tables& t) {
+         WithFiles(t,
+                   [](PowerFile* file) { return PersistDirectory(support::ParentOf(file->path)); });
+       }},
+      {"power.syncs-no-directory", "sync calls fsync(2) on the file, and not on its directory",
+       named,
+       [](support::Tables& t) {
+         WithFiles(t, [](PowerFile* file) { return Persist(file->descriptor); });
+       }},
+      {"power.syncs-the-directory-above", "sync calls fsync(2) on the directory of the directory",
+       named,
+       [](support::Tables& t) {
+         WithFiles(t, [](PowerFile* file) {
+           const int error = Persist(file->descriptor);
+           if (error != 0) return error;
+           return PersistDirectory(support::ParentOf(support::ParentOf(file->path)));
+         });
+       }},
+      {"power.renames-before-it-syncs", "sync gives a file its name, and calls fsync(2) then",
+       there,
+       [](support::Tables& t) {
+         WithFiles(t, RenameThenPersist);
+         t.writable_file.close = CloseCopy;
+         t.filesystem.new_appendable_file = OpenCopy;
+       }},
+      {"power.append-writes-anew", "new_appendable_file writes the file anew", there,
+       [](support::Tables& t) {
+         WithFiles(t, PersistBoth);
+         t.filesystem.new_appendable_file = OpenAnew;
+       }},
+      {"power.writes-beside", "sync writes another file anew, which is not synced", there,
+       [](support::Tables& t) { WithFiles(t, WriteBeside); }},
+      {"power.rename-copies", "rename_file copies, and does not sync the copy", whole,
+       [](support::Tables& t) { t.filesystem.rename_file = RenameByCopy; }},
+      {"power.rename-removes-first", "rename_file removes the target before it renames", whole,
+       [](support::Tables& t) { t.filesystem.rename_file = RemoveThenRename; }},
+  };
+}
+
+}  // namespace fakes
