@@ -13,7 +13,7 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, ROOT, at, configuration, read, served, write
 from tests.faulty_http import Asked, Reply
 from tests.proxy_stub import ProxyStub
-from tests.s3_server import BUCKET, S3Server, error
+from tests.s3_server import BUCKET, S3Server, document, error
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.ops.codes import Code
@@ -30,6 +30,7 @@ PART = 64 * MEBI
 #: More than one part; no two blocks of it are the same.
 CONTENT = random.Random(1).randbytes(PART + MEBI)
 OLD = b"what there was"
+COPIED = "<CopyPartResult><ETag>an ETag</ETag></CopyPartResult>"
 UPLOAD_AND_COPY = ["start", "copy", "part", "finish"]
 
 
@@ -281,7 +282,13 @@ def test_a_small_file_is_put_whole_at_each_flush(fs: HostFilesystem, store: S3Se
     assert changes(store) == ["PUT", "PUT", "start", "part", "part", "finish"]
 
 
-def test_what_somebody_else_put_since_a_flush_stays(fs: HostFilesystem, store: S3Server) -> None:
+@pytest.mark.parametrize("compares", [True, False])
+def test_what_somebody_else_put_since_a_flush_stays(fs: HostFilesystem, store: S3Server, compares: bool) -> None:
+    """Also in a store that copies whatever is there."""
+    if not compares:
+        store.inject(
+            lambda _, __: document(COPIED), when=lambda asked: "x-amz-copy-source" in asked.headers, done=False
+        )
     with opened(fs) as file:
         append(file, CONTENT)
         assert file.flush().ok
@@ -302,17 +309,21 @@ def test_a_large_object_is_appended_to_in_the_store(fs: HostFilesystem, store: S
     assert "GET" not in {asked.method for asked in store.asked}
 
 
-@pytest.mark.parametrize("when", ["before the copy", "before the end"])
+@pytest.mark.parametrize("when", ["before the copy", "before the copy, no such range", "before the end"])
 def test_a_large_object_that_somebody_else_changes_stays_as_it_is(
     fs: HostFilesystem, store: S3Server, when: str
 ) -> None:
+    """A store may look for the range first."""
+
     def change(_: Asked, right: Reply) -> Reply:
         store.put("tests/file", OLD)
         return right
 
     store.put("tests/file", CONTENT)
-    where = "uploads=" if when == "before the copy" else "partNumber=2"
+    where = "partNumber=2" if when == "before the end" else "uploads="
     store.inject(change, 1, when=lambda asked: where in asked.target)
+    if "range" in when:
+        store.inject(lambda _, __: error(400, "InvalidArgument"), when=lambda asked: "partNumber=1" in asked.target)
     with opened(fs, appends=True) as file:
         append(file, b"more")
         assert file.close().code is Code.ABORTED

@@ -116,10 +116,18 @@ void Multipart::Copy(const Name& source, const Version& version) {
     Call call = {"PUT", name_, {}, CopyHeaders(source, version)};
     call.headers["x-amz-copy-source-range"] =
         "bytes=" + std::to_string(first) + "-" + std::to_string(end - 1);
-    Begin(end - first, [this, call](const Parameters& query) {
+    Begin(end - first, [this, call, source, etag = version.etag](const Parameters& query) {
       Call part = call;
       part.query = query;
-      return CopiedETag(objects_.s3_.Send(part), "CopyPartResult");
+      const Response copied = objects_.s3_.Send(part);
+      // A store may look whether there is such a range before it looks at the condition.
+      if (copied.status == 400 || copied.status == 416) {
+        const auto now = objects_.Head(source);
+        if (now && now->etag != etag) {
+          throw Failure(TF_ABORTED, "somebody else changed the object");
+        }
+      }
+      return CopiedETag(copied, "CopyPartResult");
     });
   }
 }
