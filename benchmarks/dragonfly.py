@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import fsspec
 from dragonfly_services import Docker, Place, Stubs
 
-from tests.dragonfly_client import filesystem, read, write
+from tests.dragonfly_client import filesystem, read, unnamed, write
 from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -217,18 +217,6 @@ def writes(bench: Workbench, label: str, size: int) -> None:
     ended.set()
     watch.join()
     print(f"write of {label}: / s5cmd {ratio:.2f}; {most / MIB:.0f} MiB of temporary files at most", flush=True)
-
-
-def unnamed(folder: Path) -> int:
-    """The bytes of the files without a name in this folder."""
-    files = {}
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        try:
-            if link.readlink().is_relative_to(folder) and (facts := link.stat()).st_nlink == 0:
-                files[facts.st_ino] = facts.st_size
-        except OSError:
-            continue  # it is of somebody else, or closed by now
-    return sum(files.values())
 
 
 def queries(bench: Workbench) -> None:

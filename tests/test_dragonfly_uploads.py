@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, ROOT, at, configuration, read, served, write
+from tests.dragonfly_client import BUILT, MISSING, ROOT, at, configuration, read, served, unnamed, write
 from tests.faulty_http import Asked, Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, document, error
@@ -128,19 +128,6 @@ def test_sizes(fs: HostFilesystem, store: S3Server, size: int, requests: list[st
     assert (changes(store), store.uploads) == (requests, {})
 
 
-def on_the_disk(folder: Path) -> int:
-    """The bytes of the files in this folder that some process has open."""
-    files = {}
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        try:
-            if link.readlink().is_relative_to(folder):
-                file = link.stat()
-                files[file.st_ino] = file.st_size
-        except OSError:
-            continue  # it is of somebody else, or closed by now
-    return sum(files.values())
-
-
 def test_nothing_but_the_parts_under_way_is_on_the_disk(tmp_path: Path) -> None:
     """Three at the same time go up: the writer waits for the first of them before it writes a fourth."""
     together, seen = threading.Barrier(3, timeout=60), list[int]()
@@ -150,7 +137,7 @@ def test_nothing_but_the_parts_under_way_is_on_the_disk(tmp_path: Path) -> None:
     def hold(asked: Asked, right: Reply) -> Reply:
         if "partNumber=4" not in asked.target:
             together.wait()
-        seen.append(on_the_disk(cache))
+        seen.append(unnamed(cache))
         return right
 
     with served(tmp_path, cache_dir=str(cache)) as (store, _, fs):
@@ -158,7 +145,7 @@ def test_nothing_but_the_parts_under_way_is_on_the_disk(tmp_path: Path) -> None:
         with opened(fs) as file:
             append(file, bytes(3 * PART + 1))
             assert file.close().ok
-        assert on_the_disk(cache) == 0
+        assert unnamed(cache) == 0
         assert store.buckets[BUCKET]["tests/file"].length == 3 * PART + 1
     assert len(seen) == 4
     assert PART <= min(seen[:3]) <= max(seen) <= 3 * PART
