@@ -11,23 +11,26 @@ figures say nothing of Dragonfly, only how many requests an op takes, and that t
 """
 
 import argparse
+import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import fsspec
 from dragonfly_services import Docker, Place, Stubs
 
-from tests.dragonfly_client import filesystem, read, write
+from tests.dragonfly_client import filesystem, read, unnamed, write
 from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -49,7 +52,7 @@ class Workbench:
 
     def __init__(self, place: Place, folder: Path) -> None:
         self.place = place
-        self._folder = folder
+        self.folder = folder
         self._program = self._built()
         self.peak = 0  # bytes of the largest process that had the plugin
         self.plain: Any = fsspec.filesystem(
@@ -59,7 +62,7 @@ class Workbench:
         )  # fmt: skip
 
     def _built(self) -> Path:
-        native, program = native_directory(), self._folder / "fetch"
+        native, program = native_directory(), self.folder / "fetch"
         source = Path(__file__).with_name("fetch.cc")
         subprocess.run(
             ["c++", "-std=c++17", "-O2", f"-I{include_directory()}", str(source), "-o", str(program),
@@ -74,11 +77,30 @@ class Workbench:
         content = b"".join(numbers.randbytes(min(size, PIECE)) for _ in range(0, size, PIECE))
         self.place.store.put(f"/{self.place.bucket}/{key}", content, crc=crc)
 
-    def plugin(self, what: str, *keys: str) -> list[float]:
+    def write(self, key: str, source: Path) -> float:
+        """The seconds that the plugin takes to write this file's bytes."""
+        with source.open("rb") as content:
+            return self.plugin("write", key, content=content)[0]
+
+    def by_uploader(self, key: str, source: Path) -> float:
+        """The seconds that s5cmd takes for the same, straight to the store, with its start."""
+        keys = {"AWS_ACCESS_KEY_ID": self.place.store.access_key, "AWS_SECRET_ACCESS_KEY": self.place.store.secret_key}
+        command = ["s5cmd", "--endpoint-url", f"http://{self.place.store.address}", "cp", str(source)]
+        started = time.perf_counter()
+        subprocess.run(
+            [*command, f"s3://{self.place.bucket}/{key}"], env={**os.environ, **keys, "AWS_REGION": "us-east-1"},
+            check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        return time.perf_counter() - started
+
+    def plugin(self, what: str, *keys: str, content: IO[bytes] | None = None) -> list[float]:
         """The seconds that the plugin takes for each; with a number in `what`, for the first and for all others."""
         uris = [f"dragonfly://{self.place.bucket}/{key}" for key in keys]
         command = [str(self._program), str(plugin_path("dragonfly")), what, *uris]
-        done = subprocess.run(command, env=self.place.environment, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            command, env={**self.place.environment, "TMPDIR": str(self.folder)}, check=True, stdin=content,
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
         *seconds, peak = done.stdout.split()
         self.peak = max(self.peak, int(peak) << 10)
         return [float(line) for line in seconds]
@@ -93,12 +115,12 @@ class Workbench:
     def through(self, key: str, *more: str) -> float:
         """The seconds that curl takes for an object through Dragonfly."""
         url = self.place.inside.url("GET", f"/{self.place.bucket}/{key}")
-        return self._curl([*self._by_proxy(), *more, "-o", str(self._folder / "got"), url])
+        return self._curl([*self._by_proxy(), *more, "-o", str(self.folder / "got"), url])
 
     def all_through(self, threads: int, keys: list[str]) -> float:
         """The seconds that a process of curl takes for all of these, so many at a time."""
         urls = [self.place.inside.url("GET", f"/{self.place.bucket}/{key}") for key in keys]
-        targets = [part for k, url in enumerate(urls) for part in ("-o", str(self._folder / f"got{k}"), url)]
+        targets = [part for k, url in enumerate(urls) for part in ("-o", str(self.folder / f"got{k}"), url)]
         started = time.perf_counter()
         self._curl(["-Z", "--parallel-max", str(threads), *self._by_proxy(), *targets])
         return time.perf_counter() - started
@@ -176,6 +198,27 @@ def shared(bench: Workbench, label: str, size: int, threads: int) -> None:
           f" / s3fs {plain:.2f} held", flush=True)  # fmt: skip
 
 
+def writes(bench: Workbench, label: str, size: int) -> None:
+    """The ratio for an object that is written, first byte to last answer, and the most that is in temporary files."""
+    source = bench.folder / "source"
+    with source.open("wb") as file:
+        for _ in range(size // MIB):
+            file.write(random.randbytes(MIB))
+    most, ended = 0, threading.Event()
+
+    def look() -> None:
+        nonlocal most
+        while not ended.wait(0.02):
+            most = max(most, unnamed(bench.folder))
+
+    watch = threading.Thread(target=look)
+    watch.start()
+    ratio = median((bench.write("bench/ours", source), bench.by_uploader("bench/theirs", source)) for _ in range(PAIRS))
+    ended.set()
+    watch.join()
+    print(f"write of {label}: / s5cmd {ratio:.2f}; {most / MIB:.0f} MiB of temporary files at most", flush=True)
+
+
 def queries(bench: Workbench) -> None:
     """The ratios for what goes to the store at once."""
     for k in range(ENTRIES):
@@ -236,6 +279,9 @@ def main() -> None:
         for threads in () if options.quick else THREADS:
             for label in SHARED:
                 shared(bench, label, SIZES[label], threads)
+        if shutil.which("s5cmd") is not None:
+            for label in ("64 MiB",) if options.quick else ("512 MiB", "1 GiB"):
+                writes(bench, label, SIZES[label])
         queries(bench)
         print(f"most memory of a process with the plugin: {bench.peak / MIB:.0f} MiB")
 

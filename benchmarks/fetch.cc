@@ -1,9 +1,9 @@
 // What an op of a plugin takes: prints the seconds of each, one a line. Arguments: the plugin, what
 // to do, and URIs. `read` opens each and reads it from front to back, `first` reads the first MiB
-// of each, `stat` and `list` ask about each. All URIs go to one filesystem, in their order. With a
-// number behind it, as in `read8`, so many threads share the URIs but for the first, and the
-// seconds are those of the first and those of all others together. The last line is the most memory
-// that the process had, in KiB.
+// of each, `stat` and `list` ask about each, `write` writes the standard input to it. All URIs go
+// to one filesystem, in their order. With a number behind it, as in `read8`, so many threads share
+// the URIs but for the first, and the seconds are those of the first and those of all others
+// together. The last line is the most memory that the process had, in KiB.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -48,6 +48,20 @@ void Read(const char* path, bool all) {
   info.ops->random_access_file_ops->cleanup(&file);
 }
 
+void Write(const char* path) {
+  TF_WritableFile file{};
+  info.ops->filesystem_ops->new_writable_file(&filesystem, path, &file, status);
+  Check(path);
+  std::vector<char> buffer(kPiece);
+  while (const size_t n = std::fread(buffer.data(), 1, kPiece, stdin)) {
+    info.ops->writable_file_ops->append(&file, buffer.data(), n, status);
+    Check(path);
+  }
+  info.ops->writable_file_ops->close(&file, status);
+  Check(path);
+  info.ops->writable_file_ops->cleanup(&file);
+}
+
 void Stat(const char* path) {
   TF_FileStatistics statistics{};
   info.ops->filesystem_ops->stat(&filesystem, path, &statistics, status);
@@ -74,6 +88,8 @@ void Do(const std::string& what, const char* uri) {
   char* path = info.ops->filesystem_ops->translate_name(&filesystem, uri);
   if (what == "read" || what == "first") {
     Read(path, what == "read");
+  } else if (what == "write") {
+    Write(path);
   } else {
     what == "stat" ? Stat(path) : List(path);
   }

@@ -3,7 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,3 +122,17 @@ def write(fs: HostFilesystem, uri: str, content: bytes) -> tuple[Code, str]:
             if not got.ok:
                 break
         return got.code, got.message
+
+
+def unnamed(folder: Path) -> int:
+    """The bytes of the files without a name in this folder, which some process has open."""
+    files = {}
+    for opened in Path("/proc").glob("[0-9]*/fd"):
+        # What is of somebody else, or closed by now, is not looked at.
+        with suppress(OSError):
+            for link in list(opened.iterdir()):
+                with suppress(OSError):
+                    facts = link.stat()
+                    if facts.st_nlink == 0 and link.readlink().is_relative_to(folder):
+                        files[facts.st_ino] = facts.st_size
+    return sum(files.values())

@@ -5,7 +5,7 @@ import hashlib
 import re
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from urllib.parse import quote, quote_plus, unquote
 from xml.etree import ElementTree
@@ -222,7 +222,7 @@ class S3Server(FaultyServer):
                 span = re.fullmatch(r"bytes=(\d+)-(\d+)", asked.headers["x-amz-copy-source-range"])
                 assert span is not None
                 first, last = int(span[1]), int(span[2]) + 1
-                part = Stored(source.content[first:last], f'"{first}-{last}"', size=last - first)
+                part = replace(Stored.of(source.content[first:last]), size=last - first)
             parts[int(given["partNumber"])] = part
             if source is not None:
                 return document(f"<CopyPartResult><ETag>{escape(part.etag)}</ETag></CopyPartResult>")
@@ -235,7 +235,8 @@ class S3Server(FaultyServer):
             return error(400, "InvalidPart")
         chosen = [parts[number] for number in sorted(parts)]
         content = b"".join(part.content for part in chosen)
-        etag = f'"{hashlib.md5(content).hexdigest()}-{len(parts)}"'
+        sums = b"".join(bytes.fromhex(part.etag.strip('"')) for part in chosen)
+        etag = f'"{hashlib.md5(sums).hexdigest()}-{len(parts)}"'
         bucket[key] = Stored(content, etag, size=sum(part.length for part in chosen))
         del self.uploads[given["uploadId"]]
         return document(f"<CompleteMultipartUploadResult><ETag>{escape(etag)}</ETag></CompleteMultipartUploadResult>")

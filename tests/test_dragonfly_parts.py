@@ -121,15 +121,15 @@ def test_an_object_too_large_for_one_copy(fs: HostFilesystem, store: S3Server) -
 
 
 def test_what_is_larger_than_copy_part_bytes_is_copied_in_parts(tmp_path: Path) -> None:
-    content = random.Random(1).randbytes(11 * MEBI)
-    with served(tmp_path, copy_part_bytes=5 * MEBI) as (store, _, fs):
-        store.put("tests/small", content[: 5 * MEBI])
+    content = random.Random(1).randbytes(21 * MEBI)
+    with served(tmp_path, copy_part_bytes=10 * MEBI) as (store, _, fs):
+        store.put("tests/small", content[: 10 * MEBI])
         store.put("tests/large", content)
         assert fs.copy_file(at("small"), at("copy")).ok
         assert not any(map(is_part, store.asked))
         assert fs.copy_file(at("large"), at("copy")).ok
         spans = [asked.headers["x-amz-copy-source-range"] for asked in store.asked if is_part(asked)]
-        assert sorted(spans) == ["bytes=0-5242879", "bytes=10485760-11534335", "bytes=5242880-10485759"]
+        assert sorted(spans) == ["bytes=0-7340031", "bytes=14680064-22020095", "bytes=7340032-14680063"]
         assert objects(store)["tests/copy"] == content
         store.heal()
         store.inject(lambda _, __: error(412, "PreconditionFailed"), when=is_part, done=False)

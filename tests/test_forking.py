@@ -13,7 +13,7 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING, at, configuration
 from tests.pages import PROJECT
 from tests.proxy_stub import ProxyStub
-from tests.s3_server import S3Server
+from tests.s3_server import BUCKET, S3Server
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -60,3 +60,29 @@ def test_a_child_of_fork_reads_what_a_thread_of_its_parent_fetches(tmp_path: Pat
             rest.set()
         assert said == "came back\n"
         assert process.returncode == 0
+
+
+@pytest.mark.skipif(not BUILT, reason=MISSING)
+def test_a_child_of_fork_leaves_alone_what_a_thread_of_its_parent_puts(tmp_path: Path) -> None:
+    path, program = tmp_path / "dragonfly.json", built("forking_writer", tmp_path)
+    with S3Server() as store, ProxyStub() as proxy:
+        path.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
+        rest = threading.Event()
+        store.inject(lambda _, right: replace(right, drip=rest), 1, when=lambda asked: "partNumber=" in asked.target)
+        given = {"LD_LIBRARY_PATH": str(Path(RUNTIME).parent), "DRAGONFLY_CONFIG_PATH": str(path)}
+        with subprocess.Popen(
+            [program, RUNTIME, plugin_path("dragonfly"), at("file")],
+            env=os.environ | given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            assert process.stdin is not None
+            assert process.stdout is not None
+            while not any("partNumber=" in asked.target for asked in store.asked):
+                time.sleep(0.01)
+            process.stdin.write("\n")
+            process.stdin.flush()
+            said = process.stdout.readline()
+            rest.set()
+        assert said == "refused\n"
+        assert process.returncode == 0
+        assert store.buckets[BUCKET]["tests/file"].content == b"w" * (65 << 20)
+        assert "DELETE" not in {asked.method for asked in store.asked}

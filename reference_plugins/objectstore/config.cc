@@ -59,8 +59,8 @@ void ReadAll(const Json& json, const MoreKeys& more, Config* config) {
   file.Seconds("retry_deadline_s", 86400, &config->retry_deadline_s);
   file.Count("list_max_pages", 1, INT_MAX, &config->list_max_pages);
   file.Seconds("metadata_ttl_s", 86400, &config->metadata_ttl_s);
-  // What S3 takes of parts.
-  file.Count("copy_part_bytes", uint64_t{5} << 20, uint64_t{5} << 30, &config->copy_part_bytes);
+  // What S3 takes of parts, also of such a part in two.
+  file.Count("copy_part_bytes", uint64_t{10} << 20, uint64_t{5} << 30, &config->copy_part_bytes);
   if (more.in_file) more.in_file(&file);
   file.End();
 }

@@ -1,79 +1,12 @@
 #include "growing.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <csignal>
-#include <set>
-#include <system_error>
 #include <utility>
 
 #include "failure.h"
 #include "transport.h"
 
 namespace objectstore {
-namespace {
-
-// A thread to which no signal is delivered: handlers are the process's own affair.
-std::thread Undisturbed(std::function<void()> run) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread thread(std::move(run));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-  } catch (const std::system_error&) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw Failure(TF_RESOURCE_EXHAUSTED, "there are no more threads");
-  }
-}
-
-// All that grow. A process may end while files are open: then their threads end before the
-// libraries do that they use, which were there first.
-class Everyone {
- public:
-  static Everyone& Here() {
-    static Everyone everyone;
-    return everyone;
-  }
-
-  ~Everyone() {
-    const std::lock_guard<std::mutex> lock(list_->mutex);
-    for (Growing* one : list_->all) one->Stop();
-  }
-
-  void Add(Growing* one) {
-    const std::lock_guard<std::mutex> lock(list_->mutex);
-    list_->all.insert(one);
-  }
-
-  void Remove(Growing* one) {
-    const std::lock_guard<std::mutex> lock(list_->mutex);
-    list_->all.erase(one);
-  }
-
- private:
-  struct List {
-    std::mutex mutex;  // a fork cannot wait for it: threads end while it is held
-    std::set<Growing*> all;
-    List* before = nullptr;  // the parent's
-  };
-
-  // A child of fork has none of the threads, and leaves the list as it is.
-  void Renew() noexcept {
-    auto* const list = new List;
-    list->before = list_;
-    list_ = list;
-  }
-
-  List* list_ = new List;  // for ever
-  std::mutex nothing_;
-  const support::ForkGuard forks_{nothing_, [this] { Renew(); }};
-};
-
-}  // namespace
 
 Growing::Growing(std::shared_ptr<Spool> spool, uint64_t size, Checksum checksum, Fill fill,
                  Keep keep)
@@ -82,18 +15,18 @@ Growing::Growing(std::shared_ptr<Spool> spool, uint64_t size, Checksum checksum,
       fill_(std::move(fill)),
       keep_(std::move(keep)),
       sink_(spool_.get(), {0, size, size}, std::move(checksum), this) {
-  Everyone::Here().Add(this);
+  Enter();
   try {
     const std::lock_guard<std::mutex> lock(mutex_);
     Start();
   } catch (...) {
-    Everyone::Here().Remove(this);
+    Leave();
     throw;
   }
 }
 
 Growing::~Growing() {
-  Everyone::Here().Remove(this);
+  Leave();
   Stop();
 }
 
@@ -132,7 +65,7 @@ void Growing::Await(uint64_t end, bool reads) const {
 
 void Growing::Start() const {
   if (thread_.joinable()) thread_.join();  // it said that it is at its end
-  thread_ = Undisturbed(run_);
+  thread_ = Undisturbed([this] { return std::thread(run_); });
   state_->is_running = true;
 }
 

@@ -22,10 +22,14 @@
 #include "sink.h"
 #include "spool.h"
 #include "support/forks.h"
+#include "workers.h"
 
 namespace objectstore {
 
-class Growing : public Readable, private Audience, public std::enable_shared_from_this<Growing> {
+class Growing : public Readable,
+                private Audience,
+                private Employer,
+                public std::enable_shared_from_this<Growing> {
  public:
   // Fills the sink with what it lacks. Throws Changed, Altered, and Failure.
   using Fill = std::function<void(Sink*)>;
@@ -58,7 +62,7 @@ class Growing : public Readable, private Audience, public std::enable_shared_fro
   std::shared_ptr<const State> state() const { return state_; }
 
   // Ends the transfer, for good.
-  void Stop();
+  void Stop() override;
 
  private:
   // Waits until the bytes in front of `end` may be read. `reads` says that they will be.

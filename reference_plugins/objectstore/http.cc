@@ -88,7 +88,7 @@ size_t OnSend(char* buffer, size_t, size_t n, void* argument) {
     const auto wanted = static_cast<size_t>(std::min<uint64_t>(n, body.size() - exchange->sent));
     if (body.file == nullptr) {
       std::memcpy(buffer, body.text.data() + exchange->sent, wanted);
-    } else if (body.file->Read(body.offset + exchange->sent, wanted, buffer) != wanted) {
+    } else if (body.file->Read(exchange->sent, wanted, buffer) != wanted) {
       throw Failure(TF_INTERNAL, "the temporary file is shorter than it was");
     }
     exchange->sent += wanted;

@@ -17,14 +17,12 @@ namespace objectstore {
 
 class Sink;
 
-// What is sent along: a text, or a part of a file.
+// What is sent along: a text, or a file.
 struct Body {
   std::string text;
   const Spool* file = nullptr;  // instead of the text
-  uint64_t offset = 0;
-  uint64_t length = 0;  // of the part of the file
 
-  uint64_t size() const { return file == nullptr ? text.size() : length; }
+  uint64_t size() const { return file == nullptr ? text.size() : file->size(); }
 };
 
 struct Request {

@@ -13,6 +13,7 @@
 #include "failure.h"
 #include "filesystem.h"
 #include "ops.h"
+#include "outgoing.h"
 #include "parallel.h"
 #include "posix/directories.h"
 #include "posix/files.h"
@@ -102,15 +103,15 @@ void Upload(const TF_Filesystem* filesystem, const char* source, const char* tar
     const auto state = Get(filesystem);
     const Name name = ObjectName(state->config, target);
     state->tree.DemandRoomForFile(name);
-    const auto spool = state->NewSpool();
+    Outgoing content(*state, name);
     std::vector<char> block(1 << 20);
     while (ended == TF_OK) {
-      const int64_t got = ops.read(&file, spool->size(), block.size(), block.data(), status);
+      const int64_t got = ops.read(&file, content.size(), block.size(), block.data(), status);
       ended = TF_GetCode(status);
       if (ended != TF_OK && ended != TF_OUT_OF_RANGE) throw Failure(ended, TF_Message(status));
-      spool->Append(block.data(), static_cast<size_t>(got));
+      content.Append(block.data(), static_cast<size_t>(got));
     }
-    state->objects.Put(name, spool.get());
+    content.Put({});
   });
   ops.cleanup(&file);
 }

@@ -37,8 +37,18 @@ struct Condition {
   std::string only_if_etag;
 };
 
+// The ETag of what was put. Throws Failure where the store does not say that anything was.
+std::string NewETag(const Response& response);
+
+// What a request says that copies `version`, and the ETag of what was copied, in a `document`.
+Parameters CopyHeaders(const Name& source, const Version& version);
+std::string CopiedETag(const Response& response, const char* document);
+
 class Objects {
  public:
+  // What is put in one request; what is larger comes in parts.
+  static constexpr uint64_t kMostAtOnce = 64 << 20;
+
   // Both outlive it. What is larger than `copy_part_bytes` is copied in parts.
   Objects(const S3& s3, Metadata& metadata, uint64_t copy_part_bytes)
       : s3_(s3), metadata_(metadata), copy_part_bytes_(copy_part_bytes) {}
@@ -49,8 +59,8 @@ class Objects {
   std::optional<Answer> Recall(const Name& name) const { return metadata_.Find(name); }
   bool HasBucket(const std::string& bucket) const;
 
-  // Puts the content of `file` there, in parts where it is large, or nothing where `file` is NULL;
-  // gives the new ETag. ABORTED where `condition` does not hold.
+  // Puts the content of `file` there, of kMostAtOnce bytes at most, or nothing where `file` is
+  // NULL; gives the new ETag. ABORTED where `condition` does not hold.
   std::string Put(const Name& name, const Spool* file, const Condition& condition = {}) const;
 
   // A key that is not there is deleted, too. Of an object with another ETag than `only_if_etag`,
@@ -71,18 +81,17 @@ class Objects {
  private:
   Answer AskForHead(const Name& name) const;
 
-  // What Put does, but for what comes of an answer that is lost.
-  std::string Send(const Name& name, const Spool* file, const Condition& condition) const;
-
   // What the store says of each of these keys, as ReadDeletions has it.
   std::map<std::string, std::string> DeleteTogether(const std::string& bucket,
                                                     const std::vector<std::string>& keys) const;
 
-  // The parts of one upload: `send` sends the number it gets, `count` in all, some at the same
-  // time.
-  std::string InParts(
-      const Name& name, size_t count, const Parameters& conditions,
-      const std::function<std::string(size_t number, const Parameters& query)>& send) const;
+  // Gives what `put` gives, which puts an object under a condition and gives its ETag. Where the
+  // answer was lost, `is_it` tells whether this is what it put.
+  std::string Conditionally(const Name& name, const Condition& condition,
+                            const std::function<std::string(const Parameters& headers)>& put,
+                            const std::function<bool(const Version& there)>& is_it) const;
+
+  friend class Multipart;
 
   const S3& s3_;
   Metadata& metadata_;

@@ -33,9 +33,8 @@ Address AddressOf(const std::string& endpoint, const Name& name, bool path_style
 }
 
 std::string HashOf(const Body& body) {
-  return Hex(body.file == nullptr
-                 ? Sha256(body.text)
-                 : Sha256OfFile(body.file->descriptor(), body.offset, body.length));
+  return Hex(body.file == nullptr ? Sha256(body.text)
+                                  : Sha256OfFile(body.file->descriptor(), 0, body.size()));
 }
 
 // Whether credentials may be what is wrong.

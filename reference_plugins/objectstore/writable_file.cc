@@ -1,6 +1,6 @@
-// Files to write. An object is put whole, so what is appended waits in a temporary file until
-// flush, sync, close or cleanup: TensorFlow drops some of its files without closing them, such as
-// those that lock the cache of a data set.
+// Files to write. What is appended is an object when flush, sync or close put it, or cleanup:
+// TensorFlow drops some of its files without closing them, such as those that lock the cache of a
+// data set.
 
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "failure.h"
 #include "filesystem.h"
 #include "ops.h"
+#include "outgoing.h"
 #include "posix/files.h"
 #include "posix/tables.h"
 
@@ -53,18 +53,21 @@ class ObjectWriter : public Writer {
       : filesystem_(std::move(filesystem)),
         path_(path),
         name_(std::move(name)),
-        spool_(filesystem_->NewSpool()) {}
+        content_(std::make_unique<Outgoing>(*filesystem_, name_)) {}
 
   ObjectWriter(const ObjectWriter&) = delete;
   ObjectWriter& operator=(const ObjectWriter&) = delete;
 
-  // Nobody said that it is finished: so it replaces nothing but what it put itself.
+  // Nobody said that it is finished: so it replaces nothing but what it put itself, and what began
+  // to go up in parts is broken off.
   ~ObjectWriter() override {
-    if (spool_ == nullptr || !handed_out_ || failed_ || getpid() != owner_) return;
-    if (!appends_) condition_ = {put_.empty(), put_};
-    TF_Status* nobody_asks = TF_NewStatus();
-    Flush(nobody_asks);
-    TF_DeleteStatus(nobody_asks);
+    if (content_ != nullptr && handed_out_ && !failed_ && !content_->has_begun()) {
+      if (!appends_) condition_ = {put_.empty(), put_};
+      TF_Status* nobody_asks = TF_NewStatus();
+      Flush(nobody_asks);
+      TF_DeleteStatus(nobody_asks);
+    }
+    LetGo();
   }
 
   // It is TensorFlow's now.
@@ -75,11 +78,7 @@ class ObjectWriter : public Writer {
 
   // Goes on behind what is there; where somebody else changes that meanwhile, nothing is put.
   void GoOnBehind(const Version& version) {
-    const Content old = filesystem_->Fetch(name_, version);
-    std::vector<char> block(1 << 20);
-    while (spool_->size() < old->size()) {
-      spool_->Append(block.data(), old->Read(spool_->size(), block.size(), block.data()));
-    }
+    content_->GoOnBehind(version);
     condition_.only_if_etag = version.etag;
     appends_ = true;
     dirty_ = false;
@@ -92,11 +91,11 @@ class ObjectWriter : public Writer {
 
   void Append(const char* buffer, size_t n, TF_Status* status) noexcept override {
     Perform(status, path_.c_str(), [&] {
+      Outgoing& content = Open();
       try {
-        Open().Append(buffer, n);
-      } catch (const Failure& failure) {
-        failed_ = failure;
-        throw;
+        content.Append(buffer, n);
+      } catch (...) {
+        GiveUp();
       }
       dirty_ = dirty_ || n > 0;
     });
@@ -115,26 +114,52 @@ class ObjectWriter : public Writer {
 
   void Close(TF_Status* status) noexcept override {
     Perform(status, path_.c_str(), [&] { Put(); });
-    spool_.reset();
+    LetGo();
   }
 
  private:
-  Spool& Open() {
-    if (spool_ == nullptr) throw Failure(TF_FAILED_PRECONDITION, "the file is closed");
-    // A child of fork has the same temporary file, and would write between its parent's bytes.
+  Outgoing& Open() {
+    if (content_ == nullptr) throw Failure(TF_FAILED_PRECONDITION, "the file is closed");
+    // A child of fork has the same temporary files, and would write between its parent's bytes.
     if (getpid() != owner_) {
       throw Failure(TF_FAILED_PRECONDITION, "the file belongs to the process that opened it");
     }
-    // What comes behind an append that failed would close the gap that it left.
-    if (failed_)
-      throw Failure(failed_->code(), std::string("an append failed: ") + failed_->what());
-    return *spool_;
+    if (failed_) {
+      throw Failure(failed_->code(), std::string("what was written is lost: ") + failed_->what());
+    }
+    return *content_;
+  }
+
+  // Throws on what is thrown. What comes behind what failed would close the gap that it left.
+  [[noreturn]] void GiveUp() {
+    failed_.emplace(TF_INTERNAL, "no reason is known");
+    content_->BreakOff();
+    try {
+      throw;
+    } catch (const Failure& failure) {
+      failed_ = failure;
+      throw;
+    }
+  }
+
+  // In a child of fork the threads are not there that its end waits for.
+  void LetGo() {
+    if (getpid() == owner_) {
+      content_.reset();
+    } else {
+      content_.release();
+    }
   }
 
   void Put() {
-    const Spool& content = Open();
+    Outgoing& content = Open();
     if (!dirty_) return;
-    put_ = filesystem_->objects.Put(name_, &content, condition_);
+    try {
+      put_ = content.Put(condition_);
+    } catch (...) {
+      if (content.has_begun()) GiveUp();
+      throw;
+    }
     if (appends_) condition_ = {false, put_};
     dirty_ = false;
   }
@@ -143,11 +168,11 @@ class ObjectWriter : public Writer {
   const std::string path_;  // for messages
   const Name name_;
   const pid_t owner_ = getpid();
-  std::shared_ptr<Spool> spool_;  // NULL once closed
-  bool dirty_ = true;             // a new file is put even where nothing is appended
+  std::unique_ptr<Outgoing> content_;  // NULL once closed
+  bool dirty_ = true;                  // a new file is put even where nothing is appended
   bool appends_ = false;
   bool handed_out_ = false;
-  std::optional<Failure> failed_;  // the first append that did
+  std::optional<Failure> failed_;  // for good
   std::string put_;                // the ETag of what it put
   Condition condition_;
 };

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace unit {
@@ -25,6 +26,12 @@ inline bool OthersWait() {
     if (entry.path().filename() != own && state < line.size() && line[state] != 'S') return false;
   }
   return true;
+}
+
+// How many threads this process has.
+inline auto Threads() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return std::distance(begin(all), end(all));
 }
 
 // Ends a child, and says whether what it expects held. It ends by a signal: at an exit, a checker

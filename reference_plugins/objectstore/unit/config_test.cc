@@ -58,8 +58,8 @@ TEST(ConfigLimitsConnections) {
 
 TEST(ConfigLimitsCopies) {
   EXPECT_EQUAL(Parsed(With("")).copy_part_bytes, uint64_t{5} << 30);
-  EXPECT_EQUAL(Parsed(With(R"(, "copy_part_bytes": 5242880)")).copy_part_bytes, 5242880u);
-  Refused(With(R"(, "copy_part_bytes": 5242879)"), "copy_part_bytes is not between 5242880");
+  EXPECT_EQUAL(Parsed(With(R"(, "copy_part_bytes": 10485760)")).copy_part_bytes, 10485760u);
+  Refused(With(R"(, "copy_part_bytes": 10485759)"), "copy_part_bytes is not between 10485760");
 }
 
 TEST(ConfigRemembersNothing) {

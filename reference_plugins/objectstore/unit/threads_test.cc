@@ -19,17 +19,21 @@ namespace {
 
 const std::string kDirectory = unit::TableUnderTest().scheme + "://bucket/threads";
 constexpr int kThreads = 8;
+constexpr int kLarge = 2;  // so many of them write large files
 
 // A filesystem, and what went wrong in one thread's use of it.
 class User {
  public:
   User(const TF_Filesystem* filesystem, int number)
-      : filesystem_(filesystem), own_(kDirectory + "/own-" + std::to_string(number)) {}
+      : filesystem_(filesystem),
+        is_large_(number < kLarge),
+        own_(kDirectory + "/own-" + std::to_string(number)) {}
   ~User() { TF_DeleteStatus(status_); }
   User(const User&) = delete;
   User& operator=(const User&) = delete;
 
   void Work(const std::string& shared) {
+    const std::string large(65 << 20, 'l');  // it goes up in parts
     for (int round = 0; round < 3; ++round) {
       Write(own_, std::string(1000, static_cast<char>('a' + round)));
       Read(own_, std::string(1000, static_cast<char>('a' + round)));
@@ -48,6 +52,7 @@ class User {
       for (int k = 0; k < count; ++k) std::free(entries[k]);
       std::free(entries);
       if (round == 1) ops_.flush_caches(filesystem_);
+      if (round == 1 && is_large_) Write(own_ + ".large", large);
     }
     ops_.delete_file(filesystem_, own_.c_str(), status_);
     Demand("delete_file");
@@ -88,6 +93,7 @@ class User {
  private:
   const TF_FilesystemOps ops_ = unit::TableUnderTest().ops;
   const TF_Filesystem* filesystem_;
+  const bool is_large_;
   TF_Status* status_ = TF_NewStatus();
   const std::string own_;
   std::string wrong_;
