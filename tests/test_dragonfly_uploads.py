@@ -332,9 +332,14 @@ def test_a_large_object_in_a_store_without_conditions(fs: HostFilesystem, store:
 def test_a_process_ends_while_a_part_goes_up(tmp_path: Path) -> None:
     """Soon, and well; what went up is left to the store's own housekeeping."""
     held, path = threading.Event(), tmp_path / "dragonfly.json"
+
+    def hold(_: Asked, right: Reply) -> Reply:
+        held.wait(60)
+        return right
+
     with S3Server() as store, ProxyStub() as proxy:
         store.put("tests/file", OLD)
-        store.inject(lambda _, right: replace(right, drip=held), when=is_part)
+        store.inject(hold, when=is_part)
         path.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
         loader = Loader(Local({"DRAGONFLY_CONFIG_PATH": str(path)}), plugin_path("dragonfly"), 30)
         loaded = loader.load()

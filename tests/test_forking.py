@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, at, configuration
+from tests.faulty_http import Asked, Reply
 from tests.pages import PROJECT
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server
@@ -68,7 +69,12 @@ def test_a_child_of_fork_leaves_alone_what_a_thread_of_its_parent_puts(tmp_path:
     with S3Server() as store, ProxyStub() as proxy:
         path.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
         rest = threading.Event()
-        store.inject(lambda _, right: replace(right, drip=rest), 1, when=lambda asked: "partNumber=" in asked.target)
+
+        def hold(_: Asked, right: Reply) -> Reply:
+            rest.wait(60)
+            return right
+
+        store.inject(hold, 1, when=lambda asked: "partNumber=" in asked.target)
         given = {"LD_LIBRARY_PATH": str(Path(RUNTIME).parent), "DRAGONFLY_CONFIG_PATH": str(path)}
         with subprocess.Popen(
             [program, RUNTIME, plugin_path("dragonfly"), at("file")],
