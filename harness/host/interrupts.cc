@@ -18,7 +18,8 @@ struct sigaction before;
 
 // The other threads of the host block signals; those of a plugin should.
 void Arm(suseconds_t period) {
-  const itimerval timer = {{0, period}, {0, period}};
+  // The first one at once, for many ops take no longer.
+  const itimerval timer = {{0, period}, {0, period > 0 ? 1 : 0}};
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 

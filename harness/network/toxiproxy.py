@@ -88,7 +88,7 @@ def facing(service: str) -> str | None:
         with socket.socket(family, kind) as nothing_is_sent:
             nothing_is_sent.connect(address)
             own = str(nothing_is_sent.getsockname()[0])
-    except OSError:
+    except (OSError, UnicodeError):
         return None
     return f"[{own}]" if ":" in own else own
 

@@ -117,5 +117,6 @@ class Mounted:
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        if shutil.which(PROGRAM) is not None and os.path.ismount(self._directory):
+        # Of a mount that nobody serves any more os.path.ismount does not know.
+        if shutil.which(PROGRAM) is not None:
             subprocess.run([PROGRAM, "-u", "-z", self._directory], check=False, stderr=subprocess.DEVNULL)

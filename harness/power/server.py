@@ -22,7 +22,9 @@ from mfusepy import FUSE, Operations
 from .disk import ROOT, Disk, Event, Made, Named, Settled, Sized, Synced, Written
 
 #: The largest file of this filesystem, and the number of files that it says it has room for.
-MOST = 1 << 30
+MOST = 1 << 26
+#: Seconds that fsync(2) takes: who leaves it to a thread has answered by then.
+SYNC = 0.05
 _BLOCK = 4096
 #: How the name begins that libfuse gives a file which is open and was removed, or replaced.
 _HIDDEN = ".fuse_hidden"
@@ -49,7 +51,7 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
         self._writes_through: set[int] = set()
         #: The files that libfuse hides, by path, and the last change of names by which it did.
         self._hidden: dict[str, int] = {}
-        self._hiding: Event | None = None
+        self._hiding: Named | None = None
         self._lock = threading.Lock()
 
     # What is asked of the process ------------------------------------------------------------------------------------
@@ -208,6 +210,7 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
 
     def fsync(self, path: str, datasync: int, fh: int) -> int:
         """fsync(2), and fdatasync(2): bytes that cannot be read for want of a size would not be there."""
+        time.sleep(SYNC)
         with self._lock:
             self._happens(Synced(fh))
         return 0
@@ -262,7 +265,8 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
                 self._hiding = Named(((source, before, None),))
                 self._happens(self._hiding)
                 return 0
-            if self._events[-1] is self._hiding:
+            hiding = self._hiding
+            if hiding is not None and self._events[-1] is hiding and hiding.changes[0][:2] == (target, after):
                 # It was hidden only to be replaced, which is one change.
                 self._events.pop()
             there = self._disk.names[target].get(after)

@@ -69,6 +69,7 @@ class Attempt:
     """What came of a stimulus: how it went, once more in another directory, and what is in both then.
 
     `calls` are those on files below its own `directory`; so many of these were open before it, and were at the end.
+    `unreadable` says why another process cannot look at what is there.
     """
 
     went: Performance
@@ -79,6 +80,7 @@ class Attempt:
     directory: str = ""
     open_before: int = 0
     open: int = 0
+    unreadable: str = ""
 
     def closed_wrongly(self, whole: "Attempt") -> str | None:
         """What is wrong with the descriptors that are open, in words; in `whole` nothing failed."""

@@ -15,7 +15,7 @@ from ...harness.ops.outcomes import DiedError
 from ..contract.network import Trouble, passing
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
-from .failing import FIRST, Attempt, NotTriedError, below, prepare
+from .failing import FIRST, Attempt, NotTriedError, below, lacking, prepare
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench
@@ -91,13 +91,25 @@ class Network:
         return Workbench(replace(bench.target, environment=environment, host_scope="case"), knowledge, max_hangs=None)
 
     def attempts(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
-        """Each trouble of each service, in words, and what came of it."""
+        """Each trouble of each service, in words, and what came of it.
+
+        Raises NoStimulusError where the op goes well in all of them: it asks none of the services.
+        """
+        tried = list(self._tried_in(troubles))
+        if all(self._is_whole(attempt) for _, attempt in tried):
+            raise NoStimulusError("the op asks none of the services that its environment names")
+        self._case.condition = Condition(output=f"{len(tried)} troubles were tried\n")
+        yield from tried
+
+    def _is_whole(self, attempt: Attempt) -> bool:
+        lacks = lacking(self.before, self.whole, attempt.went, attempt.there)
+        return attempt.went.ok and attempt.again.ok and lacks is None
+
+    def _tried_in(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
         for number, name in enumerate(self.services.values()):
             which = f"to service {number + 1}, of {name}" if len(self.services) > 1 else f"to which {name} leads"
             for trouble in troubles.values():
                 yield f"{trouble.what}, {which}", self._attempt(trouble, number)
-        tried = len(self.services) * len(troubles)
-        self._case.condition = Condition(output=f"{tried} troubles were tried\n")
 
     def _attempt(self, trouble: Trouble | None, number: int) -> Attempt:
         self._tried += 1
@@ -109,6 +121,8 @@ class Network:
         except DiedError as died:
             raise BlockedError(died.death.op, str(died)) from died
         finally:
+            if trouble is None:
+                self._case.surroundings.trace.extend(trial.surroundings.trace)
             trial.surroundings.clear()
 
     def _performed(self, case: Case, trouble: Trouble | None, number: int) -> Attempt:
@@ -129,12 +143,22 @@ class Network:
                 again.clean_up()
             if again.failed is None or again.failed.code not in passing():
                 break
+        # What it remembers of a failure it may remember by the path.
+        if trouble is not None and again.ok and self.whole.there == self.before:
+            place, again = FIRST, Performance(case, FIRST)
+            again.perform(self._stimulus)
+            again.clean_up()
         most = open_before if trouble is None else max(open_before, self.whole.open)
         until = time.monotonic() + (0 if trouble is None else case.bench.target.timeout)
         while (left := _connections(case)) > most and time.monotonic() < until:
             time.sleep(PAUSE)
         case.surroundings.end_host()
-        there, there_again = below(case.setup.tree(), FIRST, place)
+        try:
+            there, there_again = below(case.setup.tree(), FIRST, place)
+        except BlockedError as blocked:
+            if trouble is None:
+                raise
+            return Attempt(went, again, {}, {}, unreadable=f"{blocked.op}: {blocked.why}")
         return Attempt(went, again, there, there_again, open_before=open_before, open=left)
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 from ...harness.hosting.loader import BlockedError
@@ -61,10 +62,10 @@ class Losses(Endings):
             states = list(states_of(events, marks))
             # Those behind an op promise more.
             states.sort(key=lambda state: not state[0].answered)
-            looked: dict[str, tuple[Tree, str | None]] = {}
+            looked: dict[bytes, tuple[Tree, str | None]] = {}
             left_out = 0
             for moment, loss, found in states:
-                key = repr(sorted(found.items()))
+                key = blake2b(repr(sorted(found.items())).encode(errors="surrogateescape")).digest()
                 if key not in looked and len(looked) == MOST:
                     left_out += 1
                     continue

@@ -140,7 +140,6 @@ class Surroundings:
         first = self._loaded, self._filesystem
         other = self.bench.another()
         try:
-            self.bench.scheme(other)
             self._loaded, self._filesystem = other, None
             yield
         finally:

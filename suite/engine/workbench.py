@@ -74,6 +74,8 @@ class Workbench:
         self._no_root: BlockedError | None = None
         #: The ids of the cases of the run, where they are known: who leaves something to another case leaves it to one.
         self.cases: Container[str] | None = None
+        #: The same target for hosts beside those of cases, once one was asked for, or why there is none.
+        self._beside: Workbench | BlockedError | None = None
         #: The same target under a condition, once a case was repeated there, or why that cannot be.
         self.watched: Workbench | str | None = None
 
@@ -114,8 +116,22 @@ class Workbench:
         return self.loader.load()
 
     def another(self) -> Loaded:
-        """A fresh host beside that of the case, whatever `--host-scope` says. Who asks for it ends it."""
-        return self._host()
+        """A fresh host beside that of the case, whatever `--host-scope` says. Who asks for it ends it.
+
+        Raises BlockedError where the plugin does not come up there. One that waits for the other process is not asked
+        again, and says nothing of other cases.
+        """
+        if isinstance(self._beside, BlockedError):
+            raise self._beside
+        self._beside = self._beside or self.with_timeout(self.target.timeout)
+        try:
+            loaded = self._beside._host()
+            self.scheme(loaded)
+        except (BlockedError, DiedError, HostLostError) as failed:
+            self._beside.close()
+            self._beside = BlockedError("registration", f"beside another process: {failed}")
+            raise self._beside from failed
+        return loaded
 
     def release(self, loaded: Loaded) -> None:
         """A case is done with a host."""
@@ -311,6 +327,8 @@ class Workbench:
         """End all hosts."""
         if isinstance(self.watched, Workbench):
             self.watched.close()
+        if isinstance(self._beside, Workbench):
+            self._beside.close()
         if self._kept:
             self._kept[1].host.close()
         self.loader.close()
