@@ -144,7 +144,7 @@ class Network:
             if again.failed is None or again.failed.code not in passing():
                 break
         # What it remembers of a failure it may remember by the path.
-        if trouble is not None and again.ok and self.whole.there == self.before:
+        if trouble is not None and went.died is None and again.ok and self.whole.there == self.before:
             place, again = FIRST, Performance(case, FIRST)
             again.perform(self._stimulus)
             again.clean_up()
