@@ -12,6 +12,7 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tests.test_suite import report, run, run_anew
+from tests.test_survival import wrong
 from tffs_conformance.harness.network.toxiproxy import ADVICE, PROGRAM
 from tffs_conformance.suite.engine.networking import services
 
@@ -75,15 +76,6 @@ def service() -> Iterator[str]:
 def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
     given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, "--call-timeout=5", NETWORK]
     return run(directory, *given, *(f"--case={CLASS}/in-trouble[{case}]" for case in cases))
-
-
-def wrong(found: dict[str, Any]) -> set[tuple[str, str, str]]:
-    return {
-        (one["verdict"], one["clause"], one["got"])
-        for record in found["cases"]
-        for one in record["checks"]
-        if one["verdict"] in ("violation", "warning")
-    }
 
 
 @needs_toxiproxy

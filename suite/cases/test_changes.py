@@ -5,7 +5,7 @@ may remember. The listing of the directory and stat look before, too: other ops 
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 
 import pytest
 
@@ -16,7 +16,7 @@ from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case, NoStimulusError
 from ..engine.marks import clauses, many_calls, over_tables
 
-AGREE = "common.queries-agree"
+AGREE, REFLECT = "common.queries-agree", "flush_caches.results-reflect-the-store"
 #: What is at a path: the content of a file, a directory with these names in it, or nothing.
 State = bytes | tuple[str, ...] | None
 EMPTY: State = ()
@@ -322,15 +322,23 @@ def is_right(case: Case, look: Callable[..., None], within: str, state: State) -
     return broken == sum(one.times for one in case.check.made if not one.holds)
 
 
+def see_after_a_flush(case: Case, looks: Mapping[str, Callable[..., None]], wrong: Set[str], state: State) -> None:
+    """Flush caches, and look in each way first: what is wrong where nobody had looked has another cause."""
+    case.setup.require(case.fs.flush_caches())
+    for within, look in looks.items():
+        if is_right(case, look, f"{within}-unseen", state) and within not in wrong:
+            look(case, within, state, REFLECT)
+
+
 @pytest.mark.parametrize("change", list(BY_OTHERS))
 @many_calls(400)
-@clauses("flush_caches.results-reflect-the-store", AGREE, *FOUND)
+@clauses(REFLECT, AGREE, *FOUND)
 def test_by_others(case: Case, change: str) -> None:
     """A path is looked at in every way, and somebody else changes it; caches are flushed, and each way comes first.
 
     A way that is wrong before that, or where nobody had looked, says nothing of caches.
     """
-    clause, around = "flush_caches.results-reflect-the-store", case.surroundings
+    around = case.surroundings
     backing = around.backing
     before, after = BY_OTHERS[change]
     looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
@@ -354,22 +362,19 @@ def test_by_others(case: Case, change: str) -> None:
         else:
             backing.write(name, after)
             backing.write(around.backing_name(f"{within}-unseen/{PATH}"), after)
-    case.setup.require(case.fs.flush_caches())
-    for within, look in looks.items():
-        if is_right(case, look, f"{within}-unseen", after) and within not in wrong:
-            look(case, within, after, clause)
+    see_after_a_flush(case, looks, wrong, after)
 
 
 @over_tables
 @pytest.mark.parametrize("change", list(CHANGES))
 @many_calls(400)
-@clauses("flush_caches.results-reflect-the-store", AGREE, *FOUND)
+@clauses(REFLECT, AGREE, *FOUND)
 def test_by_another_process(case: Case, change: str) -> None:
     """A path is looked at in each way, and another process changes it; caches are flushed, and that way comes first.
 
     A way that is wrong before that, or where nobody had looked, says nothing of caches.
     """
-    clause, around = "flush_caches.results-reflect-the-store", case.surroundings
+    around = case.surroundings
     first, before, then, after = CHANGES[change]
     looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
     wrong: set[str] = set()
@@ -393,10 +398,7 @@ def test_by_another_process(case: Case, change: str) -> None:
             for place in (within, f"{within}-unseen"):
                 for step in then:
                     perform(case, step, place)
-    case.setup.require(case.fs.flush_caches())
-    for within, look in looks.items():
-        if is_right(case, look, f"{within}-unseen", after) and within not in wrong:
-            look(case, within, after, clause)
+    see_after_a_flush(case, looks, wrong, after)
 
 
 @over_tables

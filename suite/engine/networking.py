@@ -149,16 +149,17 @@ class Network:
             again.perform(self._stimulus)
             again.clean_up()
         most = open_before if trouble is None else max(open_before, self.whole.open)
-        until = time.monotonic() + (0 if trouble is None else case.bench.target.timeout)
+        # Who works in spite of a trouble may need more of them.
+        until = time.monotonic() + (0 if went.failed is None else case.bench.target.timeout)
         while (left := _connections(case)) > most and time.monotonic() < until:
             time.sleep(PAUSE)
         case.surroundings.end_host()
         try:
             there, there_again = below(case.setup.tree(), FIRST, place)
-        except BlockedError as blocked:
+        except (BlockedError, DiedError) as failed:
             if trouble is None:
                 raise
-            return Attempt(went, again, {}, {}, unreadable=f"{blocked.op}: {blocked.why}")
+            return Attempt(went, again, {}, {}, unreadable=str(failed))
         return Attempt(went, again, there, there_again, open_before=open_before, open=left)
 
 
