@@ -1,5 +1,6 @@
 """Files that the dragonfly plugin puts while they are written: when parts go up, what is on the disk, what is left."""
 
+import itertools
 import json
 import random
 import threading
@@ -75,7 +76,10 @@ def is_finish(asked: Asked) -> bool:
 
 
 def changes(store: S3Server) -> list[str]:
-    """The requests that change something, by the words of the README."""
+    """The requests that change something, by the words of the README.
+
+    The copy and the parts of one upload are on their way together: they are in the order of the alphabet.
+    """
 
     def word(asked: Asked) -> str:
         if asked.method == "POST":
@@ -84,7 +88,9 @@ def changes(store: S3Server) -> list[str]:
             return "copy"
         return "part" if is_part(asked) else asked.method
 
-    return [word(asked) for asked in store.asked if asked.method not in ("GET", "HEAD")]
+    said = [word(asked) for asked in store.asked if asked.method not in ("GET", "HEAD")]
+    runs = itertools.groupby(said, key=lambda one: "together" if one in ("copy", "part") else one)
+    return [one for _, run in runs for one in sorted(run)]
 
 
 def wait_for(what: Callable[[], object]) -> None:
