@@ -84,6 +84,18 @@ def test_a_plugin_is_built_and_judged(image: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(1500)
-def test_nothing_is_missing(image: str) -> None:
-    printed = docker("run", "--rm", image, "tffs-conformance", "doctor")
-    assert [line for line in printed.splitlines() if line.startswith(("missing", "without"))] == []
+def test_of_what_the_modes_need_only_toxiproxy_is_missing(image: str) -> None:
+    printed = docker("run", "--rm", "--device=/dev/fuse", image, "tffs-conformance", "doctor")
+    missing = [line for line in printed.splitlines() if line.startswith(("missing", "without"))]
+    assert [line.split()[1] for line in missing] == ["toxiproxy:"], printed
+
+
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("condition", ["power", "kill"])
+def test_a_condition_is_tried(image: str, condition: str) -> None:
+    given = ["--device=/dev/fuse", "--cap-add=SYS_ADMIN", "--cap-add=SYS_PTRACE", "--security-opt=apparmor=unconfined"]
+    case = {"power": "power/fails[sync]", "kill": "survival/between-ops[sync]"}[condition]
+    printed = docker(
+        "run", "--rm", *given, image, "pytest", "--plugin=posix", f"--conditions={condition}", f"--case={case}"
+    )
+    assert "1 passed" in printed

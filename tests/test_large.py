@@ -13,6 +13,7 @@ def test_no_plain_run_moves_gigabytes() -> None:
     larger = {case.id.partition("[")[0] for case in index.in_tiers(("large",))}
     assert larger == {
         "counts/a-page-is-deleted",
+        "lengths/paths",
         "listing/two-pages",
         "sizes/beyond-2-gib",
         "sizes/large-moved",

@@ -82,8 +82,9 @@ std::string Composes(const std::string& path) { return Replaced(path, "e\u0301",
 
 std::string TurnsSlashes(const std::string& path) { return Replaced(path, "\\", "/"); }
 
-std::string CutsTheSixteenth(const std::string& path) {
-  return NameIn(path).size() == 16 ? path.substr(0, path.size() - 1) : path;
+template <size_t length>
+std::string CutsTheLast(const std::string& path) {
+  return NameIn(path).size() == length ? path.substr(0, path.size() - 1) : path;
 }
 
 // A pattern stands for the first path that it matches.
@@ -238,6 +239,16 @@ std::string KeepsEntities(const std::string& name) {
   return Replaced(Replaced(name, "&", "&amp;"), "<", "&lt;");
 }
 
+int LeavesOut200(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count <= 0) return count;
+  Names names = Taken(count, *entries);
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [](const std::string& name) { return name.size() == 200; }),
+              names.end());
+  return support::CopyNames(names, entries);
+}
+
 std::string CutsAt127(const std::string& name) { return name.substr(0, 127); }
 
 }  // namespace
@@ -270,6 +281,8 @@ std::vector<Fault> MangledFaults() {
        [](support::Tables& t) { t.filesystem.get_children = ListsMangled<DecodesPercent>; }},
       {"names.lists-127-bytes", "get_children cuts names after 127 bytes", kListed,
        [](support::Tables& t) { t.filesystem.get_children = ListsMangled<CutsAt127>; }},
+      {"names.leaves-out-200-bytes", "get_children leaves out names of exactly 200 bytes", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = LeavesOut200; }},
   };
   Add<DecodesPercent>("percent-decoded", "takes %41 in a path for A", faults);
   Add<DecodesPlus>("plus-is-a-space", "takes a plus in a path for a space", faults);
@@ -281,7 +294,8 @@ std::vector<Fault> MangledFaults() {
   Add<MakesSmall>("small-letters", "takes capitals in a name for small letters", faults);
   Add<Composes>("composed", "takes a letter and its combining accent for one letter", faults);
   Add<TurnsSlashes>("backslash-is-slash", "takes a backslash in a path for a slash", faults);
-  Add<CutsTheSixteenth>("sixteenth-lost", "cuts a name of 16 bytes to 15", faults);
+  Add<CutsTheLast<16>>("sixteenth-lost", "cuts a name of 16 bytes to 15", faults);
+  Add<CutsTheLast<101>>("101st-lost", "cuts a name of 101 bytes to 100", faults);
   Add<Expands>("expanded", "takes a path for a pattern, and its first match for the path", faults);
   return faults;
 }

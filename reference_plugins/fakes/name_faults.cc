@@ -29,6 +29,10 @@ bool IsDeep(const std::string& path) { return std::count(path.begin(), path.end(
 
 bool IsLong(const std::string& path) { return path.size() > 1024; }
 
+bool HasNameOf77(const std::string& path) { return path.size() - (path.rfind('/') + 1) == 77; }
+
+bool HasPathOf777(const std::string& path) { return path.size() == 777; }
+
 using Some = bool (*)(const std::string& path);
 
 // An op that fails for some paths.
@@ -139,6 +143,10 @@ std::vector<Fault> NameFaults() {
                                  "answers INTERNAL where a path has more than 80 levels", faults});
   ForEachPathOp(OfEachOp<IsLong>{
       "long-fails", "answers INTERNAL where a path has more than 1,024 bytes", faults});
+  ForEachPathOp(OfEachOp<HasNameOf77>{
+      "name-of-77-fails", "answers INTERNAL where a name has exactly 77 bytes", faults});
+  ForEachPathOp(OfEachOp<HasPathOf777>{
+      "path-of-777-fails", "answers INTERNAL where a path has exactly 777 bytes", faults});
   ForEachPathOp(ChangingOnError{faults});
   return faults;
 }

@@ -56,16 +56,16 @@ def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
     return got.ok
 
 
-def written(case: Case, name: str) -> bool:
+def written(case: Case, name: str, content: bytes = CONTENT) -> bool:
     """Set up a file of this name. Return whether the filesystem can have it."""
     if case.surroundings.seeded:
-        case.setup.write(name, CONTENT)
+        case.setup.write(name, content)
         return True
     got = case.fs.new_writable_file(case.uri(name))
     if not accepted(case, name, got):
         return False
     with case.setup, case.setup.opened(got) as file:
-        kept(case, file.append(CONTENT))
+        kept(case, file.append(content))
         closed = file.close()
     # A filesystem that creates the file at close may refuse its name only then.
     if not closed.ok and not accepted(case, name, closed):

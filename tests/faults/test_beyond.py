@@ -32,6 +32,17 @@ SHOWN = (
     ("region.stale-data", "changes/after[renamed-onto]", "data.holds-the-file"),
     ("scenario.content-outlives-rename", "changes/after[renamed-onto]", "read.returns-the-bytes"),
     ("stat.mtime-seconds", "metadata/times", "stat.mtime-is-in-nanoseconds"),
+    ("name-of-77-fails:new_appendable_file", "lengths/paths[0]", "paths.names-are-kept"),
+    ("name-of-77-fails:rename_file", "lengths/paths[0]", "paths.names-are-kept"),
+    ("name-of-77-fails:copy_file", "lengths/paths[0]", "paths.names-are-kept"),
+    ("name-of-77-fails:is_directory", "lengths/paths[0]", "paths.names-are-kept"),
+    ("name-of-77-fails:get_children", "lengths/paths[0]", "paths.names-are-kept"),
+    ("name-of-77-fails:delete_recursively", "lengths/paths[0]", "paths.names-are-kept"),
+    ("101st-lost:rename_file-target", "lengths/paths[0]", "paths.names-are-kept"),
+    ("101st-lost:create_dir", "lengths/paths[0]", "paths.names-are-kept"),
+    ("path-of-777-fails:stat", "lengths/paths[2]", "paths.names-are-kept"),
+    ("path-of-777-fails:copy_file", "lengths/paths[2]", "paths.names-are-kept"),
+    ("path-of-777-fails:delete_dir", "lengths/paths[2]", "paths.names-are-kept"),
 )
 
 
