@@ -20,6 +20,14 @@ def test_a_file_is_there_and_gone(tmp_path: Path) -> None:
     assert backing.read("name") is None
 
 
+@pytest.mark.parametrize("url", ["file://{}", "memory://tffs-tree"])
+def test_all_below_a_directory_is_listed(tmp_path: Path, url: str) -> None:
+    backing = Backing(url.format(tmp_path))
+    for name in ("case/a", "case/d/b", "other/c"):
+        backing.write(name, name.encode())
+    assert backing.tree("case") == {"a": b"case/a", "d": None, "d/b": b"case/d/b"}
+
+
 def test_a_large_file_takes_no_room(tmp_path: Path) -> None:
     Backing(f"file://{tmp_path}").write_sparse("large", {0: b"start", 5 << 30: b"end"})
     facts = (tmp_path / "large").stat()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.test_runtimes import release
 from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers.misuse import Frame, Misuse, of_plugin
 from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
@@ -159,7 +160,17 @@ def test_without_valgrind_one_case_is_not_run(tmp_path: Path, broken: bool) -> N
     assert verdicts["robustness"] == verdicts["read"] == "conformant"
 
 
-@pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on", "--runtime=/x"])
+@needs_valgrind
+def test_it_goes_with_a_tensorflow(tmp_path: Path) -> None:
+    given = [f"--runtime={release(tmp_path / 'site')}", "--case=metadata/plain"]
+    run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=reads-behind:stat", *given, MEMCHECK)
+    found = report(tmp_path)
+    assert found["target"]["runtime"].startswith("TensorFlow 2.99.1")
+    said = [one["got"] for record in found["cases"] for one in checks(found, record["id"]) if one["clause"] == NAME]
+    assert said == ["stat: Invalid read of size 1 in fakes::ReadBehind()"]
+
+
+@pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on"])
 def test_what_it_does_not_go_with(tmp_path: Path, other: str) -> None:
     done = run(tmp_path, "--plugin=posix", MEMCHECK, other)
     assert done.returncode == 4

@@ -11,6 +11,7 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.test_runtimes import release
 from tests.test_suite import report, run, run_anew
 from tests.test_survival import wrong
 from tffs_conformance.harness.network.toxiproxy import ADVICE, PROGRAM
@@ -125,8 +126,35 @@ def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
 def test_a_plugin_without_services_has_no_network(tmp_path: Path) -> None:
     run(tmp_path, "--plugin=posix", f"--case={CLASS}/in-trouble[read]", NETWORK)
     (record,) = report(tmp_path)["cases"]
-    reason = "no variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"
+    reason = "neither its root nor a variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"
     assert (record["verdict"], record["reason"]) == ("absent", reason)
+
+
+@needs_toxiproxy
+def test_a_root_may_lead_to_the_service(tmp_path: Path, service: str) -> None:
+    address = service.rpartition("=")[2]
+    run(
+        tmp_path, "--plugin=posix", f"--root=posix://{address}{tmp_path}/r", f"--case={CLASS}/in-trouble[read]", NETWORK
+    )
+    (record,) = report(tmp_path)["cases"]
+    assert (record["verdict"], record["reason"]) == ("absent", "the op asks none of the services")
+
+
+@needs_toxiproxy
+def test_what_is_there_is_known_of_a_plugin_that_lists_nothing(tmp_path: Path, service: str) -> None:
+    run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=networked.lists-nothing", service,
+        "--backing=file://{path}", f"--case={CLASS}/in-trouble[stat]", NETWORK)  # fmt: skip
+    assert {name for _, name, _ in wrong(report(tmp_path))} == {NEVER}
+
+
+@needs_toxiproxy
+def test_it_goes_with_a_tensorflow(tmp_path: Path, service: str) -> None:
+    inside = release(tmp_path / "site")
+    run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=networked.not-found", service, f"--runtime={inside}",
+        f"--case={CLASS}/in-trouble[stat]", NETWORK)  # fmt: skip
+    found = report(tmp_path)
+    assert found["target"]["runtime"].startswith("TensorFlow 2.99.1")
+    assert {name for _, name, _ in wrong(found)} == {NEVER}
 
 
 def test_without_toxiproxy_it_is_not_run(tmp_path: Path) -> None:
@@ -149,7 +177,9 @@ def test_what_leads_to_a_service(tmp_path: Path) -> None:
         "G": "[::1]:5000",
         "H": str(tmp_path / "mine.json"),
     }
-    assert services(environment) == {
+    root = "http://127.0.0.1:9003/a:1"
+    assert services(environment, root) == {
+        "127.0.0.1:9003": "the root",
         "127.0.0.1:9000": "A",
         "store.example:80": "B",
         "[::1]:5000": "G",

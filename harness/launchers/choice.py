@@ -32,10 +32,15 @@ def launcher(
         return sanitizer.judging(environment)
     if through:
         return _kept(_pairs(environment), (), tuple(through), _surroundings())
-    given = {**environment, RUNTIME_VARIABLE: ":".join(libraries)} if libraries else environment
+    given = with_runtime(environment, libraries)
     if command:
         return Command(command, given)
     return _kept(_pairs(given), _pairs(ALLOCATOR), (), _surroundings()) if libraries else Local(given)
+
+
+def with_runtime(environment: Mapping[str, str], libraries: Sequence[str]) -> Mapping[str, str]:
+    """The variables of hosts whose runtime has these libraries; none where it is the stand-in."""
+    return {**environment, RUNTIME_VARIABLE: ":".join(libraries)} if libraries else environment
 
 
 class Kept(Local):

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..native import RUNTIME_NAME, native_directory
+from ..shared_object.runtimes import CXX_NAME
 
 #: What the system has. What lies elsewhere, a plugin brought.
 _SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/valgrind/")
 #: What does as it is told: an error in one of these is its caller's.
 _OBEYS = re.compile(
     r"(?:libc|libm|libpthread|libdl|librt|libstdc\+\+|libc\+\+(?:abi)?|libgcc_s|ld-linux[-\w]*|vgpreload_\w+[-\w]*|"
-    rf"lib[at]san|libclang_rt|{re.escape(RUNTIME_NAME.partition('.')[0])})[.-].*"
+    rf"lib[at]san|libclang_rt|{'|'.join(name.partition('.')[0] for name in (RUNTIME_NAME, CXX_NAME))})[.-].*"
 )
 #: Functions of the C++ library that a compiler puts into whoever calls them.
 _INLINE = re.compile(r"(?:std|__gnu_cxx)::|__gthread_|operator (?:new|delete)")

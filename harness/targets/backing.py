@@ -55,6 +55,19 @@ class Backing:
             return any(paths.basename(one) == paths.basename(at) for one in self._filesystem.ls(above, detail=False))
         return False
 
+    def tree(self, name: str) -> dict[str, bytes | None]:
+        """All that is below a directory: path to content, None for a directory."""
+        at = f"{self._at(name)}/"
+        found: dict[str, bytes | None] = {}
+        with self._able("list such a directory"):
+            self._filesystem.invalidate_cache(at)
+            for path, one in self._filesystem.find(at, withdirs=True, detail=True).items():
+                # Of some kinds it is among what is in it.
+                if path.startswith(at) and path != at:
+                    is_file = one["type"] == "file"
+                    found[path.removeprefix(at)] = bytes(self._filesystem.cat_file(path)) if is_file else None
+        return found
+
     def write(self, name: str, content: bytes) -> None:
         """Create or replace a file, and the directories above it."""
         at = self._at(name)

@@ -82,9 +82,8 @@ bool Asked(size_t up, size_t down, TF_Status* status) {
   if (is_well) return true;
   was_in_trouble = true;
   if (fault == "dies") std::abort();
-  const TF_Code code = fault == "not-found"  ? TF_NOT_FOUND
-                       : fault == "internal" ? TF_INTERNAL
-                                             : TF_UNAVAILABLE;
+  const bool is_none = fault == "not-found" || fault == "lists-nothing";
+  const TF_Code code = is_none ? TF_NOT_FOUND : fault == "internal" ? TF_INTERNAL : TF_UNAVAILABLE;
   TF_SetStatus(status, code, "the service gives no full answer");
   return false;
 }
@@ -124,6 +123,11 @@ int ListsHalf(Filesystem filesystem, const char* path, char*** entries, TF_Statu
   return kept;
 }
 
+int ListsNothing(Filesystem, const char*, char***, TF_Status* status) {
+  TF_SetStatus(status, TF_UNIMPLEMENTED, "nothing is listed");
+  return -1;
+}
+
 void RenamesInTwo(Filesystem filesystem, const char* source, const char* target,
                   TF_Status* status) {
   // The source goes at once, and the target comes when the service knows of it.
@@ -153,7 +157,9 @@ void Apply(support::Tables& tables, const std::string& name) {
   ops.stat = Behind<&Ops::stat>::Call;
   ops.is_directory = Behind<&Ops::is_directory>::Call;
   ops.get_file_size = Behind<&Ops::get_file_size>::Call;
-  ops.get_children = name == "half-a-listing" ? ListsHalf : Behind<&Ops::get_children>::Call;
+  ops.get_children = name == "half-a-listing"  ? ListsHalf
+                     : name == "lists-nothing" ? ListsNothing
+                                               : Behind<&Ops::get_children>::Call;
   ops.get_matching_paths = Behind<&Ops::get_matching_paths>::Call;
   tables.random_access_file.read = Read;
   tables.writable_file.append = Append;
@@ -166,6 +172,7 @@ std::vector<Fault> NetworkedFaults() {
   const std::pair<const char*, const char*> table[] = {
       {"none", "asks a service before each op, and does no wrong"},
       {"not-found", "no answer means that nothing is there"},
+      {"lists-nothing", "the same, and get_children answers UNIMPLEMENTED"},
       {"cut-is-the-end", "read takes an answer that is cut for the end of the file"},
       {"half-a-listing", "get_children gives the part of a listing that came"},
       {"waits-for-ever", "there is no limit for an answer"},

@@ -24,6 +24,8 @@ _SERVICE = r"((?:[\w.-]+|\[[0-9a-f:]+\]):\d{1,5})(?![\w.:])"
 #: What names a service that is reached without TLS: at the beginning of a value of the environment, or in a file that
 #: one names. The certificate of one with TLS is for its own name.
 _IN_VALUE, _IN_FILE = re.compile(rf"^(?:http://)?{_SERVICE}"), re.compile(rf"http://{_SERVICE}")
+#: A root may name the service itself, as that of a plugin that speaks to any of them does.
+_IN_ROOT, THE_ROOT = re.compile(rf"^[\w.+-]+://{_SERVICE}"), "the root"
 #: Files of more bytes configure nothing.
 LONGEST = 1 << 16
 #: The directories in which an op is performed when the network works again: who finds a broken connection says so once.
@@ -44,11 +46,14 @@ class Network:
         self._stimulus = stimulus
         self._tried = 0
         self.before: Tree = dict(stimulus.before)
-        named = services(case.bench.target.environment)
+        target = case.bench.target
+        named = services(target.environment, target.root or "")
         # What this machine does not know others reach for the plugin.
         self.services = {service: name for service, name in named.items() if facing(service)}
         if not self.services:
-            raise NoStimulusError("no variable of its environment leads to a service, HOST:PORT or http://HOST:PORT")
+            raise NoStimulusError(
+                "neither its root nor a variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"
+            )
         with contextlib.ExitStack() as stack:
             try:
                 self._proxy = stack.enter_context(Toxiproxy())
@@ -76,19 +81,23 @@ class Network:
         """The same target, whose services are behind the proxy. Files that name them are copied to `folder`."""
         ways = {service: self._proxy.through(service) for service in self.services}
         environment = dict(bench.target.environment)
+
+        def led_by(match: re.Match[str]) -> str:
+            return match[0].replace(match[1], ways.get(match[1], match[1]))
+
+        root = bench.target.root and _IN_ROOT.sub(led_by, bench.target.root)
         for name, value in environment.items():
             text = _read(value)
             pattern = _IN_VALUE if text is None else _IN_FILE
-            led = pattern.sub(
-                lambda match: match[0].replace(match[1], ways.get(match[1], match[1])), value if text is None else text
-            )
+            led = pattern.sub(led_by, value if text is None else text)
             if text is None:
                 environment[name] = led
             elif led != text:
                 environment[name] = os.path.join(folder, f"{name}-{os.path.basename(value)}")
                 Path(environment[name]).write_text(led, encoding="utf-8")
         knowledge = replace(bench.knowledge, root_made=bench.root_made, hosts_differ=bench.hosts_differ)
-        return Workbench(replace(bench.target, environment=environment, host_scope="case"), knowledge, max_hangs=None)
+        target = replace(bench.target, environment=environment, root=root, host_scope="case")
+        return Workbench(target, knowledge, max_hangs=None)
 
     def attempts(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
         """Each trouble of each service, in words, and what came of it.
@@ -97,7 +106,7 @@ class Network:
         """
         tried = list(self._tried_in(troubles))
         if all(self._is_whole(attempt) for _, attempt in tried):
-            raise NoStimulusError("the op asks none of the services that its environment names")
+            raise NoStimulusError("the op asks none of the services")
         self._case.condition = Condition(output=f"{len(tried)} troubles were tried\n")
         yield from tried
 
@@ -155,7 +164,7 @@ class Network:
             time.sleep(PAUSE)
         case.surroundings.end_host()
         try:
-            there, there_again = below(case.setup.tree(), FIRST, place)
+            there, there_again = below(_tree(case), FIRST, place)
         except (BlockedError, DiedError) as failed:
             if trouble is None:
                 raise
@@ -163,14 +172,24 @@ class Network:
         return Attempt(went, again, there, there_again, open_before=open_before, open=left)
 
 
-def services(environment: Mapping[str, str]) -> dict[str, str]:
-    """The services, `host:port`, each with the variable that names it, or a file in which it stands."""
-    found: dict[str, str] = {}
+def services(environment: Mapping[str, str], root: str = "") -> dict[str, str]:
+    """The services, `host:port`, each with the variable that names it, or a file in which it stands; or the root."""
+    found = {match[1]: THE_ROOT for match in _IN_ROOT.finditer(root)}
     for name, value in sorted(environment.items()):
         text = _read(value)
         for match in _IN_VALUE.finditer(value) if text is None else _IN_FILE.finditer(text):
             found.setdefault(match[1], name)
     return found
+
+
+def _tree(case: Case) -> Tree:
+    """All there is in the directory of a case: what its backing has, where the plugin lists nothing."""
+    try:
+        return case.setup.tree()
+    except BlockedError as blocked:
+        if not blocked.absent or case.bench.target.backing is None:
+            raise
+    return case.surroundings.backing.tree(case.surroundings.backing_name(""))
 
 
 def _read(value: str) -> str | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ...harness.hosting.client import OP_OF_COMMAND
 from ...harness.launchers import memcheck, sanitizers
+from ...harness.launchers.choice import with_runtime
 from ...harness.launchers.misuse import of_plugin
 from ...harness.launchers.watch import MOST_READ, NoToolError, Watch
 from ...harness.ops.outcomes import Death, DiedError, Endless, Hung
@@ -41,7 +42,10 @@ def _compiled(target: Target) -> Watch:
 #: The tools, by the name that --sanitizer takes. Who is compiled for one is judged with it, too, and as slow there.
 TOOLS: Mapping[str, Tool] = {
     "memcheck": Tool(
-        "robustness.memory-safe", "no misuse", memcheck.SLOWER, lambda target: memcheck.memcheck(target.environment)
+        "robustness.memory-safe",
+        "no misuse",
+        memcheck.SLOWER,
+        lambda target: memcheck.memcheck(with_runtime(target.environment, target.runtime)),
     ),
     "address": Tool("robustness.memory-safe", "no misuse", 1, _compiled),
     "thread": Tool("robustness.no-data-race", "no race", 1, _compiled),
