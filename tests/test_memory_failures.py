@@ -50,6 +50,13 @@ def test_a_careless_op_is_told(tmp_path: Path, fault: str) -> None:
     assert re.fullmatch(f"{stimulus}: {said}", got), got
 
 
+def test_a_listing_without_its_directories_is_none(tmp_path: Path) -> None:
+    done = run(tmp_path, "--plugin=objectstore_minimal", f"--case={NAME}/one-fails[get_children]", MEMORY)
+    assert done.returncode == 0, done.stdout
+    (record,) = report(tmp_path)["cases"]
+    assert record["verdict"] == "conform", record
+
+
 @pytest.mark.parametrize("plugin", ["posix", "memory"])
 def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str) -> None:
     done = run(tmp_path, f"--plugin={plugin}", f"--case={NAME}/*", MEMORY)
