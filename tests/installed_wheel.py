@@ -46,6 +46,7 @@ def test_the_wheel_is_whole() -> None:
     assert {
         "tffs-host",
         "libtensorflow_framework.so.2",
+        "libtffs_allocator.so",
         "libposix.so",
         "libmemory.so",
         "libobjectstore_minimal.so",

@@ -7,11 +7,14 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.test_memory_failures import counted
 from tests.test_suite import report, run
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.targets.shipped import plugin_path
+from tffs_conformance.suite.engine.allocating import LIBRARY
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
@@ -38,6 +41,35 @@ def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None
     found = report(tmp_path)
     assert found["verdict"] == "conformant"
     assert found["executed"]["must"] > checks
+
+
+def test_memory_that_runs_out_is_told_and_spoils_no_connection(tmp_path: Path) -> None:
+    """Every other allocation of an op fails once, in a fresh process; then the op is performed again."""
+    with S3Server() as store:
+        path = str(configured(tmp_path, store))
+        environment = {"LD_PRELOAD": str(native_directory() / LIBRARY), "S3X_CONFIG_PATH": path}
+        loader = Loader(Local(environment), plugin_path("objectstore"), 60)
+
+        def performed(number: int) -> tuple[Code, Code, int]:
+            host = loader.load().host
+            asked = ("create_dir", 0, f"s3x://{BUCKET}/new-{number}".encode())
+            counted(host, 1, number)
+            first = host.call(*asked)
+            ((_, count),) = counted(host, -1, 0)
+            second = host.call(*asked)
+            host.close()
+            assert first is not None
+            assert second is not None
+            return Code(first.take_status()[0]), Code(second.take_status()[0]), count
+
+        *whole, count = performed(0)
+        assert whole == [Code.OK, Code.ALREADY_EXISTS]
+        assert count > 100
+        for number in range(1, count + 1, 2):
+            first, second, _ = performed(number)
+            assert first in (Code.OK, Code.RESOURCE_EXHAUSTED), number
+            assert second in (Code.OK, Code.ALREADY_EXISTS), number
+        loader.close()
 
 
 @pytest.mark.parametrize("key", ["addr", "proxy", "header", "filter", "require_p2p", "task_version"])

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "allocations.h"
 #include "crash.h"
 #include "interrupts.h"
 
@@ -201,6 +202,7 @@ void RunGuarded(void (*body)(void*), void* context) {
   bool returned;
   {
     const Interrupted by_signals;
+    const Counted allocations;
     returned = Returned(body, context, &call);
   }
   if (timed) stopwatch.end = Now();

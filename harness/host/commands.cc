@@ -21,6 +21,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
       {"forked", &Host::Forked},
       {"preset", &Host::Preset},
       {"interrupt", &Host::Interrupt},
+      {"allocations", &Host::Allocations},
       {"limit_file_size", &Host::LimitFileSize},
       {"limit_descriptors", &Host::LimitDescriptors},
       {"threads", &Host::Threads},

@@ -137,6 +137,7 @@ class Host {
   Reply Forked(Request&);
   Reply Preset(Request&);
   Reply Interrupt(Request&);
+  Reply Allocations(Request&);
   Reply LimitFileSize(Request&);
   Reply LimitDescriptors(Request&);
   Reply Threads(Request&);

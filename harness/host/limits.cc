@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "allocations.h"
 #include "host.h"
 #include "interrupts.h"
 
@@ -45,6 +46,14 @@ Reply Host::Preset(Request& request) {
 
 Reply Host::Interrupt(Request& request) {
   return std::move(Reply("done").Integer(InterruptOps(request.TakeInteger())));
+}
+
+Reply Host::Allocations(Request& request) {
+  const int64_t call = request.TakeInteger();
+  Reply reply("done");
+  for (const auto& [command, count] : WatchAllocations(call, request.TakeInteger()))
+    reply.Bytes(command).Integer(count);
+  return reply;
 }
 
 }  // namespace tffs

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <new>
 #include <pugixml.hpp>
 
 #include "times.h"
@@ -90,9 +91,10 @@ TF_Code CodeOf(long status, const std::string& code, bool proxy_failed) {
 std::string ErrorDetail(const std::string& body, const char* element) {
   pugi::xml_document document;
   // Most bodies are no error, and are not parsed for it.
-  if (body.find("<Error") == std::string::npos || !document.load_buffer(body.data(), body.size())) {
-    return "";
-  }
+  if (body.find("<Error") == std::string::npos) return "";
+  const pugi::xml_parse_result parsed = document.load_buffer(body.data(), body.size());
+  if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();
+  if (!parsed) return "";
   return Word(document.child("Error").child(element).text().get());
 }
 

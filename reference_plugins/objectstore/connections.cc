@@ -75,7 +75,7 @@ Connections::~Connections() {
   for (const Idle& one : idle_) curl().easy_cleanup(one.handle);
 }
 
-Connections::Lease::~Lease() { owner_->Return(handle_, std::move(origin_)); }
+Connections::Lease::~Lease() { owner_->Return(handle_, std::move(origin_), again_); }
 
 Connections::Lease Connections::Borrow(std::string origin) {
   void* handle = nullptr;
@@ -147,11 +147,12 @@ void* Connections::NewHandle() {
   return handle;
 }
 
-void Connections::Return(void* handle, std::string origin) noexcept {
+void Connections::Return(void* handle, std::string origin, bool again) noexcept {
   curl().easy_reset(handle);  // its connection stays
+  if (!again) curl().easy_cleanup(handle);
   const std::lock_guard<std::mutex> lock(mutex_);
   --busy_;
-  idle_.push_back({handle, std::move(origin)});
+  if (again) idle_.push_back({handle, std::move(origin)});
   if (!line_.empty()) line_.front()->notify_one();
 }
 

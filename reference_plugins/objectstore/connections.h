@@ -38,6 +38,7 @@ class Connections {
     Lease& operator=(const Lease&) = delete;
 
     void* handle() const { return handle_; }  // a CURL*, without options
+    void GiveUp() { again_ = false; }         // nobody is to have this handle again
 
    private:
     friend class Connections;
@@ -47,6 +48,7 @@ class Connections {
     Connections* const owner_;
     void* const handle_;
     std::string origin_;
+    bool again_ = true;
   };
 
   // `origin` is where the request goes: a connection that went there before is preferred. Waits as
@@ -64,7 +66,7 @@ class Connections {
 
   void WaitInLine(std::unique_lock<std::mutex>* lock);
   void* NewHandle();
-  void Return(void* handle, std::string origin) noexcept;
+  void Return(void* handle, std::string origin, bool again) noexcept;
   void Forget() noexcept;
 
   const size_t most_;

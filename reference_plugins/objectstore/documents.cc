@@ -1,5 +1,6 @@
 #include "documents.h"
 
+#include <new>
 #include <pugixml.hpp>
 #include <sstream>
 #include <string_view>
@@ -13,9 +14,9 @@ namespace {
 void Load(const std::string& body, pugi::xml_document* document) {
   // A key may be nothing but blanks.
   constexpr unsigned int kHow = pugi::parse_default | pugi::parse_ws_pcdata_single;
-  if (!document->load_buffer(body.data(), body.size(), kHow)) {
-    throw Failure(TF_INTERNAL, "the store answers with what is no XML");
-  }
+  const pugi::xml_parse_result parsed = document->load_buffer(body.data(), body.size(), kHow);
+  if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();
+  if (!parsed) throw Failure(TF_INTERNAL, "the store answers with what is no XML");
 }
 
 int Digit(char c) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "curl.h"
@@ -202,15 +203,15 @@ Response Http::Send(const Request& request) {
   if (request.url.rfind("http://", 0) != 0 && request.url.rfind("https://", 0) != 0) {
     throw Failure(TF_INVALID_ARGUMENT, std::string(request.who) + " has no address of http");
   }
-  const auto lease = (request.by_proxy ? to_proxy_ : to_store_).Borrow(OriginOf(request.url));
+  auto lease = (request.by_proxy ? to_proxy_ : to_store_).Borrow(OriginOf(request.url));
   CURL* handle = lease.handle();
   Exchange exchange{handle, request, {}, 0, false, false, false, nullptr};
   const List lines = HeaderLines(request);
 
   const auto set = [handle](CURLoption option, auto value) {
-    if (curl().easy_setopt(handle, option, value) != CURLE_OK) {
-      throw Failure(TF_INTERNAL, "libcurl refuses an option");
-    }
+    const CURLcode code = curl().easy_setopt(handle, option, value);
+    if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (code != CURLE_OK) throw Failure(TF_INTERNAL, "libcurl refuses an option");
   };
   set(CURLOPT_URL, request.url.c_str());
   set(CURLOPT_USERAGENT, agent_.c_str());
@@ -259,6 +260,8 @@ Response Http::Send(const Request& request) {
   }
 
   const CURLcode code = curl().easy_perform(handle);
+  // It may keep a part of the transfer, and refuse options for ever.
+  if (code == CURLE_OUT_OF_MEMORY) lease.GiveUp();
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
   // Also of an answer that broke off: the next request goes on behind it.
   if (exchange.is_content) request.into->Flush();

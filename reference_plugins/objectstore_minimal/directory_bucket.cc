@@ -148,6 +148,7 @@ class DirectoryBucket final : public Bucket {
   static void Collect(const std::string& directory, const std::string& before,
                       std::string_view prefix, std::set<std::string>* keys) {
     const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(directory.c_str()), closedir);
+    if (listing == nullptr && errno != ENOENT) Throw(errno);
     while (const dirent* entry = listing == nullptr ? nullptr : readdir(listing.get())) {
       std::string name = entry->d_name;
       if (name.find(kDraft) != std::string::npos) continue;

@@ -39,6 +39,7 @@ CLASSES = (
     "network",
     "processes",
     "power",
+    "out-of-memory",
 )
 
 

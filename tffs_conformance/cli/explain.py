@@ -19,7 +19,7 @@ _HEAD = 12
 #: The option that gives a run each condition.
 _GIVEN = {
     **{name: f"--sanitizer={name}" for name in ("memcheck", "address", "thread")},
-    **{name: f"--conditions={name}" for name in ("syscalls", "kill", "power", "network", "processes")},
+    **{name: f"--conditions={name}" for name in ("syscalls", "kill", "power", "network", "processes", "memory")},
 }
 
 

@@ -26,7 +26,7 @@ FAILABLE = ("warning", "not-run", "absent")
 #: The tools that --sanitizer takes.
 SANITIZERS = ("memcheck", "address", "thread")
 #: What --conditions takes.
-CONDITIONS = ("syscalls", "kill", "power", "network", "processes")
+CONDITIONS = ("syscalls", "kill", "power", "network", "processes", "memory")
 #: Why it does not go with what else starts hosts.
 _ITS_OWN = "it is for hosts of this machine, and starts them itself"
 #: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
@@ -262,7 +262,8 @@ class RunOptions:
         "add cases in which something fails under the plugin, separated by commas: 'syscalls' fails each system call"
         " that an op makes on files, with strace; 'kill' kills its process between and within ops; 'power' forgets"
         " what was not made durable, with FUSE; 'network' disturbs its connections to services, with toxiproxy;"
-        " 'processes' has signals, forks and several processes at once; they take minutes (docs/conditions.md)",
+        " 'processes' has signals, forks and several processes at once; 'memory' fails each allocation of an op; they"
+        " take minutes (docs/conditions.md)",
         default="", metavar="NAMES", read=_conditions, again=True, usual=((),),
     )
     runtime: str = option(

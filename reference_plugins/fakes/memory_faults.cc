@@ -1,0 +1,134 @@
+// Faults that show only where memory runs out: each op asks for some, and does here what a careless
+// one would where it gets none.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "faults.h"
+#include "support/memory.h"
+#include "support/status.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const support::Tables& Right() { return Real(); }
+
+void SetExhausted(TF_Status* status) { TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory"); }
+
+// Names of which there is no copy are left out.
+int ListsWhatFits(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().filesystem.get_children(filesystem, path, entries, status);
+  int kept = 0;
+  for (int k = 0; k < count; ++k) {
+    char* copy = strdup((*entries)[k]);
+    support::Free((*entries)[k]);
+    if (copy != nullptr) (*entries)[kept++] = copy;
+  }
+  return count < 0 ? count : kept;
+}
+
+int64_t ReadsIntoOwn(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                     TF_Status* status) {
+  char* own = static_cast<char*>(std::malloc(n));
+  own[0] = '\0';
+  const int64_t got = Right().random_access_file.read(file, offset, n, own, status);
+  if (got > 0) std::memcpy(buffer, own, static_cast<size_t>(got));
+  std::free(own);
+  return got;
+}
+
+void StatsByString(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
+                   TF_Status* status) {
+  const std::string copy(path);
+  Right().filesystem.stat(filesystem, copy.c_str(), facts, status);
+}
+
+void RenamesAfterRemoving(Filesystem filesystem, const char* source, const char* target,
+                          TF_Status* status) {
+  unlink(target);
+  char* copy = strdup(source);
+  if (copy == nullptr) return SetExhausted(status);
+  Right().filesystem.rename_file(filesystem, copy, target, status);
+  std::free(copy);
+}
+
+// Copies what is appended, where there is memory; `without` is called where there is none.
+template <typename Without>
+void AppendCopied(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status,
+                  Without without) {
+  char* copy = static_cast<char*>(std::malloc(n));
+  if (copy == nullptr) return without();
+  std::memcpy(copy, buffer, n);
+  Right().writable_file.append(file, copy, n, status);
+  std::free(copy);
+}
+
+void AppendsWhatFits(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  AppendCopied(file, buffer, n, status, [&] { support::SetOk(status); });
+}
+
+bool exhausted = false;
+
+void AppendsUntilExhausted(const TF_WritableFile* file, const char* buffer, size_t n,
+                           TF_Status* status) {
+  if (exhausted) return SetExhausted(status);
+  AppendCopied(file, buffer, n, status, [&] {
+    exhausted = true;
+    SetExhausted(status);
+  });
+}
+
+void MissesWithoutMemory(Filesystem filesystem, const char* path, TF_Status* status) {
+  char* copy = strdup(path);
+  if (copy == nullptr) return TF_SetStatus(status, TF_NOT_FOUND, "");
+  Right().filesystem.path_exists(filesystem, copy, status);
+  std::free(copy);
+}
+
+void RemembersItsFailure(Filesystem filesystem, const char* path, TF_Status* status) {
+  static char failed[4096];
+  char* copy = std::strcmp(path, failed) == 0 ? nullptr : strdup(path);
+  if (copy == nullptr) {
+    std::snprintf(failed, sizeof failed, "%s", path);
+    return SetExhausted(status);
+  }
+  Right().filesystem.path_exists(filesystem, copy, status);
+  std::free(copy);
+}
+
+}  // namespace
+
+std::vector<Fault> MemoryFaults() {
+  constexpr const char* kTold = "an op that gets no memory answers an error";
+  constexpr const char* kLives = "an op comes back where it gets no memory";
+  constexpr const char* kAgain = "an op works again when there is memory";
+  return {
+      {"memory.listing-is-short", "get_children leaves out names for which there is no memory",
+       kTold, [](support::Tables& t) { t.filesystem.get_children = ListsWhatFits; }},
+      {"memory.append-is-ok", "append answers OK, and drops what there is no memory for", kTold,
+       [](support::Tables& t) { t.writable_file.append = AppendsWhatFits; }},
+      {"memory.read-crashes", "read writes to memory that it did not get", kLives,
+       [](support::Tables& t) { t.random_access_file.read = ReadsIntoOwn; }},
+      {"memory.stat-throws", "stat lets std::bad_alloc out", kLives,
+       [](support::Tables& t) { t.filesystem.stat = StatsByString; }},
+      {"memory.rename-removes-first", "rename_file removes the target before it has its memory",
+       "the target is the old or the new file",
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesAfterRemoving; }},
+      {"memory.append-stays-broken", "append fails for ever after it got no memory once", kAgain,
+       [](support::Tables& t) { t.writable_file.append = AppendsUntilExhausted; }},
+      {"memory.lookup-is-remembered",
+       "path_exists fails for ever on a path for which it got no memory once", kAgain,
+       [](support::Tables& t) { t.filesystem.path_exists = RemembersItsFailure; }},
+      {"memory.lookup-misses", "path_exists answers NOT_FOUND where it gets no memory",
+       "the code is that of the failure",
+       [](support::Tables& t) { t.filesystem.path_exists = MissesWithoutMemory; }},
+  };
+}
+
+}  // namespace fakes

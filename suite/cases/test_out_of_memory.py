@@ -1,0 +1,59 @@
+"""Memory: what an op does that does not get some of it. Each allocation of it fails once."""
+
+import pytest
+
+from ...harness.ops.codes import Code
+from ...harness.ops.tables import OPS
+from ..engine.allocating import Allocations, Failure
+from ..engine.case import Case, NoStimulusError
+from ..engine.contents import harmed
+from ..engine.failing import lacking
+from ..engine.marks import clauses, condition, over_tables
+from .test_system_calls import STIMULI
+
+pytestmark = over_tables
+
+LIVES, TOLD = "out-of-memory.process-lives-on", "out-of-memory.failure-is-told"
+KEPT, AGAIN, CODE = "out-of-memory.keeps-what-was-there", "out-of-memory.works-again", "out-of-memory.code"
+
+
+@condition("memory")
+@clauses(LIVES, TOLD, KEPT, AGAIN, CODE)
+@pytest.mark.parametrize("name", STIMULI)
+def test_one_fails(case: Case, name: str) -> None:
+    """Each allocation that a plugin makes in an op fails once, in the thread that called it."""
+    if name in OPS and name not in case.surroundings.present:
+        raise NoStimulusError(f"core performs {name} by other ops, which are tried")
+    stimulus = STIMULI[name]
+    broken: set[tuple[str, str]] = set()
+
+    def check(clause: str, failure: Failure, expected: str, wrong: str | None) -> None:
+        """One statement for each clause and op: what other allocations show there has the same cause."""
+        if wrong is None:
+            case.check.that(clause, True, expected, "so it was")
+        elif (clause, failure.op) not in broken:
+            broken.add((clause, failure.op))
+            case.check.that(clause, False, expected, f"{name}: {failure}: {wrong}")
+
+    with Allocations(case, stimulus) as allocations:
+        before, whole = allocations.before, allocations.whole
+        for failure, attempt in allocations.attempts():
+            went, again = attempt.went, attempt.again
+            check(LIVES, failure, "an answer", went.died)
+            if attempt.unreadable:
+                if went.died is None:
+                    check(AGAIN, failure, "it works again", again.died or attempt.unreadable)
+                continue
+            check(KEPT, failure, "what was there", harmed(before, whole.there, attempt.there, stimulus.gives_up))
+            if went.died is not None:
+                continue
+            lacks = lacking(before, whole, went, attempt.there) if went.ok else None
+            # What was right in a part that answered OK says nothing of the rest.
+            if went.values != whole.went.values[: len(went.values)]:
+                lacks = lacks or f"it gave {went.values!r}"
+            check(TOLD, failure, "an error, or all of its work", lacks and f"OK, but {lacks}")
+            lacks = lacking(before, whole, again, attempt.there_again)
+            check(AGAIN, failure, "it works again", lacks if again.ok else again.told)
+            if went.failed is not None:
+                code = went.failed.code
+                check(CODE, failure, "RESOURCE_EXHAUSTED", None if code is Code.RESOURCE_EXHAUSTED else went.told)
