@@ -16,7 +16,8 @@ class Reply:
     `cut` is after how many bytes of the body the connection breaks; `drip` holds what follows the first `free` bytes of
     the body, or where there is none everything, back until it is set; `length` is announced instead of the right one,
     and `framed` says how the end of the body is told: by its length, by chunks, or by the end of the connection.
-    Between two bytes are `pace` seconds. `silent`: the connection ends without an answer.
+    Between two bytes are `pace` seconds. `silent`: the connection ends without an answer. `head` is how much of the answer's
+    head comes before the connection ends; -2 leaves out its empty line.
     """
 
     status: int
@@ -29,6 +30,7 @@ class Reply:
     framed: Literal["length", "chunks", "end"] = "length"
     pace: float = 0
     silent: bool = False
+    head: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,13 @@ class FaultyServer:
                     return
                 if reply.drip is not None and asked.method == "HEAD":
                     reply.drip.wait(60)
-                self.send_response_only(reply.status)
                 headers = _framing(reply) | reply.headers
+                if reply.head is not None:
+                    lines = [f"HTTP/1.1 {reply.status} -", *(f"{name}: {value}" for name, value in headers.items()), "\r\n"]
+                    self.wfile.write("\r\n".join(lines).encode()[: reply.head])
+                    self.close_connection = True
+                    return
+                self.send_response_only(reply.status)
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()

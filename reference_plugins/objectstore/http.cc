@@ -19,9 +19,10 @@ struct Exchange {
   const Request& request;
   Response response;
   uint64_t sent = 0;
-  bool begun = false;       // content came
-  bool is_content = false;  // it goes into `into`
-  bool full = false;        // more came than `into` takes
+  bool is_head_whole = false;  // its last line, which is empty, came
+  bool begun = false;          // content came
+  bool is_content = false;     // it goes into `into`
+  bool full = false;           // more came than `into` takes
   std::exception_ptr refused;
 
   // Performs `step`, which gives what libcurl shall be told; `stop` makes it end the transfer.
@@ -47,7 +48,10 @@ size_t OnHeader(char* data, size_t, size_t n, void* argument) {
   return exchange->Guarded(0, [&] {
     const std::string line(data, n);
     // The answer of a CONNECT, or a 100: the headers that count follow.
-    if (line.rfind("HTTP/", 0) == 0) exchange->response.headers.clear();
+    const bool is_first = line.rfind("HTTP/", 0) == 0;
+    if (is_first) exchange->response.headers.clear();
+    // Behind the content may come more headers, and no empty line.
+    exchange->is_head_whole = !is_first && (exchange->is_head_whole || line == "\r\n");
     const size_t colon = line.find(':');
     if (colon == std::string::npos) return n;
     std::string name = Lower(line.substr(0, colon));
@@ -205,7 +209,7 @@ Response Http::Send(const Request& request) {
   }
   auto lease = (request.by_proxy ? to_proxy_ : to_store_).Borrow(OriginOf(request.url));
   CURL* handle = lease.handle();
-  Exchange exchange{handle, request, {}, 0, false, false, false, nullptr};
+  Exchange exchange{handle, request, {}, 0, false, false, false, false, nullptr};
   const List lines = HeaderLines(request);
 
   const auto set = [handle](CURLoption option, auto value) {
@@ -268,6 +272,8 @@ Response Http::Send(const Request& request) {
   if (code != CURLE_OK && !exchange.full) {
     throw Because(code, request, proxy_, Connected(handle));
   }
+  // To libcurl the end of a connection is the end of a head, too.
+  if (!exchange.is_head_whole) throw Because(CURLE_PARTIAL_FILE, request, proxy_, true);
   curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &exchange.response.status);
   const std::string type = Word(exchange.response.Header(Lower(proxy_.error_header)));
   if (!type.empty()) exchange.response.proxy_error = proxy_.error_header + ": " + type;
