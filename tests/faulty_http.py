@@ -16,8 +16,8 @@ class Reply:
     `cut` is after how many bytes of the body the connection breaks; `drip` holds what follows the first `free` bytes of
     the body, or where there is none everything, back until it is set; `length` is announced instead of the right one,
     and `framed` says how the end of the body is told: by its length, by chunks, or by the end of the connection.
-    Between two bytes are `pace` seconds. `silent`: the connection ends without an answer. `head` is how much of the answer's
-    head comes before the connection ends; -2 leaves out its empty line.
+    Between two bytes are `pace` seconds. `silent`: the connection ends without an answer. `head` is how much of the
+    answer's head comes before the connection ends; -2 leaves out its empty line.
     """
 
     status: int
@@ -130,7 +130,11 @@ class FaultyServer:
                     reply.drip.wait(60)
                 headers = _framing(reply) | reply.headers
                 if reply.head is not None:
-                    lines = [f"HTTP/1.1 {reply.status} -", *(f"{name}: {value}" for name, value in headers.items()), "\r\n"]
+                    lines = [
+                        f"HTTP/1.1 {reply.status} -",
+                        *(f"{name}: {value}" for name, value in headers.items()),
+                        "\r\n",
+                    ]
                     self.wfile.write("\r\n".join(lines).encode()[: reply.head])
                     self.close_connection = True
                     return

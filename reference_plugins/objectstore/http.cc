@@ -51,7 +51,8 @@ size_t OnHeader(char* data, size_t, size_t n, void* argument) {
     const bool is_first = line.rfind("HTTP/", 0) == 0;
     if (is_first) exchange->response.headers.clear();
     // Behind the content may come more headers, and no empty line.
-    exchange->is_head_whole = !is_first && (exchange->is_head_whole || line == "\r\n");
+    exchange->is_head_whole =
+        !is_first && (exchange->is_head_whole || line == "\r\n" || line == "\n");
     const size_t colon = line.find(':');
     if (colon == std::string::npos) return n;
     std::string name = Lower(line.substr(0, colon));
