@@ -22,6 +22,7 @@
 
 #include "child.h"
 #include "config.h"
+#include "curl.h"
 #include "http.h"
 #include "patience.h"
 #include "table.h"
@@ -44,6 +45,27 @@ TEST(ConnectionsAreUsedAgainWhereTheyWentBefore) {
   }
   EXPECT_EQUAL(connections.Borrow("http://a").handle(), one);
   EXPECT_EQUAL(connections.Borrow("http://b").handle(), other);
+}
+
+// A cookie tells handles apart: a reset leaves it, and a new handle may lie where one lay before.
+TEST(AHandleThatIsGivenUpIsNotLentAgain) {
+  const auto is_marked = [](const Connections::Lease& lease) {
+    curl_slist* cookies = nullptr;
+    curl().easy_getinfo(lease.handle(), CURLINFO_COOKIELIST, &cookies);
+    curl().slist_free_all(cookies);
+    return cookies != nullptr;
+  };
+  Connections connections(1);
+  {
+    const auto lease = connections.Borrow(kOrigin);
+    curl().easy_setopt(lease.handle(), CURLOPT_COOKIELIST, "Set-Cookie: a=b; domain=store");
+  }
+  {
+    auto lease = connections.Borrow(kOrigin);
+    EXPECT_EQUAL(is_marked(lease), true);
+    lease.GiveUp();
+  }
+  EXPECT_EQUAL(is_marked(connections.Borrow(kOrigin)), false);
 }
 
 TEST(ConnectionsHaveALimit) {
