@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -38,13 +39,15 @@ def told(plugin: str) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("plugin", ["faulty", "malformed"])
 def test_every_fault_stands_in_a_table(plugin: str) -> None:
-    rows = {re.sub(r"\\([*\[\]_\\])", r"\1", line) for page in PAGES for line in page.read_text().splitlines()}
+    rows = [re.sub(r"\\([*\[\]_\\])", r"\1", line) for page in PAGES for line in page.read_text().splitlines()]
     # A fault that fits many ops stands there once, with where it fits.
     single = [row for row in told(plugin) if plugin == "malformed" or ":" not in row[0]]
     missing = [
         line for line in (f"| `{name}` | {what} | {breaks} |" for name, what, breaks in single) if line not in rows
     ]
     assert not missing, "\n".join(missing)
+    names = Counter(line.split("|")[1] for line in rows if line.startswith("| `"))
+    assert [name for name, _, _ in single if names[f" `{name}` "] != 1] == []
 
 
 def test_several_faults_are_of_several_ops() -> None:
