@@ -513,6 +513,19 @@ def test_a_file_with_content_that_is_lacking_is_no_consequence_of_empty_files_th
         assert told_of(full, lost) == [("make.makes", ["rename.moves"])]
 
 
+@pytest.mark.parametrize(("got", "own"), [(0, []), (1, [("many.agree", [])])])
+def test_a_directory_that_is_directory_denies_is_told_once(got: int, own: list[tuple[str, list[str]]]) -> None:
+    true, agree = clause("MUST", "listing", "is_directory"), clause("MUST", "paths", None)
+    call = "is_directory('x') -> OK"
+    cases = [
+        shown_by("1", "is_directory.true", "returned=1", "returned=0", call),
+        shown_by("2", "many.agree", f"is_directory: returned={1 - got}", f"is_directory: returned={got}", call),
+    ]
+    report = report_of(*cases, clauses={"is_directory.true": true, "many.agree": agree})
+    found = [(one.clause, one.beside) for one in findings(report)]
+    assert found == [("is_directory.true", [] if own else ["many.agree"]), *own]
+
+
 def test_what_only_asks_makes_no_neighbour_lacking() -> None:
     asked = shown_by("1", "stat.odd", "code=OK", "code=NOT_FOUND", "stat('x/a') -> NOT_FOUND")
     calls = ("rename_file('x/a', 'x/b') -> OK", "stat('x/b') -> OK")

@@ -98,8 +98,13 @@ def _wrongs(case: CaseRecord, check: CheckRecord) -> Iterator[_Said]:
         yield from _of_bytes(_size(expected), _size(got))
     elif got.startswith(f"{label}="):
         what = label.removeprefix(named[0]) if named else label
-        for kind, those, _ in _of_values(case, what, wanted, got.removeprefix(f"{label}=")):
-            yield kind, those, named and named[1]
+        op, answered = named and named[1], got.removeprefix(f"{label}=")
+        if what == "returned" and (op or check.clause.partition(".")[0]) == "is_directory":
+            # It tells of directories alone.
+            yield THERE, {f"{LACKING if answered == '0' else TOO_MANY} {DIRECTORY}"}, op
+            return
+        for kind, those, _ in _of_values(case, what, wanted, answered):
+            yield kind, those, op
     elif (counted := _COUNTED.fullmatch(f"{expected}; {got}")) and counted[1] != counted[3]:
         yield from _either(LACKING if int(counted[3]) < int(counted[1]) else TOO_MANY)
 

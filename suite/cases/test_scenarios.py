@@ -304,7 +304,7 @@ def test_others_made(case: Case, marked: bool) -> None:
     for name in ("data", "data/train"):
         case.check.status(clause, case.fs.path_exists(case.uri(name)), Code.OK)
         case.check.equal(clause, f"kind of {name}", 1, case.setup.require(case.fs.stat(case.uri(name))).is_directory)
-        case.check.equal(clause, f"is_directory of {name}", 1, case.fs.is_directory(case.uri(name)).value)
+        case.check.equal(clause, f"is_directory of {name}: returned", 1, case.fs.is_directory(case.uri(name)).value)
     case.unchanged(clause, others)
     matches = case.setup.require(case.fs.get_matching_paths(case.uri("data") + "/*/part-*")).names
     case.check.equal(clause, "matches", ["part-0"], [path.rpartition("/")[2] for path in matches])
