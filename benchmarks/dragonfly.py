@@ -276,6 +276,10 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help=f"only objects of {', '.join(QUICK)}, one thread")
     parser.add_argument(
+        "--size", action="append", choices=SIZES, help="only reads of objects of this size; may be given again"
+    )
+    parser.add_argument("--pairs", type=int, default=PAIRS, help=f"of which the median is taken (default: {PAIRS})")
+    parser.add_argument(
         "--stub", action="store_true", help="without docker, and --quick; most of its figures say nothing"
     )
     options = parser.parse_args()
@@ -286,8 +290,10 @@ def main() -> None:
         bench.put(WARM, 4)
         bench.by_s3fs([WARM])
         for label, size in SIZES.items():
-            if not options.quick or label in QUICK:
-                reads(bench, label, size, PAIRS if size < 256 * MIB else 3)
+            if label in (options.size or (QUICK if options.quick else SIZES)):
+                reads(bench, label, size, options.pairs if size < 256 * MIB else 3)
+        if options.size:
+            return
         for threads in () if options.quick else THREADS:
             for label in SHARED:
                 shared(bench, label, SIZES[label], threads)
