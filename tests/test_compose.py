@@ -7,8 +7,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from docker.errors import APIError
 
-from tffs_conformance.harness.services import ComposeError, read
+from tffs_conformance.harness.services import ComposeError, engine, read
 from tffs_conformance.harness.services.calls import CallCounter
 from tffs_conformance.harness.services.compose import Port
 from tffs_conformance.harness.services.figures import sample
@@ -199,3 +200,35 @@ def test_calls_are_counted_until_no_more_come() -> None:
     first = b"log starts now\n" + line % b"HeadObject"
     counter = CallCounter(calls, {"s3": Log(first, first + 2 * (line % b"GetObject"))})
     assert counter() == {"HeadObject": 1, "GetObject": 2}
+
+
+class Container:
+    """One that cannot be started so often."""
+
+    def __init__(self, refusals: int, why: str) -> None:
+        self.left, self.why, self.starts = refusals, why, 0
+
+    def start(self) -> None:
+        self.starts += 1
+        if self.left:
+            self.left -= 1
+            raise APIError("500 Server Error", explanation=self.why)
+
+
+TAKEN = "Error starting userland proxy: listen tcp4 127.0.0.1:36429: bind: address already in use"
+
+
+def test_a_container_whose_free_port_was_taken_gets_another_one() -> None:
+    container = Container(2, TAKEN)
+    engine.start(container, fixed_ports=False)
+    assert container.starts == 3
+
+
+@pytest.mark.parametrize(
+    ("refusals", "why", "fixed", "starts"), [(1, TAKEN, True, 1), (1, "no such image", False, 1), (99, TAKEN, False, 5)]
+)
+def test_a_container_that_cannot_be_started_is_told(refusals: int, why: str, fixed: bool, starts: int) -> None:
+    container = Container(refusals, why)
+    with pytest.raises(APIError):
+        engine.start(container, fixed_ports=fixed)
+    assert container.starts == starts

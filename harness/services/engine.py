@@ -25,6 +25,10 @@ DIRECTORY = "tffs-conformance.directory"
 CONFLICT = 409
 
 
+#: How often a container is started whose port somebody else took.
+TRIES = 5
+
+
 class ServicesError(Exception):
     """The services cannot be started, asked or removed. The text is one sentence."""
 
@@ -45,6 +49,18 @@ def connect() -> Any:
             raise ServiceMissingError("docker is not installed (on Debian: apt-get install docker.io)") from error
         raise ServiceMissingError("docker's daemon does not answer: is it running?") from error
     return client
+
+
+def start(container: Any, fixed_ports: bool) -> None:
+    """Start a container. Docker looks for a free port before it listens there, and another process may come between."""
+    for left in reversed(range(TRIES)):
+        try:
+            container.start()
+        except APIError as error:
+            if fixed_ports or not left or "address already in use" not in str(error.explanation):
+                raise
+        else:
+            return
 
 
 def keeper() -> str:

@@ -206,7 +206,7 @@ def _start(client: Any, compose: Compose, found: ServicesRun, fixed_ports: bool,
         well.update(one.name for one in needed)
         with interrupts.held():
             containers[service.name] = _create(client, service, network, labels, fixed_ports)
-            containers[service.name].start()
+            engine.start(containers[service.name], fixed_ports)
     health.wait([one for one in compose.services if one.name not in well], containers, deadline, say)
 
 
