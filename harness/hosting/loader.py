@@ -90,10 +90,12 @@ class Loaded:
         """
         self._hangs.endure("exit")
         try:
-            return self.host.exit(status, way.encode())
+            ending = self.host.exit(status, way.encode())
         except DiedError as died:
             self._hangs.count(died)
             raise
+        self._hangs.came_back(("exit",))
+        return ending
 
 
 class Loader:
