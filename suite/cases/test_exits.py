@@ -75,7 +75,8 @@ def test_with_open(case: Case, what: str, way: str) -> None:
                 opens = case.fs.new_writable_file if what == "writer" else case.fs.new_appendable_file
                 file = case.setup.opened(opens(uri))
                 case.setup.require(file.append(CONTENT))
-                if case.fs.available("sync"):
+                # What core answers for a plugin promises nothing.
+                if "sync" in case.fs.present:
                     case.setup.require(file.sync())
                     synced = {"open": old + CONTENT}
     _exit(case, what, way)
