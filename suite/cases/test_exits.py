@@ -90,7 +90,11 @@ def _exit(case: Case, what: str, way: str) -> None:
         ending = loaded.exit(EXIT_STATUS, way)
     except DiedError:
         ending = "it did not end"
-    ended, right, said = ending.startswith("exit status"), f"exit status {EXIT_STATUS}", loaded.host.output[-WORDS:]
+    output = loaded.host.output
+    case.surroundings.died_with(output)
+    # It says in which op it was; what follows is a backtrace.
+    said = next((line for line in output.splitlines() if line.startswith("the host ")), output[-WORDS:])
+    ended, right = ending.startswith("exit status"), f"exit status {EXIT_STATUS}"
     case.check.that(ENDS, ended, "it ends", "it ends" if ended else f"{what}, {way}: {ending}", said)
     if ended:
         case.check.that(STATUS, ending == right, right, right if ending == right else f"{what}, {way}: {ending}", said)
