@@ -43,6 +43,17 @@ def test_the_suite_is_conformant(tmp_path: Path, tier: str, checks: int) -> None
     assert found["executed"]["must"] > checks
 
 
+@pytest.mark.parametrize("what", ["query", "append"])
+def test_the_process_ends_beside_its_threads(tmp_path: Path, what: str) -> None:
+    with S3Server() as store:
+        config = configured(tmp_path, store)
+        run(tmp_path, "--plugin=objectstore", f"--env=S3X_CONFIG_PATH={config}", f"--root=s3x://{BUCKET}/tests",
+            "--backing=none", f"--plugin-profile={PROFILE}", "--conditions=processes",
+            f"--case=exits/beside-threads[{what}-exit]")  # fmt: skip
+    (record,) = report(tmp_path)["cases"]
+    assert record["verdict"] == "conform", record
+
+
 def test_memory_that_runs_out_is_told_and_spoils_no_connection(tmp_path: Path) -> None:
     """Every other allocation of an op fails once, in a fresh process; then the op is performed again."""
     with S3Server() as store:

@@ -7,7 +7,8 @@ namespace tffs {
 const Host::NamedCommand& Host::Find(std::string_view command) {
   using Fs = TF_FilesystemOps;
   using File = TF_WritableFileOps;
-  static const std::map<std::string_view, Command> commands = {
+  // Threads may still ask when the process ends.
+  static const auto& commands = *new std::map<std::string_view, Command>{
       {"load", &Host::Load},
       {"file", &Host::File},
       {"init_plugin", &Host::InitPlugin},
@@ -26,6 +27,7 @@ const Host::NamedCommand& Host::Find(std::string_view command) {
       {"limit_descriptors", &Host::LimitDescriptors},
       {"threads", &Host::Threads},
       {"measure", &Host::Measure},
+      {"keep_busy", &Host::KeepBusy},
       {"repeat", &Host::Repeat},
       {"cleanup", &Host::Cleanup},
       {"new_random_access_file", &Host::NewRandomAccessFile},

@@ -123,7 +123,7 @@ class Host {
   using NamedCommand = std::pair<const std::string_view, Command>;
   static const NamedCommand& Find(std::string_view command);
 
-  // load.cc, registration.cc, state.cc, held.cc, limits.cc, threads.cc, forked.cc
+  // load.cc, registration.cc, state.cc, held.cc, limits.cc, threads.cc, busy.cc, forked.cc
   Reply Load(Request&);
   Reply File(Request&);
   Reply InitPlugin(Request&);
@@ -142,6 +142,7 @@ class Host {
   Reply LimitDescriptors(Request&);
   Reply Threads(Request&);
   Reply Measure(Request&);
+  Reply KeepBusy(Request&);
   Reply Together(Request&, Told told);
   Reply Repeat(Request&);
   TF_FilesystemPluginOps& Entry(int64_t index);
@@ -255,6 +256,10 @@ inline thread_local std::vector<int64_t> opened_in_round;
 
 // The state of the process, as the command `state` tells it.
 Reply StateNow();
+
+// Waits, for some time, until each thread that was left busy has performed its ops once more: they
+// meet what the plugin's destructors left.
+void AwaitBusyThreads();
 
 // Whether the working directory is another one than when this was asked last.
 bool DirectoryMoved();

@@ -63,6 +63,15 @@ Ends MoveWire(const Ends& given) {
   return moved;
 }
 
+// Ends the process as a request of `quit` says: where it says nothing, by a return from main.
+int Quit(Request& request) {
+  if (request.AtEnd()) return EXIT_SUCCESS;
+  running_op = "exit";
+  const auto code = static_cast<int>(request.TakeInteger());
+  if (request.TakeBytes() == "quick_exit") std::quick_exit(code);
+  std::exit(code);
+}
+
 int Perform(const Ends& ends, Wire& wire) {
   const int printed = TakeStandardOutput(kWireDescriptor);
   if (printed < 0)
@@ -74,14 +83,16 @@ int Perform(const Ends& ends, Wire& wire) {
   }
   AdoptOrphans();
   // They come last, for what is registered later is called earlier.
-  std::atexit(EndDescendants);
-  std::atexit(HandOnOutput);
+  for (auto* last : {EndDescendants, HandOnOutput, AwaitBusyThreads}) {
+    std::atexit(last);
+    std::at_quick_exit(last);
+  }
   Host host(ends.in, ends.out);
   std::string_view body;
   while (wire.Receive(&body)) {
     Request request(body);
     const std::string command(request.TakeBytes());
-    if (command == "quit") return EXIT_SUCCESS;
+    if (command == "quit") return Quit(request);
     if (!wire.Send(host.PerformGuarded(command, request))) break;
   }
   // The client left; destructors of the plugin are not its concern.

@@ -1,7 +1,10 @@
-// Programs of ops: several at the same time, or one again and again.
+// Programs of ops: several at the same time, one again and again, or some until the process ends.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -103,6 +106,35 @@ void PerformRound(Host& host, const Program& program, std::atomic<const char*>& 
   }
 }
 
+// What threads are busy with until the process ends. Nothing destroys it, for they use it then.
+struct Busy {
+  std::string body;  // the programs point into it
+  std::vector<Program> programs;
+  int64_t patience;  // nanoseconds
+  // How often each program was performed, and how often each op of it answered OK.
+  std::atomic<int64_t> rounds[kMostThreads] = {};
+  std::atomic<int64_t> right[kMostThreads] = {};
+
+  void Perform(Host& host, size_t thread) {
+    const CrashStack room_for_last_words;
+    const Program& program = programs[thread];
+    std::vector<Ran> went(program.size());
+    while (true) {
+      PerformRound(host, program, ops_of_threads[thread], Told::kAnswers, went.data());
+      const bool all = std::all_of(went.begin(), went.end(),
+                                   [](const Ran& ran) { return CodeOf(ran.reply) == TF_OK; });
+      right[thread] += all;
+      ++rounds[thread];
+    }
+  }
+
+  void AwaitRounds(size_t thread, int64_t count, int64_t until = INT64_MAX) const {
+    constexpr std::chrono::microseconds kAsleep(50);
+    while (rounds[thread] < count && Now() < until) std::this_thread::sleep_for(kAsleep);
+  }
+};
+Busy* busy = nullptr;
+
 void AddTo(Reply& reply, Told told, const std::vector<Ran>& went) {
   for (const Ran& one : went) {
     reply.Integer(one.start).Integer(one.end);
@@ -151,6 +183,38 @@ Reply Host::Together(Request& request, Told told) {
   Reply reply("done");
   for (const std::vector<Ran>& ran : went) AddTo(reply, told, ran);
   return reply;
+}
+
+Reply Host::KeepBusy(Request& request) {
+  const int64_t seconds = request.TakeInteger();
+  const int64_t rounds = request.TakeInteger();
+  busy = new Busy{std::string(request.Rest()), {}, seconds * 1'000'000'000};
+  Request own(busy->body);
+  busy->programs = TakePrograms(own);
+  const size_t count = busy->programs.size();
+  if (count > kMostThreads) throw BadRequest("there are too many threads");
+  try {
+    for (size_t thread = 0; thread < count; ++thread)
+      std::thread(&Busy::Perform, busy, std::ref(*this), thread).detach();
+  } catch (const std::system_error&) {
+    throw Lacking("there are no more threads to be had");
+  }
+  // Who ends a process that hangs here is told of their ops.
+  running_op = "threads";
+  for (size_t thread = 0; thread < count; ++thread) busy->AwaitRounds(thread, rounds);
+  Reply reply("done");
+  for (size_t thread = 0; thread < count; ++thread) reply.Integer(busy->right[thread]);
+  return reply;
+}
+
+void AwaitBusyThreads() {
+  if (busy == nullptr) return;
+  int64_t now[kMostThreads];
+  std::copy(std::begin(busy->rounds), std::end(busy->rounds), now);
+  const int64_t until = Now() + busy->patience;
+  // The round that is going on may have been nearly over.
+  for (size_t thread = 0; thread < busy->programs.size(); ++thread)
+    busy->AwaitRounds(thread, now[thread] + 2, until);
 }
 
 Reply Host::Repeat(Request& request) {

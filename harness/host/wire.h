@@ -39,6 +39,8 @@ class Request {
   uint64_t TakeUnsigned() { return static_cast<uint64_t>(TakeInteger()); }
   // Valid until the next request is received.
   std::string_view TakeBytes();
+  // All that was not taken yet, likewise.
+  std::string_view Rest() const { return rest_; }
 
  private:
   char TakeTag();

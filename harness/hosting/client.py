@@ -21,7 +21,7 @@ OP_OF_COMMAND = {
 }
 
 #: The commands that perform ops of which only what the host prints tells which one it was.
-PROGRAMS = ("threads", "measure", "repeat")
+PROGRAMS = ("threads", "measure", "repeat", "keep_busy")
 #: The commands whose answer is as long as the client asks.
 ASKED_FOR = ("read", "data", "file")
 #: Commands that are whole programs may take so many times as long as one call.
@@ -134,21 +134,25 @@ class Host:
             self.process.end()
 
     def quit(self) -> str:
-        """End the process through its `exit`, so that destructors run, and sanitizers and valgrind report.
+        """End the process through a return from its `main`: destructors run, and sanitizers and valgrind report.
 
         How it ended; it is killed after the time-out.
         """
-        if not self.process.alive:
-            return ""
         try:
-            self.process.send(wire.encode("quit"), self.timeout)
+            return self.exit() if self.process.alive else ""
+        except DiedError:
+            return f"it did not end within {self.timeout:g} s"
+
+    def exit(self, *how_to: wire.Value) -> str:
+        """The same, by `exit` or `quick_exit` with a status. Raises `DiedError` where it does not end in time."""
+        try:
+            self.process.send(wire.encode("quit", how_to), self.timeout)
             left = self.process.wait(self.timeout)
         except HostSilentError:
             left = False
         if not left:
-            self.process.abort()
-        ending = self.process.end()
-        return ending if left else f"it did not end within {self.timeout:g} s"
+            raise self._hung("exit")
+        return self.process.end()
 
     def _patience(self, command: str) -> float:
         """Seconds that a command may take."""

@@ -83,6 +83,20 @@ class Loaded:
             self._hangs.came_back(called)
         return reply
 
+    def exit(self, status: int, way: str) -> str:
+        """How a process ended that called `exit` or `quick_exit`.
+
+        Raises `DiedError` where it does not end in time, `BlockedError` where that was so too often.
+        """
+        self._hangs.endure("exit")
+        try:
+            ending = self.host.exit(status, way.encode())
+        except DiedError as died:
+            self._hangs.count(died)
+            raise
+        self._hangs.came_back(("exit",))
+        return ending
+
 
 class Loader:
     """Gives hosts for one plugin. `timeout` is the time in seconds that one call may take.

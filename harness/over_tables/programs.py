@@ -103,6 +103,16 @@ def measure(raw: RawFilesystem, programs: Sequence[Program], rounds: int = 1) ->
     ]
 
 
+def keep_busy(raw: RawFilesystem, programs: Sequence[Program], rounds: int, patience: int) -> list[int]:
+    """Leave a thread busy with each program, again and again, until the process ends.
+
+    Return when each has performed it `rounds` times: how often each op of it answered OK. Where the process ends by
+    itself, it waits `patience` seconds at most, behind the plugin's destructors, until each has performed it again.
+    """
+    answer = _asked(raw, "keep_busy", programs, patience, rounds)
+    return [answer.take_number() for _ in programs]
+
+
 def _code(number: int) -> Code | None:
     return None if number < 0 else Code(number)
 
@@ -130,9 +140,9 @@ def _performed(
     return went
 
 
-def _asked(raw: RawFilesystem, command: str, programs: Sequence[Program], rounds: int) -> Reply:
+def _asked(raw: RawFilesystem, command: str, programs: Sequence[Program], *numbers: int) -> Reply:
     """The host's reply to a command that performs programs."""
-    values: list[Value] = [rounds]
+    values: list[Value] = [*numbers]
     for program in programs:
         values.append(len(program.steps))
         values += [wire.values_of(step.op, step.arguments) for step in program.steps]

@@ -89,6 +89,7 @@ std::vector<Fault> KilledFaults();     // where the process is killed
 std::vector<Fault> NetworkedFaults();  // where the network is in trouble
 std::vector<Fault> PowerFaults();      // where the power is lost
 std::vector<Fault> ProcessFaults();    // where it forks, gets signals, or is not alone
+std::vector<Fault> ExitFaults();       // where the process exits while it is at work
 std::vector<Fault> MemoryFaults();     // where memory runs out
 
 }  // namespace fakes

@@ -53,7 +53,8 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::MangledFaults(),  fakes::StaleFaults(),     fakes::CountFaults(),
         fakes::HandoverFaults(), fakes::ContentFaults(),   fakes::FailingFaults(),
         fakes::KilledFaults(),   fakes::NetworkedFaults(), fakes::ProcessFaults(),
-        fakes::PowerFaults(),    fakes::MemoryFaults(),    fakes::KindFaults()}) {
+        fakes::PowerFaults(),    fakes::MemoryFaults(),    fakes::ExitFaults(),
+        fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   support::Tables tables = posix::AllTables();

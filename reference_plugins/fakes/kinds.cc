@@ -81,7 +81,8 @@ constexpr const char* kCodes = "the status has the code the interface names for 
 constexpr const char* kSound = "a plugin touches only memory that is its own, one thread at a time";
 
 const std::vector<Kind>& Kinds() {
-  static const std::vector<Kind> kinds = {
+  // Ops may still ask when the process ends.
+  static const auto& kinds = *new std::vector<Kind>{
       {"crash", "writes through a NULL pointer", kReturns, Fits::kEvery, Crash},
       {"hang", "blocks for ever, without using the processor", kReturns, Fits::kEvery, Hang},
       {"exit", "ends the process with exit(0)", kReturns, Fits::kEvery, Exit},
@@ -125,6 +126,10 @@ const std::vector<Kind>& Kinds() {
        "none: a pool may be large", Fits::kPresent, HangWhenFilled},
       {"hangs-when-forked", "blocks for ever in a process that was forked since",
        "a program with a plugin in it can fork", Fits::kPresent, HangWhenForked},
+      {"processes.stops-threads", "blocks for ever where the process is ending",
+       "none: nobody waits for an op then", Fits::kPresent, HangWhenEnding},
+      {"processes.uses-what-is-gone", "uses what the end of the process destroys",
+       "a process that is at work can exit", Fits::kPresent, UseWhatIsGone},
       {"long-message", "answers with a message of 1 MiB", "a message is read by people",
        Fits::kAnswers, nullptr, nullptr, LengthenMessage},
       {"closes-streams", "closes descriptors 0, 1 and 2", kState, Fits::kPresent, CloseStreams},

@@ -53,6 +53,23 @@ void HangWhenFilled() {
   if (std::getenv("MALLOC_PERTURB_") != nullptr) Hang();
 }
 
+void HangWhenEnding() {
+  static std::atomic<bool> ending = [] {
+    std::atexit([] { ending = true; });
+    return false;
+  }();
+  if (ending) Hang();
+}
+
+// Counts in what the end of the process takes away, as it does with objects of static storage.
+void UseWhatIsGone() {
+  static std::atomic<std::atomic<int>*> calls = [] {
+    std::atexit([] { calls = nullptr; });
+    return new std::atomic<int>(0);
+  }();
+  ++*calls.load();
+}
+
 void Exit() { std::exit(0); }
 
 void Abort() { std::abort(); }

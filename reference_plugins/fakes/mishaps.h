@@ -10,6 +10,8 @@ void Crash();
 void Hang();
 void HangWhenForked();
 void HangWhenFilled();
+void HangWhenEnding();
+void UseWhatIsGone();
 void Exit();
 void Abort();
 void Throw();

@@ -1,5 +1,6 @@
 #include "digest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <unistd.h>
@@ -29,6 +30,11 @@ struct Crypto {
     library.Find("EVP_sha256", &sha256);
     library.Find("EVP_sha1", &sha1);
     library.Find("EVP_md5", &md5);
+    // Threads may still be in ops when the process ends, and libcrypto would take away from them
+    // what they use. Whoever asks for it first decides, which is here: libcurl comes later.
+    decltype(&OPENSSL_init_crypto) begin;
+    library.Find("OPENSSL_init_crypto", &begin);
+    begin(OPENSSL_INIT_NO_ATEXIT, nullptr);
   }
 
   decltype(&EVP_MD_CTX_new) create;
