@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_choices import HALVES
 from tests.test_suite import report, run
 from tests.test_survival import wrong
 from tffs_conformance.harness.hosting.client import Host
@@ -73,6 +74,21 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str) -> None:
     tried = {record["id"]: record.get("output", "") for record in cases if record["verdict"] != Verdict.ABSENT}
     assert len(tried) >= 13
     assert all(re.search(r"[1-9]\d* failing allocations were tried", output) for output in tried.values())
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        "all,slash-behind-directories",
+        *(pytest.param(some, marks=pytest.mark.nightly) for some in (*HALVES, "no-tree-ops", "no-optional-ops")),
+        *(pytest.param(f"sync-{how}", marks=pytest.mark.nightly) for how in ("aside", "each-write", "the-filesystem")),
+    ],
+)
+def test_no_choice_is_blamed(tmp_path: Path, choices: str) -> None:
+    run(tmp_path, "--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", f"--case={NAME}/*", MEMORY)
+    found = report(tmp_path)
+    assert wrong(found) == set()
+    assert found["counts"]["conform"] > 150
 
 
 def test_what_allocates_nothing_is_absent(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "choices.h"
+#include "guard.h"
 #include "support/glob.h"
 #include "support/memory.h"
 #include "support/paths.h"
@@ -34,14 +35,19 @@ void ReplaceBoth(support::Tables& tables, ListOp children, ListOp matches) {
 }
 
 // Entries that the plugin is about to hand over.
-std::vector<std::string> Taken(int count, char** entries) {
-  std::vector<std::string> names;
-  for (int k = 0; k < count; ++k) {
-    names.emplace_back(entries[k]);
-    support::Free(entries[k]);
+struct Owned {
+  int count;
+  char**& entries;
+  ~Owned() {
+    for (int k = 0; k < count; ++k) support::Free(entries[k]);
+    support::Free(entries);
+    entries = nullptr;
   }
-  support::Free(entries);
-  return names;
+};
+
+std::vector<std::string> Taken(int count, char**& entries) {
+  const Owned owned{count, entries};
+  return {entries, entries + count};
 }
 
 template <ListOp* before>
@@ -78,7 +84,7 @@ int StaleOnError(const TF_Filesystem* filesystem, const char* path, char*** entr
 
 ListOp children_before_slash;
 int SlashBehindDirectories(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                           TF_Status* status) noexcept {
+                           TF_Status* status) {
   const int count = children_before_slash(filesystem, path, entries, status);
   if (count <= 0) return count;
   std::vector<std::string> names = Taken(count, *entries);
@@ -115,7 +121,7 @@ bool MatchesHidden(const std::string& match, const std::string& pattern) {
 
 ListOp matches_before_hiding;
 int HideDotFiles(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                 TF_Status* status) noexcept {
+                 TF_Status* status) {
   const int count = matches_before_hiding(filesystem, pattern, entries, status);
   if (count <= 0) return count;
   std::vector<std::string> kept;
@@ -127,7 +133,7 @@ int HideDotFiles(const TF_Filesystem* filesystem, const char* pattern, char*** e
 
 ListOp matches_before_bang;
 int NoBangClass(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                TF_Status* status) noexcept {
+                TF_Status* status) {
   std::string plain;
   for (const char* at = pattern; *at != '\0'; ++at) {
     plain += *at;
@@ -186,7 +192,7 @@ int RefuseEmptyPattern(const TF_Filesystem* filesystem, const char* pattern, cha
 
 ListOp matches_before_missing;
 int GlobNeedsItsDirectory(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                          TF_Status* status) noexcept {
+                          TF_Status* status) {
   const std::string path(support::ParseUri(pattern).path);
   const size_t glob = support::FindGlobCharacter(path);
   if (glob != std::string::npos) {
@@ -216,13 +222,13 @@ std::vector<Choice> ListingChoices() {
        }},
       {"hide-dot-files", "whether a star matches a leading dot (A11)", "it has to be written",
        [](support::Tables& tables) {
-         matches_before_hiding =
-             Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, HideDotFiles);
+         matches_before_hiding = Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths,
+                                         Guard<HideDotFiles>::Call);
        }},
       {"no-bang-class", "whether [!x] negates (A11)", "it holds ! and x",
        [](support::Tables& tables) {
-         matches_before_bang =
-             Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, NoBangClass);
+         matches_before_bang = Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths,
+                                       Guard<NoBangClass>::Call);
        }},
       {"reverse-listing", "the order of entries and matches (A11)", "the reverse of their bytes",
        [](support::Tables& tables) {
@@ -242,8 +248,8 @@ std::vector<Choice> ListingChoices() {
       {"slash-behind-directories", "whether a slash stands behind the name of a directory",
        "it does",
        [](support::Tables& tables) {
-         children_before_slash =
-             Replace(tables.filesystem, &TF_FilesystemOps::get_children, SlashBehindDirectories);
+         children_before_slash = Replace(tables.filesystem, &TF_FilesystemOps::get_children,
+                                         Guard<SlashBehindDirectories>::Call);
        },
        false},
       {"strict-classes", "what a class with a dash or a bracket at its edge is",
@@ -258,7 +264,7 @@ std::vector<Choice> ListingChoices() {
       {"glob-needs-its-directory", "what a pattern in a missing directory answers",
        "the error of the directory",
        [](support::Tables& tables) {
-         ReplaceMatches<&matches_before_missing>(tables, GlobNeedsItsDirectory);
+         ReplaceMatches<&matches_before_missing>(tables, Guard<GlobNeedsItsDirectory>::Call);
        }},
   };
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "choices.h"
+#include "guard.h"
 #include "support/descriptor.h"
 #include "support/paths.h"
 #include "support/status.h"
@@ -121,7 +122,7 @@ void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
   SetErrno(status, TakePlace(Get(file)), Get(file)->path.c_str());
 }
 
-void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
+void Sync(const TF_WritableFile* file, TF_Status* status) {
   int error = TakePlace(Get(file));
   if (error == 0) error = persist(Get(file));
   if (error == 0) error = PersistDirectory(Get(file));
@@ -140,7 +141,7 @@ void Cleanup(TF_WritableFile* file) noexcept {
 
 void WithSync(support::Tables& tables, int (*by)(const Synced*)) {
   persist = by;
-  tables.writable_file = {Cleanup, Append, Tell, Flush, Sync, Close};
+  tables.writable_file = {Cleanup, Append, Tell, Flush, Guard<Sync>::Call, Close};
   tables.filesystem.new_writable_file = NewWritable;
   tables.filesystem.new_appendable_file = NewAppendable;
 }

@@ -4,11 +4,14 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -99,6 +102,9 @@ struct Behind<Entry, R (*Ops::*)(Args...)> {
   }
 };
 
+// Whether an answer without content came, whatever is told of it.
+bool Answered(size_t up = 0) { return Ask(up, kAnswer) == kAnswer; }
+
 int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
              TF_Status* status) {
   if (fault == "cut-is-the-end") {
@@ -107,12 +113,22 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
     if (got < n && TF_GetCode(status) == TF_OK) TF_SetStatus(status, TF_OUT_OF_RANGE, "the end");
     return read;
   }
+  if (fault == "resumes-behind") {
+    // What lacks is asked for, and given as if it were the beginning.
+    const size_t got = Ask(0, n);
+    if (got < n && !Asked(0, n - got, status)) return -1;
+    return Real().random_access_file.read(file, offset + got % n, n, buffer, status);
+  }
   return Asked(0, n, status) ? Real().random_access_file.read(file, offset, n, buffer, status) : -1;
 }
 
 void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
-  if (Asked(n, kAnswer, status)) return Real().writable_file.append(file, buffer, n, status);
-  if (fault == "writes-are-lost") TF_SetStatus(status, TF_OK, "");
+  // The service may have what it did not answer for.
+  const bool is_again = fault == "retry-writes-twice" && !Answered(n);
+  const bool is_well = fault == "retry-writes-twice" && !is_again;
+  const int times = is_well ? 1 : !Asked(n, kAnswer, status) ? 0 : is_again ? 2 : 1;
+  for (int k = 0; k < times; ++k) Real().writable_file.append(file, buffer, n, status);
+  if (times == 0 && fault == "writes-are-lost") TF_SetStatus(status, TF_OK, "");
 }
 
 int ListsHalf(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
@@ -137,6 +153,73 @@ void RenamesInTwo(Filesystem filesystem, const char* source, const char* target,
     Right().rename_file(filesystem, aside.c_str(), target, status);
 }
 
+// What is to be appended to, and how much of it did not come.
+std::string appended;
+off_t lost = 0;
+
+void ForgetsToAppend(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                     TF_Status* status) {
+  struct stat facts;
+  lost = !Answered() && stat(path, &facts) == 0 ? facts.st_size : 0;
+  appended = path;
+  Right().new_appendable_file(filesystem, path, file, status);
+}
+
+void ClosesForgetting(const TF_WritableFile* file, TF_Status* status) {
+  Real().writable_file.close(file, status);
+  if (lost == 0) return;
+  std::ifstream whole(appended, std::ios::binary);
+  whole.seekg(lost);
+  const std::string rest{std::istreambuf_iterator<char>(whole), {}};
+  std::ofstream(appended, std::ios::binary) << rest;
+}
+
+void RenamesHalf(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  if (!Asked(0, kAnswer, status)) return;
+  Right().copy_file(filesystem, source, target, status);
+  if (Answered()) Right().delete_file(filesystem, source, status);
+}
+
+void ReplacesInTwo(Filesystem filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+  if (!Asked(0, kAnswer, status)) return;
+  unlink(target);
+  if (Asked(0, kAnswer, status)) Right().rename_file(filesystem, source, target, status);
+}
+
+void DeletesOrAsks(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (Answered()) return Right().delete_file(filesystem, path, status);
+  if (Asked(0, kAnswer, status)) TF_SetStatus(status, TF_OK, "");
+}
+
+void DeletesAgain(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().delete_file(filesystem, path, status);
+  if (!Answered() && Asked(0, kAnswer, status)) Right().delete_file(filesystem, path, status);
+}
+
+void CopiesInPieces(Filesystem filesystem, const char* source, const char* target,
+                    TF_Status* status) {
+  bool came[3] = {};
+  const auto all_came = [&came] { return came[0] && came[1] && came[2]; };
+  for (int round = 0; round < 2 && !all_came(); ++round) {
+    for (bool& piece : came) piece = Answered();
+    // Where nobody is there, it waits no longer.
+    if (!came[0] && !came[1]) break;
+  }
+  if (!came[2]) return TF_SetStatus(status, TF_UNAVAILABLE, "the last piece did not come");
+  Right().copy_file(filesystem, source, target, status);
+  if (!all_came() && truncate(target, 1) != 0) TF_SetStatus(status, TF_INTERNAL, target);
+}
+
+void ExistsAtOnce(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (Answered()) return Right().path_exists(filesystem, path, status);
+  if (Asked(0, kAnswer, status)) TF_SetStatus(status, TF_NOT_FOUND, "the first answer counts");
+}
+
+int ListsAPage(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  return Asked(0, kAnswer, status) ? ListsHalf(filesystem, path, entries, status) : -1;
+}
+
 void Apply(support::Tables& tables, const std::string& name) {
   fault = name;
   Ops& ops = tables.filesystem;
@@ -150,7 +233,10 @@ void Apply(support::Tables& tables, const std::string& name) {
   ops.delete_file = Behind<&Ops::delete_file>::Call;
   ops.delete_dir = Behind<&Ops::delete_dir>::Call;
   ops.delete_recursively = Behind<&Ops::delete_recursively>::Call;
-  ops.rename_file = name == "rename-in-two" ? RenamesInTwo : Behind<&Ops::rename_file>::Call;
+  ops.rename_file = name == "rename-in-two"     ? RenamesInTwo
+                    : name == "rename-half"     ? RenamesHalf
+                    : name == "replaces-in-two" ? ReplacesInTwo
+                                                : Behind<&Ops::rename_file>::Call;
   ops.copy_file = Behind<&Ops::copy_file>::Call;
   ops.path_exists = Behind<&Ops::path_exists>::Call;
   ops.paths_exist = nullptr;
@@ -159,10 +245,19 @@ void Apply(support::Tables& tables, const std::string& name) {
   ops.get_file_size = Behind<&Ops::get_file_size>::Call;
   ops.get_children = name == "half-a-listing"  ? ListsHalf
                      : name == "lists-nothing" ? ListsNothing
+                     : name == "lists-a-page"  ? ListsAPage
                                                : Behind<&Ops::get_children>::Call;
   ops.get_matching_paths = Behind<&Ops::get_matching_paths>::Call;
   tables.random_access_file.read = Read;
   tables.writable_file.append = Append;
+  if (name == "delete-forgets") ops.delete_file = DeletesOrAsks;
+  if (name == "deletes-again") ops.delete_file = DeletesAgain;
+  if (name == "last-code-counts") ops.copy_file = CopiesInPieces;
+  if (name == "exists-at-once") ops.path_exists = ExistsAtOnce;
+  if (name == "append-forgets") {
+    ops.new_appendable_file = ForgetsToAppend;
+    tables.writable_file.close = ClosesForgetting;
+  }
 }
 
 }  // namespace
@@ -182,6 +277,18 @@ std::vector<Fault> NetworkedFaults() {
       {"writes-are-lost", "append answers OK where the service did not get the bytes"},
       {"rename-in-two", "the target of a rename is made after its source is gone"},
       {"dies", "the process ends where no answer comes"},
+      {"deletes-again",
+       "is right: where the first of two deletions had no answer, it is NOT_FOUND"},
+      {"append-forgets", "what did not come of a file is not there when it was appended to"},
+      {"retry-writes-twice", "append that is tried again appends twice"},
+      {"resumes-behind", "read that is tried again gives the rest as if it were the beginning"},
+      {"rename-half", "rename_file answers OK where only the source's deletion had no answer"},
+      {"replaces-in-two", "rename_file removes the target in a request of its own"},
+      {"delete-forgets", "delete_file that is tried again deletes nothing"},
+      {"exists-at-once", "path_exists is asked again, and NOT_FOUND as no answer was at first"},
+      {"last-code-counts",
+       "copy_file tries its pieces again at once, and tells what the last one met"},
+      {"lists-a-page", "get_children gives the part of a second page that came"},
   };
   for (const auto& [name, what] : table)
     faults.push_back({std::string("networked.") + name, what, "a network in trouble is told",

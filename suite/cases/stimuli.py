@@ -1,6 +1,6 @@
 """Stimuli of every op on files, to be given while something fails under the plugin."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...harness.ops.codes import Code
 from ..engine.stimulus import Performance, Stimulus
@@ -61,6 +61,11 @@ def stimuli(old: bytes, pieces: Sequence[bytes]) -> Mapping[str, Stimulus]:
             lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("target"))), two, gives_up=target, anew=True
         ),
     }
+
+
+def given_up(stimulus: Stimulus, present: Collection[str]) -> frozenset[str]:
+    """What the ops may spoil where they fail. Where a plugin has no rename_file, core writes the target anew."""
+    return stimulus.gives_up if "rename_file" in present else stimulus.gives_up | {"target"}
 
 
 def _match(do: Performance) -> None:

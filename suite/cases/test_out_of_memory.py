@@ -9,6 +9,7 @@ from ..engine.case import Case, NoStimulusError
 from ..engine.contents import harmed
 from ..engine.failing import lacking
 from ..engine.marks import clauses, condition, over_tables
+from .stimuli import given_up
 from .test_system_calls import STIMULI
 
 pytestmark = over_tables
@@ -25,6 +26,7 @@ def test_one_fails(case: Case, name: str) -> None:
     if name in OPS and name not in case.surroundings.present:
         raise NoStimulusError(f"core performs {name} by other ops, which are tried")
     stimulus = STIMULI[name]
+    gives_up = given_up(stimulus, case.surroundings.present)
     broken: set[tuple[str, str]] = set()
 
     def check(clause: str, failure: Failure, expected: str, wrong: str | None) -> None:
@@ -44,7 +46,7 @@ def test_one_fails(case: Case, name: str) -> None:
                 if went.died is None:
                     check(AGAIN, failure, "it works again", again.died or attempt.unreadable)
                 continue
-            check(KEPT, failure, "what was there", harmed(before, whole.there, attempt.there, stimulus.gives_up))
+            check(KEPT, failure, "what was there", harmed(before, whole.there, attempt.there, gives_up))
             if went.died is not None:
                 continue
             lacks = lacking(before, whole, went, attempt.there) if went.ok else None

@@ -7,7 +7,7 @@ from ..engine.case import Case
 from ..engine.contents import harmed
 from ..engine.failing import Failure, Trials, lacking, untold
 from ..engine.marks import clauses, condition, over_tables
-from .stimuli import stimuli
+from .stimuli import given_up, stimuli
 
 pytestmark = over_tables
 
@@ -25,6 +25,7 @@ STIMULI = stimuli(b"what was there", (b"the first piece, ", b"the second one, ",
 def test_one_fails(case: Case, name: str) -> None:
     """Each system call of an op on files of the case fails once, with each error that it can have."""
     stimulus = STIMULI[name]
+    gives_up = given_up(stimulus, case.surroundings.present)
     broken: set[tuple[str, str]] = set()
 
     def check(clause: str, failure: Failure, expected: str, wrong: str | None) -> None:
@@ -45,7 +46,7 @@ def test_one_fails(case: Case, name: str) -> None:
             may_lack = (name, failure.error) in allowed()
             wrong = went.died or (f"OK, but {lacks}" if went.ok and lacks and not may_lack else None)
             check(TOLD, failure, "an error, or all of its work", wrong)
-            check(KEPT, failure, "what was there", harmed(trials.before, whole.there, attempt.there, stimulus.gives_up))
+            check(KEPT, failure, "what was there", harmed(trials.before, whole.there, attempt.there, gives_up))
             if went.died is not None:
                 continue
             check(CLOSED, failure, "each descriptor closed once", attempt.closed_wrongly(whole))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...harness.network.exchanges import Break
 from ...harness.ops.codes import Code
 
 
@@ -17,6 +18,21 @@ class Trouble:
     what: str
     down: bool
     toxics: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A trouble that ends within an op: how `{}`, which is a request, or its answer, breaks off."""
+
+    what: str
+    ends: Break
+    every: int
+
+
+@functools.cache
+def endings() -> Sequence[Ending]:
+    """The troubles that end within an op."""
+    return [Ending(one["what"], Break(**one["ends"]), one.get("every", 0)) for one in _read()["ending"]]
 
 
 @functools.cache

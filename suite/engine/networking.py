@@ -5,14 +5,16 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 from ...harness.hosting.loader import BlockedError
+from ...harness.network.exchanges import Exchange, Watch
 from ...harness.network.toxiproxy import NoToxiproxyError, Toxiproxy, facing
 from ...harness.ops.outcomes import DiedError
-from ..contract.network import Trouble, passing
+from ..contract.network import Ending, Trouble, passing
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
 from .failing import FIRST, Attempt, NotTriedError, below, lacking, prepare
@@ -35,13 +37,15 @@ PAUSE = 0.02
 
 
 class Network:
-    """A stimulus of a case, performed in a fresh host and a fresh directory each time, through a proxy.
+    """A stimulus of a case, performed in a fresh host and a fresh directory each time, through a proxy or a relay.
 
     At first there is no trouble: `whole` is what comes of it then. Raises NoStimulusError where the plugin has no
     service, BlockedError where the stimulus does not work at all, and NotTriedError.
     """
 
     def __init__(self, case: Case, stimulus: Stimulus) -> None:
+        from ...harness.network.relay import Relay  # noqa: PLC0415 - most runs have no network, and asyncio is slow to import
+
         self._case = case
         self._stimulus = stimulus
         self._tried = 0
@@ -57,18 +61,15 @@ class Network:
         with contextlib.ExitStack() as stack:
             try:
                 self._proxy = stack.enter_context(Toxiproxy())
-                folder = stack.enter_context(tempfile.TemporaryDirectory())
-                self._bench = self._through(case.bench, folder)
+                self._relay = stack.enter_context(Relay())
+                self._bench = self._through(stack, case.bench, self._proxy.through)
+                self._relayed = self._through(stack, case.bench, self._relay.through)
             except NoToxiproxyError as missing:
                 raise NotTriedError(str(missing)) from missing
-            stack.callback(self._bench.close)
-            self.whole = self._attempt(None, 0)
-            for went in (self.whole.went, self.whole.again):
-                if went.failed is not None:
-                    case.check.implemented(went.failed)
-                    raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
-                if went.died is not None:
-                    raise BlockedError("the host", went.died)
+            self.whole = self._control(self._bench, contextlib.nullcontext())
+            watches = [Watch() for _ in self.services]
+            self._control(self._relayed, self._watched(watches))
+            self._exchanges = [watch.exchanges for watch in watches]
             self._stack = stack.pop_all()
 
     def __enter__(self) -> "Network":
@@ -77,9 +78,10 @@ class Network:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _through(self, bench: Workbench, folder: str) -> Workbench:
-        """The same target, whose services are behind the proxy. Files that name them are copied to `folder`."""
-        ways = {service: self._proxy.through(service) for service in self.services}
+    def _through(self, stack: contextlib.ExitStack, bench: Workbench, through: Callable[[str], str]) -> Workbench:
+        """The same target, whose services are behind a proxy or a relay. Files that name them are copied."""
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        ways = {service: through(service) for service in self.services}
         environment = dict(bench.target.environment)
 
         def led_by(match: re.Match[str]) -> str:
@@ -97,14 +99,16 @@ class Network:
                 Path(environment[name]).write_text(led, encoding="utf-8")
         knowledge = replace(bench.knowledge, root_made=bench.root_made, hosts_differ=bench.hosts_differ)
         target = replace(bench.target, environment=environment, root=root, host_scope="case")
-        return Workbench(target, knowledge, max_hangs=None)
+        through_it = Workbench(target, knowledge, max_hangs=None)
+        stack.callback(through_it.close)
+        return through_it
 
-    def attempts(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
-        """Each trouble of each service, in words, and what came of it.
+    def attempts(self, troubles: Mapping[str, Trouble], endings: Sequence[Ending]) -> Iterator[tuple[str, Attempt]]:
+        """Each trouble of each service, in words, and what came of it; then those that end within the op.
 
         Raises NoStimulusError where the op goes well in all of them: it asks none of the services.
         """
-        tried = list(self._tried_in(troubles))
+        tried = [*self._tried_in(troubles), *self._ended_in(endings)]
         if all(self._is_whole(attempt) for _, attempt in tried):
             raise NoStimulusError("the op asks none of the services")
         self._case.condition = Condition(output=f"{len(tried)} troubles were tried\n")
@@ -116,32 +120,64 @@ class Network:
 
     def _tried_in(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
         for number, name in enumerate(self.services.values()):
-            which = f"to service {number + 1}, of {name}" if len(self.services) > 1 else f"to which {name} leads"
             for trouble in troubles.values():
-                yield f"{trouble.what}, {which}", self._attempt(trouble, number)
+                disturbed = self._proxy.disturbed(number, trouble.toxics, down=trouble.down)
+                yield f"{trouble.what}, {self._which(number, name)}", self._attempt(self._bench, disturbed)
 
-    def _attempt(self, trouble: Trouble | None, number: int) -> Attempt:
+    def _ended_in(self, endings: Sequence[Ending]) -> Iterator[tuple[str, Attempt]]:
+        """What does not come about in an op that goes another way than before is no trouble of it."""
+        for number, name in enumerate(self.services.values()):
+            exchanges = self._exchanges[number]
+            for ending in endings:
+                for place in places(exchanges, ending):
+                    watch = Watch(ending.ends, place, ending.every)
+                    attempt = self._attempt(self._relayed, self._relay.watched(number, watch))
+                    if watch.met:
+                        what = ending.what.format(f"request {place} of {len(exchanges)}")
+                        yield f"{what}, {self._which(number, name)}", attempt
+
+    def _which(self, number: int, name: str) -> str:
+        return f"to service {number + 1}, of {name}" if len(self.services) > 1 else f"to which {name} leads"
+
+    @contextlib.contextmanager
+    def _watched(self, watches: Sequence[Watch]) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for number, watch in enumerate(watches):
+                stack.enter_context(self._relay.watched(number, watch))
+            yield
+
+    def _control(self, bench: Workbench, watched: AbstractContextManager[object]) -> Attempt:
+        """What comes of it where there is no trouble. Raises BlockedError."""
+        attempt = self._attempt(bench, watched, control=True)
+        for went in (attempt.went, attempt.again):
+            if went.failed is not None:
+                self._case.check.implemented(went.failed)
+                raise BlockedError(went.failed.op, f"{went.failed.code} {went.failed.message}")
+            if went.died is not None:
+                raise BlockedError("the host", went.died)
+        return attempt
+
+    def _attempt(
+        self, bench: Workbench, disturbed: AbstractContextManager[object], *, control: bool = False
+    ) -> Attempt:
         self._tried += 1
-        trial = self._case.trial(self._bench, self._tried)
+        trial = self._case.trial(bench, self._tried)
         try:
-            return self._performed(trial, trouble, number)
+            return self._performed(trial, disturbed, control=control)
         except NoToxiproxyError as lost:
             raise NotTriedError(str(lost)) from lost
         except DiedError as died:
             raise BlockedError(died.death.op, str(died)) from died
         finally:
-            if trouble is None:
+            if control:
                 self._case.surroundings.trace.extend(trial.surroundings.trace)
             trial.surroundings.clear()
 
-    def _performed(self, case: Case, trouble: Trouble | None, number: int) -> Attempt:
+    def _performed(self, case: Case, disturbed: AbstractContextManager[object], *, control: bool) -> Attempt:
         """Perform the stimulus in trouble, and behind it; look at what is there in another process."""
         for place in (FIRST, *AGAIN):
             prepare(case, place, self._stimulus.before)
         open_before, went = _connections(case), Performance(case, FIRST)
-        disturbed = contextlib.nullcontext() if trouble is None else self._proxy.disturbed(
-            number, trouble.toxics, down=trouble.down
-        )  # fmt: skip
         with disturbed:
             went.perform(self._stimulus)
             went.clean_up()
@@ -153,11 +189,11 @@ class Network:
             if again.failed is None or again.failed.code not in passing():
                 break
         # What it remembers of a failure it may remember by the path.
-        if trouble is not None and went.died is None and again.ok and self.whole.there == self.before:
+        if not control and went.died is None and again.ok and self.whole.there == self.before:
             place, again = FIRST, Performance(case, FIRST)
             again.perform(self._stimulus)
             again.clean_up()
-        most = open_before if trouble is None else max(open_before, self.whole.open)
+        most = open_before if control else max(open_before, self.whole.open)
         # Who works in spite of a trouble may need more of them.
         until = time.monotonic() + (0 if went.failed is None else case.bench.target.timeout)
         while (left := _connections(case)) > most and time.monotonic() < until:
@@ -166,10 +202,21 @@ class Network:
         try:
             there, there_again = below(_tree(case), FIRST, place)
         except (BlockedError, DiedError) as failed:
-            if trouble is None:
+            if control:
                 raise
             return Attempt(went, again, {}, {}, unreadable=str(failed))
         return Attempt(went, again, there, there_again, open_before=open_before, open=left)
+
+
+def places(exchanges: Sequence[Exchange], ending: Ending) -> list[int]:
+    """Which exchanges are to meet a trouble that ends: of those that can, the first, the last and the middle one.
+
+    What meets each second one, and so on, begins with the first, and with the second.
+    """
+    can = [k for k, one in enumerate(exchanges, 1) if getattr(one, ending.ends.stream) > ending.ends.after]
+    if ending.every:
+        return can[: ending.every] if len(can) >= ending.every else []
+    return list(dict.fromkeys((can[0], can[-1], can[len(can) // 2]))) if can else []
 
 
 def services(environment: Mapping[str, str], root: str = "") -> dict[str, str]:
