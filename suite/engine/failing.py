@@ -88,7 +88,9 @@ class Attempt:
         left = self.open - _not_closed(self.calls)
         if left > max(self.open_before, whole.open):
             return "a descriptor stays open"
-        return "a descriptor is closed once more" if left < min(self.open_before, whole.open) else None
+        # One that was open before may be given up for any other failure.
+        again = _not_closed(self.calls) and left < min(self.open_before, whole.open)
+        return "a descriptor is closed once more" if again else None
 
 
 class Trials:
@@ -250,7 +252,7 @@ def _attempt(
         prepare(case, place, stimulus.before)
     went, again = Performance(case, FIRST), Performance(case, repeated)
     directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
-    open_before = _open(case, directory)
+    open_before = open_now(case, directory)
     traced: AbstractContextManager[Strace | None] = nullcontext() if tracing is None else tracing.of(case, directory)
     try:
         with traced as strace:
@@ -262,16 +264,21 @@ def _attempt(
     if went.died is None:
         again.perform(stimulus)
         again.clean_up()
-    # What takes as long as a call may take is not closed any more.
-    most, until = max(open_before, usual) + _not_closed(calls), time.monotonic() + case.bench.target.timeout
-    while (left := _open(case, directory)) > most and time.monotonic() < until:
-        time.sleep(PAUSE)
+    left = still_open(case, directory, max(open_before, usual) + _not_closed(calls))
     case.surroundings.end_host()
     there, there_again = below(case.setup.tree(), FIRST, AGAIN)
     return Attempt(went, again, there, there_again, calls, directory, open_before, left)
 
 
-def _open(case: Case, directory: str) -> int:
+def still_open(case: Case, directory: str, most: int) -> int:
+    """How many descriptors are open once no more than so many are, or when a call could take no longer."""
+    until = time.monotonic() + case.bench.target.timeout
+    while (left := open_now(case, directory)) > most and time.monotonic() < until:
+        time.sleep(PAUSE)
+    return left
+
+
+def open_now(case: Case, directory: str) -> int:
     """How many descriptors of the host are of a directory and what is in it, or was."""
     facts = case.surroundings.loaded.host.process.facts
     count = 0
