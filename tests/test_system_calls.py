@@ -215,6 +215,11 @@ WROTE, SYNCED = 'write(5</d/a>, ""..., 1) = 1\n', "fsync(5</d/a>) = 0\n"
 UNSYNCED, UNCLOSED = "fsync(5</d/a>) = -1 {} (INJECTED)\n", "close(5</d/a>) = -1 {} (INJECTED)\n"
 OPENED = 'openat(AT_FDCWD</>, "/d/a", O_WRONLY|O_CREAT, 0666) = 5</d/a>\n'
 LOOKED = 'openat(AT_FDCWD</>, "/d/a", O_RDONLY) = 5</d/a>\n'
+MADE_ROOM, MAPPED = "ftruncate(5</d/a>, 9) = 0\n", "mmap(NULL, 9, PROT_WRITE, MAP_SHARED, 5</d/a>, 0) = 0x7f00\n"
+ANEW = (
+    'openat(AT_FDCWD</>, "/d/b", O_WRONLY|O_CREAT, 0666) = 6</d/b>\n', 'write(6</d/b>, ""..., 1) = 1\n',
+    "fsync(6</d/b>) = 0\n",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -236,6 +241,20 @@ LOOKED = 'openat(AT_FDCWD</>, "/d/a", O_RDONLY) = 5</d/a>\n'
         ((OPENED, WROTE, SYNCED, OPENED, WROTE, UNCLOSED), "EIO", True),
         ((OPENED, UNCLOSED), "EIO", False),
         ((LOOKED, UNCLOSED), "EIO", False),
+        # Durable by other ways.
+        ((OPENED.replace("O_CREAT", "O_CREAT|O_DSYNC"), WROTE, UNCLOSED), "EIO", False),
+        ((OPENED, WROTE, "syncfs(4</d>) = 0\n", UNCLOSED), "EIO", False),
+        ((OPENED, WROTE, "fsync(4</d>) = 0\n", UNCLOSED), "EIO", True),
+        ((OPENED, WROTE, "fsync(6</d/a>) = 0\n", UNCLOSED), "EIO", False),
+        ((OPENED, MADE_ROOM, MAPPED, "msync(0x7f00, 9, MS_SYNC) = 0\n", UNCLOSED), "EIO", False),
+        ((OPENED, MADE_ROOM, MAPPED, UNCLOSED), "EIO", True),
+        ((OPENED, WROTE, "syncfs(4</d>) = 0\n", WROTE, UNCLOSED), "EIO", True),
+        # All is written to another file.
+        ((OPENED, WROTE, UNSYNCED, *ANEW), "EIO", False),
+        ((OPENED, WROTE, UNCLOSED, *ANEW), "EIO", False),
+        ((OPENED, WROTE, WROTE, UNSYNCED, *ANEW), "EIO", True),
+        ((OPENED, WROTE, UNSYNCED, *ANEW[:-1]), "EIO", True),
+        ((OPENED, UNSYNCED, *ANEW), "EIO", True),
     ],
 )
 def test_what_a_failure_loses(lines: tuple[str, ...], error: str, lost: bool) -> None:
