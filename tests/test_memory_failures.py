@@ -34,6 +34,7 @@ FAULTS = {
     "open-leaks": ("read", CLOSED, "allocation in new_random_access_file fails: a descriptor stays open"),
     "rename-removes-first": ("rename-over", KEPT, "allocation in rename_file fails: target is gone"),
     "append-stays-broken": ("write", AGAIN, "allocation in append fails: append: code=RESOURCE_EXHAUSTED"),
+    "read-spoils-its-file": ("read", AGAIN, "allocation in read fails: read: code=RESOURCE_EXHAUSTED"),
     "lookup-is-remembered": (
         "path_exists", AGAIN, "allocation in path_exists fails: path_exists: code=RESOURCE_EXHAUSTED",
     ),

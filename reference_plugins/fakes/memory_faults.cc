@@ -79,6 +79,29 @@ void ClosesOpened(TF_RandomAccessFile* file) {
   file->plugin_file = nullptr;
 }
 
+// The file of which a read got no memory.
+const void* spoilt = nullptr;
+
+int64_t ReadsUnlessSpoilt(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                          TF_Status* status) {
+  const bool is_spoilt = file->plugin_file == spoilt;
+  char* own = is_spoilt ? nullptr : static_cast<char*>(std::malloc(n));
+  if (own == nullptr) {
+    spoilt = file->plugin_file;
+    SetExhausted(status);
+    return -1;
+  }
+  const int64_t got = Right().random_access_file.read(file, offset, n, own, status);
+  if (got > 0) std::memcpy(buffer, own, static_cast<size_t>(got));
+  std::free(own);
+  return got;
+}
+
+void CleansUpSpoilt(TF_RandomAccessFile* file) {
+  if (file->plugin_file == spoilt) spoilt = nullptr;
+  Right().random_access_file.cleanup(file);
+}
+
 void StatsByString(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
                    TF_Status* status) {
   const std::string copy(path);
@@ -165,6 +188,9 @@ std::vector<Fault> MemoryFaults() {
        [](support::Tables& t) { t.filesystem.rename_file = RenamesAfterRemoving; }},
       {"memory.append-stays-broken", "append fails for ever after it got no memory once", kAgain,
        [](support::Tables& t) { t.writable_file.append = AppendsUntilExhausted; }},
+      {"memory.read-spoils-its-file",
+       "read fails for ever on a file that is open and of which it got no memory once", kAgain,
+       [](support::Tables& t) { t.random_access_file = {CleansUpSpoilt, ReadsUnlessSpoilt}; }},
       {"memory.lookup-is-remembered",
        "path_exists fails for ever on a path for which it got no memory once", kAgain,
        [](support::Tables& t) { t.filesystem.path_exists = RemembersItsFailure; }},

@@ -134,15 +134,19 @@ class Allocations:
         went.perform(self._stimulus)
         if went.died is None:
             called = _watched(case, NO_MORE, 0)
-            went.clean_up()
-            again.perform(self._stimulus)
-            again.clean_up()
-            # What it remembers of a failure it may remember by the path.
-            if call != COUNT and again.ok and self.whole.there == self.before:
-                place, again = FIRST, Performance(case, FIRST)
+            repeated = [(AGAIN, again)]
+            # What it remembers of a failure it may remember by the path, or in what is open.
+            if call != COUNT and self.whole.there == self.before:
+                repeated.append((FIRST, Performance(case, FIRST, went.objects)))
+            for place, again in repeated:
                 again.perform(self._stimulus)
                 again.clean_up()
-        left = before if went.died else still_open(case, directory, max(before, self.whole.open if call != COUNT else 0))
+                if not again.ok:
+                    break
+            went.clean_up()
+        left = (
+            before if went.died else still_open(case, directory, max(before, self.whole.open if call != COUNT else 0))
+        )
         if not self._case.bench.hosts_differ:
             case.surroundings.end_host()
         elif went.died is not None or again.died is not None:
