@@ -127,6 +127,15 @@ def test_a_right_plugin_is_not_blamed_and_parts_make_a_whole_run(tmp_path: Path)
     assert all(tried)
 
 
+@needs_strace
+@pytest.mark.parametrize("choice", ["sync-aside", "sync-by-mapping", "sync-each-write"])
+def test_who_syncs_in_another_way_is_not_blamed(tmp_path: Path, choice: str) -> None:
+    given = ["--plugin=posix_choices", f"--env=TFFS_CHOICES={choice}", "--conditions=syscalls,memory"]
+    cases = [f"--case={name}/one-fails[{op}]" for name in (CLASS, "out-of-memory") for op in ("sync", "append")]
+    done = run(tmp_path, *given, *cases, "--fail-on=warning,not-run")
+    assert done.returncode == 0, done.stdout
+
+
 def test_without_strace_it_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     run_anew(tmp_path, "--plugin=posix", f"--case={case('write')}", SYSCALLS, PATH=str(tmp_path / "bin"))
