@@ -20,7 +20,9 @@ MEMORY = "--conditions=memory"
 NAME = "out-of-memory"
 LIVES, TOLD, KEPT, AGAIN, CLOSED, CODE = (
     f"{NAME}.{what}"
-    for what in ("process-lives-on", "failure-is-told", "keeps-what-was-there", "works-again", "closes-what-it-opened", "code")
+    for what in (
+        "process-lives-on", "failure-is-told", "keeps-what-was-there", "works-again", "closes-what-it-opened", "code",
+    )
 )  # fmt: skip
 
 #: Each fault, the stimulus that shows it, the clause that it breaks, and what is said of it, a regular expression.

@@ -134,11 +134,10 @@ class Allocations:
         went.perform(self._stimulus)
         if went.died is None:
             called = _watched(case, NO_MORE, 0)
-            repeated = [(AGAIN, again)]
             # What it remembers of a failure it may remember by the path, or in what is open.
-            if call != COUNT and self.whole.there == self.before:
-                repeated.append((FIRST, Performance(case, FIRST, went.objects)))
-            for place, again in repeated:
+            changes_nothing = call != COUNT and self.whole.there == self.before
+            for place in (AGAIN, FIRST) if changes_nothing else (AGAIN,):
+                again = Performance(case, place, went.objects if place == FIRST else ())
                 again.perform(self._stimulus)
                 again.clean_up()
                 if not again.ok:
