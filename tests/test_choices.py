@@ -153,6 +153,7 @@ def test_the_readme_names_every_choice() -> None:
     named = set(re.findall(r"^\| `([a-z-]+)` \|", readme, re.MULTILINE))
     # A run with a slow plugin is a matter of patience: see the benchmark. One that only reads needs a backing, and one
     # for one process at a time a lock: see test_loading.py. How sync does its work shows where the power is lost.
-    elsewhere = {"slow", "read-only", "one-process", "sync-aside", "sync-each-write", "sync-the-filesystem"}
+    elsewhere = {"slow", "read-only", "one-process", "sync-aside", "sync-by-mapping", "sync-each-write"}
+    elsewhere |= {"sync-the-filesystem"}
     assert named == CHOICES.keys() - {"all"} | elsewhere | UNASKED
     assert EACH | {choice for choices in RUNS for choice in choices.split(",")} == CHOICES.keys() | UNASKED

@@ -19,9 +19,11 @@ from tffs_conformance.suite.engine.allocating import LIBRARY, plan
 
 MEMORY = "--conditions=memory"
 NAME = "out-of-memory"
-LIVES, TOLD, KEPT, AGAIN, CODE = (
+LIVES, TOLD, KEPT, AGAIN, CLOSED, CODE = (
     f"{NAME}.{what}"
-    for what in ("process-lives-on", "failure-is-told", "keeps-what-was-there", "works-again", "code")
+    for what in (
+        "process-lives-on", "failure-is-told", "keeps-what-was-there", "works-again", "closes-what-it-opened", "code",
+    )
 )  # fmt: skip
 
 #: Each fault, the stimulus that shows it, the clause that it breaks, and what is said of it, a regular expression.
@@ -32,8 +34,10 @@ FAULTS = {
     "append-is-ok": ("write", TOLD, "allocation in append fails: OK, but file has 25 bytes .* instead of 42 bytes .*"),
     "read-crashes": ("read", LIVES, "allocation in read fails: read ended the process: signal SIGSEGV"),
     "stat-throws": ("stat", LIVES, r"allocation in stat fails: stat let a C\+\+ exception out: std::bad_alloc.*"),
+    "open-leaks": ("read", CLOSED, "allocation in new_random_access_file fails: a descriptor stays open"),
     "rename-removes-first": ("rename-over", KEPT, "allocation in rename_file fails: target is gone"),
     "append-stays-broken": ("write", AGAIN, "allocation in append fails: append: code=RESOURCE_EXHAUSTED"),
+    "read-spoils-its-file": ("read", AGAIN, "allocation in read fails: read: code=RESOURCE_EXHAUSTED"),
     "lookup-is-remembered": (
         "path_exists", AGAIN, "allocation in path_exists fails: path_exists: code=RESOURCE_EXHAUSTED",
     ),
@@ -67,7 +71,7 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str) -> None:
     for record in cases:
         for check in record["checks"]:
             verdicts[check["clause"]].add(check["verdict"])
-    assert verdicts.keys() == {LIVES, TOLD, KEPT, AGAIN, CODE}
+    assert verdicts.keys() == {LIVES, TOLD, KEPT, AGAIN, CLOSED, CODE}
     for seen in verdicts.values():
         assert Verdict.CONFORM in seen
         assert seen <= {Verdict.CONFORM, Verdict.ABSENT}

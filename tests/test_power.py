@@ -91,7 +91,8 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path) -> None:
 
 @needs_fuse
 @pytest.mark.parametrize(
-    "choices", ["all", "late-creation", "all,no-optional-ops", "no-sync", "sync-aside", "sync-each-write"]
+    "choices",
+    ["all", "late-creation", "all,no-optional-ops", "no-sync", "sync-aside", "sync-by-mapping", "sync-each-write"],
 )
 def test_whatever_is_decided_otherwise_is_right(tmp_path: Path, choices: str) -> None:
     given = ["--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", POWER, "--fail-on=warning,not-run"]

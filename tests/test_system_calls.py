@@ -127,6 +127,15 @@ def test_a_right_plugin_is_not_blamed_and_parts_make_a_whole_run(tmp_path: Path)
     assert all(tried)
 
 
+@needs_strace
+@pytest.mark.parametrize("choice", ["sync-aside", "sync-by-mapping", "sync-each-write"])
+def test_who_syncs_in_another_way_is_not_blamed(tmp_path: Path, choice: str) -> None:
+    given = ["--plugin=posix_choices", f"--env=TFFS_CHOICES={choice}", "--conditions=syscalls,memory"]
+    cases = [f"--case={name}/one-fails[{op}]" for name in (CLASS, "out-of-memory") for op in ("sync", "append")]
+    done = run(tmp_path, *given, *cases, "--fail-on=warning,not-run")
+    assert done.returncode == 0, done.stdout
+
+
 def test_without_strace_it_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     run_anew(tmp_path, "--plugin=posix", f"--case={case('write')}", SYSCALLS, PATH=str(tmp_path / "bin"))
@@ -215,6 +224,11 @@ WROTE, SYNCED = 'write(5</d/a>, ""..., 1) = 1\n', "fsync(5</d/a>) = 0\n"
 UNSYNCED, UNCLOSED = "fsync(5</d/a>) = -1 {} (INJECTED)\n", "close(5</d/a>) = -1 {} (INJECTED)\n"
 OPENED = 'openat(AT_FDCWD</>, "/d/a", O_WRONLY|O_CREAT, 0666) = 5</d/a>\n'
 LOOKED = 'openat(AT_FDCWD</>, "/d/a", O_RDONLY) = 5</d/a>\n'
+MADE_ROOM, MAPPED = "ftruncate(5</d/a>, 9) = 0\n", "mmap(NULL, 9, PROT_WRITE, MAP_SHARED, 5</d/a>, 0) = 0x7f00\n"
+ANEW = (
+    'openat(AT_FDCWD</>, "/d/b", O_WRONLY|O_CREAT, 0666) = 6</d/b>\n', 'write(6</d/b>, ""..., 1) = 1\n',
+    "fsync(6</d/b>) = 0\n",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -236,6 +250,20 @@ LOOKED = 'openat(AT_FDCWD</>, "/d/a", O_RDONLY) = 5</d/a>\n'
         ((OPENED, WROTE, SYNCED, OPENED, WROTE, UNCLOSED), "EIO", True),
         ((OPENED, UNCLOSED), "EIO", False),
         ((LOOKED, UNCLOSED), "EIO", False),
+        # Durable by other ways.
+        ((OPENED.replace("O_CREAT", "O_CREAT|O_DSYNC"), WROTE, UNCLOSED), "EIO", False),
+        ((OPENED, WROTE, "syncfs(4</d>) = 0\n", UNCLOSED), "EIO", False),
+        ((OPENED, WROTE, "fsync(4</d>) = 0\n", UNCLOSED), "EIO", True),
+        ((OPENED, WROTE, "fsync(6</d/a>) = 0\n", UNCLOSED), "EIO", False),
+        ((OPENED, MADE_ROOM, MAPPED, "msync(0x7f00, 9, MS_SYNC) = 0\n", UNCLOSED), "EIO", False),
+        ((OPENED, MADE_ROOM, MAPPED, UNCLOSED), "EIO", True),
+        ((OPENED, WROTE, "syncfs(4</d>) = 0\n", WROTE, UNCLOSED), "EIO", True),
+        # All is written to another file.
+        ((OPENED, WROTE, UNSYNCED, *ANEW), "EIO", False),
+        ((OPENED, WROTE, UNCLOSED, *ANEW), "EIO", False),
+        ((OPENED, WROTE, WROTE, UNSYNCED, *ANEW), "EIO", True),
+        ((OPENED, WROTE, UNSYNCED, *ANEW[:-1]), "EIO", True),
+        ((OPENED, UNSYNCED, *ANEW), "EIO", True),
     ],
 )
 def test_what_a_failure_loses(lines: tuple[str, ...], error: str, lost: bool) -> None:

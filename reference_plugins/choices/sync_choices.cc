@@ -1,6 +1,7 @@
 // How sync makes durable what was appended: each way is right, and only a loss of power shows it.
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "choices.h"
@@ -32,6 +34,7 @@ struct Synced {
 // What sync does, and how files are opened: set before the first op. Gives 0 or an errno value.
 int (*persist)(const Synced*) = nullptr;
 int flags = 0;
+int access_mode = O_WRONLY;
 bool writes_aside = false;
 
 Synced* Get(const TF_WritableFile* file) { return static_cast<Synced*>(file->plugin_file); }
@@ -51,16 +54,24 @@ int CopyTo(const Descriptor& to, const std::string& path) {
   char buffer[4096];
   ssize_t got;
   int error = 0;
-  while (error == 0 && (got = read(from.get(), buffer, sizeof buffer)) != 0)
+  while (error == 0 && (got = read(from.get(), buffer, sizeof buffer)) != 0) {
+    if (got < 0 && errno == EINTR) continue;
     error = got < 0 ? errno : Put(to, buffer, static_cast<size_t>(got));
+  }
   return error;
 }
 
-int PersistFile(const Synced* file) { return fsync(file->descriptor.get()) == 0 ? 0 : errno; }
+int Persist(const Descriptor& descriptor) {
+  while (fsync(descriptor.get()) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+int PersistFile(const Synced* file) { return Persist(file->descriptor); }
 
 int PersistDirectory(const Synced* file) {
   const Descriptor directory = Descriptor::Open(support::ParentOf(file->path).c_str(), O_RDONLY);
-  return directory.is_open() && fsync(directory.get()) == 0 ? 0 : errno;
+  return directory.is_open() ? Persist(directory) : errno;
 }
 
 int PersistAll(const Synced* file) { return syncfs(file->descriptor.get()) == 0 ? 0 : errno; }
@@ -88,7 +99,7 @@ void Open(const char* path, int more, TF_WritableFile* file, TF_Status* status) 
     const bool aside = writes_aside && stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
     const std::string place = aside ? Aside(path) : path;
     Descriptor descriptor =
-        Descriptor::Open(place.c_str(), O_CREAT | O_WRONLY | flags | (aside ? O_TRUNC : more));
+        Descriptor::Open(place.c_str(), O_CREAT | access_mode | flags | (aside ? O_TRUNC : more));
     if (!descriptor.is_open()) return SetErrno(status, errno, path);
     if (aside && more == O_APPEND) {
       const int error = CopyTo(descriptor, path);
@@ -139,6 +150,40 @@ void Cleanup(TF_WritableFile* file) noexcept {
   file->plugin_file = nullptr;
 }
 
+// What is appended is put into a mapping of the end of the file, which has room for it then.
+void AppendMapped(const TF_WritableFile* file, const char* buffer, size_t n,
+                  TF_Status* status) noexcept {
+  const int descriptor = Get(file)->descriptor.get();
+  const char* path = Get(file)->path.c_str();
+  const off_t end = lseek(descriptor, 0, SEEK_END);
+  if (n == 0) return support::SetOk(status);
+  const off_t begin = end - end % sysconf(_SC_PAGESIZE);
+  const auto size = static_cast<size_t>(end - begin) + n;
+  int error;
+  while ((error = posix_fallocate(descriptor, end, static_cast<off_t>(n))) == EINTR) continue;
+  if (error != 0) return SetErrno(status, error, path);
+  void* mapping = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, begin);
+  if (mapping == MAP_FAILED) {
+    error = errno;
+    if (ftruncate(descriptor, end) != 0) error = errno;
+    return SetErrno(status, error, path);
+  }
+  std::memcpy(static_cast<char*>(mapping) + (end - begin), buffer, n);
+  munmap(mapping, size);
+  support::SetOk(status);
+}
+
+int PersistMapped(const Synced* file) {
+  const int descriptor = file->descriptor.get();
+  const auto size = static_cast<size_t>(lseek(descriptor, 0, SEEK_END));
+  if (size == 0) return PersistFile(file);
+  void* mapping = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  if (mapping == MAP_FAILED) return errno;
+  const int error = msync(mapping, size, MS_SYNC) == 0 ? 0 : errno;
+  munmap(mapping, size);
+  return error;
+}
+
 void WithSync(support::Tables& tables, int (*by)(const Synced*)) {
   persist = by;
   tables.writable_file = {Cleanup, Append, Tell, Flush, Guard<Sync>::Call, Close};
@@ -161,6 +206,13 @@ std::vector<Choice> SyncChoices() {
        [](support::Tables& tables) {
          WithSync(tables, [](const Synced*) { return 0; });
          flags = O_DSYNC;
+       },
+       false},
+      {"sync-by-mapping", question, "files are written and synced by mmap(2); not in `all`",
+       [](support::Tables& tables) {
+         WithSync(tables, PersistMapped);
+         tables.writable_file.append = AppendMapped;
+         access_mode = O_RDWR;
        },
        false},
       {"sync-the-filesystem", question, "syncfs(2); not in `all`",

@@ -1,8 +1,10 @@
 // Faults that show only where memory runs out: each op asks for some, and does here what a careless
 // one would where it gets none.
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -41,6 +43,63 @@ int64_t ReadsIntoOwn(const TF_RandomAccessFile* file, uint64_t offset, size_t n,
   if (got > 0) std::memcpy(buffer, own, static_cast<size_t>(got));
   std::free(own);
   return got;
+}
+
+// A file to read, of which the descriptor is opened before there is memory for it.
+struct OpenFile {
+  int descriptor;
+};
+
+void OpensBeforeItHasMemory(Filesystem, const char* path, TF_RandomAccessFile* file,
+                            TF_Status* status) {
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return support::SetErrno(status, errno, path);
+  auto* own = static_cast<OpenFile*>(std::malloc(sizeof(OpenFile)));
+  if (own == nullptr) return SetExhausted(status);
+  own->descriptor = descriptor;
+  file->plugin_file = own;
+  support::SetOk(status);
+}
+
+int64_t ReadsOpened(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                    TF_Status* status) {
+  const int descriptor = static_cast<OpenFile*>(file->plugin_file)->descriptor;
+  const ssize_t got = pread(descriptor, buffer, n, static_cast<off_t>(offset));
+  if (got < 0) {
+    support::SetErrno(status, errno, "file");
+  } else {
+    TF_SetStatus(status, static_cast<size_t>(got) < n ? TF_OUT_OF_RANGE : TF_OK, "");
+  }
+  return got;
+}
+
+void ClosesOpened(TF_RandomAccessFile* file) {
+  close(static_cast<OpenFile*>(file->plugin_file)->descriptor);
+  std::free(file->plugin_file);
+  file->plugin_file = nullptr;
+}
+
+// The file of which a read got no memory.
+const void* spoilt = nullptr;
+
+int64_t ReadsUnlessSpoilt(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                          TF_Status* status) {
+  const bool is_spoilt = file->plugin_file == spoilt;
+  char* own = is_spoilt ? nullptr : static_cast<char*>(std::malloc(n));
+  if (own == nullptr) {
+    spoilt = file->plugin_file;
+    SetExhausted(status);
+    return -1;
+  }
+  const int64_t got = Right().random_access_file.read(file, offset, n, own, status);
+  if (got > 0) std::memcpy(buffer, own, static_cast<size_t>(got));
+  std::free(own);
+  return got;
+}
+
+void CleansUpSpoilt(TF_RandomAccessFile* file) {
+  if (file->plugin_file == spoilt) spoilt = nullptr;
+  Right().random_access_file.cleanup(file);
 }
 
 void StatsByString(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
@@ -117,11 +176,21 @@ std::vector<Fault> MemoryFaults() {
        [](support::Tables& t) { t.random_access_file.read = ReadsIntoOwn; }},
       {"memory.stat-throws", "stat lets std::bad_alloc out", kLives,
        [](support::Tables& t) { t.filesystem.stat = StatsByString; }},
+      {"memory.open-leaks",
+       "new_random_access_file leaves its descriptor open when it gets no memory",
+       "what was opened is closed",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpensBeforeItHasMemory;
+         t.random_access_file = {ClosesOpened, ReadsOpened};
+       }},
       {"memory.rename-removes-first", "rename_file removes the target before it has its memory",
        "the target is the old or the new file",
        [](support::Tables& t) { t.filesystem.rename_file = RenamesAfterRemoving; }},
       {"memory.append-stays-broken", "append fails for ever after it got no memory once", kAgain,
        [](support::Tables& t) { t.writable_file.append = AppendsUntilExhausted; }},
+      {"memory.read-spoils-its-file",
+       "read fails for ever on a file that is open and of which it got no memory once", kAgain,
+       [](support::Tables& t) { t.random_access_file = {CleansUpSpoilt, ReadsUnlessSpoilt}; }},
       {"memory.lookup-is-remembered",
        "path_exists fails for ever on a path for which it got no memory once", kAgain,
        [](support::Tables& t) { t.filesystem.path_exists = RemembersItsFailure; }},

@@ -16,10 +16,11 @@ pytestmark = over_tables
 
 LIVES, TOLD = "out-of-memory.process-lives-on", "out-of-memory.failure-is-told"
 KEPT, AGAIN, CODE = "out-of-memory.keeps-what-was-there", "out-of-memory.works-again", "out-of-memory.code"
+CLOSED = "out-of-memory.closes-what-it-opened"
 
 
 @condition("memory")
-@clauses(LIVES, TOLD, KEPT, AGAIN, CODE)
+@clauses(LIVES, TOLD, KEPT, AGAIN, CLOSED, CODE)
 @pytest.mark.parametrize("name", STIMULI)
 def test_one_fails(case: Case, name: str) -> None:
     """Each allocation that a plugin makes in an op fails once, in the thread that called it."""
@@ -56,6 +57,7 @@ def test_one_fails(case: Case, name: str) -> None:
             check(TOLD, failure, "an error, or all of its work", lacks and f"OK, but {lacks}")
             lacks = lacking(before, whole, again, attempt.there_again)
             check(AGAIN, failure, "it works again", lacks if again.ok else again.told)
+            check(CLOSED, failure, "each descriptor closed", attempt.closed_wrongly(whole))
             if went.failed is not None:
                 code = went.failed.code
                 check(CODE, failure, "RESOURCE_EXHAUSTED", None if code is Code.RESOURCE_EXHAUSTED else went.told)

@@ -11,7 +11,7 @@ from ...harness.native import native_directory
 from ...harness.ops.outcomes import DiedError
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
-from .failing import AGAIN, FIRST, Attempt, NotTriedError, below, prepare
+from .failing import AGAIN, FIRST, Attempt, NotTriedError, below, open_now, prepare, still_open
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench
@@ -128,18 +128,24 @@ class Allocations:
             prepare(case, place, self._stimulus.before)
         place, went, again = AGAIN, Performance(case, FIRST), Performance(case, AGAIN)
         called: list[tuple[str, int]] = []
+        directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
+        before = open_now(case, directory)
         _watched(case, call, number)
         went.perform(self._stimulus)
         if went.died is None:
             called = _watched(case, NO_MORE, 0)
-            went.clean_up()
-            again.perform(self._stimulus)
-            again.clean_up()
-            # What it remembers of a failure it may remember by the path.
-            if call != COUNT and again.ok and self.whole.there == self.before:
-                place, again = FIRST, Performance(case, FIRST)
+            # What it remembers of a failure it may remember by the path, or in what is open.
+            changes_nothing = call != COUNT and self.whole.there == self.before
+            for place in (AGAIN, FIRST) if changes_nothing else (AGAIN,):
+                again = Performance(case, place, went.objects if place == FIRST else ())
                 again.perform(self._stimulus)
                 again.clean_up()
+                if not again.ok:
+                    break
+            went.clean_up()
+        left = (
+            before if went.died else still_open(case, directory, max(before, self.whole.open if call != COUNT else 0))
+        )
         if not self._case.bench.hosts_differ:
             case.surroundings.end_host()
         elif went.died is not None or again.died is not None:
@@ -150,7 +156,7 @@ class Allocations:
             if call == COUNT:
                 raise
             return Attempt(went, again, {}, {}, unreadable=str(failed)), called
-        return Attempt(went, again, there, there_again), called
+        return Attempt(went, again, there, there_again, open_before=before, open=left), called
 
 
 def plan(called: list[tuple[str, int]]) -> list[Failure]:

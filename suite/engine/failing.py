@@ -88,7 +88,9 @@ class Attempt:
         left = self.open - _not_closed(self.calls)
         if left > max(self.open_before, whole.open):
             return "a descriptor stays open"
-        return "a descriptor is closed once more" if left < min(self.open_before, whole.open) else None
+        # One that was open before may be given up for any other failure.
+        again = _not_closed(self.calls) and left < min(self.open_before, whole.open)
+        return "a descriptor is closed once more" if again else None
 
 
 class Trials:
@@ -250,7 +252,7 @@ def _attempt(
         prepare(case, place, stimulus.before)
     went, again = Performance(case, FIRST), Performance(case, repeated)
     directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
-    open_before = _open(case, directory)
+    open_before = open_now(case, directory)
     traced: AbstractContextManager[Strace | None] = nullcontext() if tracing is None else tracing.of(case, directory)
     try:
         with traced as strace:
@@ -262,16 +264,21 @@ def _attempt(
     if went.died is None:
         again.perform(stimulus)
         again.clean_up()
-    # What takes as long as a call may take is not closed any more.
-    most, until = max(open_before, usual) + _not_closed(calls), time.monotonic() + case.bench.target.timeout
-    while (left := _open(case, directory)) > most and time.monotonic() < until:
-        time.sleep(PAUSE)
+    left = still_open(case, directory, max(open_before, usual) + _not_closed(calls))
     case.surroundings.end_host()
     there, there_again = below(case.setup.tree(), FIRST, AGAIN)
     return Attempt(went, again, there, there_again, calls, directory, open_before, left)
 
 
-def _open(case: Case, directory: str) -> int:
+def still_open(case: Case, directory: str, most: int) -> int:
+    """How many descriptors are open once no more than so many are, or when a call could take no longer."""
+    until = time.monotonic() + case.bench.target.timeout
+    while (left := open_now(case, directory)) > most and time.monotonic() < until:
+        time.sleep(PAUSE)
+    return left
+
+
+def open_now(case: Case, directory: str) -> int:
     """How many descriptors of the host are of a directory and what is in it, or was."""
     facts = case.surroundings.loaded.host.process.facts
     count = 0
@@ -328,27 +335,49 @@ def untold(failure: Failure, attempt: Attempt, *, durable: bool) -> bool:
 
     fsync(2) that fails did not make durable what was to be durable; that it succeeds when it is called once more says
     nothing, unless the bytes were written once more, too. close(2) that fails says that bytes are lost which write(2)
-    took, unless fsync(2) had them before.
+    took, unless they were durable before. Nothing is lost where all of it was written to another file, and synced.
     """
     place = next(k for k, call in enumerate(attempt.calls) if call.injected)
-    number = attempt.calls[place].descriptor
-    before, behind = _on(number, attempt.calls[:place]), _on(number, attempt.calls[place + 1 :], opened=False)
+    failed, later = attempt.calls[place], attempt.calls[place + 1 :]
+    before, behind = _on(failed.descriptor, attempt.calls[:place]), _on(failed.descriptor, later, opened=False)
     written, synced = (
         max((k for k, call in enumerate(before) if is_one(call)), default=-1) for is_one in (_writes, _syncs)
     )
+    if _is_done_anew(before, later):
+        return False
     if failure.how.loses == "durability":
         made = failure.error == EINTR or any(map(_writes, behind))
         return durable and not (made and any(map(_syncs, behind))) and (synced < 0 or synced < written)
     if failure.how.loses == "bytes" and failure.error != EINTR:
-        return synced < written and "O_RDONLY" not in before[0].told
+        return synced < written and re.search(r"\bO_(RDONLY|D?SYNC)\b", before[0].told) is None
     return False
 
 
+def _is_done_anew(before: Sequence[Call], later: Sequence[Call]) -> bool:
+    """Whether as much as was written before was written to another file that was opened later, and synced then."""
+    for place, call in enumerate(later):
+        made = _on(call.opened, later[place:]) if call.opened else []
+        synced = max((k for k, one in enumerate(made) if _syncs(one)), default=0)
+        if 0 < _written(before) <= _written(made[:synced]):
+            return True
+    return False
+
+
+def _written(made: Sequence[Call]) -> int:
+    """How many bytes were written; what a call answers that makes room is no number of bytes."""
+    return sum(int(call.told.rpartition(" = ")[2].split()[0]) for call in made if _writes(call))
+
+
 def _on(number: str, calls: Sequence[Call], *, opened: bool = True) -> list[Call]:
-    """The calls on the descriptor of this number, since it was opened last."""
+    """The calls on the descriptor of this number, since it was opened last, and others that sync what it is of."""
     named = re.compile(rf"\b{number}<")
     begin = max((k for k, call in enumerate(calls) if opened and call.opened == number), default=0)
-    return [call for call in calls[begin:] if named.search(call.told)]
+    files = {path for call in calls[begin : begin + 1] for path in call.files if call.opened == number}
+    return [
+        call
+        for call in calls[begin:]
+        if named.search(call.told) or (_syncs(call) and (call.name == "syncfs" or files & {*call.files}))
+    ]
 
 
 def _writes(call: Call) -> bool:

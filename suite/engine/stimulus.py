@@ -1,8 +1,8 @@
 """A stimulus as it is given many times over: what is there before, the ops, and what came of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import Filesystem, OpenObject
@@ -37,12 +37,17 @@ class _FailedError(Exception):
 
 
 class Performance:
-    """One performance of a stimulus in a directory of a case. It ends with the first op that does not answer OK."""
+    """One performance of a stimulus in a directory of a case. It ends with the first op that does not answer OK.
 
-    def __init__(self, case: Case, directory: str) -> None:
+    What is `held` open by another performance is used in place of what is opened.
+    """
+
+    def __init__(self, case: Case, directory: str, held: Sequence[OpenObject] = ()) -> None:
         self._case = case
         self._directory = directory
-        self._objects: list[OpenObject] = []
+        self._held = list(held)
+        #: What it opened and did not clean up.
+        self.objects: list[OpenObject] = []
         #: What the ops gave, without what is another each time.
         self.values: list[object] = []
         #: What did not answer OK.
@@ -83,8 +88,8 @@ class Performance:
         if outcome.code is not Code.OK or outcome.value is None:
             self.failed = outcome
             raise _FailedError
-        self._objects.append(outcome.value)
-        return outcome.value
+        self.objects.append(outcome.value)
+        return cast("T", self._held.pop(0)) if self._held else outcome.value
 
     def perform(self, stimulus: Stimulus) -> None:
         """Perform the ops."""
@@ -98,8 +103,8 @@ class Performance:
     def clean_up(self) -> None:
         """End what was opened. That has no status: a failure in it has nobody to be told to."""
         try:
-            while self.died is None and self._objects:
-                self._objects.pop().cleanup()
+            while self.died is None and self.objects:
+                self.objects.pop().cleanup()
         except DiedError as died:
             self.died = str(died.death)
 
