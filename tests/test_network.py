@@ -43,6 +43,7 @@ FAULTS = {
         TOLD,
         "requests end after 20,000 bytes, to which TFFS_SERVICE leads: OK, but file has",
     ),
+    "appends-anew": ("append", KEPT, "the service is down, to which TFFS_SERVICE leads: file has b'a second"),
     "rename-in-two": ("rename", KEPT, "the service is down, to which TFFS_SERVICE leads: file is gone"),
     "dies": ("create_dir", IN_TIME, "the service is down, to which TFFS_SERVICE leads: create_dir ended the process"),
 }
