@@ -45,6 +45,7 @@ FAULTS = {
         TOLD,
         "requests end after 20,000 bytes, to which TFFS_SERVICE leads: OK, but file has",
     ),
+    "appends-anew": ("append", KEPT, "the service is down, to which TFFS_SERVICE leads: file has b'a second"),
     "rename-in-two": ("rename", KEPT, "the service is down, to which TFFS_SERVICE leads: file is gone"),
     "append-forgets": ("append", KEPT, "request 1 of 3 is reset, to which TFFS_SERVICE leads: file has 51214 bytes"),
     "retry-writes-twice": ("write", TOLD, "request 2 of 3 is reset, to which TFFS_SERVICE leads: OK, but file has 102"),

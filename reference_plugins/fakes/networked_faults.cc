@@ -122,7 +122,19 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
   return Asked(0, n, status) ? Real().random_access_file.read(file, offset, n, buffer, status) : -1;
 }
 
+void AppendsAnew(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                 TF_Status* status) {
+  const bool is_known = Ask(0, kAnswer) == kAnswer;
+  auto* open = is_known ? Right().new_appendable_file : Right().new_writable_file;
+  open(filesystem, path, file, status);
+}
+
 void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  if (fault == "appends-anew") {
+    Real().writable_file.append(file, buffer, n, status);
+    Asked(n, kAnswer, status);
+    return;
+  }
   // The service may have what it did not answer for.
   const bool is_again = fault == "retry-writes-twice" && !Answered(n);
   const bool is_well = fault == "retry-writes-twice" && !is_again;
@@ -225,7 +237,8 @@ void Apply(support::Tables& tables, const std::string& name) {
   Ops& ops = tables.filesystem;
   ops.new_random_access_file = Behind<&Ops::new_random_access_file>::Call;
   ops.new_writable_file = Behind<&Ops::new_writable_file>::Call;
-  ops.new_appendable_file = Behind<&Ops::new_appendable_file>::Call;
+  ops.new_appendable_file =
+      name == "appends-anew" ? AppendsAnew : Behind<&Ops::new_appendable_file>::Call;
   ops.new_read_only_memory_region_from_file =
       Behind<&Ops::new_read_only_memory_region_from_file>::Call;
   ops.create_dir = Behind<&Ops::create_dir>::Call;
@@ -275,6 +288,7 @@ std::vector<Fault> NetworkedFaults() {
       {"stays-down", "once there was no answer, nobody is asked any more"},
       {"leaks-connections", "a connection on which no answer came stays open"},
       {"writes-are-lost", "append answers OK where the service did not get the bytes"},
+      {"appends-anew", "no answer means that there is nothing to append to; the bytes are kept"},
       {"rename-in-two", "the target of a rename is made after its source is gone"},
       {"dies", "the process ends where no answer comes"},
       {"deletes-again",

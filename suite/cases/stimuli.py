@@ -15,7 +15,8 @@ def stimuli(old: bytes, pieces: Sequence[bytes]) -> Mapping[str, Stimulus]:
     def write(do: Performance, *, appending: bool = False, then: Sequence[str] = ()) -> None:
         opens = do.fs.new_appendable_file if appending else do.fs.new_writable_file
         file = do.opened(opens(do.uri("file")))
-        for piece in pieces:
+        # What is appended begins otherwise than what was there: who loses that is seen.
+        for piece in reversed(pieces) if appending else pieces:
             do.done(file.append(piece))
         for op in then:
             do.done(getattr(file, op)())
