@@ -46,7 +46,7 @@ std::vector<std::string> Taken(int count, char** entries) {
 
 template <ListOp* before>
 int Reversed(const TF_Filesystem* filesystem, const char* path, char*** entries,
-             TF_Status* status) noexcept {
+             TF_Status* status) {
   const int count = (*before)(filesystem, path, entries, status);
   if (count > 0) {
     std::sort(*entries, *entries + count,
@@ -57,7 +57,7 @@ int Reversed(const TF_Filesystem* filesystem, const char* path, char*** entries,
 
 template <ListOp* before>
 int BlockForNothing(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                    TF_Status* status) noexcept {
+                    TF_Status* status) {
   const int count = (*before)(filesystem, path, entries, status);
   if (count == 0 && *entries == nullptr) {
     *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
@@ -68,7 +68,7 @@ int BlockForNothing(const TF_Filesystem* filesystem, const char* path, char*** e
 // What was allocated for the entries is freed, and the pointer to it is left as it was.
 template <ListOp* before>
 int StaleOnError(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                 TF_Status* status) noexcept {
+                 TF_Status* status) {
   const int count = (*before)(filesystem, path, entries, status);
   if (count >= 0) return count;
   *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
@@ -78,7 +78,7 @@ int StaleOnError(const TF_Filesystem* filesystem, const char* path, char*** entr
 
 ListOp children_before_slash;
 int SlashBehindDirectories(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                           TF_Status* status) noexcept {
+                           TF_Status* status) {
   const int count = children_before_slash(filesystem, path, entries, status);
   if (count <= 0) return count;
   std::vector<std::string> names = Taken(count, *entries);
@@ -92,7 +92,7 @@ int SlashBehindDirectories(const TF_Filesystem* filesystem, const char* path, ch
 
 ListOp matches_before_form;
 int Translated(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-               TF_Status* status) noexcept {
+               TF_Status* status) {
   const int count = matches_before_form(filesystem, pattern, entries, status);
   for (int k = 0; k < count; ++k) {
     char* whole = (*entries)[k];
@@ -115,7 +115,7 @@ bool MatchesHidden(const std::string& match, const std::string& pattern) {
 
 ListOp matches_before_hiding;
 int HideDotFiles(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                 TF_Status* status) noexcept {
+                 TF_Status* status) {
   const int count = matches_before_hiding(filesystem, pattern, entries, status);
   if (count <= 0) return count;
   std::vector<std::string> kept;
@@ -127,7 +127,7 @@ int HideDotFiles(const TF_Filesystem* filesystem, const char* pattern, char*** e
 
 ListOp matches_before_bang;
 int NoBangClass(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                TF_Status* status) noexcept {
+                TF_Status* status) {
   std::string plain;
   for (const char* at = pattern; *at != '\0'; ++at) {
     plain += *at;
@@ -165,7 +165,7 @@ const char* BehindClass(const char* at) {
 
 ListOp matches_before_strict;
 int StrictClasses(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                  TF_Status* status) noexcept {
+                  TF_Status* status) {
   for (const char* at = pattern; at != nullptr && *at != '\0';) {
     if (*at == '[') {
       at = BehindClass(at);
@@ -179,14 +179,14 @@ int StrictClasses(const TF_Filesystem* filesystem, const char* pattern, char*** 
 
 ListOp matches_before_empty;
 int RefuseEmptyPattern(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                       TF_Status* status) noexcept {
+                       TF_Status* status) {
   if (*pattern == '\0') return Refuse(pattern, TF_FAILED_PRECONDITION, status);
   return matches_before_empty(filesystem, pattern, entries, status);
 }
 
 ListOp matches_before_missing;
 int GlobNeedsItsDirectory(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                          TF_Status* status) noexcept {
+                          TF_Status* status) {
   const std::string path(support::ParseUri(pattern).path);
   const size_t glob = support::FindGlobCharacter(path);
   if (glob != std::string::npos) {

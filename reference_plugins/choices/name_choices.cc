@@ -57,7 +57,7 @@ struct LegalOnly<Entry, Result (*TF_FilesystemOps::*)(const TF_Filesystem*, cons
 
 template <TwoPathOp* before>
 void BothLegal(const TF_Filesystem* filesystem, const char* source, const char* target,
-               TF_Status* status) noexcept {
+               TF_Status* status) {
   const char* illegal = !IsLegal(source) ? source : !IsLegal(target) ? target : nullptr;
   if (illegal != nullptr) return SetError(status, refusal, illegal, kIllegal);
   (*before)(filesystem, source, target, status);
@@ -147,7 +147,7 @@ struct FarBelow<Entry, Result (*TF_FilesystemOps::*)(const TF_Filesystem*, const
 
 template <TwoPathOp* before>
 void NeitherFarBelow(const TF_Filesystem* filesystem, const char* source, const char* target,
-                     TF_Status* status) noexcept {
+                     TF_Status* status) {
   const char* far = IsFarBelowAFile(source) ? source : IsFarBelowAFile(target) ? target : nullptr;
   if (far != nullptr) return SetErrno(status, ENOENT, far);
   (*before)(filesystem, source, target, status);
