@@ -62,9 +62,9 @@ def test_a_listing_without_its_directories_is_none(tmp_path: Path) -> None:
     assert record["verdict"] == "conform", record
 
 
-@pytest.mark.parametrize("plugin", ["posix", "memory"])
+@pytest.mark.parametrize("plugin", ["posix", "memory", pytest.param("posix_choices", marks=pytest.mark.long)])
 def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str) -> None:
-    done = run(tmp_path, f"--plugin={plugin}", f"--case={NAME}/*", MEMORY)
+    done = run(tmp_path, f"--plugin={plugin}", "--env=TFFS_CHOICES=all", f"--case={NAME}/*", MEMORY)
     assert done.returncode == 0, done.stdout
     cases = report(tmp_path)["cases"]
     verdicts = {check["clause"]: set[str]() for record in cases for check in record["checks"]}

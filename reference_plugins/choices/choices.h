@@ -38,6 +38,9 @@ std::vector<Choice> SlowChoice();
 std::vector<Choice> ProcessChoice();
 std::vector<Choice> AbsentChoices();
 
+// Ops that take paths answer RESOURCE_EXHAUSTED where what was chosen gets no memory.
+void GuardOps(support::Tables& tables);
+
 // Puts `function` in the place of an entry and keeps what was there.
 template <typename Table, typename Function>
 Function Replace(Table& table, Function Table::* entry, std::common_type_t<Function> function) {

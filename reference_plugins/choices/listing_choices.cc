@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "choices.h"
-#include "guard.h"
 #include "support/glob.h"
 #include "support/memory.h"
 #include "support/paths.h"
@@ -52,7 +51,7 @@ std::vector<std::string> Taken(int count, char**& entries) {
 
 template <ListOp* before>
 int Reversed(const TF_Filesystem* filesystem, const char* path, char*** entries,
-             TF_Status* status) noexcept {
+             TF_Status* status) {
   const int count = (*before)(filesystem, path, entries, status);
   if (count > 0) {
     std::sort(*entries, *entries + count,
@@ -63,7 +62,7 @@ int Reversed(const TF_Filesystem* filesystem, const char* path, char*** entries,
 
 template <ListOp* before>
 int BlockForNothing(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                    TF_Status* status) noexcept {
+                    TF_Status* status) {
   const int count = (*before)(filesystem, path, entries, status);
   if (count == 0 && *entries == nullptr) {
     *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
@@ -74,7 +73,7 @@ int BlockForNothing(const TF_Filesystem* filesystem, const char* path, char*** e
 // What was allocated for the entries is freed, and the pointer to it is left as it was.
 template <ListOp* before>
 int StaleOnError(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                 TF_Status* status) noexcept {
+                 TF_Status* status) {
   const int count = (*before)(filesystem, path, entries, status);
   if (count >= 0) return count;
   *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
@@ -98,7 +97,7 @@ int SlashBehindDirectories(const TF_Filesystem* filesystem, const char* path, ch
 
 ListOp matches_before_form;
 int Translated(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-               TF_Status* status) noexcept {
+               TF_Status* status) {
   const int count = matches_before_form(filesystem, pattern, entries, status);
   for (int k = 0; k < count; ++k) {
     char* whole = (*entries)[k];
@@ -171,7 +170,7 @@ const char* BehindClass(const char* at) {
 
 ListOp matches_before_strict;
 int StrictClasses(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                  TF_Status* status) noexcept {
+                  TF_Status* status) {
   for (const char* at = pattern; at != nullptr && *at != '\0';) {
     if (*at == '[') {
       at = BehindClass(at);
@@ -185,7 +184,7 @@ int StrictClasses(const TF_Filesystem* filesystem, const char* pattern, char*** 
 
 ListOp matches_before_empty;
 int RefuseEmptyPattern(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                       TF_Status* status) noexcept {
+                       TF_Status* status) {
   if (*pattern == '\0') return Refuse(pattern, TF_FAILED_PRECONDITION, status);
   return matches_before_empty(filesystem, pattern, entries, status);
 }
@@ -222,13 +221,13 @@ std::vector<Choice> ListingChoices() {
        }},
       {"hide-dot-files", "whether a star matches a leading dot (A11)", "it has to be written",
        [](support::Tables& tables) {
-         matches_before_hiding = Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths,
-                                         Guard<HideDotFiles>::Call);
+         matches_before_hiding =
+             Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, HideDotFiles);
        }},
       {"no-bang-class", "whether [!x] negates (A11)", "it holds ! and x",
        [](support::Tables& tables) {
-         matches_before_bang = Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths,
-                                       Guard<NoBangClass>::Call);
+         matches_before_bang =
+             Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, NoBangClass);
        }},
       {"reverse-listing", "the order of entries and matches (A11)", "the reverse of their bytes",
        [](support::Tables& tables) {
@@ -248,8 +247,8 @@ std::vector<Choice> ListingChoices() {
       {"slash-behind-directories", "whether a slash stands behind the name of a directory",
        "it does",
        [](support::Tables& tables) {
-         children_before_slash = Replace(tables.filesystem, &TF_FilesystemOps::get_children,
-                                         Guard<SlashBehindDirectories>::Call);
+         children_before_slash =
+             Replace(tables.filesystem, &TF_FilesystemOps::get_children, SlashBehindDirectories);
        },
        false},
       {"strict-classes", "what a class with a dash or a bracket at its edge is",
@@ -264,7 +263,7 @@ std::vector<Choice> ListingChoices() {
       {"glob-needs-its-directory", "what a pattern in a missing directory answers",
        "the error of the directory",
        [](support::Tables& tables) {
-         ReplaceMatches<&matches_before_missing>(tables, Guard<GlobNeedsItsDirectory>::Call);
+         ReplaceMatches<&matches_before_missing>(tables, GlobNeedsItsDirectory);
        }},
   };
 }

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "choices.h"
-#include "guard.h"
 #include "path_ops.h"
 #include "support/paths.h"
 #include "support/status.h"
@@ -58,7 +57,7 @@ struct LegalOnly<Entry, Result (*TF_FilesystemOps::*)(const TF_Filesystem*, cons
 
 template <TwoPathOp* before>
 void BothLegal(const TF_Filesystem* filesystem, const char* source, const char* target,
-               TF_Status* status) noexcept {
+               TF_Status* status) {
   const char* illegal = !IsLegal(source) ? source : !IsLegal(target) ? target : nullptr;
   if (illegal != nullptr) return SetError(status, refusal, illegal, kIllegal);
   (*before)(filesystem, source, target, status);
@@ -115,8 +114,7 @@ struct RightBelow<Entry,
 
 template <auto Entry>
 void MissRightBelow(support::Tables& tables) {
-  OnPath<3, Entry>::before =
-      Replace(tables.filesystem, Entry, Guard<RightBelow<Entry>::Call>::Call);
+  OnPath<3, Entry>::before = Replace(tables.filesystem, Entry, RightBelow<Entry>::Call);
 }
 
 void BelowAFileIsNotFound(support::Tables& tables) {
@@ -162,8 +160,7 @@ struct MissFarBelow {
     // The one op for which a parent that is missing is no reason to fail.
     if constexpr (!std::is_same_v<FarBelow<Entry>,
                                   FarBelow<&TF_FilesystemOps::recursively_create_dir>>) {
-      OnPath<2, Entry>::before =
-          Replace(tables.filesystem, Entry, Guard<FarBelow<Entry>::Call>::Call);
+      OnPath<2, Entry>::before = Replace(tables.filesystem, Entry, FarBelow<Entry>::Call);
     }
   }
 };
@@ -171,10 +168,10 @@ struct MissFarBelow {
 void FarBelowAFileIsNotFound(support::Tables& tables) {
   ForEachPathOp(MissFarBelow{tables});
   using Both = OnTwoPaths<3>;
-  Both::rename = Replace(tables.filesystem, &TF_FilesystemOps::rename_file,
-                         Guard<NeitherFarBelow<&Both::rename>>::Call);
-  Both::copy = Replace(tables.filesystem, &TF_FilesystemOps::copy_file,
-                       Guard<NeitherFarBelow<&Both::copy>>::Call);
+  Both::rename =
+      Replace(tables.filesystem, &TF_FilesystemOps::rename_file, NeitherFarBelow<&Both::rename>);
+  Both::copy =
+      Replace(tables.filesystem, &TF_FilesystemOps::copy_file, NeitherFarBelow<&Both::copy>);
   exists_before = tables.filesystem.path_exists;
   tables.filesystem.paths_exist = AllLegal;
 }

@@ -33,7 +33,7 @@ bool IsDirectory(const char* path) {
 
 TwoPathOp copy_before_inside;
 void CopyIntoDirectory(const TF_Filesystem* filesystem, const char* source, const char* target,
-                       TF_Status* status) noexcept {
+                       TF_Status* status) {
   support::Guarded(status, target, [&] {
     std::string inside = target;
     if (IsFile(source) && IsDirectory(target)) {
@@ -45,7 +45,7 @@ void CopyIntoDirectory(const TF_Filesystem* filesystem, const char* source, cons
 
 TwoPathOp rename_before_directories;
 void RenameDirectories(const TF_Filesystem* filesystem, const char* source, const char* target,
-                       TF_Status* status) noexcept {
+                       TF_Status* status) {
   if (!IsDirectory(source) || IsDirectory(target)) {
     return rename_before_directories(filesystem, source, target, status);
   }
@@ -54,7 +54,7 @@ void RenameDirectories(const TF_Filesystem* filesystem, const char* source, cons
 
 template <TwoPathOp* before>
 void RefuseItself(const TF_Filesystem* filesystem, const char* source, const char* target,
-                  TF_Status* status) noexcept {
+                  TF_Status* status) {
   if (std::strcmp(source, target) == 0 && IsFile(source)) {
     return SetError(status, kRefusal, source, "it is its own target");
   }
@@ -62,8 +62,7 @@ void RefuseItself(const TF_Filesystem* filesystem, const char* source, const cha
 }
 
 decltype(TF_FilesystemOps::is_directory) is_directory_before;
-bool HeaderIsDirectory(const TF_Filesystem* filesystem, const char* path,
-                       TF_Status* status) noexcept {
+bool HeaderIsDirectory(const TF_Filesystem* filesystem, const char* path, TF_Status* status) {
   if (!IsFile(path)) return is_directory_before(filesystem, path, status);
   SetOk(status);
   return false;
@@ -71,7 +70,7 @@ bool HeaderIsDirectory(const TF_Filesystem* filesystem, const char* path,
 
 decltype(TF_FilesystemOps::delete_recursively) delete_tree_before;
 void RefuseTreeOfFile(const TF_Filesystem* filesystem, const char* path, uint64_t* files,
-                      uint64_t* dirs, TF_Status* status) noexcept {
+                      uint64_t* dirs, TF_Status* status) {
   if (!IsFile(path)) return delete_tree_before(filesystem, path, files, dirs, status);
   *files = 0;
   *dirs = 1;
@@ -85,7 +84,7 @@ decltype(TF_FilesystemOps::stat) stat_before;
 
 template <int64_t granularity>
 void StatWithTimes(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* statistics,
-                   TF_Status* status) noexcept {
+                   TF_Status* status) {
   stat_before<granularity>(filesystem, path, statistics, status);
   if (TF_GetCode(status) != TF_OK) return;
   statistics->mtime_nsec -=

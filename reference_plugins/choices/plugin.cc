@@ -51,6 +51,7 @@ support::Tables Chosen() {
       choice.apply(tables);
     }
   }
+  GuardOps(tables);
   return tables;
 }
 

@@ -13,7 +13,6 @@
 #include <string>
 
 #include "choices.h"
-#include "guard.h"
 #include "support/descriptor.h"
 #include "support/paths.h"
 #include "support/status.h"
@@ -133,11 +132,13 @@ void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
   SetErrno(status, TakePlace(Get(file)), Get(file)->path.c_str());
 }
 
-void Sync(const TF_WritableFile* file, TF_Status* status) {
-  int error = TakePlace(Get(file));
-  if (error == 0) error = persist(Get(file));
-  if (error == 0) error = PersistDirectory(Get(file));
-  SetErrno(status, error, Get(file)->path.c_str());
+void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
+  support::Guarded(status, Get(file)->path.c_str(), [&] {
+    int error = TakePlace(Get(file));
+    if (error == 0) error = persist(Get(file));
+    if (error == 0) error = PersistDirectory(Get(file));
+    SetErrno(status, error, Get(file)->path.c_str());
+  });
 }
 
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
@@ -186,7 +187,7 @@ int PersistMapped(const Synced* file) {
 
 void WithSync(support::Tables& tables, int (*by)(const Synced*)) {
   persist = by;
-  tables.writable_file = {Cleanup, Append, Tell, Flush, Guard<Sync>::Call, Close};
+  tables.writable_file = {Cleanup, Append, Tell, Flush, Sync, Close};
   tables.filesystem.new_writable_file = NewWritable;
   tables.filesystem.new_appendable_file = NewAppendable;
 }
