@@ -107,6 +107,13 @@ def test_who_calls_nothing_is_not_run(tmp_path: Path) -> None:
 
 
 @needs_strace
+def test_who_creates_late_is_not_blamed(tmp_path: Path) -> None:
+    run(tmp_path, "--plugin=posix_choices", "--env=TFFS_CHOICES=all", f"--case={case('write')}", SYSCALLS)
+    (record,) = report(tmp_path)["cases"]
+    assert record["verdict"] == "conform", record
+
+
+@needs_strace
 def test_a_right_plugin_is_not_blamed_and_parts_make_a_whole_run(tmp_path: Path) -> None:
     parts = []
     for number in (1, 2):

@@ -84,9 +84,8 @@ int64_t CheckOnly(const char* path, TF_Status* status) {
   int error = errno;
   // What is missing can be made where its directory is.
   if (error == ENOENT && *path != '\0') {
-    error = stat(support::ParentOf(path).c_str(), &facts) != 0 ? errno
-            : S_ISDIR(facts.st_mode)                           ? 0
-                                                               : ENOTDIR;
+    const bool there = stat(support::ParentOf(path).c_str(), &facts) == 0;
+    error = !there ? errno : S_ISDIR(facts.st_mode) ? 0 : ENOTDIR;
   }
   SetErrno(status, error, path);
   return 0;
