@@ -144,10 +144,9 @@ class HttpBucket final : public Bucket {
     const bool is_part = response.status == 206 && response.headers["content-range"] == part;
     const bool is_whole = response.status == 200 && n == facts.size;
     const std::string etag = response.headers["etag"];
-    if (!etag.empty() && etag != facts.version) {
-      throw Failure(TF_ABORTED, "somebody else replaced the object");
-    }
-    if (etag.empty() || (!is_whole && !is_part) || response.body.size() != n) {
+    if (etag.empty()) throw Failure(TF_UNAVAILABLE, "the store's answer ends within its head");
+    if (etag != facts.version) throw Failure(TF_ABORTED, "somebody else replaced the object");
+    if ((!is_whole && !is_part) || response.body.size() != n) {
       throw Failure(TF_INTERNAL, "the store answers with other bytes than it was asked for");
     }
     return std::move(response.body);
