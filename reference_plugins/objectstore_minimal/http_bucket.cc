@@ -44,6 +44,7 @@ constexpr struct {
 struct Response {
   long status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
+  bool has_head = false;                       // and not only the beginning of one
   std::string body;
   size_t longest_body = kLongestDocument;
   curl_off_t length = -1;  // what it says of itself; -1: nothing
@@ -77,7 +78,10 @@ Failure Refusal(const Response& response) {
 size_t OnHeader(char* data, size_t, size_t n, void* response) noexcept try {
   const std::string_view line(data, n);
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return n;
+  if (colon == std::string_view::npos) {
+    static_cast<Response*>(response)->has_head = line == "\r\n";
+    return n;
+  }
   std::string name(line.substr(0, colon));
   for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
   const size_t first = line.find_first_not_of(" \t", colon + 1);
@@ -271,6 +275,8 @@ class HttpBucket final : public Bucket {
       throw Failure(code == CURLE_WRITE_ERROR ? TF_INTERNAL : TF_UNAVAILABLE,
                     std::string("the store gives no full answer: ") + curl().easy_strerror(code));
     }
+    if (!response.has_head)
+      throw Failure(TF_UNAVAILABLE, "the store's answer ends within its head");
     curl().easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &response.status);
     curl().easy_getinfo(handle.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &response.length);
     curl().easy_getinfo(handle.get(), CURLINFO_FILETIME_T, &response.mtime);
