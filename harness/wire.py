@@ -32,7 +32,7 @@ _SIGN = 1 << 63
 
 
 #: Of the frames, the commands and their answers: docs/wire.md.
-WIRE_VERSION = 6
+WIRE_VERSION = 7
 
 
 class WireError(Exception):

@@ -13,7 +13,7 @@
 namespace tffs {
 
 // Of the frames, the commands and their answers: docs/wire.md.
-constexpr int kWireVersion = 6;
+constexpr int kWireVersion = 7;
 
 // A request that makes no sense; answered with `bad`.
 struct BadRequest : std::runtime_error {

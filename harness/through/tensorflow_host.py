@@ -40,7 +40,7 @@ os.dup2(_error, 2)
 os.close(_error)
 os.close(_log)
 
-WIRE_VERSION = 6
+WIRE_VERSION = 7
 LIBRARY = os.path.join(os.path.dirname(tf.__file__), "libtensorflow_framework.so.2")
 #: As tf.io.gfile.GFile has it, in bytes.
 BUFFER = 512 << 10
