@@ -201,6 +201,27 @@ def test_a_wrong_listing_deletes_nothing(served: tuple[S3Server, HostFilesystem]
     assert [asked.method for asked in store.asked if asked.method == "DELETE"] == []
 
 
+def test_a_file_that_is_closed_is_put_once(served: tuple[S3Server, HostFilesystem]) -> None:
+    store, fs = served
+    opened = fs.new_writable_file(FILE)
+    assert opened.value is not None
+    with opened.value as file:
+        assert [file.append(b"new").code, file.close().code] == [Code.OK] * 2
+        said = [op() for op in (lambda: file.append(b"more"), file.flush, file.sync, file.tell, file.close)]
+    assert {got.code for got in said} == {Code.FAILED_PRECONDITION}
+    assert store.buckets[BUCKET]["tests/file"].content == b"new"
+
+
+def test_a_close_that_failed_can_be_tried_again(served: tuple[S3Server, HostFilesystem]) -> None:
+    store, fs = served
+    store.inject(status(503), 1, when=lambda asked: asked.method == "PUT", done=False)
+    opened = fs.new_writable_file(FILE)
+    assert opened.value is not None
+    with opened.value as file:
+        assert [file.append(b"new").code, file.close().code, file.close().code] == [Code.OK, Code.UNAVAILABLE, Code.OK]
+    assert store.buckets[BUCKET]["tests/file"].content == b"new"
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [

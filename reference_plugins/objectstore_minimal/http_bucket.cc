@@ -100,10 +100,9 @@ size_t OnBody(char* data, size_t, size_t n, void* response) noexcept try {
 
 std::string Variable(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
-  if (value == nullptr && otherwise == nullptr) {
-    throw Failure(TF_INVALID_ARGUMENT, std::string(name) + " is not set");
-  }
-  return value != nullptr ? value : otherwise;
+  if (value == nullptr) value = otherwise;
+  if (value == nullptr) throw Failure(TF_INVALID_ARGUMENT, std::string(name) + " is not set");
+  return value;
 }
 
 class HttpBucket final : public Bucket {
@@ -144,9 +143,7 @@ class HttpBucket final : public Bucket {
     const bool is_part = response.status == 206 && response.headers["content-range"] == part;
     const bool is_whole = response.status == 200 && n == facts.size;
     const std::string etag = response.headers["etag"];
-    if (!etag.empty() && etag != facts.version) {
-      throw Failure(TF_ABORTED, "somebody else replaced the object");
-    }
+    if (!etag.empty() && etag != facts.version) throw Failure(TF_ABORTED, "it was replaced");
     if (etag.empty() || (!is_whole && !is_part) || response.body.size() != n) {
       throw Failure(TF_INTERNAL, "the store answers with other bytes than it was asked for");
     }
@@ -211,11 +208,10 @@ class HttpBucket final : public Bucket {
       }
       keys->insert(key);
     }
+    if (truncated == "false") return "";
     const std::string next = listing.child("NextContinuationToken").text().get();
-    if (truncated == "true" && next.empty()) {
-      throw Failure(TF_INTERNAL, "the store's listing cannot be continued");
-    }
-    return truncated == "true" ? next : "";
+    if (next.empty()) throw Failure(TF_INTERNAL, "the store's listing cannot be continued");
+    return next;
   }
 
   // One request, and its whole answer. Throws UNAVAILABLE where there is none.
