@@ -222,6 +222,16 @@ def test_a_close_that_failed_can_be_tried_again(served: tuple[S3Server, HostFile
     assert store.buckets[BUCKET]["tests/file"].content == b"new"
 
 
+def test_what_is_an_object_and_a_directory_is_deleted_with_what_is_in_it(
+    served: tuple[S3Server, HostFilesystem],
+) -> None:
+    store, fs = served
+    store.put("tests/file/below", b"")
+    store.put("tests/file2", b"")
+    assert fs.delete_recursively(FILE).ok
+    assert [*store.buckets[BUCKET]] == ["tests/file2"]
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [

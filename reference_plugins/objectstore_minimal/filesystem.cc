@@ -249,8 +249,8 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
   Perform(status, path, [&] {
     const Place place = Find(filesystem, path);
     if (place.kind == Kind::kNothing) Refuse(ENOENT);
-    const std::set<std::string> keys = place.kind == Kind::kFile ? std::set<std::string>{place.key}
-                                                                 : place.bucket.List(place.marker);
+    std::set<std::string> keys = place.bucket.List(place.marker);
+    if (place.kind == Kind::kFile) keys.insert(place.key);
     *undeleted_dirs = 0;
     std::exception_ptr first;
     for (const std::string& inside : keys) {
