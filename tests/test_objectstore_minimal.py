@@ -232,6 +232,16 @@ def test_what_is_an_object_and_a_directory_is_deleted_with_what_is_in_it(
     assert [*store.buckets[BUCKET]] == ["tests/file2"]
 
 
+def test_a_name_that_no_path_can_have_is_not_listed(served: tuple[S3Server, HostFilesystem]) -> None:
+    """Who walks a tree would never come to its end, or would leave it."""
+    store, fs = served
+    for key in ("tests/./file", "tests/../file", "tests//file"):
+        store.put(key, b"")
+    listed = fs.get_children(ROOT)
+    assert listed.value is not None
+    assert (listed.code, listed.value.names) == (Code.OK, ("file",))
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [

@@ -275,7 +275,7 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
     for (const std::string& inside : place.bucket.List(place.marker)) {
       const size_t start = place.marker.size();
       const std::string name = inside.substr(start, inside.find('/', start) - start);
-      if (!name.empty()) names.insert(name);
+      if (!name.empty() && name != "." && name != "..") names.insert(name);
     }
     return support::CopyNames({names.begin(), names.end()}, entries);
   });
