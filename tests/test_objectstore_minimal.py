@@ -242,6 +242,14 @@ def test_a_name_that_no_path_can_have_is_not_listed(served: tuple[S3Server, Host
     assert (listed.code, listed.value.names) == (Code.OK, ("file",))
 
 
+def test_what_cannot_be_looked_at_in_a_directory_is_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "tests%2Ffile").symlink_to("tests%2Ffile")
+    with filesystem(str(tmp_path)) as fs:
+        said = [read(fs, FILE)[0], fs.path_exists(FILE).code, fs.stat(FILE).code]
+    assert Code.NOT_FOUND not in said
+    assert Code.OK not in said
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [

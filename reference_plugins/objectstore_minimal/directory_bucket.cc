@@ -49,9 +49,9 @@ class DirectoryBucket final : public Bucket {
   explicit DirectoryBucket(const std::string& path) : path_(path) {}
 
   std::optional<Facts> Head(const std::string& key) const override {
-    struct stat found;
-    if (stat(FileOf(key).c_str(), &found) == 0 && S_ISREG(found.st_mode)) return FactsOf(found);
-    return std::nullopt;
+    struct stat found = {};
+    if (stat(FileOf(key).c_str(), &found) != 0 && errno != ENOENT) Refuse(errno);
+    return S_ISREG(found.st_mode) ? std::optional(FactsOf(found)) : std::nullopt;
   }
 
   std::string Get(const std::string& key, const Facts& facts, uint64_t offset,
