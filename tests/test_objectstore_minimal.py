@@ -250,6 +250,15 @@ def test_what_cannot_be_looked_at_in_a_directory_is_not_missing(tmp_path: Path) 
     assert Code.OK not in said
 
 
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_an_answer_that_ends_within_its_head_is_none(served: tuple[S3Server, HostFilesystem], method: str) -> None:
+    store, fs = served
+    cut = Reply(204 if method == "DELETE" else 200, {"ETag": '"new"'}, head=-2)
+    store.inject(lambda _, __: cut, when=lambda asked: asked.method == method, done=False)
+    got = fs.delete_file(FILE).code if method == "DELETE" else write(fs, FILE, b"new" * (1 << 20))[0]
+    assert (got, store.buckets[BUCKET]["tests/file"].content) == (Code.UNAVAILABLE, CONTENT)
+
+
 @pytest.mark.parametrize(
     ("variables", "message"),
     [

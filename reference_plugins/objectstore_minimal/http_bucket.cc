@@ -44,6 +44,7 @@ constexpr struct {
 struct Response {
   long status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
+  bool has_head = false;                       // all of it
   std::string body;
   size_t longest_body = kLongestDocument;
   curl_off_t length = -1;  // what it says of itself; -1: nothing
@@ -75,15 +76,17 @@ Failure Refusal(const Response& response) {
 
 // libcurl is C, and no exception may pass it: 0 ends the transfer.
 size_t OnHeader(char* data, size_t, size_t n, void* response) noexcept try {
+  auto* self = static_cast<Response*>(response);
   const std::string_view line(data, n);
   const size_t colon = line.find(':');
+  // A head, perhaps that of a 100, begins or ends with a line that has none.
+  if (colon == std::string_view::npos) self->has_head = line[0] == '\r' || line[0] == '\n';
   if (colon == std::string_view::npos) return n;
   std::string name(line.substr(0, colon));
   for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
   const size_t first = line.find_first_not_of(" \t", colon + 1);
   const size_t last = line.find_last_not_of(" \t\r\n");
-  static_cast<Response*>(response)->headers[name] =
-      last < first ? "" : line.substr(first, last - first + 1);
+  self->headers[name] = last < first ? "" : line.substr(first, last - first + 1);
   return n;
 } catch (...) {
   return 0;
@@ -263,7 +266,7 @@ class HttpBucket final : public Bucket {
     if (method != "HEAD") set(CURLOPT_CUSTOMREQUEST, method.c_str());
 
     const CURLcode code = curl().easy_perform(handle.get());
-    if (code != CURLE_OK) {
+    if (code != CURLE_OK || !response.has_head) {
       throw Failure(code == CURLE_WRITE_ERROR ? TF_INTERNAL : TF_UNAVAILABLE,
                     std::string("the store gives no full answer: ") + curl().easy_strerror(code));
     }
