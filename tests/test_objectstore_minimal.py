@@ -191,8 +191,18 @@ def renamed(_: Asked, right: Reply) -> Reply:
         (lambda _, right: replace(right, body=right.body.replace(b">false<", b">true<")), Code.INTERNAL),
         (lambda _, __: Reply(200, {}, b"<html>sign in</html>"), Code.UNAVAILABLE),
         (lambda _, right: replace(right, body=right.body.replace(b"</Key>", b"%</Key>")), Code.INTERNAL),
+        (lambda _, right: replace(right, body=right.body.replace(b"</Key>", b"%4</Key>")), Code.INTERNAL),
+        (lambda _, right: replace(right, body=right.body.replace(b"</Key>", b"%+4</Key>")), Code.INTERNAL),
     ],
-    ids=["of-others", "of-unknown-end", "without-a-token", "no-listing", "of-no-encoding"],
+    ids=[
+        "of-others",
+        "of-unknown-end",
+        "without-a-token",
+        "no-listing",
+        "of-no-encoding",
+        "of-half-a-byte",
+        "of-no-byte",
+    ],
 )
 def test_a_wrong_listing_deletes_nothing(served: tuple[S3Server, HostFilesystem], fault: Fault, code: Code) -> None:
     store, fs = served
@@ -222,6 +232,15 @@ def test_a_close_that_failed_can_be_tried_again(served: tuple[S3Server, HostFile
     assert store.buckets[BUCKET]["tests/file"].content == b"new"
 
 
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_an_answer_that_ends_within_its_head_is_none(served: tuple[S3Server, HostFilesystem], method: str) -> None:
+    store, fs = served
+    cut = Reply(204 if method == "DELETE" else 200, {"ETag": '"new"'}, head=-2)
+    store.inject(lambda _, __: cut, when=lambda asked: asked.method == method, done=False)
+    got = fs.delete_file(FILE).code if method == "DELETE" else write(fs, FILE, b"new" * (1 << 20))[0]
+    assert (got, store.buckets[BUCKET]["tests/file"].content) == (Code.UNAVAILABLE, CONTENT)
+
+
 def test_what_is_an_object_and_a_directory_is_deleted_with_what_is_in_it(
     served: tuple[S3Server, HostFilesystem],
 ) -> None:
@@ -248,15 +267,6 @@ def test_what_cannot_be_looked_at_in_a_directory_is_not_missing(tmp_path: Path) 
         said = [read(fs, FILE)[0], fs.path_exists(FILE).code, fs.stat(FILE).code]
     assert Code.NOT_FOUND not in said
     assert Code.OK not in said
-
-
-@pytest.mark.parametrize("method", ["DELETE", "PUT"])
-def test_an_answer_that_ends_within_its_head_is_none(served: tuple[S3Server, HostFilesystem], method: str) -> None:
-    store, fs = served
-    cut = Reply(204 if method == "DELETE" else 200, {"ETag": '"new"'}, head=-2)
-    store.inject(lambda _, __: cut, when=lambda asked: asked.method == method, done=False)
-    got = fs.delete_file(FILE).code if method == "DELETE" else write(fs, FILE, b"new" * (1 << 20))[0]
-    assert (got, store.buckets[BUCKET]["tests/file"].content) == (Code.UNAVAILABLE, CONTENT)
 
 
 @pytest.mark.parametrize(
