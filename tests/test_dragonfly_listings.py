@@ -60,6 +60,8 @@ WRONG: dict[str, tuple[Callable[[Asked], Reply], Code, tuple[str, ...]]] = {
     "keys that are not cut": (lambda _: listing(keys("tests/d/a", "tests/d/sub/b")), Code.OK, ("a", "sub")),
     "keys twice": (lambda _: listing(keys("tests/d/a", "tests/d/a")), Code.OK, ("a",)),
     "keys encoded": (lambda _: listing(keys("tests/d/a+b%2Bc%0A"), kind=URL), Code.OK, ("a b+c\n",)),
+    # An op's path ends there, and would name another key.
+    "a key with a NUL": (lambda _: listing(keys("tests/d/a%00b", "tests/d/c"), kind=URL), Code.OK, ("c",)),
     "keys not encoded": (lambda _: listing(keys("tests/d/a+b%2B")), Code.OK, ("a+b%2B",)),
     "keys said to be encoded": (lambda _: listing(keys("tests/d/100% sure"), kind=URL), Code.INTERNAL, ()),
     "keys half encoded": (lambda _: listing(keys("tests/d/100%"), kind=URL), Code.INTERNAL, ()),

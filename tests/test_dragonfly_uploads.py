@@ -263,6 +263,16 @@ def test_what_is_flushed_is_there_and_goes_on(fs: HostFilesystem, store: S3Serve
     assert (changes(store), store.uploads) == (UPLOAD_AND_COPY, {})
 
 
+def test_a_weak_etag_of_what_was_put_is_a_condition_like_others(fs: HostFilesystem, store: S3Server) -> None:
+    store.inject(lambda _, right: replace(right, body=right.body.replace(b"<ETag>", b"<ETag>W/")), 1, when=is_finish)
+    with opened(fs) as file:
+        append(file, CONTENT)
+        assert file.flush().ok
+        append(file, b"more")
+        assert file.close().ok
+    assert objects(store) == {"tests/file": CONTENT + b"more"}
+
+
 def test_a_small_file_is_put_whole_at_each_flush(fs: HostFilesystem, store: S3Server) -> None:
     with opened(fs) as file:
         for _ in range(2):

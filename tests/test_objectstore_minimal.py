@@ -191,14 +191,82 @@ def renamed(_: Asked, right: Reply) -> Reply:
         (lambda _, right: replace(right, body=right.body.replace(b">false<", b">true<")), Code.INTERNAL),
         (lambda _, __: Reply(200, {}, b"<html>sign in</html>"), Code.UNAVAILABLE),
         (lambda _, right: replace(right, body=right.body.replace(b"</Key>", b"%</Key>")), Code.INTERNAL),
+        (lambda _, right: replace(right, body=right.body.replace(b"</Key>", b"%4</Key>")), Code.INTERNAL),
+        (lambda _, right: replace(right, body=right.body.replace(b"</Key>", b"%+4</Key>")), Code.INTERNAL),
     ],
-    ids=["of-others", "of-unknown-end", "without-a-token", "no-listing", "of-no-encoding"],
+    ids=[
+        "of-others",
+        "of-unknown-end",
+        "without-a-token",
+        "no-listing",
+        "of-no-encoding",
+        "of-half-a-byte",
+        "of-no-byte",
+    ],
 )
 def test_a_wrong_listing_deletes_nothing(served: tuple[S3Server, HostFilesystem], fault: Fault, code: Code) -> None:
     store, fs = served
     store.inject(fault, when=lambda asked: "list-type=2" in asked.target)
     assert fs.delete_recursively(ROOT).code is code
     assert [asked.method for asked in store.asked if asked.method == "DELETE"] == []
+
+
+def test_a_file_that_is_closed_is_put_once(served: tuple[S3Server, HostFilesystem]) -> None:
+    store, fs = served
+    opened = fs.new_writable_file(FILE)
+    assert opened.value is not None
+    with opened.value as file:
+        assert [file.append(b"new").code, file.close().code] == [Code.OK] * 2
+        said = [op() for op in (lambda: file.append(b"more"), file.flush, file.sync, file.tell, file.close)]
+    assert {got.code for got in said} == {Code.FAILED_PRECONDITION}
+    assert store.buckets[BUCKET]["tests/file"].content == b"new"
+
+
+def test_a_close_that_failed_can_be_tried_again(served: tuple[S3Server, HostFilesystem]) -> None:
+    store, fs = served
+    store.inject(status(503), 1, when=lambda asked: asked.method == "PUT", done=False)
+    opened = fs.new_writable_file(FILE)
+    assert opened.value is not None
+    with opened.value as file:
+        assert [file.append(b"new").code, file.close().code, file.close().code] == [Code.OK, Code.UNAVAILABLE, Code.OK]
+    assert store.buckets[BUCKET]["tests/file"].content == b"new"
+
+
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_an_answer_that_ends_within_its_head_is_none(served: tuple[S3Server, HostFilesystem], method: str) -> None:
+    store, fs = served
+    cut = Reply(204 if method == "DELETE" else 200, {"ETag": '"new"'}, head=-2)
+    store.inject(lambda _, __: cut, when=lambda asked: asked.method == method, done=False)
+    got = fs.delete_file(FILE).code if method == "DELETE" else write(fs, FILE, b"new" * (1 << 20))[0]
+    assert (got, store.buckets[BUCKET]["tests/file"].content) == (Code.UNAVAILABLE, CONTENT)
+
+
+def test_what_is_an_object_and_a_directory_is_deleted_with_what_is_in_it(
+    served: tuple[S3Server, HostFilesystem],
+) -> None:
+    store, fs = served
+    store.put("tests/file/below", b"")
+    store.put("tests/file2", b"")
+    assert fs.delete_recursively(FILE).ok
+    assert [*store.buckets[BUCKET]] == ["tests/file2"]
+
+
+def test_a_name_that_no_path_can_have_is_not_listed(served: tuple[S3Server, HostFilesystem]) -> None:
+    """Who walks a tree would never come to its end, or would leave it."""
+    store, fs = served
+    for key in ("tests/./file", "tests/../file", "tests//file"):
+        store.put(key, b"")
+    listed = fs.get_children(ROOT)
+    assert listed.value is not None
+    assert (listed.code, listed.value.names) == (Code.OK, ("file",))
+
+
+def test_what_cannot_be_looked_at_in_a_directory_is_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "tests%2Ffile").symlink_to("tests%2Ffile")
+    with filesystem(str(tmp_path)) as fs:
+        said = [read(fs, FILE)[0], fs.path_exists(FILE).code, fs.stat(FILE).code]
+    assert Code.NOT_FOUND not in said
+    assert Code.OK not in said
 
 
 @pytest.mark.parametrize(

@@ -132,11 +132,12 @@ double RetryAfter(const Response& response) {
   return std::max<double>(0, static_cast<double>(at - std::time(nullptr)));
 }
 
-std::string StrongETag(const Response& response) {
-  std::string etag = response.Header("etag");
+std::string Strong(std::string etag) {
   if (etag.rfind("W/", 0) == 0) etag.erase(0, 2);
   return etag;
 }
+
+std::string StrongETag(const Response& response) { return Strong(response.Header("etag")); }
 
 std::string Told(const char* who, const Response& response) {
   const std::string code = ErrorCode(response.body);

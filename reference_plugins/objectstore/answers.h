@@ -32,7 +32,8 @@ bool DidNothing(const Response& response);
 // For how many seconds the server wants to be left alone: Retry-After, in either of its forms.
 double RetryAfter(const Response& response);
 
-// The ETag as conditions ask for it. Who changes bytes on their way weakens it.
+// An ETag as conditions ask for it. Who changes bytes on their way weakens it.
+std::string Strong(std::string etag);
 std::string StrongETag(const Response& response);
 
 // What `who` answers, for a person.

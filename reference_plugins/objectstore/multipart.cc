@@ -140,7 +140,7 @@ std::string Multipart::Finish(const Condition& condition) {
     const Response finished = objects_.s3_.Send(finish);
     // The store may need long to put the parts together, say 200 first, and an error in the end.
     if (!Is(finished, 200)) throw Refusal(finished);
-    return ElementText(finished.body, "CompleteMultipartUploadResult", "ETag");
+    return Strong(ElementText(finished.body, "CompleteMultipartUploadResult", "ETag"));
   };
   const auto is_it = [this](const Version& there) {
     return there.size == size_ && Bare(there.etag) == ETagOf(etags_);

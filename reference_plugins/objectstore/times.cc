@@ -1,5 +1,7 @@
 #include "times.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -25,7 +27,10 @@ int64_t TimeOf(const std::string& text) {
     return 0;
   }
   parts.tm_year -= 1900;
-  return timegm(&parts) * kNanosecondsInSecond + milliseconds * int64_t{1000000};
+  // What is further away than nanoseconds can count is as far as they can.
+  constexpr int64_t kMost = INT64_MAX / kNanosecondsInSecond - 1;
+  const int64_t seconds = std::clamp<int64_t>(timegm(&parts), -kMost, kMost);
+  return seconds * kNanosecondsInSecond + milliseconds * int64_t{1000000};
 }
 
 }  // namespace objectstore

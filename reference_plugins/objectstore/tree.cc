@@ -13,8 +13,11 @@
 namespace objectstore {
 namespace {
 
-// Names that no path can have, for translate_name takes them away: a key like a//b has one.
-bool IsName(const std::string& name) { return !name.empty() && name != "." && name != ".."; }
+// Names that no path can have: translate_name takes them away, as of a key like a//b, or a path
+// ends within them.
+bool IsName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('\0') == std::string::npos;
+}
 
 // A guess, from a dot in the last component: it decides which question is asked first, and never
 // what the answer is.

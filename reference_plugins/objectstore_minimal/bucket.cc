@@ -8,6 +8,8 @@
 
 namespace objectstore_minimal {
 
+constexpr char kDigits[] = "0123456789ABCDEFabcdef";
+
 std::shared_ptr<const Bucket> OpenBucket() {
   const char* chosen = std::getenv("TFFS_BUCKET");
   const std::string name =
@@ -23,7 +25,6 @@ std::shared_ptr<const Bucket> OpenBucket() {
 
 // Byte by byte, so that a key that begins with another one does so encoded, too.
 std::string Encoded(std::string_view text, std::string_view plain) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
   std::string encoded;
   for (const char byte : text) {
     const bool is_letter = (byte | 32) >= 'a' && (byte | 32) <= 'z';
@@ -41,7 +42,11 @@ std::string Decoded(std::string_view text) {
   std::string decoded;
   for (size_t k = 0; k < text.size(); ++k) {
     if (text[k] == '%') {
-      decoded += static_cast<char>(std::stoi(std::string(text.substr(k + 1, 2)), nullptr, 16));
+      const std::string digits(text.substr(k + 1, 2));
+      if (digits.size() < 2 || digits.find_first_not_of(kDigits) != std::string::npos) {
+        throw Failure(TF_INTERNAL, "the store spells a key wrongly");
+      }
+      decoded += static_cast<char>(std::stoi(digits, nullptr, 16));
       k += 2;
     } else {
       decoded += text[k] == '+' ? ' ' : text[k];

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "tf_filesystem_plugin.h"
 
@@ -24,6 +25,8 @@ struct Failure : std::runtime_error {
   Failure(TF_Code its_code, const std::string& text) : std::runtime_error(text), code(its_code) {}
   TF_Code code;
 };
+
+[[noreturn]] inline void Refuse(int why) { throw std::system_error(why, std::generic_category()); }
 
 // The longest key, in bytes.
 constexpr size_t kLongestKey = 1024;

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
-#include <system_error>
 #include <thread>
 
 #include "bucket.h"
@@ -26,8 +25,6 @@ constexpr size_t kPiece = 200;
 constexpr char kMore = '+';
 constexpr char kDraft = '.';
 constexpr char kInNames[] = "_-";
-
-[[noreturn]] void Throw(int error) { throw std::system_error(error, std::generic_category()); }
 
 Facts FactsOf(const struct stat& found) {
   const int64_t mtime = int64_t{found.st_mtim.tv_sec} * 1000000000 + found.st_mtim.tv_nsec;
@@ -52,25 +49,23 @@ class DirectoryBucket final : public Bucket {
   explicit DirectoryBucket(const std::string& path) : path_(path) {}
 
   std::optional<Facts> Head(const std::string& key) const override {
-    struct stat found;
-    if (stat(FileOf(key).c_str(), &found) == 0 && S_ISREG(found.st_mode)) return FactsOf(found);
-    return std::nullopt;
+    struct stat found = {};
+    if (stat(FileOf(key).c_str(), &found) != 0 && errno != ENOENT) Refuse(errno);
+    return S_ISREG(found.st_mode) ? std::optional(FactsOf(found)) : std::nullopt;
   }
 
   std::string Get(const std::string& key, const Facts& facts, uint64_t offset,
                   size_t n) const override {
     const auto file = support::Descriptor::Open(FileOf(key).c_str(), O_RDONLY);
     struct stat found;
-    if (!file.is_open() || fstat(file.get(), &found) != 0) Throw(errno);
-    if (FactsOf(found).version != facts.version) {
-      throw Failure(TF_ABORTED, "somebody else replaced the object");
-    }
+    if (!file.is_open() || fstat(file.get(), &found) != 0) Refuse(errno);
+    if (FactsOf(found).version != facts.version) throw Failure(TF_ABORTED, "it was replaced");
     std::string content(n, '\0');
     for (size_t count = 0; count < n;) {
       const ssize_t got =
           pread(file.get(), content.data() + count, n - count, static_cast<off_t>(offset + count));
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) Throw(got < 0 ? errno : EIO);
+      if (got <= 0) Refuse(got < 0 ? errno : EIO);
       count += static_cast<size_t>(got);
     }
     return content;
@@ -82,7 +77,7 @@ class DirectoryBucket final : public Bucket {
 
   void Delete(const std::string& key) const override {
     const std::string file = FileOf(key);
-    if (unlink(file.c_str()) != 0) Throw(errno);
+    if (unlink(file.c_str()) != 0) Refuse(errno);
     RemoveDirectories(file);
   }
 
@@ -96,7 +91,7 @@ class DirectoryBucket final : public Bucket {
 
   void Copy(const std::string& source, const std::string& target) const override {
     const auto facts = Head(source);
-    if (!facts) Throw(ENOENT);
+    if (!facts) Refuse(ENOENT);
     Replace(target, Get(source, *facts, 0, facts->size), true);
   }
 
@@ -123,7 +118,7 @@ class DirectoryBucket final : public Bucket {
       if (error == 0) return;
       unlink(draft.c_str());
       RemoveDirectories(file);
-      if (error != ENOENT || attempt == 100) Throw(error);
+      if (error != ENOENT || attempt == 100) Refuse(error);
     }
   }
 
@@ -148,7 +143,7 @@ class DirectoryBucket final : public Bucket {
   static void Collect(const std::string& directory, const std::string& before,
                       std::string_view prefix, std::set<std::string>* keys) {
     const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(directory.c_str()), closedir);
-    if (listing == nullptr && errno != ENOENT) Throw(errno);
+    if (listing == nullptr && errno != ENOENT) Refuse(errno);
     while (const dirent* entry = listing == nullptr ? nullptr : readdir(listing.get())) {
       std::string name = entry->d_name;
       if (name.find(kDraft) != std::string::npos) continue;

@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include "bucket.h"
 #include "support/memory.h"
@@ -43,13 +42,8 @@ Result Perform(TF_Status* status, const char* path, Result failed, Op op) noexce
 
 template <typename Op>
 void Perform(TF_Status* status, const char* path, Op op) noexcept {
-  Perform(status, path, 0, [&op] {
-    op();
-    return 0;
-  });
+  Perform(status, path, 0, [&op] { return op(), 0; });
 }
-
-[[noreturn]] void Refuse(int error) { throw std::system_error(error, std::generic_category()); }
 
 // --- What is at a path
 
@@ -92,7 +86,7 @@ struct File {
   Shared bucket;
   std::string path, key;
   Facts facts;
-  std::string content;
+  std::optional<std::string> content;  // nothing once closed
 };
 
 template <typename Handle>
@@ -106,23 +100,28 @@ void CleanupFile(Handle* file) noexcept {
   file->plugin_file = nullptr;
 }
 
+std::string& Open(const TF_WritableFile* file) {
+  if (!Get(file)->content) Refuse(EBADF);  // to put it once more would be to put nothing
+  return *Get(file)->content;
+}
+
 void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) noexcept {
-  Perform(status, Get(file)->path.c_str(), [&] { Get(file)->content.append(buffer, n); });
+  Perform(status, Get(file)->path.c_str(), [&] { Open(file).append(buffer, n); });
 }
 
 int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
-  support::SetOk(status);
-  return static_cast<int64_t>(Get(file)->content.size());
+  return Perform(status, Get(file)->path.c_str(), int64_t{-1},
+                 [&] { return static_cast<int64_t>(Open(file).size()); });
 }
 
 // Nothing can be handed over before the whole is known.
-void Flush(const TF_WritableFile*, TF_Status* status) noexcept { support::SetOk(status); }
+void Flush(const TF_WritableFile* file, TF_Status* status) noexcept { Tell(file, status); }
 
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
   File& self = *Get(file);
   Perform(status, self.path.c_str(), [&] {
-    self.bucket->Put(self.key, self.content);
-    std::string().swap(self.content);
+    self.bucket->Put(self.key, Open(file));
+    self.content.reset();
   });
 }
 
@@ -250,8 +249,8 @@ void DeleteRecursively(const TF_Filesystem* filesystem, const char* path, uint64
   Perform(status, path, [&] {
     const Place place = Find(filesystem, path);
     if (place.kind == Kind::kNothing) Refuse(ENOENT);
-    const std::set<std::string> keys = place.kind == Kind::kFile ? std::set<std::string>{place.key}
-                                                                 : place.bucket.List(place.marker);
+    std::set<std::string> keys = place.bucket.List(place.marker);
+    if (place.kind == Kind::kFile) keys.insert(place.key);
     *undeleted_dirs = 0;
     std::exception_ptr first;
     for (const std::string& inside : keys) {
@@ -276,7 +275,7 @@ int GetChildren(const TF_Filesystem* filesystem, const char* path, char*** entri
     for (const std::string& inside : place.bucket.List(place.marker)) {
       const size_t start = place.marker.size();
       const std::string name = inside.substr(start, inside.find('/', start) - start);
-      if (!name.empty()) names.insert(name);
+      if (!name.empty() && name != "." && name != "..") names.insert(name);
     }
     return support::CopyNames({names.begin(), names.end()}, entries);
   });

@@ -44,7 +44,7 @@ constexpr struct {
 struct Response {
   long status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
-  bool has_head = false;                       // and not only the beginning of one
+  bool has_head = false;                       // all of it
   std::string body;
   size_t longest_body = kLongestDocument;
   curl_off_t length = -1;  // what it says of itself; -1: nothing
@@ -76,18 +76,17 @@ Failure Refusal(const Response& response) {
 
 // libcurl is C, and no exception may pass it: 0 ends the transfer.
 size_t OnHeader(char* data, size_t, size_t n, void* response) noexcept try {
+  auto* self = static_cast<Response*>(response);
   const std::string_view line(data, n);
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) {
-    static_cast<Response*>(response)->has_head = line == "\r\n";
-    return n;
-  }
+  // A head, perhaps that of a 100, begins or ends with a line that has none.
+  if (colon == std::string_view::npos) self->has_head = line[0] == '\r' || line[0] == '\n';
+  if (colon == std::string_view::npos) return n;
   std::string name(line.substr(0, colon));
   for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
   const size_t first = line.find_first_not_of(" \t", colon + 1);
   const size_t last = line.find_last_not_of(" \t\r\n");
-  static_cast<Response*>(response)->headers[name] =
-      last < first ? "" : line.substr(first, last - first + 1);
+  self->headers[name] = last < first ? "" : line.substr(first, last - first + 1);
   return n;
 } catch (...) {
   return 0;
@@ -104,10 +103,9 @@ size_t OnBody(char* data, size_t, size_t n, void* response) noexcept try {
 
 std::string Variable(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
-  if (value == nullptr && otherwise == nullptr) {
-    throw Failure(TF_INVALID_ARGUMENT, std::string(name) + " is not set");
-  }
-  return value != nullptr ? value : otherwise;
+  if (value == nullptr) value = otherwise;
+  if (value == nullptr) throw Failure(TF_INVALID_ARGUMENT, std::string(name) + " is not set");
+  return value;
 }
 
 class HttpBucket final : public Bucket {
@@ -148,9 +146,7 @@ class HttpBucket final : public Bucket {
     const bool is_part = response.status == 206 && response.headers["content-range"] == part;
     const bool is_whole = response.status == 200 && n == facts.size;
     const std::string etag = response.headers["etag"];
-    if (!etag.empty() && etag != facts.version) {
-      throw Failure(TF_ABORTED, "somebody else replaced the object");
-    }
+    if (!etag.empty() && etag != facts.version) throw Failure(TF_ABORTED, "it was replaced");
     if (etag.empty() || (!is_whole && !is_part) || response.body.size() != n) {
       throw Failure(TF_INTERNAL, "the store answers with other bytes than it was asked for");
     }
@@ -215,11 +211,10 @@ class HttpBucket final : public Bucket {
       }
       keys->insert(key);
     }
+    if (truncated == "false") return "";
     const std::string next = listing.child("NextContinuationToken").text().get();
-    if (truncated == "true" && next.empty()) {
-      throw Failure(TF_INTERNAL, "the store's listing cannot be continued");
-    }
-    return truncated == "true" ? next : "";
+    if (next.empty()) throw Failure(TF_INTERNAL, "the store's listing cannot be continued");
+    return next;
   }
 
   // One request, and its whole answer. Throws UNAVAILABLE where there is none.

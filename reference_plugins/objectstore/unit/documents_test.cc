@@ -82,6 +82,8 @@ TEST(TimesToWait) {
 
 TEST(TimesOfHttp) {
   EXPECT_EQUAL(TimeOf("Fri, 24 May 2013 00:00:00 GMT"), int64_t{1369353600000000000});
+  // Nanoseconds end in 2262.
+  EXPECT_EQUAL(TimeOf("Fri, 31 Dec 9999 23:59:59 GMT"), int64_t{9223372035000000000});
   EXPECT_EQUAL(TimeOf("yesterday"), int64_t{0});
   EXPECT_EQUAL(TimeOf(""), int64_t{0});
 }
