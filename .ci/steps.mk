@@ -122,7 +122,7 @@ lint: environment
 tests faults: $(if $(MAKECMDGOALS),,binaries)
 
 # The host for other machines is tried in a container.
-tests: minutes = 75
+tests: minutes = 82
 tests: wheel docker
 	$(call tox,tests)
 

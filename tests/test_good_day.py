@@ -33,9 +33,11 @@ PLUGINS: tuple[tuple[str, ...], ...] = (
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("tier", ["must", pytest.param("full", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("defects", PLUGINS, ids=["several", "others"])
-def test_a_plugin_with_such_defects_conforms_on_a_good_day(tmp_path: Path, defects: tuple[str, ...]) -> None:
-    done = run(tmp_path, "--plugin=fakes/faulty", f"--env=TFFS_FAULT={','.join(defects)}", "--backing=file://{path}")
+def test_a_plugin_with_such_defects_conforms_on_a_good_day(tmp_path: Path, defects: tuple[str, ...], tier: str) -> None:
+    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT={','.join(defects)}", "--backing=file://{path}"]
+    done = run(tmp_path, *given, f"--tier={tier}")
     assert done.returncode == 0, done.stdout
     assert [one for one in wrong(report(tmp_path)) if one[0] == "violation"] == []
 

@@ -27,6 +27,11 @@ CODE, GIVEN_BACK = f"{CLASS}.code", f"{CLASS}.gives-connections-back"
 LACKS = f"{PROGRAM} is not there: {ADVICE}"
 needs_toxiproxy = pytest.mark.skipif(shutil.which(PROGRAM) is None, reason=LACKS)
 
+#: Those that are tried at night: others show the same clause in the same trouble. Each takes some seconds.
+AT_NIGHT = (
+    "half-a-listing", "writes-are-lost", "rename-in-two", "resumes-behind", "rename-half", "delete-forgets",
+    "exists-at-once", "lists-a-page", "stays-down",
+)  # fmt: skip
 #: Each fault, the op that shows it, the clause that it breaks, and what is said of it.
 FAULTS = {
     "not-found": ("stat", NEVER, "the service is down, to which TFFS_SERVICE leads: stat: code=NOT_FOUND"),
@@ -104,7 +109,9 @@ def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
 
 
 @needs_toxiproxy
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=pytest.mark.nightly) if fault in AT_NIGHT else fault for fault in FAULTS]
+)
 def test_what_a_trouble_makes_of_an_op_is_told(tmp_path: Path, service: str, fault: str) -> None:
     op, clause, said = FAULTS[fault]
     done = faulty(tmp_path, fault, service, op)

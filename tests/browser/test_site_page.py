@@ -14,6 +14,8 @@ from tests.browser.conftest import PATIENCE, complaints, wait_until
 from tests.commands import output_of
 
 CLONE = Path(__file__).parents[2]
+#: Its site takes a minute to build.
+pytestmark = pytest.mark.xdist_group("site page")
 #: Some of them: what looks at each element of a page takes its time.
 PLUGINS = ("az", "dragonfly", "hdfs", "s3-versitygw", "tensorflow-ram")
 #: One page of each kind.
