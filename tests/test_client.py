@@ -58,6 +58,20 @@ def death_of(fault: str, root: str, timeout: float = 10) -> DiedError:
     return caught.value
 
 
+def test_a_call_that_is_interrupted_leaves_no_answer_for_the_next(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    hosts = loader()
+    loaded = hosts.load()
+    with monkeypatch.context() as during:
+        during.setattr(type(loaded.host.process), "receive", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            filesystem(loaded, root).stat(root)
+    assert not loaded.host.alive
+    hosts.close()
+
+
 def test_a_signal_is_an_outcome(root: str) -> None:
     death = death_of("crash:stat", root).death
     assert isinstance(death, Crashed)

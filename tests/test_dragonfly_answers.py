@@ -238,6 +238,7 @@ ANSWERS = {
     "401": refusal(401),
     "403 AccessDenied": refusal(403, "AccessDenied"),
     "404, a page": page(404),
+    "404, a gateway's": Answer(lambda _: Reply(404, {"Content-Type": "text/plain"}, b"404 page not found\n")),
     "404 NoSuchBucket": refusal(404, "NoSuchBucket"),
     "404 NoSuchKey": refusal(404, "NoSuchKey"),
     "404 NoSuchUpload": refusal(404, "NoSuchUpload"),

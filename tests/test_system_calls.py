@@ -99,11 +99,20 @@ def test_the_line_of_a_finding_finds_it_again(tmp_path: Path) -> None:
 
 
 @needs_strace
-def test_who_calls_nothing_is_not_run(tmp_path: Path) -> None:
+def test_what_lives_in_its_process_has_no_calls(tmp_path: Path) -> None:
     run(tmp_path, "--plugin=memory", f"--case={case('write')}", SYSCALLS)
     (record,) = report(tmp_path)["cases"]
-    assert record["verdict"] == "not run"
-    assert record["reason"] == "makes no system calls on files of the case"
+    assert record["verdict"] == "absent"
+    assert record["reason"] == "its storage lives in its process, and not in files"
+
+
+@needs_strace
+def test_what_core_does_by_other_ops_is_not_held_against_a_plugin(tmp_path: Path) -> None:
+    given = ["--plugin=posix_choices", "--env=TFFS_CHOICES=no-optional-ops", f"--case={case('get_matching_paths')}"]
+    run(tmp_path, *given, SYSCALLS)
+    (record,) = report(tmp_path)["cases"]
+    assert record["verdict"] == "absent", record
+    assert record["reason"] == "core performs get_matching_paths by other ops, which are tried"
 
 
 @needs_strace

@@ -83,6 +83,9 @@ class Host:
             self.process.send(wire.encode(command, values), self._patience(running))
         except HostSilentError:
             raise self._hung(running) from None
+        except KeyboardInterrupt:
+            self.close()
+            raise
 
     def receive(self) -> wire.Reply | None:
         """The values behind `done`, or None for `absent`.
@@ -101,6 +104,10 @@ class Host:
             raise self._hung(command) from None
         except wire.WireError:
             kind = b""
+        except KeyboardInterrupt:
+            # What has not come yet would be taken for the answer to what is asked next.
+            self.close()
+            raise
         self._answered = True
         if kind == b"done":
             return reply

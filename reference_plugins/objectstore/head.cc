@@ -68,8 +68,11 @@ Answer Objects::AskForHead(const Name& name) const {
   const Parameters headers = {{"x-amz-checksum-mode", "ENABLED"}};
   const Response head = s3_.Send({"HEAD", name, {}, headers});
   const auto size = NumberIn(head.Header("content-length"));
-  const bool is_page = head.Header("content-type").rfind("text/html", 0) == 0;
-  if (head.status == 404 && !is_page) return std::nullopt;
+  // Stores answer in XML, or say of a HEAD's answer nothing at all. What is something else comes
+  // from somebody on the way.
+  const std::string type = head.Header("content-type");
+  const bool is_stores = type.empty() || type.find("xml") != std::string::npos;
+  if (head.status == 404 && is_stores) return std::nullopt;
   if (head.status == 200 && !head.Header("etag").empty() && size &&
       IsTrue(*size, head.Header("etag"))) {
     return VersionOf(head, *size);

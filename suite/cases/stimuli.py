@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from ...harness.ops.codes import Code
+from ...harness.ops.tables import OPS
+from ..engine.case import NoStimulusError
 from ..engine.stimulus import Performance, Stimulus
 
 #: The files of a directory.
@@ -62,6 +64,12 @@ def stimuli(old: bytes, pieces: Sequence[bytes]) -> Mapping[str, Stimulus]:
             lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("target"))), two, gives_up=target, anew=True
         ),
     }
+
+
+def demand_own(name: str, present: Collection[str]) -> None:
+    """Raise NoStimulusError where a plugin lacks the op of a stimulus: what core then does is not the plugin's."""
+    if name in OPS and name not in present:
+        raise NoStimulusError(f"core performs {name} by other ops, which are tried")
 
 
 def given_up(stimulus: Stimulus, present: Collection[str]) -> frozenset[str]:

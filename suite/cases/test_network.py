@@ -3,14 +3,13 @@
 import pytest
 
 from ...harness.ops.codes import Code
-from ...harness.ops.tables import OPS
 from ..contract.network import endings, passing, troubles
-from ..engine.case import Case, NoStimulusError
+from ..engine.case import Case
 from ..engine.contents import harmed, missing
 from ..engine.failing import lacking
 from ..engine.marks import clauses, condition, over_tables
 from ..engine.networking import Network
-from .stimuli import given_up, stimuli
+from .stimuli import demand_own, given_up, stimuli
 
 pytestmark = over_tables
 
@@ -31,8 +30,7 @@ DONE = (Code.NOT_FOUND, Code.ALREADY_EXISTS)
 @pytest.mark.parametrize("name", STIMULI)
 def test_in_trouble(case: Case, name: str) -> None:
     """Each service is in each trouble while an op is performed, or in a part of it; then the network works again."""
-    if name in OPS and name not in case.surroundings.present:
-        raise NoStimulusError(f"core performs {name} by other ops, which are tried")
+    demand_own(name, case.surroundings.present)
     stimulus = STIMULI[name]
     gives_up = given_up(stimulus, case.surroundings.present)
     if name == "rename-over" and case.bench.target.claims.get("atomic_rename") is False:

@@ -3,13 +3,12 @@
 import pytest
 
 from ...harness.ops.codes import Code
-from ...harness.ops.tables import OPS
 from ..engine.allocating import Allocations, Failure
-from ..engine.case import Case, NoStimulusError
+from ..engine.case import Case
 from ..engine.contents import harmed
 from ..engine.failing import lacking
 from ..engine.marks import clauses, condition, over_tables
-from .stimuli import given_up
+from .stimuli import demand_own, given_up
 from .test_system_calls import STIMULI
 
 pytestmark = over_tables
@@ -24,8 +23,7 @@ CLOSED = "out-of-memory.closes-what-it-opened"
 @pytest.mark.parametrize("name", STIMULI)
 def test_one_fails(case: Case, name: str) -> None:
     """Each allocation that a plugin makes in an op fails once, in the thread that called it."""
-    if name in OPS and name not in case.surroundings.present:
-        raise NoStimulusError(f"core performs {name} by other ops, which are tried")
+    demand_own(name, case.surroundings.present)
     stimulus = STIMULI[name]
     gives_up = given_up(stimulus, case.surroundings.present)
     broken: set[tuple[str, str]] = set()

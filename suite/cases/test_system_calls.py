@@ -7,7 +7,7 @@ from ..engine.case import Case
 from ..engine.contents import harmed
 from ..engine.failing import Failure, Trials, lacking, untold
 from ..engine.marks import clauses, condition, over_tables
-from .stimuli import given_up, stimuli
+from .stimuli import demand_own, given_up, stimuli
 
 pytestmark = over_tables
 
@@ -24,6 +24,7 @@ STIMULI = stimuli(b"what was there", (b"the first piece, ", b"the second one, ",
 @pytest.mark.parametrize("name", STIMULI)
 def test_one_fails(case: Case, name: str) -> None:
     """Each system call of an op on files of the case fails once, with each error that it can have."""
+    demand_own(name, case.surroundings.present)
     stimulus = STIMULI[name]
     gives_up = given_up(stimulus, case.surroundings.present)
     broken: set[tuple[str, str]] = set()

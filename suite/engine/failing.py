@@ -14,7 +14,7 @@ from ...harness.launchers.strace import BY_NUMBER, Call, Injection, NoStraceErro
 from ...harness.ops.outcomes import DiedError
 from ..contract.system_calls import EINTR, Failing, calls
 from ..judge.evidence import Condition
-from .case import Case
+from .case import Case, NoStimulusError
 from .contents import missing
 from .setup import Tree
 from .stimulus import Performance, Stimulus
@@ -23,7 +23,7 @@ from .stimulus import Performance, Stimulus
 MOST = 60
 #: So often a failure is tried that did not come about where it was planned.
 TIMES = 3
-#: Why nothing fails where files are not kept in files.
+#: Why nothing fails where files are elsewhere.
 NO_CALLS = "makes no system calls on files of the case"
 #: The directories of a case in which the ops meet a failure, and in which they are performed again.
 FIRST, AGAIN = "1", "2"
@@ -96,7 +96,8 @@ class Attempt:
 class Trials:
     """A stimulus of a case, performed in a fresh host and a fresh directory each time.
 
-    At first nothing fails: `whole` is what comes of it then. Raises BlockedError where it does not work even so.
+    At first nothing fails: `whole` is what comes of it then. Raises NoStimulusError where nothing can fail, and
+    BlockedError where it does not work even so.
     """
 
     def __init__(self, case: Case, stimulus: Stimulus) -> None:
@@ -104,7 +105,7 @@ class Trials:
         self._stimulus = stimulus
         self.before: Tree = dict(stimulus.before)
         if case.bench.hosts_differ:
-            raise NotTriedError(NO_CALLS)
+            raise NoStimulusError("its storage lives in its process, and not in files")
         # What a set-up meets there is for other cases to say.
         control = case.trial(case.bench, 0)
         try:
