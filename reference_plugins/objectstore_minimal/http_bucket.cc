@@ -265,13 +265,12 @@ class HttpBucket final : public Bucket {
     }
     if (method != "HEAD") set(CURLOPT_CUSTOMREQUEST, method.c_str());
 
-    const CURLcode code = curl().easy_perform(handle.get());
+    CURLcode code = curl().easy_perform(handle.get());
+    if (code == CURLE_OK && !response.has_head) code = CURLE_PARTIAL_FILE;
     if (code != CURLE_OK) {
       throw Failure(code == CURLE_WRITE_ERROR ? TF_INTERNAL : TF_UNAVAILABLE,
                     std::string("the store gives no full answer: ") + curl().easy_strerror(code));
     }
-    if (!response.has_head)
-      throw Failure(TF_UNAVAILABLE, "the store's answer ends within its head");
     curl().easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &response.status);
     curl().easy_getinfo(handle.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &response.length);
     curl().easy_getinfo(handle.get(), CURLINFO_FILETIME_T, &response.mtime);
