@@ -136,12 +136,13 @@ def test_who_is_nobody_has_one() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_without_bubblewrap_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bubblewrap_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    before = set(Path(tempfile.gettempdir()).glob("tffs-sandbox-*"))
+    # Elsewhere other tests have theirs.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(NoSandboxError, match="bwrap is not there: apt-get install bubblewrap"):
         sandbox.make(network=False, unset=[])
-    assert set(Path(tempfile.gettempdir()).glob("tffs-sandbox-*")) <= before
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("plugin", ["posix", "memory", "objectstore_minimal"])

@@ -53,7 +53,7 @@ const Shared& BucketOf(const TF_Filesystem* filesystem) {
   return *static_cast<Shared*>(filesystem->plugin_filesystem);
 }
 
-enum class Kind { kNothing, kFile, kDirectory };
+enum class Kind { kNothing, kFile, kDirectory, kAny };
 
 struct Place {
   const Bucket& bucket;
@@ -64,7 +64,7 @@ struct Place {
 };
 
 // What ops get is an absolute path; no key begins with a slash. Refuses what is not `wanted`.
-Place Find(const TF_Filesystem* filesystem, const char* path, std::optional<Kind> wanted = {}) {
+Place Find(const TF_Filesystem* filesystem, const char* path, Kind wanted = Kind::kAny) {
   const std::string key = path[0] == '/' ? path + 1 : path;
   Place place{*BucketOf(filesystem), key, key.empty() ? "" : key + "/", Kind::kDirectory, {}};
   if (key.size() >= kLongestKey) Refuse(ENAMETOOLONG);  // with the slash of a marker
@@ -74,7 +74,7 @@ Place Find(const TF_Filesystem* filesystem, const char* path, std::optional<Kind
   } else if (!key.empty() && place.bucket.List(place.marker, 1).empty()) {
     place.kind = Kind::kNothing;
   }
-  if (place.kind == wanted.value_or(place.kind)) return place;
+  if (wanted == Kind::kAny || place.kind == wanted) return place;
   Refuse(place.kind == Kind::kNothing ? ENOENT : wanted == Kind::kFile ? EISDIR : ENOTDIR);
 }
 
