@@ -30,7 +30,7 @@ needs_toxiproxy = pytest.mark.skipif(shutil.which(PROGRAM) is None, reason=LACKS
 #: Those that are tried at night: others show the same clause in the same trouble. Each takes some seconds.
 AT_NIGHT = (
     "half-a-listing", "writes-are-lost", "rename-in-two", "resumes-behind", "rename-half", "delete-forgets",
-    "exists-at-once", "lists-a-page", "stays-down",
+    "exists-at-once", "lists-a-page",
 )  # fmt: skip
 #: Each fault, the op that shows it, the clause that it breaks, and what is said of it.
 FAULTS = {
@@ -106,6 +106,11 @@ def service() -> Iterator[str]:
 def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
     given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, "--call-timeout=10", NETWORK]
     return run(directory, *given, *(f"--case={CLASS}/in-trouble[{case}]" for case in cases))
+
+
+def test_each_clause_is_broken_by_day() -> None:
+    by_day = {clause for fault, (_, clause, _) in FAULTS.items() if fault not in AT_NIGHT}
+    assert by_day == {TOLD, IN_TIME, NEVER, KEPT, AGAIN, CODE, GIVEN_BACK}
 
 
 @needs_toxiproxy
