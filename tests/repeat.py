@@ -32,15 +32,14 @@ def run(options: Sequence[str], seed: int, workers: int, directory: Path) -> Che
 
 def main() -> None:
     """Compare every run with the first."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Other options are those of the suite.")
     parser.add_argument("plugins", nargs="*", metavar="PLUGIN", default=PLUGINS, help="default: posix and memory")
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="for all of them")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--examples", type=int, default=EXAMPLES)
     parser.add_argument("--report-dir", type=Path, default=Path("tffs-report", "repeat"))
-    given = parser.parse_args()
+    given, more = parser.parse_known_args()
     runs, options = given.runs, [f"--examples={given.examples}"]
-    options += [f"--plugin={plugin}" for plugin in given.plugins] + [f"--env={one}" for one in given.env]
+    options += [f"--plugin={plugin}" for plugin in given.plugins] + more
     differing: set[str] = set()
     first: Checks | None = None
     for number in range(runs):

@@ -274,8 +274,9 @@ def test_a_run_says_what_it_costs_and_stays_what_it_was(tmp_path: Path, quick: P
     done = run(tmp_path, *arguments, f"--root=faulty://{quick}")
     assert done.returncode == 0, done.stdout
     assert "measuring what faulty costs: some seconds" in done.stdout
-    assert "COST listing is " in done.stdout
     found = report(tmp_path)
+    # What is found differs with the machine's load: what is told here is all that was found.
+    assert done.stdout.count("COST ") == len(found["costs"]["findings"])
     assert (found["verdict"], found["left_out"]) == ("conformant", None)
     assert {cost["grows"] for cost in found["costs"]["figures"] if "grows" in cost} >= {FILE, DIRECTORY, THREADS}
     assert {"stat", "append", "delete_recursively"} <= {cost["op"] for cost in found["costs"]["figures"]}
