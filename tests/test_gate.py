@@ -218,8 +218,8 @@ def test_a_case_that_does_not_say_its_tier_is_missed_by_no_smaller_one(tmp_path:
     assert gated(tmp_path, baseline, *BASE)[0] == 0
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("whole", ["must", pytest.param("full", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("whole", ["must", "full"])
 def test_a_report_of_larger_tiers_is_the_baseline_of_each(tmp_path: Path, whole: str) -> None:
     assert run(tmp_path, "--plugin=posix", "-n", "2", f"--tier={whole}", "--report-dir=whole").returncode == 0
     baseline = load(tmp_path / "whole" / "report.json")

@@ -32,8 +32,8 @@ PLUGINS: tuple[tuple[str, ...], ...] = (
 )
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("tier", ["must", pytest.param("full", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("tier", ["must", "full"])
 @pytest.mark.parametrize("defects", PLUGINS, ids=["several", "others"])
 def test_a_plugin_with_such_defects_conforms_on_a_good_day(tmp_path: Path, defects: tuple[str, ...], tier: str) -> None:
     given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT={','.join(defects)}", "--backing=file://{path}"]

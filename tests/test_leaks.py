@@ -16,6 +16,9 @@ from tffs_conformance.harness.launchers.launcher import ALLOCATOR
 from tffs_conformance.harness.over_tables import programs
 from tffs_conformance.harness.over_tables.programs import Program
 
+#: The cases that see a block which is given back and still read.
+BYTES = "--clause=read.returns-the-bytes"
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _glibc_allocates() -> None:
@@ -70,11 +73,12 @@ def judged(directory: Path, environment: dict[str, str], *arguments: str) -> dic
 
 
 def test_a_use_of_freed_memory_shows(tmp_path: Path) -> None:
-    checks = [
-        check for case in judged(tmp_path, {}, "--clause=read.returns-the-bytes")["cases"] for check in case["checks"]
-    ]
+    checks = [check for case in judged(tmp_path, {}, BYTES)["cases"] for check in case["checks"]]
     assert "read.returns-the-bytes" in {check["clause"] for check in checks if check["verdict"] == "violation"}
 
 
-def test_a_use_of_freed_memory_shows_only_because_hosts_overwrite_it(tmp_path: Path) -> None:
-    assert judged(tmp_path, dict.fromkeys(ALLOCATOR, ""), "--tier=must")["counts"]["violation"] == 0
+@pytest.mark.parametrize("some", [BYTES, pytest.param("--tier=must", marks=pytest.mark.nightly)])
+def test_a_use_of_freed_memory_shows_only_because_hosts_overwrite_it(tmp_path: Path, some: str) -> None:
+    counts = judged(tmp_path, dict.fromkeys(ALLOCATOR, ""), some)["counts"]
+    assert counts["conform"]
+    assert counts["violation"] == 0

@@ -53,15 +53,24 @@ def test_a_waived_violation_is_accepted(tmp_path: Path) -> None:
     assert f"{found['counts']['waived']} xfailed" in done.stdout
 
 
-@pytest.mark.long
-def test_a_whole_run_is_conformant_with_waivers_and_workers_find_as_many(tmp_path: Path) -> None:
-    broken = (*PLUGIN, "--clause=create_dir.*", "--tier=must")
+@pytest.mark.parametrize(
+    ("tier", "fault", "some"),
+    [
+        ("smoke", "path_exists.keeps-status", "--case=metadata/*"),
+        pytest.param("must", "create_dir.makes-parents", "--clause=create_dir.*", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_whole_run_is_conformant_with_waivers_and_workers_find_as_many(
+    tmp_path: Path, tier: str, fault: str, some: str
+) -> None:
+    whole = ("--plugin=fakes/faulty", f"--env=TFFS_FAULT={fault}", f"--tier={tier}")
+    broken = (*whole, some)
     assert run(tmp_path, *broken).returncode == 1
     updated(tmp_path)
     waived = []
     # Nobody else sees its storage, which leaves nothing open.
     selection = (*broken, "-n", "2", "--report-dir=tffs-report")
-    for arguments in ((*PLUGIN, "--tier=must", "--backing=none"), selection):
+    for arguments in ((*whole, "--backing=none"), selection):
         done = judged(tmp_path, None, *arguments)
         assert done.returncode == 0, done.stdout[-3000:]
         found = report(tmp_path)

@@ -57,13 +57,19 @@ def test_a_broken_link_would_be_found(published: Path) -> None:
     assert ("index.html", "clauses.html#nowhere") in broken_links(site)
 
 
-@pytest.fixture(scope="module")
+#: One worker makes it.
+of_all = pytest.mark.xdist_group("whole site")
+
+
+# Tests come in random order, and what belongs to a module ends with each change to another one.
+@pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The site of this repository, and what the command said of it."""
     site = tmp_path_factory.mktemp("whole") / "site"
     return site, output_of("published", "site", site, f"--published={CLONE / 'reports' / 'published'}")
 
 
+@of_all
 def test_all_that_is_published_and_all_guides_are_one_site(whole: tuple[Path, str]) -> None:
     site, said = whole
     # Nothing is wrong in a guide, and no page is left out of the contents.
@@ -78,6 +84,7 @@ def test_all_that_is_published_and_all_guides_are_one_site(whole: tuple[Path, st
         assert f"{name}.html" in sidebar
 
 
+@of_all
 def test_each_clause_has_its_place(whole: tuple[Path, str]) -> None:
     site, _ = whole
     # Those of a condition have none until a report of a run under it is published.
@@ -86,6 +93,7 @@ def test_each_clause_has_its_place(whole: tuple[Path, str]) -> None:
         assert rest.replace(".", "-") in Page(site / "clauses" / f"{op}.html").ids, name
 
 
+@of_all
 def test_what_ends_with_its_process_is_no_place_for_a_checkpoint(whole: tuple[Path, str]) -> None:
     site, _ = whole
     assert "memory Only in one process" in text(site / "index.html")
