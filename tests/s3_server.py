@@ -54,12 +54,13 @@ def _iso(moment: float) -> str:
 class S3Server(FaultyServer):
     """`buckets` maps names to objects by key; a test may change it as it likes.
 
-    Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`.
+    Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`, or `encodes` what it lists.
     """
 
     def __init__(self, port: int = 0) -> None:
         self.conditional_deletes = True
         self.ranges = True
+        self.encodes = True
         self.buckets: dict[str, dict[str, Stored]] = {BUCKET: {}}
         self.uploads: dict[str, dict[int, Stored]] = {}
         self.lock = threading.RLock()
@@ -110,7 +111,7 @@ class S3Server(FaultyServer):
     def _list(self, bucket: dict[str, Stored], given: dict[str, str]) -> Reply:
         prefix, delimiter = given.get("prefix", ""), given.get("delimiter", "")
         most, after = int(given.get("max-keys", 1000)), unquote(given.get("continuation-token", ""))
-        encoded = given.get("encoding-type") == "url"
+        encoded = self.encodes and given.get("encoding-type") == "url"
         found: dict[str, Stored | None] = {}
         for key in sorted(bucket):
             rest = key.removeprefix(prefix)
@@ -133,7 +134,7 @@ class S3Server(FaultyServer):
         ]
         more = len(found) > len(page)
         token = f"<NextContinuationToken>{quote(page[-1][0], safe='')}</NextContinuationToken>" if more else ""
-        kind = "<EncodingType>url</EncodingType>" if encoded else ""
+        kind = f"<EncodingType>{'url' if encoded else ''}</EncodingType>"
         return document(
             f"<ListBucketResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><IsTruncated>{str(more).lower()}"
             f"</IsTruncated>{kind}{token}{''.join(parts)}</ListBucketResult>"

@@ -251,6 +251,21 @@ def test_what_is_an_object_and_a_directory_is_deleted_with_what_is_in_it(
     assert [*store.buckets[BUCKET]] == ["tests/file2"]
 
 
+@pytest.mark.parametrize("encodes", [True, False])
+def test_a_name_is_kept_or_refused(served: tuple[S3Server, HostFilesystem], encodes: bool) -> None:
+    """Some stores encode no key, and say so with an empty word."""
+    store, fs = served
+    store.encodes = encodes
+    names = ("100%", "a+b", "%41", "a%2Fb", "\N{SNOWMAN}", " ", "&amp;")
+    assert {write(fs, f"{ROOT}/d/{name}", b"")[0] for name in names} == {Code.OK}
+    listed = fs.get_children(f"{ROOT}/d")
+    assert listed.value is not None
+    assert sorted(listed.value.names) == sorted(names)
+    refused = ("a\x01", "\udcff\udcfe")
+    assert {write(fs, f"{ROOT}/d/{name}", b"")[0] for name in refused} == {Code.INVALID_ARGUMENT}
+    assert {fs.stat(f"{ROOT}/d/{name}").code for name in refused} == {Code.INVALID_ARGUMENT}
+
+
 def test_a_name_that_no_path_can_have_is_not_listed(served: tuple[S3Server, HostFilesystem]) -> None:
     """Who walks a tree would never come to its end, or would leave it."""
     store, fs = served

@@ -41,16 +41,14 @@ std::string Encoded(std::string_view text, std::string_view plain) {
 std::string Decoded(std::string_view text) {
   std::string decoded;
   for (size_t k = 0; k < text.size(); ++k) {
-    if (text[k] == '%') {
-      const std::string digits(text.substr(k + 1, 2));
-      if (digits.size() < 2 || digits.find_first_not_of(kDigits) != std::string::npos) {
-        throw Failure(TF_INTERNAL, "the store spells a key wrongly");
-      }
-      decoded += static_cast<char>(std::stoi(digits, nullptr, 16));
-      k += 2;
-    } else {
-      decoded += text[k] == '+' ? ' ' : text[k];
+    decoded += text[k] == '+' ? ' ' : text[k];
+    if (text[k] != '%') continue;
+    const std::string digits(text.substr(k + 1, 2));
+    if (digits.size() < 2 || digits.find_first_not_of(kDigits) != std::string::npos) {
+      throw Failure(TF_INTERNAL, "the store spells a key wrongly");
     }
+    decoded.back() = static_cast<char>(std::stoi(digits, nullptr, 16));
+    k += 2;
   }
   return decoded;
 }

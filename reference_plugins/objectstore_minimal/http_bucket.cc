@@ -22,8 +22,7 @@ namespace {
 using objectstore::curl;
 
 constexpr size_t kLongestDocument = 16 << 20;  // a thousand keys, three bytes for each of theirs
-constexpr int kMostPages = 1000;
-constexpr char kInUrls[] = "-._~";  // what a signature needs left as it is
+constexpr char kInUrls[] = "-._~";             // what a signature needs left as it is
 
 // What the status of an answer means. Any other is INTERNAL, and UNAVAILABLE from 500 on.
 constexpr struct {
@@ -53,8 +52,7 @@ struct Response {
 
 // Parses a document whose outer element is `root`; there is no such element where it is another.
 pugi::xml_node Parse(const std::string& body, const char* root, pugi::xml_document* document) {
-  // A key may be nothing but blanks.
-  const auto how = pugi::parse_default | pugi::parse_ws_pcdata_single;
+  const auto how = pugi::parse_default | pugi::parse_ws_pcdata_single;  // a key may be blanks
   return document->load_buffer(body.data(), body.size(), how) ? document->child(root)
                                                               : pugi::xml_node();
 }
@@ -62,7 +60,6 @@ pugi::xml_node Parse(const std::string& body, const char* root, pugi::xml_docume
 Failure Refusal(const Response& response) {
   pugi::xml_document document;
   const std::string error = Parse(response.body, "Error", &document).child("Code").text().get();
-  // Encoded, for the text is somebody else's.
   const std::string text = "the store answers " + std::to_string(response.status) +
                            (error.empty() ? "" : " " + Encoded(error.substr(0, 64), ""));
   // A copy that fails halfway has said 200 already, and so has an answer that was cut.
@@ -166,7 +163,7 @@ class HttpBucket final : public Bucket {
   std::set<std::string> List(const std::string& prefix, size_t most) const override {
     std::set<std::string> keys;
     std::string token;
-    for (int page = 0; page < kMostPages; ++page) {
+    for (int page = 0; page < 1000; ++page) {
       // In the order of a signature.
       std::string query = "?";
       if (!token.empty()) query += "continuation-token=" + Encoded(token, kInUrls) + "&";
@@ -189,6 +186,12 @@ class HttpBucket final : public Bucket {
 
  private:
   static std::string PathOf(const std::string& key) {
+    // Listings are XML. Of a key that it cannot say, some stores make another one.
+    const auto is_control = [](unsigned char byte) { return byte < ' '; };
+    if (std::any_of(key.begin(), key.end(), is_control) ||
+        pugi::as_utf8(pugi::as_wide(key)) != key) {
+      throw Failure(TF_INVALID_ARGUMENT, "the key is not UTF-8, or has a control character");
+    }
     return "/" + Encoded(key, std::string(kInUrls) + "/");
   }
 
@@ -201,10 +204,10 @@ class HttpBucket final : public Bucket {
     if (response.status != 200 || (truncated != "true" && truncated != "false")) {
       throw Refusal(response);
     }
-    const bool encoded = listing.child("EncodingType");  // else the store does not know how
+    const std::string encoding = listing.child("EncodingType").text().get();  // some know none
     for (const pugi::xml_node entry : listing.children("Contents")) {
       const std::string text = entry.child("Key").text().get();
-      const std::string key = encoded ? Decoded(text) : text;
+      const std::string key = encoding == "url" ? Decoded(text) : text;
       // Who deletes what the store names must not be led elsewhere.
       if (key.empty() || key.compare(0, prefix.size(), prefix) != 0) {
         throw Failure(TF_INTERNAL, "the store lists what it was not asked for");
@@ -231,8 +234,7 @@ class HttpBucket final : public Bucket {
     };
     Response response;
     response.longest_body = std::max<size_t>(longest_body, 64 << 10);  // an error's
-    // Not all versions of libcurl say it by themselves.
-    headers.push_back("x-amz-content-sha256: UNSIGNED-PAYLOAD");
+    headers.push_back("x-amz-content-sha256: UNSIGNED-PAYLOAD");       // not all of libcurl do
     if (method == "PUT") headers.push_back("Content-Type: application/octet-stream");
     if (!token_.empty()) headers.push_back("x-amz-security-token: " + token_);
     std::unique_ptr<curl_slist, decltype(curl().slist_free_all)> lines(nullptr,
