@@ -54,7 +54,7 @@ def _iso(moment: float) -> str:
 class S3Server(FaultyServer):
     """`buckets` maps names to objects by key; a test may change it as it likes.
 
-    Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`, or `encodes` what it lists.
+    Not every store knows `conditional_deletes`, which are a DELETE with If-Match, or `ranges`, or `encodes` its lists.
     """
 
     def __init__(self, port: int = 0) -> None:
