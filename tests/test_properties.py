@@ -1,10 +1,12 @@
 """Properties, from the outside: what is found is shrunk, written down, and found again."""
 
 import json
+import random
 import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,10 +17,13 @@ from tests.records import record
 from tests.test_suite import command, environment, report, run
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Hung, Outcome, Source
+from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.model import Expectation, Step
 from tffs_conformance.suite.properties.answers import is_right_code
+from tffs_conformance.suite.properties.making import Making
+from tffs_conformance.suite.properties.rarity import Past, Rarity
 from tffs_conformance.suite.properties.search import Search
 from tffs_conformance.suite.properties.traces import Trace
 from tffs_conformance.suite.properties.tried import Tried
@@ -36,22 +41,23 @@ if len(sys.argv) > 1:
 import hypothesis
 from hypothesis.stateful import run_state_machine_as_test
 from tffs_conformance.harness.ops.tables import OPS
-from tffs_conformance.suite.properties import machines, search, strategies
+from tffs_conformance.suite.properties import machines, rarity, search, strategies
 
 made = []
 for histories in (strategies.reads(), strategies.spellings(), strategies.patterns()):
     @hypothesis.seed(0)
-    @search._settings(20)
+    @search.settings(20)
     @hypothesis.given(histories)
     def keep(steps):
         made.append(repr(steps))
     keep()
 for kind in (machines.Tree, machines.Handles):
+    met = rarity.Rarity()
     class Made(kind):
         def __init__(self):
-            super().__init__(lambda steps: made.append(repr(list(steps))), OPS, ())
+            super().__init__(lambda steps: made.append(repr(list(steps))), OPS, (), met)
     hypothesis.seed(0)(Made)
-    run_state_machine_as_test(Made, settings=search._settings(20))
+    run_state_machine_as_test(Made, settings=search.settings(20))
 print(len(made), hashlib.sha256("".join(made).encode()).hexdigest())
 """
 
@@ -67,6 +73,32 @@ def test_a_seed_is_the_same_histories_whatever_is_loaded(tmp_path: Path) -> None
     alone = histories()
     assert int(alone.split()[0]) >= 100
     assert histories("of_the_user") == alone
+
+
+def test_what_was_met_most_seldom_is_the_likeliest() -> None:
+    met, draw = Rarity(), random.Random(0)
+    for _ in range(50):
+        met.choose([("often",)], draw)
+    chosen = Counter(met.choose([("often",), ("seldom",)], draw)[0] for _ in range(50))
+    assert chosen["seldom"] > 2 * chosen["often"] > 0
+
+
+def test_a_path_after_another_past_is_another_meeting() -> None:
+    making, met = Making(OPS), Rarity()
+    past = Past(making.model, met)
+    for _ in range(200):
+        past.choose("stat", [("a",)], random.Random(0))
+    # In the same situation `b` is rarer, for it was refused something.
+    past.done("create_dir", ["b"], refused=True)
+    chosen = Counter(past.choose("stat", [("a",), ("b",)], random.Random(n)) for n in range(20))
+    assert chosen["b",] > 15
+
+
+def test_what_shows_after_a_refused_op_is_found_by_default(tmp_path: Path) -> None:
+    done = run(tmp_path, FAULTY, "--env=TFFS_FAULT=history.refused-create-counts", TREE)
+    assert done.returncode == 1
+    assert "is_directory.of-a-file" in done.stdout
+    assert [step["op"] for step in found(tmp_path)["steps"]][-2:] == ["create_dir", "is_directory"]
 
 
 def test_of_what_right_histories_looked_at_each_clause_is_told(tmp_path: Path) -> None:

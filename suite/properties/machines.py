@@ -3,13 +3,17 @@
 The plugin takes no part in making a history. So a history is data, which can be tried, shrunk, saved and tried again.
 """
 
+import random
 from collections.abc import Callable, Container, Sequence
+from itertools import product
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from ..contract.model import WRITES, Step
+from ..contract.statuses import TWO_PATHS
 from .making import Making
+from .rarity import Past, Rarity
 
 #: Called with each complete history: it tries the history on the plugin.
 Attempt = Callable[[Sequence[Step]], object]
@@ -17,24 +21,36 @@ Attempt = Callable[[Sequence[Step]], object]
 #: Few names, so that the ops of a history meet the same paths.
 NAMES = ("a", "b", "c.txt")
 POOL = (*NAMES, "a/a", "a/b", "b/a", "b/b", "a/b/a", "a/b/a/b")
-PATHS = st.sampled_from(POOL)
 ASKS = ("path_exists", "stat", "is_directory", "get_file_size", "get_children", "get_matching_paths", "paths_exist",
         "flush_caches")  # fmt: skip
-#: Contents that differ, so that it shows which write they come from. Their sizes are around those of buffers.
-CONTENTS = st.builds(
-    lambda letter, size: letter * size, st.sampled_from([b"x", b"y", b"\0"]), st.sampled_from([0, 1, 5, 511, 4097])
+#: What happens on a tree: as often what is of one kind as what is of another.
+KINDS = (
+    WRITES,
+    ("new_random_access_file",),
+    ("create_dir", "create_dir", "recursively_create_dir"),
+    ("delete_file", "delete_dir", "delete_recursively"),
+    tuple(TWO_PATHS),
+    ASKS,
 )
-PATTERNS = st.sampled_from(["*", "a*", "?", "*/*", "a/*", "[ab]", "[^a]/b", "*.txt", "a/?/*", "\\a", "a/b", "*/*/*"])
+#: Contents that differ, so that it shows which write they come from. Their sizes are around those of buffers.
+LETTERS, SIZES = (b"x", b"y", b"\0"), (0, 1, 5, 511, 4097)
+CONTENTS = st.builds(lambda letter, size: letter * size, st.sampled_from(LETTERS), st.sampled_from(SIZES))
+GLOBS = ("*", "a*", "?", "*/*", "a/*", "[ab]", "[^a]/b", "*.txt", "a/?/*", "\\a", "a/b", "*/*/*")
+#: A move of a tree follows from such a number.
+NUMBERS = st.integers(0, (1 << 64) - 1)
 
 
 class Maker(RuleBasedStateMachine):
     """What all machines have in common: the steps so far, and the model, which says what may follow."""
 
-    def __init__(self, attempt: Attempt, available: Container[str], unsupported: Container[str]) -> None:
+    def __init__(
+        self, attempt: Attempt, available: Container[str], unsupported: Container[str], rarity: Rarity
+    ) -> None:
         super().__init__()
         self._attempt = attempt
         self._making = Making(available, unsupported)
         self.model = self._making.model
+        self._past = Past(self.model, rarity)
         #: Add a step, and write a file.
         self.step = self._making.step
         self.write = self._making.write
@@ -48,54 +64,37 @@ class Maker(RuleBasedStateMachine):
 class Tree(Maker):
     """Histories of files, each written at once, and directories, and of all ops on their paths."""
 
-    def path(self, data: st.DataObject, op: str, *before: str) -> str:
-        """A path for an op, after the paths that are chosen already. In half of the draws the op succeeds with it."""
-        fitting = [path for path in POOL if self.model.succeeds(op, *before, path)]
-        return data.draw(st.one_of(st.sampled_from(fitting), PATHS) if fitting else PATHS)
-
-    @rule(data=st.data(), op=st.sampled_from(WRITES), content=CONTENTS)
-    def write_file(self, data: st.DataObject, op: str, content: bytes) -> None:
-        """Write a file, or append to it."""
-        self.write(op, self.path(data, op), content)
-
-    @rule(data=st.data())
-    def read_file(self, data: st.DataObject) -> None:
-        """Read a file to its end and beyond."""
-        file = self.step("new_random_access_file", self.path(data, "new_random_access_file"))
-        if file is not None:
-            self.step("read", file=file, n=1 << 16)
-            self.step("random_access_file.cleanup", file=file)
-
-    @rule(data=st.data(), op=st.sampled_from(["create_dir", "create_dir", "recursively_create_dir"]))
-    def create(self, data: st.DataObject, op: str) -> None:
-        """Create a directory, or several."""
-        self.step(op, self.path(data, op))
-
-    @rule(data=st.data(), op=st.sampled_from(["delete_file", "delete_dir", "delete_recursively"]))
-    def delete(self, data: st.DataObject, op: str) -> None:
-        """Delete a file, a directory, or a tree."""
-        self.step(op, self.path(data, op))
-
-    @rule(data=st.data(), op=st.sampled_from(["rename_file", "copy_file"]))
-    def move(self, data: st.DataObject, op: str) -> None:
-        """Rename or copy a file."""
-        path = self.path(data, "new_random_access_file")
-        self.step(op, path, self.path(data, op, path))
-
-    @rule(data=st.data(), op=st.sampled_from(ASKS))
-    def ask(self, data: st.DataObject, op: str) -> None:
-        """Ask about one path, about several at once, or what matches a pattern."""
+    @rule(number=NUMBERS)
+    def move(self, number: int) -> None:
+        """Perform an op that follows from the number, with what belongs to it."""
+        draw = random.Random(number)
+        op = draw.choice(draw.choice(KINDS))
         match op:
             case "flush_caches":
                 self.step(op)
             case "get_matching_paths":
-                self.step(op, data.draw(PATTERNS))
+                self.step(op, draw.choice(GLOBS))
             case "paths_exist":
-                self.step(op, self.path(data, op), self.path(data, op))
-            case "get_children":
-                self.step(op, "" if data.draw(st.booleans()) else self.path(data, op))
+                self.step(op, *self.paths(draw, op), *self.paths(draw, op))
+            case "new_writable_file" | "new_appendable_file":
+                (path,) = self.paths(draw, op)
+                self.write(op, path, draw.choice(LETTERS) * draw.choice(SIZES))
+            case "new_random_access_file":
+                file = self.step(op, *self.paths(draw, op))
+                if file is not None:
+                    self.step("read", file=file, n=1 << 16)
+                    self.step("random_access_file.cleanup", file=file)
+            case "get_children" if draw.random() < 0.5:
+                self.step(op, "")
             case _:
-                self.step(op, self.path(data, op))
+                self.step(op, *self.paths(draw, op, 2 if op in TWO_PATHS else 1))
+
+    def paths(self, draw: random.Random, op: str, count: int = 1) -> tuple[str, ...]:
+        """The paths for an op: rather such as it seldom met. In half of the draws the op succeeds with them."""
+        paths = self._past.choose(op, product(POOL, repeat=count), draw)
+        if op not in ASKS:
+            self._past.done(op, paths, refused=not self.model.succeeds(op, *paths))
+        return paths
 
 
 class Handles(Maker):

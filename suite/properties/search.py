@@ -17,6 +17,7 @@ from ..engine.ending import conclude
 from . import reproducers
 from .draws import BY_THE_SEED
 from .machines import Maker
+from .rarity import Rarity
 from .shrink import EnoughTriedError, shrink, valid
 from .tried import Tried
 from .walk import history
@@ -153,12 +154,14 @@ def machine(case: Case, kind: type[Maker]) -> None:
     target = case.bench.target
 
     def generate(search: Search) -> None:
+        rarity = Rarity()
+
         class Made(kind):  # type: ignore[valid-type, misc]
             def __init__(self) -> None:
-                super().__init__(search.attempt, available, unsupported)
+                super().__init__(search.attempt, available, unsupported, rarity)
 
         hypothesis.seed(target.seed)(Made)
-        run_state_machine_as_test(Made, settings=_settings(target.examples))
+        run_state_machine_as_test(Made, settings=settings(target.examples))
 
     available, unsupported = case.surroundings.available_ops, case.bench.claims.unsupported
     # Histories have hosts of their own, and a plugin may be for one process at a time.
@@ -172,7 +175,7 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
 
     def generate(search: Search) -> None:
         @hypothesis.seed(target.seed)
-        @_settings(target.examples)
+        @settings(target.examples)
         @hypothesis.given(histories)
         def attempt(steps: list[Step]) -> None:
             hypothesis.assume(valid(steps, case.bench.claims.unsupported))
@@ -186,7 +189,8 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
     explore(case, generate)
 
 
-def _settings(examples: int) -> hypothesis.settings:
+def settings(examples: int) -> hypothesis.settings:
+    """How so many histories are made: nothing is kept, and Hypothesis shrinks nothing."""
     return hypothesis.settings(
         backend=BY_THE_SEED,
         max_examples=examples,

@@ -199,7 +199,7 @@ class Maker:
         if held is not None:
             _use(making, held)
         look = len(making.steps)
-        _look(making)
+        look_at_all(making)
         told += [""] * (len(making.steps) - len(told))
         yield Small(making, look, tuple(told))
 
@@ -283,7 +283,7 @@ def _use(making: Making, opened: int) -> None:
             making.end(opened)
 
 
-def _look(making: Making) -> None:
+def look_at_all(making: Making) -> None:
     """Look at all that is there, and at what is not."""
     making.step("get_children", "")
     for path, content in sorted(making.model.tree.items()):
