@@ -257,7 +257,8 @@ def test_an_object_that_becomes_a_file_outlives_a_power_cut(tmp_path: Path) -> N
         with filesystem(tmp_path, configuration(store.url, proxy.url), environment) as fs:
             assert fs.raw.path_op("rename_file", at("file"), str(tmp_path / "moved")).ok
     assert (tmp_path / "moved").read_bytes() == CONTENT
-    assert seen == ["file", "directory"]
+    # All directories above may be new.
+    assert (seen[0], set(seen[1:])) == ("file", {"directory"})
 
 
 @pytest.mark.parametrize("op", ["copy_file", "rename_file"])

@@ -83,6 +83,17 @@ def test_memory_that_runs_out_is_told_and_spoils_no_connection(tmp_path: Path) -
         loader.close()
 
 
+def test_memory_that_runs_out_in_init_is_told(tmp_path: Path) -> None:
+    """A configuration for which there is no memory is not one that is not there."""
+    with S3Server() as store:
+        config = configured(tmp_path, store)
+        run(tmp_path, "--plugin=objectstore", f"--env=S3X_CONFIG_PATH={config}", f"--root=s3x://{BUCKET}/tests",
+            "--backing=none", f"--plugin-profile={PROFILE}", "--conditions=memory",
+            "--case=out-of-memory/registration")  # fmt: skip
+    (record,) = report(tmp_path)["cases"]
+    assert record["verdict"] == "conform", record
+
+
 @pytest.mark.parametrize("key", ["addr", "proxy", "header", "filter", "require_p2p", "task_version"])
 def test_a_key_of_dragonfly_is_none_of_its_own(tmp_path: Path, key: str) -> None:
     """Nor does anything else of it say Dragonfly."""

@@ -51,6 +51,9 @@ FAULTS = {
     "syncs-the-directory-only": ("sync-over", SYNCED, f"behind sync, {DATA}: file has b''"),
     "syncs-no-directory": ("sync", NAMED, f"behind sync, {NAMES}: file is not there"),
     "syncs-the-directory-above": ("sync-two", NAMED, f"behind sync, {NAMES}: one is not there"),
+    "syncs-no-directory-above": ("sync-in-new-directory", NAMED, f"behind sync, {NAMES}: new/file is not there"),
+    "creates-for-itself": ("sync-in-new-directory", NAMED, f"behind sync, {NAMES}: new/file is not there"),
+    "creates-the-last": ("sync-far-below", NAMED, f"behind sync, {NAMES}: far/below/file is not there"),
     "renames-before-it-syncs": ("append", KEPT, f"in sync, {DATA}: file has b''"),
     "append-writes-anew": ("append", KEPT, f"behind new_appendable_file, {DATA}: file has b''"),
     "writes-beside": ("sync", KEPT, f"behind sync, {DATA}: beside has b''"),
@@ -96,7 +99,8 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path) -> None:
 )
 def test_whatever_is_decided_otherwise_is_right(tmp_path: Path, choices: str) -> None:
     given = ["--plugin=posix_choices", f"--env=TFFS_CHOICES={choices}", POWER, "--fail-on=warning,not-run"]
-    done = run(tmp_path, *given, *(f"--case={CLASS}/fails[{name}]" for name in ("sync", "append", "rename-over")))
+    tried = ("sync", "append", "rename-over", "sync-far-below")
+    done = run(tmp_path, *given, *(f"--case={CLASS}/fails[{name}]" for name in tried))
     assert done.returncode == 0, done.stdout
 
 

@@ -160,6 +160,11 @@ class Loader:
             self._ahead = self._start()
         return Loaded(host, registration, self._hangs, self._died)
 
+    def bare(self) -> Host:
+        """A host in which nothing is loaded, for who loads the plugin in it and ends it."""
+        self._launcher.reap()
+        return Host(self._launcher, self._timeout)
+
     def begin(self) -> None:
         """Have the host that was started ahead load the plugin already. For who knows that nobody has the plugin."""
         if self._ahead is not None and self._known is None and not self._hangs:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <set>
 #include <sstream>
 #include <string>
@@ -59,5 +60,9 @@ support::Tables Chosen() {
 }  // namespace choices
 
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
-  support::Register("posix", choices::Chosen(), info);
+  try {
+    support::Register("posix", choices::Chosen(), info);
+  } catch (const std::bad_alloc&) {
+    // TensorFlow refuses, with a message, who fills in nothing.
+  }
 }

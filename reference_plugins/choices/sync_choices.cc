@@ -13,6 +13,7 @@
 #include <string>
 
 #include "choices.h"
+#include "posix/durable.h"
 #include "support/descriptor.h"
 #include "support/paths.h"
 #include "support/status.h"
@@ -60,18 +61,7 @@ int CopyTo(const Descriptor& to, const std::string& path) {
   return error;
 }
 
-int Persist(const Descriptor& descriptor) {
-  while (fsync(descriptor.get()) != 0)
-    if (errno != EINTR) return errno;
-  return 0;
-}
-
-int PersistFile(const Synced* file) { return Persist(file->descriptor); }
-
-int PersistDirectory(const Synced* file) {
-  const Descriptor directory = Descriptor::Open(support::ParentOf(file->path).c_str(), O_RDONLY);
-  return directory.is_open() ? Persist(directory) : errno;
-}
+int PersistFile(const Synced* file) { return posix::Persist(file->descriptor); }
 
 int PersistAll(const Synced* file) { return syncfs(file->descriptor.get()) == 0 ? 0 : errno; }
 
@@ -136,7 +126,7 @@ void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
   support::Guarded(status, Get(file)->path.c_str(), [&] {
     int error = TakePlace(Get(file));
     if (error == 0) error = persist(Get(file));
-    if (error == 0) error = PersistDirectory(Get(file));
+    if (error == 0) error = posix::PersistName(Get(file)->descriptor, Get(file)->path);
     SetErrno(status, error, Get(file)->path.c_str());
   });
 }

@@ -150,6 +150,18 @@ void MissesWithoutMemory(Filesystem filesystem, const char* path, TF_Status* sta
   std::free(copy);
 }
 
+void InitsByString(TF_Filesystem* filesystem, TF_Status* status) {
+  const std::string root(64, '/');
+  Real().filesystem.init(filesystem, status);
+}
+
+void InitsOrIsInternal(TF_Filesystem* filesystem, TF_Status* status) {
+  void* block = std::malloc(64);
+  if (block == nullptr) return TF_SetStatus(status, TF_INTERNAL, "");
+  std::free(block);
+  Real().filesystem.init(filesystem, status);
+}
+
 void RemembersItsFailure(Filesystem filesystem, const char* path, TF_Status* status) {
   static char failed[4096];
   char* copy = std::strcmp(path, failed) == 0 ? nullptr : strdup(path);
@@ -194,6 +206,11 @@ std::vector<Fault> MemoryFaults() {
       {"memory.lookup-is-remembered",
        "path_exists fails for ever on a path for which it got no memory once", kAgain,
        [](support::Tables& t) { t.filesystem.path_exists = RemembersItsFailure; }},
+      {"memory.init-throws", "init lets std::bad_alloc out", kLives,
+       [](support::Tables& t) { t.filesystem.init = InitsByString; }},
+      {"memory.init-is-internal", "init answers INTERNAL where it gets no memory",
+       "the code is that of the failure",
+       [](support::Tables& t) { t.filesystem.init = InitsOrIsInternal; }},
       {"memory.lookup-misses", "path_exists answers NOT_FOUND where it gets no memory",
        "the code is that of the failure",
        [](support::Tables& t) { t.filesystem.path_exists = MissesWithoutMemory; }},

@@ -127,6 +127,18 @@ void Cleanup(TF_WritableFile* file) {
   file->plugin_file = nullptr;
 }
 
+// Makes a directory, and its own entries durable instead of the one above it.
+void CreateDirThatIsDurable(Filesystem, const char* path, TF_Status* status) {
+  support::SetErrno(status, mkdir(path, 0777) == 0 ? PersistDirectory(path) : errno, path);
+}
+
+// Makes directories, of which the last one's name is durable.
+void CreateDirsOfWhichOneIsDurable(Filesystem filesystem, const char* path, TF_Status* status) {
+  Real().filesystem.recursively_create_dir(filesystem, path, status);
+  if (TF_GetCode(status) == TF_OK)
+    support::SetErrno(status, PersistDirectory(support::ParentOf(path)), path);
+}
+
 void WithFiles(support::Tables& t, int (*what_sync_does)(PowerFile*)) {
   brings_to_disk = what_sync_does;
   t.writable_file = {};
@@ -268,6 +280,23 @@ std::vector<Fault> PowerFaults() {
            if (error != 0) return error;
            return PersistDirectory(support::ParentOf(support::ParentOf(file->path)));
          });
+       }},
+      {"power.syncs-no-directory-above",
+       "sync calls fsync(2) on the file and its directory, and on none above it", named,
+       [](support::Tables& t) { WithFiles(t, PersistBoth); }},
+      {"power.creates-for-itself",
+       "create_dir calls fsync(2) on the new directory, and sync on none above that", named,
+       [](support::Tables& t) {
+         WithFiles(t, PersistBoth);
+         t.filesystem.create_dir = CreateDirThatIsDurable;
+       }},
+      {"power.creates-the-last",
+       "recursively_create_dir calls fsync(2) above the last directory only, and sync on none "
+       "there",
+       named,
+       [](support::Tables& t) {
+         WithFiles(t, PersistBoth);
+         t.filesystem.recursively_create_dir = CreateDirsOfWhichOneIsDurable;
        }},
       {"power.renames-before-it-syncs", "sync gives a file its name, and calls fsync(2) then",
        there,

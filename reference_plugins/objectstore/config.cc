@@ -2,10 +2,12 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <new>
 
 #include "failure.h"
 #include "section.h"
@@ -109,6 +111,7 @@ void ReadConfigFile(const Plugin& plugin,
                   std::string(plugin.variable) + " is not set: it names the configuration");
   }
   std::ifstream file(path, std::ios::binary);
+  if (!file && errno == ENOMEM) throw std::bad_alloc();
   if (!file) {
     throw Failure(TF_NOT_FOUND,
                   std::string(plugin.variable) + " names " + path + ", which is not there");

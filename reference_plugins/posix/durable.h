@@ -12,8 +12,8 @@ namespace posix {
 // The bytes of a file, or the entries of a directory. Gives 0 or an errno value.
 int Persist(const support::Descriptor& descriptor);
 
-// The name of a new file at `path`: the entry of its directory. Gives 0 or an errno value. Throws
-// std::bad_alloc.
+// The name of a new file at `path`: the entry of its directory, and those of the directories above
+// it, which may be new as well. Gives 0 or an errno value. Throws std::bad_alloc.
 int PersistName(const support::Descriptor& file, const std::string& path);
 
 }  // namespace posix

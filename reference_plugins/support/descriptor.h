@@ -24,13 +24,13 @@ class Descriptor {
     return *this;
   }
 
-  // open(2), again after a signal. The file does not leak into programs that the process starts,
+  // openat(2), again after a signal. The file does not leak into programs that the process starts,
   // and nobody waits for the other end of a pipe. On failure the result is not open, and errno says
   // why.
-  static Descriptor Open(const char* path, int flags) {
+  static Descriptor Open(const char* path, int flags, int directory = AT_FDCWD) {
     int number;
     do {
-      number = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
+      number = openat(directory, path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
     } while (number < 0 && errno == EINTR);
     return Descriptor(number);
   }

@@ -3,11 +3,13 @@
 import pytest
 
 from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import DiedError
 from ..engine.allocating import Allocations, Failure
 from ..engine.case import Case
 from ..engine.contents import harmed
 from ..engine.failing import lacking
 from ..engine.marks import clauses, condition, over_tables
+from ..engine.registering import Registrations
 from .stimuli import demand_own, given_up
 from .test_system_calls import STIMULI
 
@@ -59,3 +61,20 @@ def test_one_fails(case: Case, name: str) -> None:
             if went.failed is not None:
                 code = went.failed.code
                 check(CODE, failure, "RESOURCE_EXHAUSTED", None if code is Code.RESOURCE_EXHAUSTED else went.told)
+
+
+@condition("memory")
+@clauses(LIVES, CODE)
+def test_registration(case: Case) -> None:
+    """Each allocation that a plugin makes in TF_InitPlugin and in init fails once."""
+    with Registrations(case) as registrations:
+        for failure, went in registrations.attempts():
+            died = isinstance(went, DiedError)
+            case.check.that(LIVES, not died, "an answer", f"{failure}: {went}" if died else "so it was")
+            if isinstance(went, DiedError) or failure.op != "init":
+                continue
+            for scheme in went.schemes:
+                if scheme.init_called and scheme.code is not Code.OK:
+                    exhausted = scheme.code is Code.RESOURCE_EXHAUSTED
+                    got = f"{failure}: {scheme.code} {scheme.message}"
+                    case.check.that(CODE, exhausted, "RESOURCE_EXHAUSTED", got)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...harness.hosting.client import HostFaultError
+from ...harness.hosting.client import Host, HostFaultError
 from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.sanitizers import SLOWER
 from ...harness.native import native_directory
@@ -57,7 +57,7 @@ class Allocations:
         self._stimulus = stimulus
         self._tried = 0
         self.before: Tree = dict(stimulus.before)
-        self._bench = _allocating(case.bench)
+        self._bench = allocating(case.bench)
         try:
             whole, called = self._attempt(COUNT, 0)
             for went in (whole.went, whole.again):
@@ -130,10 +130,10 @@ class Allocations:
         called: list[tuple[str, int]] = []
         directory = os.path.realpath(case.fs.translate(case.uri(FIRST)))
         before = open_now(case, directory)
-        _watched(case, call, number)
+        watched(case.surroundings.host, call, number)
         went.perform(self._stimulus)
         if went.died is None:
-            called = _watched(case, NO_MORE, 0)
+            called = watched(case.surroundings.host, NO_MORE, 0)
             # What it remembers of a failure it may remember by the path, or in what is open.
             changes_nothing = call != COUNT and self.whole.there == self.before
             for place in (AGAIN, FIRST) if changes_nothing else (AGAIN,):
@@ -170,7 +170,7 @@ def plan(called: list[tuple[str, int]]) -> list[Failure]:
     return sorted(every, key=lambda one: one.number not in (1, (one.of + 1) // 2, one.of))
 
 
-def _allocating(bench: Workbench) -> Workbench:
+def allocating(bench: Workbench) -> Workbench:
     """The same target in hosts whose allocator can be made to fail. Raises NotTriedError where there are none."""
     library = native_directory() / LIBRARY
     environment = bench.target.environment
@@ -187,12 +187,12 @@ def _allocating(bench: Workbench) -> Workbench:
     return Workbench(target, knowledge, max_hangs=None)
 
 
-def _watched(case: Case, call: int, number: int) -> list[tuple[str, int]]:
+def watched(host: Host, call: int, number: int) -> list[tuple[str, int]]:
     """Have the host fail an allocation in its `call`-th function from now on, or as the constants say.
 
     What it counted since it was asked last: a command and a number of allocations for each function of the plugin.
     """
-    reply = case.surroundings.host.call("allocations", call, number)
+    reply = host.call("allocations", call, number)
     if reply is None:
         raise HostFaultError("the host counts no allocations")
     counted = []
