@@ -11,11 +11,13 @@ from tests.test_suite import report, run
 from tests.test_survival import wrong
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.loader import Loader
+from tffs_conformance.harness.hosting.registration import Scheme
 from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.suite.engine.allocating import LIBRARY, plan
+from tffs_conformance.suite.engine.allocating import LIBRARY, Failure, plan
+from tffs_conformance.suite.engine.registering import Attempt
 
 MEMORY = "--conditions=memory"
 NAME = "out-of-memory"
@@ -211,3 +213,10 @@ def test_a_host_with_another_allocator_says_so(loader: Loader) -> None:
     host = loader.load().host
     with pytest.raises(HostLostError, match="cannot perform allocations: its allocator is not the one"):
         host.call("allocations", 0, 0)
+
+
+def test_the_init_in_which_an_allocation_fails_is_the_schemes() -> None:
+    schemes = tuple(Scheme(index, name, {}, 0, init_called=True) for index, name in enumerate(("one", "two")))
+    attempt = Attempt(None, [("TF_InitPlugin", 2), ("init", 0), ("init", 3)], frozenset(), schemes)
+    assert [attempt.of(Failure("", call, 1, 3)) for call in (1, 2, 3, 4)] == [None, *schemes, None]
+    assert [attempt.made(call) for call in (1, 3, 4)] == [2, 3, 0]

@@ -20,7 +20,6 @@ namespace objectstore_minimal {
 namespace {
 
 using objectstore::curl;
-
 constexpr size_t kLongestDocument = 16 << 20;  // a thousand keys, three bytes for each of theirs
 constexpr char kInUrls[] = "-._~";             // what a signature needs left as it is
 
@@ -118,6 +117,14 @@ class HttpBucket final : public Bucket {
   }
 
   std::optional<Facts> Head(const std::string& key) const override {
+    // Also before it is made. Listings are XML: some stores make another key of one it cannot say.
+    const std::wstring said = pugi::as_wide(key);
+    const auto is_odd = [](wchar_t c) {
+      return c < ' ' || (c > 0xd7ff && c < 0xe000) || (c > 0xfffd && c < 0x10000) || c > 0x10ffff;
+    };
+    if (pugi::as_utf8(said) != key || std::any_of(said.begin(), said.end(), is_odd)) {
+      throw Failure(TF_INVALID_ARGUMENT, "the key is not UTF-8, or has a control character");
+    }
     for (int attempt = 0; attempt < 3; ++attempt) {
       Response head = Send("HEAD", PathOf(key));
       if (head.status == 200 && head.length >= 0 && !head.headers["etag"].empty()) {
@@ -164,8 +171,7 @@ class HttpBucket final : public Bucket {
     std::set<std::string> keys;
     std::string token;
     for (int page = 0; page < 1000; ++page) {
-      // In the order of a signature.
-      std::string query = "?";
+      std::string query = "?";  // in the order of a signature
       if (!token.empty()) query += "continuation-token=" + Encoded(token, kInUrls) + "&";
       query += "encoding-type=url&list-type=2&max-keys=" +
                std::to_string(std::min<size_t>(most - keys.size(), 1000)) +
@@ -186,12 +192,6 @@ class HttpBucket final : public Bucket {
 
  private:
   static std::string PathOf(const std::string& key) {
-    // Listings are XML. Of a key that it cannot say, some stores make another one.
-    const auto is_control = [](unsigned char byte) { return byte < ' '; };
-    if (std::any_of(key.begin(), key.end(), is_control) ||
-        pugi::as_utf8(pugi::as_wide(key)) != key) {
-      throw Failure(TF_INVALID_ARGUMENT, "the key is not UTF-8, or has a control character");
-    }
     return "/" + Encoded(key, std::string(kInUrls) + "/");
   }
 

@@ -23,7 +23,8 @@ int PersistUpwards(support::Descriptor directory) {
     const int error = Persist(directory);
     if (error != 0) return error;
     directory = support::Descriptor::Open("..", kDirectory, directory.get());
-    // It may be gone; and what one must not read one cannot wait for.
+    // It may be gone; and to wait for one that must not be read is to wait for all that others
+    // write.
     if (!directory.is_open()) return errno == ENOENT || errno == EACCES ? 0 : errno;
     const struct stat below = facts;
     if (fstat(directory.get(), &facts) != 0) return errno;

@@ -1,9 +1,10 @@
 """Memory: what an op does that does not get some of it. Each allocation of it fails once."""
 
+from collections.abc import Callable
+
 import pytest
 
 from ...harness.ops.codes import Code
-from ...harness.ops.outcomes import DiedError
 from ..engine.allocating import Allocations, Failure
 from ..engine.case import Case
 from ..engine.contents import harmed
@@ -20,6 +21,20 @@ KEPT, AGAIN, CODE = "out-of-memory.keeps-what-was-there", "out-of-memory.works-a
 CLOSED = "out-of-memory.closes-what-it-opened"
 
 
+def told_once(case: Case, prefix: str = "") -> Callable[[str, Failure, str, str | None], None]:
+    """One statement for each clause and op: what other allocations show there has the same cause."""
+    broken: set[tuple[str, str]] = set()
+
+    def check(clause: str, failure: Failure, expected: str, wrong: str | None) -> None:
+        if wrong is None:
+            case.check.that(clause, True, expected, "so it was")
+        elif (clause, failure.op) not in broken:
+            broken.add((clause, failure.op))
+            case.check.that(clause, False, expected, f"{prefix}{failure}: {wrong}")
+
+    return check
+
+
 @condition("memory")
 @clauses(LIVES, TOLD, KEPT, AGAIN, CLOSED, CODE)
 @pytest.mark.parametrize("name", STIMULI)
@@ -28,16 +43,7 @@ def test_one_fails(case: Case, name: str) -> None:
     demand_own(name, case.surroundings.present)
     stimulus = STIMULI[name]
     gives_up = given_up(stimulus, case.surroundings.present)
-    broken: set[tuple[str, str]] = set()
-
-    def check(clause: str, failure: Failure, expected: str, wrong: str | None) -> None:
-        """One statement for each clause and op: what other allocations show there has the same cause."""
-        if wrong is None:
-            case.check.that(clause, True, expected, "so it was")
-        elif (clause, failure.op) not in broken:
-            broken.add((clause, failure.op))
-            case.check.that(clause, False, expected, f"{name}: {failure}: {wrong}")
-
+    check = told_once(case, f"{name}: ")
     with Allocations(case, stimulus) as allocations:
         before, whole = allocations.before, allocations.whole
         for failure, attempt in allocations.attempts():
@@ -67,14 +73,11 @@ def test_one_fails(case: Case, name: str) -> None:
 @clauses(LIVES, CODE)
 def test_registration(case: Case) -> None:
     """Each allocation that a plugin makes in TF_InitPlugin and in init fails once."""
+    check = told_once(case)
     with Registrations(case) as registrations:
         for failure, went in registrations.attempts():
-            died = isinstance(went, DiedError)
-            case.check.that(LIVES, not died, "an answer", f"{failure}: {went}" if died else "so it was")
-            if isinstance(went, DiedError) or failure.op != "init":
-                continue
-            for scheme in went.schemes:
-                if scheme.init_called and scheme.code is not Code.OK:
-                    exhausted = scheme.code is Code.RESOURCE_EXHAUSTED
-                    got = f"{failure}: {scheme.code} {scheme.message}"
-                    case.check.that(CODE, exhausted, "RESOURCE_EXHAUSTED", got)
+            check(LIVES, failure, "an answer", None if went.died is None else str(went.died))
+            scheme = went.of(failure)
+            if scheme is not None and scheme.code is not Code.OK:
+                exhausted = scheme.code is Code.RESOURCE_EXHAUSTED
+                check(CODE, failure, "RESOURCE_EXHAUSTED", None if exhausted else f"{scheme.code} {scheme.message}")
