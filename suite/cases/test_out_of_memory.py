@@ -1,16 +1,17 @@
 """Memory: what an op does that does not get some of it. Each allocation of it fails once."""
 
-from collections.abc import Callable
+from operator import attrgetter
 
 import pytest
 
 from ...harness.ops.codes import Code
-from ..engine.allocating import Allocations, Failure
+from ..engine.allocating import Allocations
 from ..engine.case import Case
 from ..engine.contents import harmed
 from ..engine.failing import lacking
 from ..engine.marks import clauses, condition, over_tables
 from ..engine.registering import Registrations
+from .once import told_once
 from .stimuli import demand_own, given_up
 from .test_system_calls import STIMULI
 
@@ -21,20 +22,6 @@ KEPT, AGAIN, CODE = "out-of-memory.keeps-what-was-there", "out-of-memory.works-a
 CLOSED = "out-of-memory.closes-what-it-opened"
 
 
-def told_once(case: Case, prefix: str = "") -> Callable[[str, Failure, str, str | None], None]:
-    """One statement for each clause and op: what other allocations show there has the same cause."""
-    broken: set[tuple[str, str]] = set()
-
-    def check(clause: str, failure: Failure, expected: str, wrong: str | None) -> None:
-        if wrong is None:
-            case.check.that(clause, True, expected, "so it was")
-        elif (clause, failure.op) not in broken:
-            broken.add((clause, failure.op))
-            case.check.that(clause, False, expected, f"{prefix}{failure}: {wrong}")
-
-    return check
-
-
 @condition("memory")
 @clauses(LIVES, TOLD, KEPT, AGAIN, CLOSED, CODE)
 @pytest.mark.parametrize("name", STIMULI)
@@ -43,7 +30,8 @@ def test_one_fails(case: Case, name: str) -> None:
     demand_own(name, case.surroundings.present)
     stimulus = STIMULI[name]
     gives_up = given_up(stimulus, case.surroundings.present)
-    check = told_once(case, f"{name}: ")
+    # What other allocations show in an op has the same cause.
+    check = told_once(case, attrgetter("op"), f"{name}: ")
     with Allocations(case, stimulus) as allocations:
         before, whole = allocations.before, allocations.whole
         for failure, attempt in allocations.attempts():
@@ -73,7 +61,7 @@ def test_one_fails(case: Case, name: str) -> None:
 @clauses(LIVES, CODE)
 def test_registration(case: Case) -> None:
     """Each allocation that a plugin makes in TF_InitPlugin and in init fails once."""
-    check = told_once(case)
+    check = told_once(case, attrgetter("op"))
     with Registrations(case) as registrations:
         for failure, went in registrations.attempts():
             check(LIVES, failure, "an answer", None if went.died is None else str(went.died))

@@ -1,12 +1,15 @@
 """System calls: what an op does of which one fails. Each fails once, with each error that it can have."""
 
+from operator import attrgetter
+
 import pytest
 
 from ..contract.system_calls import allowed, codes
 from ..engine.case import Case
 from ..engine.contents import harmed
-from ..engine.failing import Failure, Trials, lacking, untold
+from ..engine.failing import Trials, lacking, untold
 from ..engine.marks import clauses, condition, over_tables
+from .once import told_once
 from .stimuli import demand_own, given_up, stimuli
 
 pytestmark = over_tables
@@ -27,16 +30,8 @@ def test_one_fails(case: Case, name: str) -> None:
     demand_own(name, case.surroundings.present)
     stimulus = STIMULI[name]
     gives_up = given_up(stimulus, case.surroundings.present)
-    broken: set[tuple[str, str]] = set()
-
-    def check(clause: str, failure: Failure, expected: str, wrong: str | None) -> None:
-        """One statement for each clause and call: what else the call can have breaks it for the same cause."""
-        if wrong is None:
-            case.check.that(clause, True, expected, "so it was")
-        elif (clause, failure.call) not in broken:
-            broken.add((clause, failure.call))
-            case.check.that(clause, False, expected, f"{name}: {failure}: {wrong}")
-
+    # What else the call can have breaks a clause for the same cause.
+    check = told_once(case, attrgetter("call"), f"{name}: ")
     with Trials(case, stimulus) as trials:
         whole = trials.whole
         for failure, attempt, once_more in trials.attempts():
