@@ -53,6 +53,15 @@ commands=$$(tox config -e $(1) -k commands $(if $(2),-- $(2)) | sed -En 's/^(  |
 eval "$${commands:?}"
 endef
 
+# Cases make many small files and ask for them to be durable. Where there is room, they need no disk: that takes a third
+# less of the processor, and half of the time.
+define in_memory
+if [ "$$(df --output=avail /dev/shm | tail -n 1)" -gt 8000000 ]; then
+    export TMPDIR=$$(mktemp -d -p /dev/shm tffs-ci.XXXXXX)
+    trap 'rm -rf "$$TMPDIR"' EXIT
+fi
+endef
+
 packages: minutes = 10
 packages:
 	missing=$$(for p in $(DEBIAN); do
@@ -124,6 +133,7 @@ tests faults: $(if $(MAKECMDGOALS),,binaries)
 # The host for other machines is tried in a container.
 tests: minutes = 82
 tests: wheel docker
+	$(in_memory)
 	$(call tox,tests)
 
 images: minutes = 15
@@ -145,6 +155,7 @@ tensorflow: images wheel tensorflow-install
 
 repeat: minutes = 20
 repeat: wheel
+	$(in_memory)
 	$(call tox,repeat,--runs=2 --examples=10)
 
 site: minutes = 10
@@ -154,9 +165,11 @@ site: wheel
 
 fidelity: minutes = 30
 fidelity: wheel tensorflow-install
+	$(in_memory)
 	$(call tox,fidelity)
 
 # Plugins that hang are waited for.
 faults: minutes = 45
 faults: wheel
+	$(in_memory)
 	$(call tox,faults)

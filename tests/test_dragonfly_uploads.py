@@ -230,14 +230,22 @@ def test_where_a_large_file_cannot_begin_nothing_is_lost_but_it(fs: HostFilesyst
     assert (objects(store), changes(store)) == ({"tests/file": OLD}, ["start"])
 
 
-@pytest.mark.parametrize(("by_another", "code"), [(False, Code.OK), (True, Code.ABORTED)])
-def test_where_the_last_answer_is_lost_the_object_is_looked_at(
-    fs: HostFilesystem, store: S3Server, by_another: bool, code: Code
+@pytest.mark.parametrize(
+    ("by_another", "cut", "code"),
+    [
+        (False, False, Code.OK),
+        (True, False, Code.ABORTED),
+        (False, True, Code.OK),
+        (True, True, Code.INTERNAL),
+    ],
+)
+def test_where_the_last_answer_is_lost_or_cut_the_object_is_looked_at(
+    fs: HostFilesystem, store: S3Server, by_another: bool, cut: bool, code: Code
 ) -> None:
     def lost(_: Asked, right: Reply) -> Reply:
         if by_another:
             store.put("tests/file", CONTENT[::-1])
-        return replace(right, silent=True)
+        return replace(right, body=right.body[:40]) if cut else replace(right, silent=True)
 
     store.inject(lost, 1, when=is_finish)
     assert write(fs, at("file"), CONTENT)[0] is code

@@ -4,6 +4,8 @@ What it makes of a directory is judged wherever the tests need a store of object
 """
 
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,11 +36,20 @@ KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
 
 @contextmanager
 def filesystem(bucket: str) -> Iterator[HostFilesystem]:
+    with in_process(bucket) as (_, fs):
+        yield fs
+
+
+@contextmanager
+def in_process(bucket: str) -> Iterator[tuple[int, HostFilesystem]]:
+    """The process that has the plugin, and its filesystem."""
     loader = Loader(Local({"TFFS_BUCKET": bucket, **KEYS}), plugin_path("objectstore_minimal"), 60)
     found = loader.load()
     entry = found.registration.registered["objects"]
     assert entry.filesystem is not None, entry.message
-    yield HostFilesystem(RawFilesystem(found.call, entry.filesystem, []), entry.present, Guard(ROOT))
+    facts = found.host.process.facts
+    assert facts is not None
+    yield facts.pid, HostFilesystem(RawFilesystem(found.call, entry.filesystem, []), entry.present, Guard(ROOT))
     found.host.close()
     loader.close()
 
@@ -286,6 +297,21 @@ def test_what_cannot_be_looked_at_in_a_directory_is_not_missing(tmp_path: Path) 
         said = [read(fs, FILE)[0], fs.path_exists(FILE).code, fs.stat(FILE).code]
     assert Code.NOT_FOUND not in said
     assert Code.OK not in said
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="not run: strace is not there: apt-get install strace")
+def test_a_directory_that_cannot_be_read_to_its_end_is_no_listing(tmp_path: Path) -> None:
+    with in_process(str(tmp_path)) as (process, fs):
+        assert write(fs, FILE, CONTENT)[0] is Code.OK
+        log = str(tmp_path / ".log")
+        command = ["strace", "-f", "-p", str(process), "-e", "inject=getdents64:error=EIO", "-o", log]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracer:
+            assert tracer.stderr is not None
+            assert "attached" in tracer.stderr.readline()
+            said = fs.get_children(ROOT)
+            tracer.terminate()
+        assert said.code not in (Code.OK, Code.NOT_FOUND)
+        assert fs.get_children(ROOT).ok
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_the_profile_of_a_right_plugin_is_kept(tmp_path: Path, plugin: str, some
     found = report(tmp_path)
     assert found["verdict"] == "conformant"
     assert not [claim["name"] for claim in found["claims"] if claim["state"] in ("broken", "under-declared")]
-    assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
+    assert not list(Path(tempfile.gettempdir()).glob(Path(found["target"]["root"]).name))
 
 
 def test_storage_that_lives_in_its_process_is_found_out(tmp_path: Path) -> None:

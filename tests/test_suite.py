@@ -94,6 +94,16 @@ def test_a_verdict_that_is_no_longer_the_published_one_is_told() -> None:
 FEW = "--examples=5"
 
 
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_cases_work_in_the_folder_for_temporary_files(tmp_path: Path, elsewhere: bool) -> None:
+    """On another machine nobody knows of another one than /tmp."""
+    command = ["--host-command=env {host}"] * elsewhere
+    done = run_anew(tmp_path, "--plugin=posix", "--case=read/plain", *command, TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stdout
+    root = report(tmp_path)["target"]["root"]
+    assert root.startswith("posix:///tmp/tffs-" if elsewhere else f"posix://{tmp_path}/tffs-")
+
+
 @pytest.mark.long
 def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=posix", FEW)
@@ -104,7 +114,7 @@ def test_posix_is_conformant_in_an_empty_directory(tmp_path: Path) -> None:
     assert not found["counts"]["error"]
     assert not found["counts"]["warning"]
     assert not found["counts"]["not run"]
-    assert not list(Path("/tmp").glob(Path(found["target"]["root"]).name))
+    assert not list(Path(tempfile.gettempdir()).glob(Path(found["target"]["root"]).name))
     assert unlike_published(found) == {}
 
 

@@ -39,8 +39,8 @@ std::string Objects::Conditionally(const Name& name, const Condition& condition,
       return put({});
     }
     // When the answer of a first try is lost, the second meets what the first one left: a condition
-    // that no longer holds, or no upload.
-    if (failure.code() != TF_ABORTED) throw;
+    // that no longer holds, or no upload. An answer that makes no sense says nothing of either.
+    if (failure.code() != TF_ABORTED && failure.code() != TF_INTERNAL) throw;
     const auto there = Head(name);
     if (!there || !is_it(*there)) throw;
     return there->etag;

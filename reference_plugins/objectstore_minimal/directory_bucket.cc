@@ -1,6 +1,5 @@
 // Objects as files of one local directory, for tests without a network.
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,10 +141,10 @@ class DirectoryBucket final : public Bucket {
 
   static void Collect(const std::string& directory, const std::string& before,
                       std::string_view prefix, std::set<std::string>* keys) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(directory.c_str()), closedir);
-    if (listing == nullptr && errno != ENOENT) Refuse(errno);
-    while (const dirent* entry = listing == nullptr ? nullptr : readdir(listing.get())) {
-      std::string name = entry->d_name;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(directory, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      std::string name = entry->path().filename();
       if (name.find(kDraft) != std::string::npos) continue;
       const bool more = name.back() == kMore;
       const std::string path = directory + "/" + name;
@@ -159,6 +158,7 @@ class DirectoryBucket final : public Bucket {
         keys->insert(Decoded(encoded));
       }
     }
+    if (error && error.value() != ENOENT) Refuse(error.value());
   }
 
   const std::string path_;

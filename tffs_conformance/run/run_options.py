@@ -172,7 +172,7 @@ class RunOptions:
     roots: tuple[str, ...] = option(
         "root",
         "where cases may work: a fresh directory is made below it and removed at the end;"
-        " one for each --plugin (default: SCHEME:///tmp)",
+        " one for each --plugin (default: SCHEME:///tmp, or SCHEME:// and TMPDIR)",
         default=(), metavar="URI", speaks=True,
     )
     backings: tuple[str, ...] = option(

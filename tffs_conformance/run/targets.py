@@ -2,6 +2,7 @@
 
 import secrets
 import shlex
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -178,11 +179,15 @@ def _prepared(
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
     name = "tensorflow" if through and plugin == through.library else plugin.stem.removeprefix("lib")
     known_backing = shipped()[given].backing if given in shipped() else None
+    # What this machine's environment names is not there on another one, nor in a sandbox.
+    temporary = "/tmp" if host_command else tempfile.gettempdir()
     found = []
     for one in schemes:
         below = services.root if root is None and services.root and paths.parse(services.root).scheme == one else root
-        if box is not None:
-            below = sandboxing.root(box, below if below is not None else f"{one}:///tmp" if one else "/tmp")
+        if below is None and one is not None:
+            below = (f"{one}://" if one else "") + temporary
+        if box is not None and below is not None:
+            below = sandboxing.root(box, below)
         base = _root(given, one, below)
         theirs = backing or claimed.backing or known_backing
         if theirs is None and services.serves(base):
@@ -309,9 +314,8 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
 
 
 def _root(given: str, scheme: str | None, root: str | None) -> str | None:
-    if scheme is None:
+    if scheme is None or root is None:
         return None  # the plugin does not get as far
-    if root is not None and paths.parse(root).scheme != scheme:
+    if paths.parse(root).scheme != scheme:
         raise BadUsageError(f"--root={root} is not a URI of the scheme {_named([scheme])}, which {given} has")
-    base = root if root is not None else f"{scheme}:///tmp" if scheme else "/tmp"
-    return paths.join(base, f"tffs-{secrets.token_hex(6)}")
+    return paths.join(root, f"tffs-{secrets.token_hex(6)}")
