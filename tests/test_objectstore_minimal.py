@@ -299,6 +299,25 @@ def test_what_cannot_be_looked_at_in_a_directory_is_not_missing(tmp_path: Path) 
     assert Code.OK not in said
 
 
+@pytest.mark.parametrize("length", ["0", None])
+def test_a_store_whose_head_has_no_true_length_is_asked_for_a_byte(
+    served: tuple[S3Server, HostFilesystem], length: str | None
+) -> None:
+    store, fs = served
+
+    def short(_: Asked, right: Reply) -> Reply:
+        kept = {name: value for name, value in right.headers.items() if name != "Content-Length"}
+        if length is None:
+            return replace(right, headers=kept, framed="chunks")
+        return replace(right, headers=kept | {"Content-Length": length})
+
+    store.put("tests/empty", b"")
+    store.inject(short, when=lambda asked: asked.method == "HEAD")
+    assert read(fs, FILE)[::2] == (Code.OK, CONTENT)
+    assert read(fs, f"{ROOT}/empty")[::2] == (Code.OK, b"")
+    assert [fs.get_file_size(f"{ROOT}/{name}").value for name in ("file", "empty")] == [len(CONTENT), 0]
+
+
 @pytest.mark.skipif(shutil.which("strace") is None, reason="not run: strace is not there: apt-get install strace")
 def test_a_directory_that_cannot_be_read_to_its_end_is_no_listing(tmp_path: Path) -> None:
     with in_process(str(tmp_path)) as (process, fs):

@@ -126,6 +126,25 @@ def test_sync_makes_the_name_of_a_new_file_durable_and_those_of_all_directories_
     assert notes.read_text().splitlines() == [str(root / "file"), *above, str(root / "file")]
 
 
+#: As Linux does: the pages that were lost are clean afterwards, and the next call has nothing to do.
+LOSES_ONCE = """
+#include <errno.h>
+int fsync(int file) {
+  static int calls = 0;
+  if (calls++ != 0) return 0;
+  errno = EIO;
+  return -1;
+}
+"""
+
+
+def test_what_a_sync_lost_is_not_made_good_by_another_one(tmp_path: Path) -> None:
+    with hosted("posix", environment=preloaded(tmp_path, LOSES_ONCE)) as (_, fs):
+        handle = fs.open("new_writable_file", str(tmp_path / "file")).value
+        assert fs.append(handle, b"content").code is Code.OK
+        assert [fs.handle_op(op, handle).code for op in ("sync", "sync", "close")] == [Code.UNKNOWN] * 3
+
+
 NO_LOOK = """
 #include <errno.h>
 #include <fcntl.h>

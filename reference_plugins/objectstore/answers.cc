@@ -112,7 +112,8 @@ bool DidNothing(const Response& response) {
   const std::string code = ErrorCode(response.body);
   // Two at the same time, of which the store refused one.
   if (code == "ConditionalRequestConflict" || code == "OperationAborted") return true;
-  return response.status == 429 || response.status == 503 || code == "SlowDown";
+  // Somebody on the way says 503 of a connection that broke off behind the request, too.
+  return response.status == 429 || (response.status == 503 && !code.empty()) || code == "SlowDown";
 }
 
 bool MayPass(const Response& response) {

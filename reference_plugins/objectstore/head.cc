@@ -68,10 +68,11 @@ Answer Objects::AskForHead(const Name& name) const {
   const Parameters headers = {{"x-amz-checksum-mode", "ENABLED"}};
   const Response head = s3_.Send({"HEAD", name, {}, headers});
   const auto size = NumberIn(head.Header("content-length"));
-  // Stores answer in XML, or say of a HEAD's answer nothing at all. What is something else comes
+  // Stores answer in XML, or with the header that all of S3's answers have. What has neither comes
   // from somebody on the way.
   const std::string type = head.Header("content-type");
-  const bool is_stores = type.empty() || type.find("xml") != std::string::npos;
+  const bool is_stores = type.empty() ? head.headers.count("x-amz-request-id") != 0
+                                      : type.find("xml") != std::string::npos;
   if (head.status == 404 && is_stores) return std::nullopt;
   if (head.status == 200 && !head.Header("etag").empty() && size &&
       IsTrue(*size, head.Header("etag"))) {

@@ -1,6 +1,7 @@
 #include "http.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -24,6 +25,10 @@ struct Exchange {
   bool is_content = false;     // it goes into `into`
   bool full = false;           // more came than `into` takes
   std::exception_ptr refused;
+  int patience = 0;  // seconds that nothing may come or go in; 0: libcurl looks after that
+  curl_off_t moved = 0;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  bool stalled = false;
 
   // Performs `step`, which gives what libcurl shall be told; `stop` makes it end the transfer.
   template <typename Step>
@@ -103,11 +108,15 @@ size_t OnSend(char* buffer, size_t, size_t n, void* argument) {
 }
 
 // libcurl asks when it handed out what was there, and at least once a second.
-int OnProgress(void* argument, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+int OnProgress(void* argument, curl_off_t, curl_off_t came, curl_off_t, curl_off_t went) {
   auto* exchange = static_cast<Exchange*>(argument);
   return exchange->Guarded(1, [&] {
     if (exchange->is_content) exchange->request.into->Flush();
-    return Recalled() ? 1 : 0;
+    const auto now = std::chrono::steady_clock::now();
+    if (std::exchange(exchange->moved, came + went) != came + went) exchange->last = now;
+    const std::chrono::seconds patience(exchange->patience);
+    exchange->stalled = patience.count() != 0 && now - exchange->last >= patience;
+    return exchange->stalled || Recalled() ? 1 : 0;
   });
 }
 
@@ -118,14 +127,14 @@ int OnRewind(void* argument, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-Disconnected Because(CURLcode code, const Request& request, const Proxy& proxy, bool connected) {
+Disconnected Because(CURLcode code, const Request& request, const Proxy& proxy, bool sent) {
   // libcurl's own texts for codes: those for a single transfer may quote the URL.
   const std::string text = (request.by_proxy ? proxy.name : request.who) +
                            " gives no full answer: " + curl().easy_strerror(code);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
       // A transfer that stood still took its time already; another try would double it.
-      return {TF_DEADLINE_EXCEEDED, text, !connected, !connected};
+      return {TF_DEADLINE_EXCEEDED, text, !sent, !sent};
     case CURLE_COULDNT_CONNECT:
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -143,11 +152,11 @@ Disconnected Because(CURLcode code, const Request& request, const Proxy& proxy, 
   }
 }
 
-// Whether there was a connection, be it to the proxy.
-bool Connected(CURL* handle) {
-  double seconds = 0;
-  curl().easy_getinfo(handle, CURLINFO_CONNECT_TIME, &seconds);
-  return seconds > 0;
+// Whether somebody may have heard of the request, be it the proxy.
+bool Sent(CURL* handle) {
+  long bytes = 0;
+  curl().easy_getinfo(handle, CURLINFO_REQUEST_SIZE, &bytes);
+  return bytes > 0;
 }
 
 using List = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
@@ -210,7 +219,7 @@ Response Http::Send(const Request& request) {
   }
   auto lease = (request.by_proxy ? to_proxy_ : to_store_).Borrow(OriginOf(request.url));
   CURL* handle = lease.handle();
-  Exchange exchange{handle, request, {}, 0, false, false, false, false, nullptr};
+  Exchange exchange{handle, request, {}};
   const List lines = HeaderLines(request);
 
   const auto set = [handle](CURLoption option, auto value) {
@@ -228,9 +237,11 @@ Response Http::Send(const Request& request) {
   set(CURLOPT_NOPROXY, "");
   set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(connect_timeout_));
   // Content that trickles would come for ever, too. What is asked of a store is answered whole in
-  // that time; but a store that puts an object together sends a blank now and then.
-  set(CURLOPT_LOW_SPEED_LIMIT, request.into != nullptr ? 1024L : 1L);
-  set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(stall_timeout_));
+  // that time; but a store that puts an object together sends a blank now and then, which is less
+  // than libcurl calls a byte a second.
+  set(CURLOPT_LOW_SPEED_LIMIT, request.into != nullptr ? 1024L : 0L);
+  set(CURLOPT_LOW_SPEED_TIME, request.into != nullptr ? static_cast<long>(stall_timeout_) : 0L);
+  if (request.into == nullptr) exchange.patience = stall_timeout_;
   const bool is_question = request.into == nullptr && request.body.size() == 0 &&
                            (request.method == "GET" || request.method == "HEAD");
   if (is_question) set(CURLOPT_TIMEOUT, static_cast<long>(stall_timeout_));
@@ -264,14 +275,15 @@ Response Http::Send(const Request& request) {
     set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
   }
 
-  const CURLcode code = curl().easy_perform(handle);
+  CURLcode code = curl().easy_perform(handle);
+  if (exchange.stalled) code = CURLE_OPERATION_TIMEDOUT;
   // It may keep a part of the transfer, and refuse options for ever.
   if (code == CURLE_OUT_OF_MEMORY) lease.GiveUp();
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
   // Also of an answer that broke off: the next request goes on behind it.
   if (exchange.is_content) request.into->Flush();
   if (code != CURLE_OK && !exchange.full) {
-    throw Because(code, request, proxy_, Connected(handle));
+    throw Because(code, request, proxy_, Sent(handle));
   }
   // To libcurl the end of a connection is the end of a head, too.
   if (!exchange.is_head_whole) throw Because(CURLE_PARTIAL_FILE, request, proxy_, true);

@@ -13,7 +13,9 @@ namespace {
 
 // Whether XML can say this.
 bool IsText(const std::string& key) {
-  return std::all_of(key.begin(), key.end(),
+  return key.find("\xef\xbf\xbe") == std::string::npos &&  // U+FFFE and U+FFFF
+         key.find("\xef\xbf\xbf") == std::string::npos &&
+         std::all_of(key.begin(), key.end(),
                      [](char c) { return static_cast<unsigned char>(c) >= ' '; });
 }
 

@@ -22,6 +22,7 @@ struct WritableFile {
   std::string path;  // for messages
   support::Descriptor descriptor;
   bool named = false;  // whether the entry of its directory is durable
+  int lost = 0;        // what fsync(2) said when bytes were lost. Linux says it once
 };
 
 WritableFile* Get(const TF_WritableFile* file) {
@@ -69,7 +70,8 @@ void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
 void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
   WritableFile* self = Get(file);
   support::Guarded(status, self->path.c_str(), [&] {
-    int error = Persist(self->descriptor);
+    if (self->lost == 0) self->lost = Persist(self->descriptor);
+    int error = self->lost;
     if (error == 0 && !self->named) error = PersistName(self->descriptor, self->path);
     self->named = error == 0;
     support::SetErrno(status, error, self->path.c_str());
@@ -79,7 +81,8 @@ void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
 // Gives the descriptor back, and keeps the object: TensorFlow calls cleanup too.
 void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
   WritableFile* self = Get(file);
-  const int error = self->descriptor.Close();
+  int error = self->descriptor.Close();
+  if (error == 0) error = self->lost;
   if (error != 0) return support::SetErrno(status, error, self->path.c_str());
   support::SetOk(status);
 }
