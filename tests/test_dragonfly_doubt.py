@@ -1,4 +1,4 @@
-"""Answers that leave open whether a store did what it was asked for: nothing is done twice, and nothing is told done."""
+"""Answers that leave open whether a store did what was asked: nothing is done twice, and nothing is told done."""
 
 import threading
 from collections.abc import Callable, Iterator

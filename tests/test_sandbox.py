@@ -25,6 +25,8 @@ pytestmark = pytest.mark.skipif(
 
 #: What can be opened of any process.
 PROCESSES = "seen = lambda what: (p for n in os.listdir('/proc') if os.access(p := f'/proc/{n}/{what}', os.R_OK))"
+#: Where actions/checkout keeps its token since version 6.
+BESIDE = "runner/git-credentials-1.config"
 #: What a plugin may try, as a program in Python, which prints 'done' where it could; `given` is what it is tried on.
 TRIED = {
     "change a file": "open(given['file'], 'a').write('x')",
@@ -32,6 +34,7 @@ TRIED = {
     "read a secret variable": "os.environ['MINE_TOKEN']",
     "read a credential of a tool": "open(os.path.expanduser('~/.aws/credentials')).read(1) or 1 / 0",
     "read the token of a checkout": "open('.git/config').read(1) or 1 / 0",
+    "read the token beside a checkout": "open(given['beside']).read(1) or 1 / 0",
     "reach a server on this machine": "socket.create_connection(('127.0.0.1', given['port']), 5)",
     "reach a socket without a file": "socket.socket(socket.AF_UNIX).connect(given['abstract'])",
     "reach the sockets of daemons": "os.listdir('/run')[0]",
@@ -46,10 +49,11 @@ TRIED = {
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home directory with a credential and a checkout, which is the working directory."""
-    for name in (".aws/credentials", "checkout/.git/config", "checkout/file"):
+    for name in (".aws/credentials", "checkout/.git/config", "checkout/file", BESIDE):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("mine")
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path / "runner"))
     monkeypatch.setenv("MINE_TOKEN", "hunter22")
     monkeypatch.chdir(tmp_path / "checkout")
     return tmp_path
@@ -85,6 +89,7 @@ def test_what_a_plugin_cannot_do_in_it(what: str, box: Sandbox) -> None:
             "abstract": local.getsockname(),
             "pid": os.getpid(),
             "temporary": temporary.name,
+            "beside": str(Path.home() / BESIDE),
             "credential": os.path.expanduser("~/.aws/credentials"),
         }
         assert could(what, given, None), "outside of the sandbox it can"

@@ -274,6 +274,9 @@ ANEW = (
         ((OPENED, MADE_ROOM, MAPPED, "msync(0x7f00, 9, MS_SYNC) = 0\n", UNCLOSED), "EIO", False),
         ((OPENED, MADE_ROOM, MAPPED, UNCLOSED), "EIO", True),
         ((OPENED, WROTE, "syncfs(4</d>) = 0\n", WROTE, UNCLOSED), "EIO", True),
+        # A directory keeps names.
+        ((OPENED, WROTE, SYNCED, "fsync(4</d>) = -1 {} (INJECTED)\n"), "EIO", False),
+        ((OPENED, WROTE, SYNCED, "fsync(4</d/e>) = -1 {} (INJECTED)\n"), "EIO", False),
         # All is written to another file.
         ((OPENED, WROTE, UNSYNCED, *ANEW), "EIO", False),
         ((OPENED, WROTE, UNCLOSED, *ANEW), "EIO", False),
@@ -286,7 +289,7 @@ def test_what_a_failure_loses(lines: tuple[str, ...], error: str, lost: bool) ->
     made = tuple(read("".join(f"7 {line}" for line in lines).replace("{}", error)))
     (failed,) = (call for call in made if call.injected)
     failure = Failure(failed.name, 1, "a", 1, 1, error)
-    assert untold(failure, Attempt(NOTHING, NOTHING, {}, {}, made, "/d"), durable=True) == lost
+    assert untold(failure, Attempt(NOTHING, NOTHING, {"e": None}, {}, made, "/d"), durable=True) == lost
 
 
 # What is lost ---------------------------------------------------------------------------------------------------------

@@ -181,7 +181,12 @@ def _temporary_directories() -> list[str]:
 
 
 def _credentials() -> list[Path]:
-    """What keeps credentials of who runs this. A checkout of CI keeps its token in the configuration of git."""
+    """What keeps credentials of who runs this.
+
+    A checkout of CI keeps its token in the configuration of git; that of GitHub since its version 6 in a file besides.
+    """
     places = [Path.home() / name for name in CREDENTIALS]
     places += [place / ".git" / "config" for place in (Path.cwd(), *Path.cwd().parents)]
+    if runner := os.environ.get("RUNNER_TEMP"):
+        places += Path(runner).glob("git-credentials-*")
     return [place.resolve() for place in places if place.exists()]

@@ -335,7 +335,8 @@ def untold(failure: Failure, attempt: Attempt, *, durable: bool) -> bool:
     """Whether a failure is itself the loss that the ops, which answer OK, should have told.
 
     fsync(2) that fails did not make durable what was to be durable; that it succeeds when it is called once more says
-    nothing, unless the bytes were written once more, too. close(2) that fails says that bytes are lost which write(2)
+    nothing, unless the bytes were written once more, too. Of a directory it keeps names, and whether sync does is open:
+    `power.keeps-the-name` asks for that. close(2) that fails says that bytes are lost which write(2)
     took, unless they were durable before. Nothing is lost where all of it was written to another file, and synced.
     """
     place = next(k for k, call in enumerate(attempt.calls) if call.injected)
@@ -346,6 +347,10 @@ def untold(failure: Failure, attempt: Attempt, *, durable: bool) -> bool:
     )
     if _is_done_anew(before, later):
         return False
+    if failure.how.loses == "durability" and failed.name != "syncfs":
+        on = failed.within(attempt.directory)
+        if on and all(not name or attempt.there.get(name, b"") is None for name in on):
+            return False
     if failure.how.loses == "durability":
         made = failure.error == EINTR or any(map(_writes, behind))
         return durable and not (made and any(map(_syncs, behind))) and (synced < 0 or synced < written)
