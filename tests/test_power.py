@@ -1,11 +1,13 @@
 """--conditions=power: what is not durable when the power is lost is held against what sync promised."""
 
+import mmap
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,7 @@ FAULTS = {
     "syncs-once": ("sync", SYNCED, f"behind sync, {DATA}: file has b'the first piece, '"),
     "syncs-another-file": ("sync-two", SYNCED, f"behind sync, {DATA}: one has b''"),
     "syncs-the-directory-only": ("sync-over", SYNCED, f"behind sync, {DATA}: file has b''"),
+    "one-open-writes-through": ("sync", SYNCED, f"behind sync, {DATA}: file has b''"),
     "syncs-no-directory": ("sync", NAMED, f"behind sync, {NAMES}: file is not there"),
     "syncs-the-directory-above": ("sync-two", NAMED, f"behind sync, {NAMES}: one is not there"),
     "syncs-no-directory-above": ("sync-in-new-directory", NAMED, f"behind sync, {NAMES}: new/file is not there"),
@@ -216,6 +219,40 @@ def test_the_filesystem_hears_of_every_way_to_make_bytes_durable(tmp_path: Path)
         subprocess.run([sys.executable, "-c", program, tmp_path], check=True)
         found = Disk(disk.events()).after(Loss.DATA)
     assert found == {"fsync": b"x", "fdatasync": b"x", "nothing": b"", "dsync": b"x", "mapped": b"x"}
+
+
+@needs_fuse
+def test_a_write_is_durable_by_the_open_it_goes_through(tmp_path: Path) -> None:
+    with Mounted(str(tmp_path)) as disk:
+
+        def told(do: Callable[..., object], *arguments: object) -> set[type[Event]]:
+            before = disk.mark()
+            do(*arguments)
+            # Newer kernels call fsync(2) behind such a write as well.
+            return {type(event) for event in disk.events()[before:]}
+
+        durable, lost = {Written, Synced}, {Written}
+        (tmp_path / "source").write_bytes(b"x")
+        source = os.open(tmp_path / "source", os.O_RDONLY)
+        os.close(os.open(tmp_path / "file", os.O_CREAT | os.O_RDWR | os.O_DSYNC))
+        plain = os.open(tmp_path / "file", os.O_RDWR)
+        # Another open with O_DSYNC is closed, and then there.
+        assert told(os.write, plain, b"x") == lost
+        through = os.open(tmp_path / "file", os.O_RDWR | os.O_DSYNC)
+        for descriptor, events in ((plain, lost), (through, durable), (plain, lost)):
+            assert told(os.write, descriptor, b"x") == events
+            assert told(os.copy_file_range, source, descriptor, 1, 0) == events
+            assert told(os.posix_fallocate, descriptor, 0, os.fstat(descriptor).st_size + 1) == {Sized}
+        assert told(os.pwritev, plain, [b"x"], 0, os.RWF_DSYNC) == durable
+
+        def write_mapped() -> None:
+            with mmap.mmap(through, 1) as memory:
+                memory[0:1] = b"m"
+
+        # O_DSYNC is about write(2): a mapping waits for msync(2).
+        assert told(write_mapped) == lost
+        for descriptor in source, plain, through:
+            os.close(descriptor)
 
 
 @needs_fuse

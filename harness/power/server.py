@@ -35,6 +35,11 @@ class _Fuse(FUSE):  # type: ignore[misc] # it is not typed
         # renameat2(2) with flags is what many filesystems have not.
         return -errno.EINVAL if flags else self.rename_fuse_2(old, new)
 
+    def write(self, path: bytes, buf: Any, size: int, offset: int, fip: Any) -> Any:
+        # A write has the flags of the open that it goes through; one of mmap(2), which waits for msync(2), has none.
+        self.operations.writes_through = bool(fip.contents.flags & os.O_DSYNC)
+        return super().write(path, buf, size, offset, fip)
+
 
 class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
     """The disk as a filesystem. A file that is open is known by its number, whatever names it has."""
@@ -47,8 +52,8 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
         self._modes = {ROOT: stat.S_IFDIR | 0o777}
         self._times: dict[int, tuple[int, int]] = {}
         self._next = ROOT + 1
-        #: What is opened so that each write is durable when it answers.
-        self._writes_through: set[int] = set()
+        #: Whether the write that comes is durable when it answers; one comes at a time.
+        self.writes_through = False
         #: The files that libfuse hides, by path, and the last change of names by which it did.
         self._hidden: dict[str, int] = {}
         self._hiding: Named | None = None
@@ -176,8 +181,6 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
         if flags & os.O_TRUNC:
             self._happens(Sized(node, 0))
             self._touch(node)
-        if flags & os.O_DSYNC:
-            self._writes_through.add(node)
         return node
 
     def write(self, path: str, data: bytes, offset: int, fh: int) -> int:
@@ -186,7 +189,7 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
             if offset + len(data) > MOST:
                 raise OSError(errno.ENOSPC, path)
             self._happens(Written(fh, offset, data))
-            if fh in self._writes_through:
+            if self.writes_through:
                 self._happens(Synced(fh))
             self._touch(fh)
         return len(data)

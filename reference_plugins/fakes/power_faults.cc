@@ -9,6 +9,8 @@
 #include <string>
 
 #include "faults.h"
+#include "posix/durable.h"
+#include "support/descriptor.h"
 #include "support/paths.h"
 #include "support/status.h"
 
@@ -90,6 +92,13 @@ void OpenNew(Filesystem, const char* path, TF_WritableFile* file, TF_Status* sta
 
 void OpenToAppend(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
   Open(path, O_APPEND, file, status);
+}
+
+// The file was open with O_DSYNC before, and is not any more.
+template <int flags>
+void OpenAgain(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  support::Descriptor::Open(path, O_CREAT | O_WRONLY | O_DSYNC);
+  Open(path, flags, file, status);
 }
 
 void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
@@ -266,6 +275,15 @@ std::vector<Fault> PowerFaults() {
        [](support::Tables& t) {
          WithFiles(t,
                    [](PowerFile* file) { return PersistDirectory(support::ParentOf(file->path)); });
+       }},
+      {"power.one-open-writes-through",
+       "the open of a file that has O_DSYNC is not the one that is written through", synced,
+       [](support::Tables& t) {
+         WithFiles(t, [](PowerFile* file) {
+           return posix::PersistName(support::Descriptor(-1), file->path);
+         });
+         t.filesystem.new_writable_file = OpenAgain<O_TRUNC>;
+         t.filesystem.new_appendable_file = OpenAgain<O_APPEND>;
        }},
       {"power.syncs-no-directory", "sync calls fsync(2) on the file, and not on its directory",
        named,
