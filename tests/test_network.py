@@ -67,6 +67,11 @@ FAULTS = {
         NEVER,
         "request 1 of 1 is reset, to which TFFS_SERVICE leads: path_exists: code=",
     ),
+    "misses-all": (
+        "paths_exist",
+        NEVER,
+        "the service is down, to which TFFS_SERVICE leads: paths_exist: code=NOT_FOUND",
+    ),
     "lists-a-page": ("get_children", TOLD, "request 2 of 2 is reset, to which TFFS_SERVICE leads: OK, but the answer"),
     "last-code-counts": (
         "copy",

@@ -61,6 +61,7 @@ FAULTS = {
     "append-writes-anew": ("append", KEPT, f"behind new_appendable_file, {DATA}: file has b''"),
     "writes-beside": ("sync", KEPT, f"behind sync, {DATA}: beside has b''"),
     "rename-copies": ("rename-over", WHOLE, f"behind rename_file, {DATA}: target has b''"),
+    "rename-elsewhere-copies": ("rename-elsewhere", WHOLE, f"behind rename_file, {DATA}: new has b''"),
     "rename-removes-first": ("checkpoint", WHOLE, f"in rename_file, {DATA}: checkpoint is not there"),
 }
 
@@ -363,6 +364,8 @@ def test_what_a_disk_has_is_put_in_place_of_what_is_there(tmp_path: Path) -> Non
         ("rename-over", 0, True, {"file": b"what was there", "target": b"another one"}, [], []),
         ("rename-over", 0, False, {"file": b"what was there"}, [WHOLE], [WHOLE]),
         ("rename-over", 0, True, {"target": b""}, [WHOLE, KEPT], [WHOLE, KEPT]),
+        ("rename-elsewhere", 0, True, {"parts": None, "parts/other": b"another one", "new": b""},
+         [WHOLE, KEPT], [WHOLE, KEPT]),
         ("sync-and-rename", 4, True, {}, [SYNCED], [NAMED]),
         ("sync-and-rename", 4, True, {"file.tmp": b"what was written"}, [], []),
     ],

@@ -35,6 +35,7 @@ needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace
 #: Each fault, the stimulus that shows it, the clause that it breaks, and what is said of it.
 FAULTS = {
     "write-is-ok": ("write", TOLD, "write 1 of 3 fails with ENOSPC: OK, but file has"),
+    "spill-is-ok": ("write-much", TOLD, "write 1 of 74 fails with ENOSPC: OK, but file has"),
     "close-is-ok": ("write", TOLD, "close fails with EIO: OK, but nobody says so"),
     "sync-is-ok": ("sync", TOLD, "fsync fails with EIO: OK, but nobody says so"),
     "append-crashes": ("write", TOLD, "write 1 of 3 fails with ENOSPC: append ended the process"),
@@ -47,9 +48,12 @@ FAULTS = {
     "read-ends": ("read", TOLD, "pread64 2 of 2 fails with EIO: OK, but the answer is"),
     "rename-removes-first": ("rename-over", KEPT, "rename fails with EIO: target is gone"),
     "copy-is-short": ("copy", TOLD, "read 1 of 2 fails with EIO: OK, but new has b''"),
+    "copy-of-much-is-short": ("copy-much", TOLD, "read 1 of 75 fails with EIO: OK, but new has"),
+    "rename-elsewhere-is-short": ("rename-elsewhere", TOLD, "read 1 of 2 fails with EIO: OK, but new has b''"),
     "delete-leaves-some": ("delete_recursively", TOLD, "unlink 1 of 3 fails with EIO: OK, but d is still there"),
     "listing-ends": ("get_children", TOLD, "getdents64 1 of 2 fails with EIO: OK, but the answer is"),
     "lookup-misses": ("path_exists", CODE, "newfstatat fails with EIO: path_exists: code=NOT_FOUND instead of UNKNOWN"),
+    "lookup-misses-all": ("paths_exist", TOLD, "newfstatat 1 of 2 fails with EIO: OK, but the answer is"),
     "create-is-ok": ("create_dir", TOLD, "mkdir fails with EIO: OK, but new is not there"),
     "sync-tries-again": ("sync", TOLD, "fsync fails with EIO: OK, but nobody says so"),
     "mapping-is-ok": ("sync", TOLD, "msync fails with EIO: OK, but nobody says so"),

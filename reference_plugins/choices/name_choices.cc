@@ -70,7 +70,7 @@ bool AllLegal(const TF_Filesystem* filesystem, char** paths, int count,
   TF_Status* own = TF_NewStatus();
   for (int k = 0; k < count; ++k) {
     TF_Status* status = statuses == nullptr ? own : statuses[k];
-    exists_before(filesystem, paths[k], status);
+    support::Guarded(status, paths[k], [&] { exists_before(filesystem, paths[k], status); });
     all = TF_GetCode(status) == TF_OK && all;
   }
   TF_DeleteStatus(own);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 
 #include "faults.h"
 #include "support/memory.h"
+#include "support/paths.h"
 #include "support/status.h"
 
 namespace fakes {
@@ -27,6 +29,7 @@ using Filesystem = const TF_Filesystem*;
 struct CarelessFile {
   std::string path;
   int descriptor;
+  std::string held = {};  // what was appended, and is not written yet
 };
 
 CarelessFile* Get(const TF_WritableFile* file) {
@@ -121,6 +124,25 @@ void AppendOrSpoil(const TF_WritableFile* file, const char* buffer, size_t n, TF
   support::SetErrno(status, error, Get(file)->path.c_str());
 }
 
+// Writes what is held.
+int Spill(const TF_WritableFile* file) {
+  const int error = WriteAll(*Get(file), Get(file)->held.data(), Get(file)->held.size());
+  Get(file)->held.clear();
+  return error;
+}
+
+// A buffer that is written when it is full: what came of that nobody looks at.
+void AppendHolding(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+  constexpr size_t kFull = 4096;
+  for (size_t done = 0; done < n;) {
+    const size_t taken = std::min(n - done, kFull - Get(file)->held.size());
+    Get(file)->held.append(buffer + done, taken);
+    done += taken;
+    if (Get(file)->held.size() == kFull) Spill(file);
+  }
+  support::SetOk(status);
+}
+
 bool stuck = false;
 
 void AppendUnlessStuck(const TF_WritableFile* file, const char* buffer, size_t n,
@@ -132,7 +154,7 @@ void AppendUnlessStuck(const TF_WritableFile* file, const char* buffer, size_t n
 
 int64_t Tell(const TF_WritableFile* file, TF_Status* status) {
   support::SetOk(status);
-  return lseek(Get(file)->descriptor, 0, SEEK_CUR);
+  return lseek(Get(file)->descriptor, 0, SEEK_CUR) + static_cast<int64_t>(Get(file)->held.size());
 }
 
 void Flush(const TF_WritableFile*, TF_Status* status) { support::SetOk(status); }
@@ -174,6 +196,20 @@ int CloseDescriptor(const TF_WritableFile* file) {
   const int descriptor = Get(file)->descriptor;
   Get(file)->descriptor = -1;
   return close(descriptor) == 0 || errno == EINTR ? 0 : errno;
+}
+
+void FlushHeld(const TF_WritableFile* file, TF_Status* status) {
+  support::SetErrno(status, Spill(file), Get(file)->path.c_str());
+}
+
+void SyncHeld(const TF_WritableFile* file, TF_Status* status) {
+  const int error = Spill(file);
+  support::SetErrno(status, error != 0 ? error : Fsync(file), Get(file)->path.c_str());
+}
+
+void CloseHeld(const TF_WritableFile* file, TF_Status* status) {
+  const int error = Spill(file), closed = CloseDescriptor(file);
+  support::SetErrno(status, error != 0 ? error : closed, Get(file)->path.c_str());
 }
 
 void CloseRightly(const TF_WritableFile* file, TF_Status* status) {
@@ -247,6 +283,24 @@ void CopyShort(Filesystem, const char* source, const char* target, TF_Status* st
   close(from);
   close(to);
   support::SetOk(status);
+}
+
+// What is small is copied rightly; what takes several pieces is not.
+void CopyLargeShort(Filesystem filesystem, const char* source, const char* target,
+                    TF_Status* status) {
+  struct stat facts;
+  const bool is_large = stat(source, &facts) == 0 && facts.st_size > 4096;
+  (is_large ? CopyShort : Real().filesystem.copy_file)(filesystem, source, target, status);
+}
+
+// Within one directory it is right. To another one it copies, and removes the source whatever came
+// of that.
+void RenameElsewhereShort(Filesystem filesystem, const char* source, const char* target,
+                          TF_Status* status) {
+  if (support::ParentOf(source) == support::ParentOf(target))
+    return Real().filesystem.rename_file(filesystem, source, target, status);
+  CopyShort(filesystem, source, target, status);
+  if (TF_GetCode(status) == TF_OK) unlink(source);
 }
 
 int64_t ReadOnce(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
@@ -353,6 +407,13 @@ void MissWhatFails(Filesystem, const char* path, TF_Status* status) {
   support::SetError(status, TF_NOT_FOUND, path, "not there");
 }
 
+bool MissAllThatFail(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  const bool all = Real().filesystem.paths_exist(filesystem, paths, count, statuses);
+  for (int k = 0; statuses != nullptr && k < count; ++k)
+    if (TF_GetCode(statuses[k]) != TF_OK) TF_SetStatus(statuses[k], TF_NOT_FOUND, "not there");
+  return all;
+}
+
 // Remembers what it found of a path, a failure included.
 void LookOnce(Filesystem, const char* path, TF_Status* status) {
   static std::map<std::string, int> found;
@@ -380,6 +441,15 @@ std::vector<Fault> FailingFaults() {
        [](support::Tables& t) {
          WithFiles(t);
          t.writable_file.append = AppendIgnoring;
+       }},
+      {"failing.spill-is-ok",
+       "append answers OK though its buffer could not be written when it was full", told,
+       [](support::Tables& t) {
+         WithFiles(t);
+         t.writable_file.append = AppendHolding;
+         t.writable_file.flush = FlushHeld;
+         t.writable_file.sync = SyncHeld;
+         t.writable_file.close = CloseHeld;
        }},
       {"failing.close-is-ok", "close answers OK though close(2) failed", told,
        [](support::Tables& t) {
@@ -431,6 +501,12 @@ std::vector<Fault> FailingFaults() {
        [](support::Tables& t) { t.filesystem.rename_file = RenameAfterRemoving; }},
       {"failing.copy-is-short", "copy_file answers OK though the copy broke off", told,
        [](support::Tables& t) { t.filesystem.copy_file = CopyShort; }},
+      {"failing.copy-of-much-is-short",
+       "copy_file of more than 4096 bytes answers OK though the copy broke off", told,
+       [](support::Tables& t) { t.filesystem.copy_file = CopyLargeShort; }},
+      {"failing.rename-elsewhere-is-short",
+       "rename_file to another directory copies, and answers OK though the copy broke off", told,
+       [](support::Tables& t) { t.filesystem.rename_file = RenameElsewhereShort; }},
       {"failing.delete-leaves-some", "delete_recursively answers OK whatever is left", told,
        [](support::Tables& t) { t.filesystem.delete_recursively = DeleteTreeIgnoring; }},
       {"failing.listing-ends", "get_children takes a failure for the end of the directory", told,
@@ -438,6 +514,8 @@ std::vector<Fault> FailingFaults() {
       {"failing.lookup-misses", "path_exists answers NOT_FOUND whatever stat(2) failed with",
        "the code is that of the error",
        [](support::Tables& t) { t.filesystem.path_exists = MissWhatFails; }},
+      {"failing.lookup-misses-all", "paths_exist answers NOT_FOUND whatever stat(2) failed with",
+       told, [](support::Tables& t) { t.filesystem.paths_exist = MissAllThatFail; }},
       {"failing.sync-tries-again", "sync calls fsync(2) until it succeeds", told,
        [](support::Tables& t) {
          WithFiles(t);

@@ -243,6 +243,18 @@ void RenameByMemory(Filesystem, const char* source, const char* target, TF_Statu
   support::SetErrno(status, MoveByMemory(source, target), source);
 }
 
+// Within one directory it is right. In another one nobody looks at what came of the target.
+void RenameElsewhereByMemory(Filesystem filesystem, const char* source, const char* target,
+                             TF_Status* status) {
+  if (support::ParentOf(source) == support::ParentOf(target))
+    return Right().filesystem.rename_file(filesystem, source, target, status);
+  std::string content;
+  int error = Get(source, &content);
+  if (error == 0 && unlink(source) != 0) error = errno;
+  if (error == 0) PutInPlace(target, content);
+  support::SetErrno(status, error, source);
+}
+
 // Gives 0 or an errno value.
 int MoveTree(const std::string& source, const std::string& target) {
   DIR* listing = opendir(source.c_str());
@@ -351,6 +363,9 @@ std::vector<Fault> KilledFaults() {
        [](support::Tables& t) { t.filesystem.rename_file = RenameInPlace; }},
       {"killed.rename-by-memory", "rename_file removes the source before it writes the target",
        there, [](support::Tables& t) { t.filesystem.rename_file = RenameByMemory; }},
+      {"killed.rename-elsewhere-by-memory",
+       "rename_file to another directory removes the source before it writes the target", there,
+       [](support::Tables& t) { t.filesystem.rename_file = RenameElsewhereByMemory; }},
       {"killed.rename-moves-trees", "rename_file moves the files of a directory one by one", there,
        [](support::Tables& t) { t.filesystem.rename_file = RenameTrees; }},
       {"killed.copy-in-place", "copy_file writes the target in place", either,

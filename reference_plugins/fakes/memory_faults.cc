@@ -150,6 +150,16 @@ void MissesWithoutMemory(Filesystem filesystem, const char* path, TF_Status* sta
   std::free(copy);
 }
 
+bool MissesAllWithoutMemory(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  void* block = std::malloc(64);
+  const bool all =
+      Right().filesystem.paths_exist(filesystem, paths, count, statuses) && block != nullptr;
+  for (int k = 0; block == nullptr && statuses != nullptr && k < count; ++k)
+    TF_SetStatus(statuses[k], TF_NOT_FOUND, "");
+  std::free(block);
+  return all;
+}
+
 void InitsByString(TF_Filesystem* filesystem, TF_Status* status) {
   const std::string root(64, '/');
   Real().filesystem.init(filesystem, status);
@@ -214,6 +224,8 @@ std::vector<Fault> MemoryFaults() {
       {"memory.lookup-misses", "path_exists answers NOT_FOUND where it gets no memory",
        "the code is that of the failure",
        [](support::Tables& t) { t.filesystem.path_exists = MissesWithoutMemory; }},
+      {"memory.lookup-misses-all", "paths_exist answers NOT_FOUND where it gets no memory", kTold,
+       [](support::Tables& t) { t.filesystem.paths_exist = MissesAllWithoutMemory; }},
   };
 }
 

@@ -228,6 +228,23 @@ void ExistsAtOnce(Filesystem filesystem, const char* path, TF_Status* status) {
   if (Asked(0, kAnswer, status)) TF_SetStatus(status, TF_NOT_FOUND, "the first answer counts");
 }
 
+// Asks for one path after the other.
+bool AllExist(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  bool all = true;
+  TF_Status* own = TF_NewStatus();
+  for (int k = 0; k < count; ++k) {
+    TF_Status* status = statuses == nullptr ? own : statuses[k];
+    if (Asked(0, kAnswer, status)) {
+      Right().path_exists(filesystem, paths[k], status);
+    } else if (fault == "misses-all") {
+      TF_SetStatus(status, TF_NOT_FOUND, "no answer");
+    }
+    all = TF_GetCode(status) == TF_OK && all;
+  }
+  TF_DeleteStatus(own);
+  return all;
+}
+
 int ListsAPage(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
   return Asked(0, kAnswer, status) ? ListsHalf(filesystem, path, entries, status) : -1;
 }
@@ -252,7 +269,7 @@ void Apply(support::Tables& tables, const std::string& name) {
                                                 : Behind<&Ops::rename_file>::Call;
   ops.copy_file = Behind<&Ops::copy_file>::Call;
   ops.path_exists = Behind<&Ops::path_exists>::Call;
-  ops.paths_exist = nullptr;
+  ops.paths_exist = AllExist;
   ops.stat = Behind<&Ops::stat>::Call;
   ops.is_directory = Behind<&Ops::is_directory>::Call;
   ops.get_file_size = Behind<&Ops::get_file_size>::Call;
@@ -300,6 +317,7 @@ std::vector<Fault> NetworkedFaults() {
       {"replaces-in-two", "rename_file removes the target in a request of its own"},
       {"delete-forgets", "delete_file that is tried again deletes nothing"},
       {"exists-at-once", "path_exists is asked again, and NOT_FOUND as no answer was at first"},
+      {"misses-all", "paths_exist takes no answer for a path that is not there"},
       {"last-code-counts",
        "copy_file tries its pieces again at once, and tells what the last one met"},
       {"lists-a-page", "get_children gives the part of a second page that came"},

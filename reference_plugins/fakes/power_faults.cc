@@ -213,6 +213,13 @@ void RenameByCopy(Filesystem, const char* source, const char* target, TF_Status*
   support::SetErrno(status, error, source);
 }
 
+void RenameElsewhereByCopy(Filesystem filesystem, const char* source, const char* target,
+                           TF_Status* status) {
+  if (support::ParentOf(source) == support::ParentOf(target))
+    return Real().filesystem.rename_file(filesystem, source, target, status);
+  RenameByCopy(filesystem, source, target, status);
+}
+
 void RemoveThenRename(Filesystem, const char* source, const char* target, TF_Status* status) {
   unlink(target);
   support::SetErrno(status, rename(source, target) == 0 ? 0 : errno, source);
@@ -332,6 +339,9 @@ std::vector<Fault> PowerFaults() {
        [](support::Tables& t) { WithFiles(t, WriteBeside); }},
       {"power.rename-copies", "rename_file copies, and does not sync the copy", whole,
        [](support::Tables& t) { t.filesystem.rename_file = RenameByCopy; }},
+      {"power.rename-elsewhere-copies",
+       "rename_file to another directory copies, and does not sync the copy", whole,
+       [](support::Tables& t) { t.filesystem.rename_file = RenameElsewhereByCopy; }},
       {"power.rename-removes-first", "rename_file removes the target before it renames", whole,
        [](support::Tables& t) { t.filesystem.rename_file = RemoveThenRename; }},
   };

@@ -1,6 +1,7 @@
 """Stimuli of every op on files, to be given while something fails under the plugin."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from ...harness.ops.codes import Code
 from ...harness.ops.tables import OPS
@@ -36,6 +37,7 @@ def stimuli(old: bytes, pieces: Sequence[bytes]) -> Mapping[str, Stimulus]:
 
     file, two = {"file": old}, {"file": old, "target": b"other"}
     target = frozenset({"target"})
+    parts = {"parts": None, "parts/file": old, "parts/other": b"other"}
     return {
         "write": Stimulus(write, anew=True),
         "write-over": Stimulus(write, file, gives_up=frozenset({"file"}), anew=True),
@@ -46,6 +48,7 @@ def stimuli(old: bytes, pieces: Sequence[bytes]) -> Mapping[str, Stimulus]:
         "region": Stimulus(mapped, file),
         "stat": Stimulus(lambda do: do.done(do.fs.stat(do.uri("file"))), file),
         "path_exists": Stimulus(lambda do: do.done(do.fs.path_exists(do.uri("file"))), file),
+        "paths_exist": Stimulus(_all_there, two),
         "is_directory": Stimulus(lambda do: do.done(do.fs.is_directory(do.uri("d"))), {"d": None}),
         "get_file_size": Stimulus(lambda do: do.done(do.fs.get_file_size(do.uri("file"))), file),
         "get_children": Stimulus(lambda do: do.done(do.fs.get_children(do.uri("d"))), FILES),
@@ -59,6 +62,9 @@ def stimuli(old: bytes, pieces: Sequence[bytes]) -> Mapping[str, Stimulus]:
         "delete_recursively": Stimulus(lambda do: do.done(do.fs.delete_recursively(do.uri("d"))), FILES, anew=True),
         "rename": Stimulus(lambda do: do.done(do.fs.rename_file(do.uri("file"), do.uri("new"))), file),
         "rename-over": Stimulus(lambda do: do.done(do.fs.rename_file(do.uri("file"), do.uri("target"))), two),
+        "rename-elsewhere": Stimulus(
+            lambda do: do.done(do.fs.rename_file(do.uri("parts", "file"), do.uri("new"))), parts
+        ),
         "copy": Stimulus(lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("new"))), file, anew=True),
         "copy-over": Stimulus(
             lambda do: do.done(do.fs.copy_file(do.uri("file"), do.uri("target"))), two, gives_up=target, anew=True
@@ -75,6 +81,14 @@ def demand_own(name: str, present: Collection[str]) -> None:
 def given_up(stimulus: Stimulus, present: Collection[str]) -> frozenset[str]:
     """What the ops may spoil where they fail. Where a plugin has no rename_file, core writes the target anew."""
     return stimulus.gives_up if "rename_file" in present else stimulus.gives_up | {"target"}
+
+
+def _all_there(do: Performance) -> None:
+    found = do.fs.paths_exist([do.uri("file"), do.uri("target")])
+    codes = [status.code for status in found.value.statuses or () if status.code is not Code.OK]
+    # That something is not there is an answer; whatever else is said of one is a failure.
+    code = next((one for one in codes if one is not Code.NOT_FOUND), codes[0] if codes else found.code)
+    do.done(replace(found, code=code), Code.NOT_FOUND)
 
 
 def _match(do: Performance) -> None:

@@ -18,8 +18,13 @@ TOLD, KEPT, AGAIN = "system-calls.failure-is-told", "system-calls.keeps-what-was
 CLOSED = "system-calls.closes-once"
 CODE, INTERRUPTED = "system-calls.code", "system-calls.interruption-changes-nothing"
 
+#: More than the buffers of most plugins hold, in pieces that fill none of them evenly.
+MUCH = [letter * 100_003 for letter in (b"a", b"b", b"c")]
 #: What a file has before, and what is written to one, in pieces.
-STIMULI = stimuli(b"what was there", (b"the first piece, ", b"the second one, ", b"the third"))
+STIMULI = {
+    **stimuli(b"what was there", (b"the first piece, ", b"the second one, ", b"the third")),
+    **{f"{name}-much": stimuli(b"".join(MUCH), MUCH)[name] for name in ("write", "copy")},
+}
 
 
 @condition("syscalls")

@@ -6,7 +6,7 @@ from typing import TypeVar, cast
 
 from ...harness.ops.codes import Code
 from ...harness.ops.filesystem import Filesystem, OpenObject
-from ...harness.ops.outcomes import DiedError, Entries, Outcome, Read, Statistics
+from ...harness.ops.outcomes import DiedError, Entries, Existence, Outcome, Read, Statistics
 from .case import Case
 
 T = TypeVar("T", bound=OpenObject)
@@ -116,6 +116,8 @@ def _lasting(value: object) -> object:
             return value.length, value.is_directory
         case Read():
             return value.returned, value.data
+        case Existence(returned=everything, statuses=statuses):
+            return everything, tuple(str(status.code) for status in statuses or ())
         case Entries():
             return tuple(sorted(value.names))
         case (int(), bytes() as data):
