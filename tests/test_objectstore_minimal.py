@@ -15,7 +15,7 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING, read, write
 from tests.faulty_http import Asked, Fault, Reply, without_length
-from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, error
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
 from tests.test_suite import report, run
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.launchers.local import Local
@@ -299,23 +299,18 @@ def test_what_cannot_be_looked_at_in_a_directory_is_not_missing(tmp_path: Path) 
     assert Code.OK not in said
 
 
-@pytest.mark.parametrize("length", ["0", None])
-def test_a_store_whose_head_has_no_true_length_is_asked_for_a_byte(
-    served: tuple[S3Server, HostFilesystem], length: str | None
+def test_a_store_that_says_of_every_object_that_it_is_empty_is_not_believed(
+    served: tuple[S3Server, HostFilesystem],
 ) -> None:
     store, fs = served
-
-    def short(_: Asked, right: Reply) -> Reply:
-        kept = {name: value for name, value in right.headers.items() if name != "Content-Length"}
-        if length is None:
-            return replace(right, headers=kept, framed="chunks")
-        return replace(right, headers=kept | {"Content-Length": length})
-
     store.put("tests/empty", b"")
-    store.inject(short, when=lambda asked: asked.method == "HEAD")
-    assert read(fs, FILE)[::2] == (Code.OK, CONTENT)
-    assert read(fs, f"{ROOT}/empty")[::2] == (Code.OK, b"")
-    assert [fs.get_file_size(f"{ROOT}/{name}").value for name in ("file", "empty")] == [len(CONTENT), 0]
+    store.buckets[BUCKET]["tests/other"] = Stored(b"", "\"of nothing, encrypted\"")
+    store.inject(
+        lambda _, right: replace(right, headers=right.headers | {"Content-Length": "0"}),
+        when=lambda asked: asked.method == "HEAD",
+    )
+    assert read(fs, FILE)[0] is Code.UNAVAILABLE
+    assert [fs.get_file_size(f"{ROOT}/{name}").value for name in ("empty", "other")] == [0, 0]
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="not run: strace is not there: apt-get install strace")

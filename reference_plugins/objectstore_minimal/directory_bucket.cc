@@ -1,5 +1,6 @@
 // Objects as files of one local directory, for tests without a network.
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <thread>
 
 #include "bucket.h"
@@ -83,8 +83,7 @@ class DirectoryBucket final : public Bucket {
   std::set<std::string> List(const std::string& prefix, size_t most) const override {
     std::set<std::string> keys;
     Collect(path_, "", Encoded(prefix, kInNames), &keys);
-    if (keys.size() > most)
-      keys.erase(std::next(keys.begin(), static_cast<long>(most)), keys.end());
+    while (keys.size() > most) keys.erase(--keys.end());
     return keys;
   }
 
@@ -141,24 +140,22 @@ class DirectoryBucket final : public Bucket {
 
   static void Collect(const std::string& directory, const std::string& before,
                       std::string_view prefix, std::set<std::string>* keys) {
-    std::error_code error;
-    std::filesystem::directory_iterator entry(directory, error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-      std::string name = entry->path().filename();
+    const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(directory.c_str()), closedir);
+    if (listing == nullptr && errno != ENOENT) Refuse(errno);
+    while (listing != nullptr) {
+      errno = 0;
+      const dirent* entry = readdir(listing.get());
+      if (entry == nullptr) return errno == 0 ? void() : Refuse(errno);
+      std::string name = entry->d_name;
       if (name.find(kDraft) != std::string::npos) continue;
       const bool more = name.back() == kMore;
-      const std::string path = directory + "/" + name;
       if (more) name.pop_back();
       const std::string encoded = before + name;
       const size_t common = std::min(encoded.size(), prefix.size());
       if (encoded.compare(0, common, prefix.substr(0, common)) != 0) continue;
-      if (more) {
-        Collect(path, encoded, prefix, keys);
-      } else if (encoded.size() >= prefix.size()) {
-        keys->insert(Decoded(encoded));
-      }
+      if (more) Collect(directory + "/" + entry->d_name, encoded, prefix, keys);
+      if (!more && encoded.size() >= prefix.size()) keys->insert(Decoded(encoded));
     }
-    if (error && error.value() != ENOENT) Refuse(error.value());
   }
 
   const std::string path_;

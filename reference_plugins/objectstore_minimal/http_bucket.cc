@@ -21,7 +21,8 @@ namespace {
 
 using objectstore::curl;
 constexpr size_t kLongestDocument = 16 << 20;  // a thousand keys, three bytes for each of theirs
-constexpr char kInUrls[] = "-._~";             // what a signature needs left as it is
+constexpr char kETagOfNothing[] = "\"d41d8cd98f00b204e9800998ecf8427e\"";
+constexpr char kInUrls[] = "-._~";  // what a signature needs left as it is
 
 // What the status of an answer means. Any other is INTERNAL, and UNAVAILABLE from 500 on.
 constexpr struct {
@@ -97,13 +98,6 @@ size_t OnBody(char* data, size_t, size_t n, void* response) noexcept try {
   return 0;
 }
 
-constexpr char kNoBytes[] = "\"d41d8cd98f00b204e9800998ecf8427e\"";
-constexpr std::string_view kFirstOf = "bytes 0-0/";
-
-Facts FactsOf(Response& response, uint64_t size) {
-  return {size, response.mtime * 1000000000, response.headers["etag"]};
-}
-
 std::string Variable(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
   if (value == nullptr) value = otherwise;
@@ -135,19 +129,16 @@ class HttpBucket final : public Bucket {
     for (int attempt = 0; attempt < 3; ++attempt) {
       Response head = Send("HEAD", PathOf(key));
       const std::string etag = head.headers["etag"];
-      // Some gateways say of every object that it is empty, or nothing of its length.
-      const bool is_clear = head.length > 0 ? !etag.empty() : head.length == 0 && etag == kNoBytes;
-      if (head.status == 200 && is_clear) return FactsOf(head, static_cast<uint64_t>(head.length));
+      const Facts facts = {static_cast<uint64_t>(head.length), head.mtime * 1000000000, etag};
+      // Some gateways say of every object that it is empty.
+      const bool is_clear = head.length > 0 || (head.length == 0 && etag == kETagOfNothing);
+      if (head.status == 200 && is_clear && !etag.empty()) return facts;
       if (head.status != 200 && head.status != 404) throw Refusal(head);
       // It has no body that says who answers. The answer to a GET has one.
-      Response get = Send("GET", PathOf(key), {"Range: bytes=0-0"});
+      const Response get = Send("GET", PathOf(key), {"Range: bytes=0-0"});
       if (get.status == 404 && Refusal(get).code == TF_NOT_FOUND) return std::nullopt;
-      if (get.status >= 300 && get.status != 416) throw Refusal(get);
-      const std::string range = get.headers["content-range"];
-      if (get.status == 206 && range.rfind(kFirstOf, 0) == 0 && !get.headers["etag"].empty()) {
-        return FactsOf(get, std::stoull(range.substr(kFirstOf.size())));
-      }
-      if (get.status == 416 && !etag.empty()) return FactsOf(head, 0);
+      if (get.status == 416 && head.length == 0 && !etag.empty()) return facts;
+      if (get.status >= 300) throw Refusal(get);
     }
     throw Failure(TF_UNAVAILABLE, "the store cannot say whether there is such an object");
   }
