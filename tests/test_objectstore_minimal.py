@@ -304,7 +304,7 @@ def test_a_store_that_says_of_every_object_that_it_is_empty_is_not_believed(
 ) -> None:
     store, fs = served
     store.put("tests/empty", b"")
-    store.buckets[BUCKET]["tests/other"] = Stored(b"", "\"of nothing, encrypted\"")
+    store.buckets[BUCKET]["tests/other"] = Stored(b"", '"of nothing, encrypted"')
     store.inject(
         lambda _, right: replace(right, headers=right.headers | {"Content-Length": "0"}),
         when=lambda asked: asked.method == "HEAD",
