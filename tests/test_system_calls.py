@@ -53,7 +53,9 @@ FAULTS = {
     "delete-leaves-some": ("delete_recursively", TOLD, "unlink 1 of 3 fails with EIO: OK, but d is still there"),
     "listing-ends": ("get_children", TOLD, "getdents64 1 of 2 fails with EIO: OK, but the answer is"),
     "lookup-misses": ("path_exists", CODE, "newfstatat fails with EIO: path_exists: code=NOT_FOUND instead of UNKNOWN"),
-    "lookup-misses-all": ("paths_exist", TOLD, "newfstatat 1 of 2 fails with EIO: OK, but the answer is"),
+    "lookup-misses-all": (
+        "paths_exist", CODE, "newfstatat 1 of 2 fails with EIO: paths_exist: code=NOT_FOUND instead of UNKNOWN",
+    ),
     "create-is-ok": ("create_dir", TOLD, "mkdir fails with EIO: OK, but new is not there"),
     "sync-tries-again": ("sync", TOLD, "fsync fails with EIO: OK, but nobody says so"),
     "mapping-is-ok": ("sync", TOLD, "msync fails with EIO: OK, but nobody says so"),

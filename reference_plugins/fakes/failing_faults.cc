@@ -515,7 +515,8 @@ std::vector<Fault> FailingFaults() {
        "the code is that of the error",
        [](support::Tables& t) { t.filesystem.path_exists = MissWhatFails; }},
       {"failing.lookup-misses-all", "paths_exist answers NOT_FOUND whatever stat(2) failed with",
-       told, [](support::Tables& t) { t.filesystem.paths_exist = MissAllThatFail; }},
+       "the code is that of the error",
+       [](support::Tables& t) { t.filesystem.paths_exist = MissAllThatFail; }},
       {"failing.sync-tries-again", "sync calls fsync(2) until it succeeds", told,
        [](support::Tables& t) {
          WithFiles(t);

@@ -224,7 +224,8 @@ std::vector<Fault> MemoryFaults() {
       {"memory.lookup-misses", "path_exists answers NOT_FOUND where it gets no memory",
        "the code is that of the failure",
        [](support::Tables& t) { t.filesystem.path_exists = MissesWithoutMemory; }},
-      {"memory.lookup-misses-all", "paths_exist answers NOT_FOUND where it gets no memory", kTold,
+      {"memory.lookup-misses-all", "paths_exist answers NOT_FOUND where it gets no memory",
+       "the code is that of the failure",
        [](support::Tables& t) { t.filesystem.paths_exist = MissesAllWithoutMemory; }},
   };
 }

@@ -86,9 +86,9 @@ def given_up(stimulus: Stimulus, present: Collection[str]) -> frozenset[str]:
 def _all_there(do: Performance) -> None:
     found = do.fs.paths_exist([do.uri("file"), do.uri("target")])
     codes = [status.code for status in found.value.statuses or () if status.code is not Code.OK]
-    # That something is not there is an answer; whatever else is said of one is a failure.
+    # It has no status of its own: it says of a path what path_exists would.
     code = next((one for one in codes if one is not Code.NOT_FOUND), codes[0] if codes else found.code)
-    do.done(replace(found, code=code), Code.NOT_FOUND)
+    do.done(replace(found, code=code))
 
 
 def _match(do: Performance) -> None:

@@ -9,7 +9,6 @@ from ..engine.contents import harmed, missing
 from ..engine.failing import lacking
 from ..engine.marks import clauses, condition, over_tables
 from ..engine.networking import Network
-from ..engine.stimulus import Performance
 from .stimuli import demand_own, given_up, stimuli
 
 pytestmark = over_tables
@@ -62,17 +61,13 @@ def test_in_trouble(case: Case, name: str) -> None:
             # What was right in a part that answered OK says nothing of the rest.
             if went.values != whole.went.values[: len(went.values)]:
                 lacks = lacks or f"it gave {went.values!r}"
-            # paths_exist has no status of its own: it says so of a path.
-            missed = f"{name}: code={Code.NOT_FOUND}" if _misses_some(went) else None
-            lacks = None if missed else lacks
             check(TOLD, trouble, "an error, or all of its work", lacks and f"OK, but {lacks}")
             code = None if went.failed is None else went.failed.code
             if code is Code.OUT_OF_RANGE:
                 check(TOLD, trouble, "an error, or all of its work", f"the end of a file, {went.told}")
             changes = whole.there != network.before
             done = code in DONE and changes and missing(network.before, whole.there, attempt.there) is None
-            missed = went.told if code is Code.NOT_FOUND and not done else missed
-            check(NEVER, trouble, "not NOT_FOUND", missed)
+            check(NEVER, trouble, "not NOT_FOUND", went.told if code is Code.NOT_FOUND and not done else None)
             if code not in (None, Code.NOT_FOUND) and not done:
                 check(CODE, trouble, "a code that says: try again", None if code in passing() else went.told)
             lacks = lacking(network.before, whole, again, attempt.there_again)
@@ -80,7 +75,3 @@ def test_in_trouble(case: Case, name: str) -> None:
             # Who works in spite of a trouble may need more of them.
             more = attempt.open - max(attempt.open_before, whole.open) if went.failed is not None else 0
             check(GIVEN_BACK, trouble, "as many connections as before", f"{more} more are open" if more > 0 else None)
-
-
-def _misses_some(went: Performance) -> bool:
-    return any(isinstance(one, tuple) and one[1] is Code.NOT_FOUND for one in went.values)
