@@ -17,7 +17,9 @@ from tests.test_survival import wrong
 from tffs_conformance.harness.network.exchanges import Exchange
 from tffs_conformance.harness.network.toxiproxy import ADVICE, PROGRAM
 from tffs_conformance.suite.contract.network import endings
-from tffs_conformance.suite.engine.networking import places, services
+from tffs_conformance.suite.engine.failing import Attempt
+from tffs_conformance.suite.engine.networking import places, services, surely
+from tffs_conformance.suite.engine.stimulus import Performance
 
 NETWORK = "--conditions=network"
 CLASS = "network"
@@ -248,3 +250,17 @@ def test_a_trouble_that_ends_has_the_first_the_last_and_the_middle_exchange_that
         "each second request is reset, from {} on": [1, 2],
     }
     assert [places(exchanges[:1], ending) for ending in endings()] == [[1], [1], [1], [], [], []]
+
+
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [([1], 1), ([2, 1], 1), ([2, 2], 2), ([2, None], 2)],
+    ids=["none", "chance", "kept", "another-way"],
+)
+def test_a_connection_that_is_kept_is_kept_again(left: list[int | None], told: int) -> None:
+    went = Performance.__new__(Performance)
+    went.died = None
+    attempts = [count and Attempt(went, went, {}, {}, open_before=1, open=count) for count in left]
+    found = surely(lambda: attempts.pop(0) or None, lambda attempt: attempt.open - attempt.open_before)
+    assert found is not None
+    assert (found.open, attempts) == (told, [])

@@ -72,6 +72,5 @@ def test_in_trouble(case: Case, name: str) -> None:
                 check(CODE, trouble, "a code that says: try again", None if code in passing() else went.told)
             lacks = lacking(network.before, whole, again, attempt.there_again)
             check(AGAIN, trouble, "it works again", lacks if again.ok else again.told)
-            # Who works in spite of a trouble may need more of them.
-            more = attempt.open - max(attempt.open_before, whole.open) if went.failed is not None else 0
+            more = network.kept(attempt)
             check(GIVEN_BACK, trouble, "as many connections as before", f"{more} more are open" if more > 0 else None)

@@ -1,6 +1,7 @@
 """A network in trouble: the plugin reaches its services through a proxy, which disturbs the connections of an op."""
 
 import contextlib
+import functools
 import os
 import re
 import tempfile
@@ -118,23 +119,38 @@ class Network:
         lacks = lacking(self.before, self.whole, attempt.went, attempt.there)
         return attempt.went.ok and attempt.again.ok and lacks is None
 
+    def kept(self, attempt: Attempt) -> int:
+        """How many connections more are open than before, and than where there is no trouble, behind an op that failed.
+
+        Who works in spite of a trouble may need more of them.
+        """
+        return attempt.open - max(attempt.open_before, self.whole.open) if attempt.went.failed is not None else 0
+
     def _tried_in(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
         for number, name in enumerate(self.services.values()):
             for trouble in troubles.values():
-                disturbed = self._proxy.disturbed(number, trouble.toxics, down=trouble.down)
-                yield f"{trouble.what}, {self._which(number, name)}", self._attempt(self._bench, disturbed)
+                attempt = surely(functools.partial(self._in, number, trouble), self.kept)
+                if attempt is not None:
+                    yield f"{trouble.what}, {self._which(number, name)}", attempt
 
     def _ended_in(self, endings: Sequence[Ending]) -> Iterator[tuple[str, Attempt]]:
-        """What does not come about in an op that goes another way than before is no trouble of it."""
         for number, name in enumerate(self.services.values()):
             exchanges = self._exchanges[number]
             for ending in endings:
                 for place in places(exchanges, ending):
-                    watch = Watch(ending.ends, place, ending.every)
-                    attempt = self._attempt(self._relayed, self._relay.watched(number, watch))
-                    if watch.met:
+                    attempt = surely(functools.partial(self._within, number, ending, place), self.kept)
+                    if attempt is not None:
                         what = ending.what.format(f"request {place} of {len(exchanges)}")
                         yield f"{what}, {self._which(number, name)}", attempt
+
+    def _in(self, number: int, trouble: Trouble) -> Attempt:
+        return self._attempt(self._bench, self._proxy.disturbed(number, trouble.toxics, down=trouble.down))
+
+    def _within(self, number: int, ending: Ending, place: int) -> Attempt | None:
+        """None where it did not come about, as in an op that goes another way than before: that is no trouble of it."""
+        watch = Watch(ending.ends, place, ending.every)
+        attempt = self._attempt(self._relayed, self._relay.watched(number, watch))
+        return attempt if watch.met else None
 
     def _which(self, number: int, name: str) -> str:
         return f"to service {number + 1}, of {name}" if len(self.services) > 1 else f"to which {name} leads"
@@ -194,7 +210,6 @@ class Network:
             again.perform(self._stimulus)
             again.clean_up()
         most = open_before if control else max(open_before, self.whole.open)
-        # Who works in spite of a trouble may need more of them.
         until = time.monotonic() + (0 if went.failed is None else case.bench.target.timeout)
         while (left := _connections(case)) > most and time.monotonic() < until:
             time.sleep(PAUSE)
@@ -206,6 +221,19 @@ class Network:
                 raise
             return Attempt(went, again, {}, {}, unreadable=str(failed))
         return Attempt(went, again, there, there_again, open_before=open_before, open=left)
+
+
+def surely(perform: Callable[[], Attempt | None], kept: Callable[[Attempt], int]) -> Attempt | None:
+    """What comes of it. Where connections are kept, it is performed once more.
+
+    Who keeps that of each request which fails does so again; a pool has one more now and then on a busy machine.
+    """
+    attempt = perform()
+    if attempt is None or kept(attempt) <= 0:
+        return attempt
+    again = perform()
+    is_chance = again is not None and again.went.died is None and kept(again) <= 0
+    return replace(attempt, open=attempt.open_before) if is_chance else attempt
 
 
 def places(exchanges: Sequence[Exchange], ending: Ending) -> list[int]:
