@@ -16,6 +16,7 @@ from tffs_conformance.campaign import fork_server
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.reports.site.releases import read
+from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.judge.reports import recover
 
@@ -102,6 +103,12 @@ def test_cases_work_in_the_folder_for_temporary_files(tmp_path: Path, elsewhere:
     assert done.returncode == 0, done.stdout
     root = report(tmp_path)["target"]["root"]
     assert root.startswith("posix:///tmp/tffs-" if elsewhere else f"posix://{tmp_path}/tffs-")
+
+
+def test_each_target_has_a_root_of_its_own() -> None:
+    first, second = (only_target("posix", None, None, {}, 60).root for _ in range(2))
+    assert first != second
+    assert f"{first}".startswith(f"posix://{tempfile.gettempdir()}/tffs-")
 
 
 @pytest.mark.long

@@ -179,16 +179,12 @@ def _prepared(
     schemes: list[str | None] = [*known] or [None] if scheme in (None, EVERY) else [scheme]
     name = "tensorflow" if through and plugin == through.library else plugin.stem.removeprefix("lib")
     known_backing = shipped()[given].backing if given in shipped() else None
-    # What this machine's environment names is not there on another one, nor in a sandbox.
-    temporary = "/tmp" if host_command else tempfile.gettempdir()
     found = []
     for one in schemes:
         below = services.root if root is None and services.root and paths.parse(services.root).scheme == one else root
-        if below is None and one is not None:
-            below = (f"{one}://" if one else "") + temporary
-        if box is not None and below is not None:
-            below = sandboxing.root(box, below)
-        base = _root(given, one, below)
+        if box is not None:
+            below = sandboxing.root(box, below if below is not None else _temporary(one, elsewhere=True))
+        base = _root(given, one, below, elsewhere=bool(host_command))
         theirs = backing or claimed.backing or known_backing
         if theirs is None and services.serves(base):
             theirs = services.backing
@@ -313,9 +309,14 @@ def _command(options: RunOptions, target: Target, k: int, several: bool) -> tupl
     return tuple(command)
 
 
-def _root(given: str, scheme: str | None, root: str | None) -> str | None:
-    if scheme is None or root is None:
+def _root(given: str, scheme: str | None, root: str | None, *, elsewhere: bool = False) -> str | None:
+    if scheme is None:
         return None  # the plugin does not get as far
-    if paths.parse(root).scheme != scheme:
+    if root is not None and paths.parse(root).scheme != scheme:
         raise BadUsageError(f"--root={root} is not a URI of the scheme {_named([scheme])}, which {given} has")
-    return paths.join(root, f"tffs-{secrets.token_hex(6)}")
+    return paths.join(root if root is not None else _temporary(scheme, elsewhere), f"tffs-{secrets.token_hex(6)}")
+
+
+def _temporary(scheme: str | None, elsewhere: bool) -> str:
+    """The folder for temporary files. What the environment names here is not there on another machine, nor in a sandbox."""
+    return (f"{scheme}://" if scheme else "") + ("/tmp" if elsewhere else tempfile.gettempdir())
