@@ -318,5 +318,5 @@ def _root(given: str, scheme: str | None, root: str | None, *, elsewhere: bool =
 
 
 def _temporary(scheme: str | None, elsewhere: bool) -> str:
-    """The folder for temporary files. What the environment names here is not there on another machine, nor in a sandbox."""
+    """The folder for temporary files. What the environment names is not there on another machine, nor in a sandbox."""
     return (f"{scheme}://" if scheme else "") + ("/tmp" if elsewhere else tempfile.gettempdir())
