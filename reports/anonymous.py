@@ -35,7 +35,7 @@ def anonymous(report: Report, folders: Iterable[Path]) -> Report:
 
 def _paths(folders: Iterable[Path]) -> re.Pattern[str] | None:
     """Where one of these folders stands. Nobody is known by a root or by the folder for temporary files."""
-    shared = {Path("/"), Path(tempfile.gettempdir())}
+    shared = {Path("/"), Path("/tmp"), Path(tempfile.gettempdir())}
     # The longest first: a folder may lie in another one.
     names = sorted({str(folder) for folder in folders} - set(map(str, shared)), key=lambda name: (-len(name), name))
     return re.compile(rf"{_BEGINS}(?:{'|'.join(map(re.escape, names))})(?:/|{_ENDS})") if names else None

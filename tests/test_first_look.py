@@ -1,5 +1,6 @@
 """What is known of a target before its cases, and what a case makes of it: one cause, told where it is."""
 
+import tempfile
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -125,7 +126,7 @@ def test_a_backing_that_is_somewhere_else_is_refused_in_one_sentence(tmp_path: P
     done = run(tmp_path, "--plugin=posix", f"--backing=file://{tmp_path}/elsewhere", "--tier=smoke")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "ERROR: the backing file://" in done.stderr + done.stdout
-    assert "is not where posix:///tmp/" in done.stderr + done.stdout
+    assert f"is not where posix://{tempfile.gettempdir()}/" in done.stderr + done.stdout
 
 
 def test_a_backing_that_is_not_proven_blames_nobody() -> None:

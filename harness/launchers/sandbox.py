@@ -176,8 +176,8 @@ def _is_below(path: Path, places: Iterable[str]) -> bool:
 
 def _temporary_directories() -> list[str]:
     """Where programs of everybody write, the outer ones first."""
-    found = {os.path.realpath(place) for place in ("/tmp", "/var/tmp", tempfile.gettempdir())}
-    return sorted(place for place in found if place != "/")
+    found = {os.path.realpath(place) for place in ("/tmp", "/var/tmp", "/dev/shm", tempfile.gettempdir())}
+    return sorted(place for place in found if place != "/" and os.path.isdir(place))
 
 
 def _credentials() -> list[Path]:

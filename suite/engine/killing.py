@@ -17,8 +17,8 @@ from .stimulus import Performance, Stimulus
 MOST = 40
 #: So often a kill is tried that did not come about.
 TIMES = 3
-#: Where the files are that are no storage, such as those that the host itself writes to.
-NOBODYS = ("/dev/", "/proc/")
+#: Where the files are that are no storage, such as those that the host itself writes to, but what is in memory.
+NOBODYS, SOMEBODYS = ("/dev/", "/proc/"), "/dev/shm/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,8 @@ class Kills(Endings):
 
 def is_on_storage(call: Call) -> bool:
     """Whether a call changes what is in files of this machine, or what names there are."""
-    return any(not path.startswith(NOBODYS) for path in call.files) and changes(call.name, call.told)
+    stored = (path.startswith(SOMEBODYS) or not path.startswith(NOBODYS) for path in call.files)
+    return any(stored) and changes(call.name, call.told)
 
 
 def spread(planned: Sequence[Injection]) -> list[Injection]:
