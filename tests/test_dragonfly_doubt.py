@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, at, served
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, served
 from tests.faulty_http import Asked, Reply
 from tests.s3_server import BUCKET, error
 from tffs_conformance.harness.ops.codes import Code
@@ -93,3 +93,10 @@ def test_a_key_that_xml_cannot_say_is_deleted_with_the_others(tmp_path: Path) ->
         store.inject(lambda *_: error(400, "MalformedXML"), when=is_malformed, done=False)
         assert fs.delete_recursively(at("d")).ok
         assert not store.buckets[BUCKET]
+
+
+def test_what_is_left_of_a_transfer_that_failed_is_not_used_again(tmp_path: Path) -> None:
+    """libcurl keeps the buffer of one that found no address, and then refuses to change its size."""
+    config = configuration("http://store.invalid:9", "http://127.0.0.1:9", retry_deadline_s=2)
+    with filesystem(tmp_path, config) as fs:
+        assert [fs.path_exists(at("file")).code for _ in range(2)] == [Code.UNAVAILABLE] * 2

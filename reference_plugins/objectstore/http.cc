@@ -277,8 +277,8 @@ Response Http::Send(const Request& request) {
 
   CURLcode code = curl().easy_perform(handle);
   if (exchange.stalled) code = CURLE_OPERATION_TIMEDOUT;
-  // It may keep a part of the transfer, and refuse options for ever.
-  if (code == CURLE_OUT_OF_MEMORY) lease.GiveUp();
+  // It may keep a part of a transfer that failed, and refuse options for ever.
+  if (code != CURLE_OK || !exchange.is_head_whole) lease.GiveUp();
   if (exchange.refused != nullptr) std::rethrow_exception(exchange.refused);
   // Also of an answer that broke off: the next request goes on behind it.
   if (exchange.is_content) request.into->Flush();

@@ -58,6 +58,7 @@ Clock::time_point Deadline() {
 }
 
 bool Wait(const Plugin& plugin, int next, double budget, double at_least, const std::string& why) {
+  if (Recalled()) return false;
   const Op patient;  // where there is none: for this wait
   constexpr double kFirst = 0.1;
   constexpr double kMost = 5;
