@@ -293,8 +293,8 @@ void CopyLargeShort(Filesystem filesystem, const char* source, const char* targe
   (is_large ? CopyShort : Real().filesystem.copy_file)(filesystem, source, target, status);
 }
 
-// Within one directory it is right. To another one it copies, and removes the source whatever came
-// of that.
+// Within one directory it is right. To another one it copies, takes a copy that broke off for a
+// whole one, and removes the source.
 void RenameElsewhereShort(Filesystem filesystem, const char* source, const char* target,
                           TF_Status* status) {
   if (support::ParentOf(source) == support::ParentOf(target))
