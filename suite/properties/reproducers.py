@@ -1,4 +1,7 @@
-"""Writes down a failure that was found and shrunk: a trace, a C++ program, and a command that tries it again."""
+"""Writes down a failure that was found and shrunk: a trace, a C++ program, and a command that tries it again.
+
+The traces in `kept` found a fault once, of whatever plugin. Each run tries them first, whatever its seed makes.
+"""
 
 import re
 from contextlib import suppress
@@ -13,13 +16,22 @@ from . import cc_reproducer
 from .traces import NotATraceError, Trace
 from .tried import Tried
 
+KEPT = Path(__file__).with_name("kept")
+
 
 def known(case: Case) -> list[Trace]:
-    """The traces to try first: that of `--replay`, or the one that an earlier run left."""
+    """The traces to try first: only that of `--replay`, else what an earlier run left, and all that are kept."""
     target = case.bench.target
-    if target.replay:
-        asked = Trace.read(Path(target.replay))
-        return [asked] if asked.case == case.id else []
+    asked = [Trace.read(Path(target.replay))] if target.replay else [*_left(case), *kept()]
+    return [trace for trace in asked if trace.case == case.id]
+
+
+def kept() -> list[Trace]:
+    """The traces that found a fault once, of all cases."""
+    return [Trace.read(path) for path in sorted(KEPT.glob("*.json"))]
+
+
+def _left(case: Case) -> list[Trace]:
     path = _path(case)
     if path is None or not path.is_file():
         return []
