@@ -10,9 +10,9 @@ from typing import Any
 
 Checks = dict[str, object]
 PLUGINS = ("posix", "memory")
-#: Judged by when the ops of several threads began and ended, and what is told of them are these times. Where a plugin
-#: does not claim to pass them, one run may meet what it does not claim and the next one not: `absent` or `conform`.
-RACED = {"common.fits-an-order", "common.one-winner"}
+#: Judged by what several threads met, and what is told of them is what these met, and when. Where a plugin does not
+#: claim to pass them, one run may meet what it does not claim and the next one not: `absent` or `conform`.
+RACED = {"common.fits-an-order", "common.one-winner", "scenarios.state-file-is-always-there"}
 #: Histories for each property; too few for the cases of 2 GiB: whether there is time for them differs from run to run.
 EXAMPLES = 50
 

@@ -17,7 +17,7 @@ CLONE = Path(__file__).parents[2]
 #: Its site takes a minute to build.
 pytestmark = pytest.mark.xdist_group("site page")
 #: Some of them: what looks at each element of a page takes its time.
-PLUGINS = ("az", "dragonfly", "hdfs", "s3-versitygw", "tensorflow-ram")
+PLUGINS = ("dragonfly", "s3-versitygw", "tensorflow-ram")
 #: One page of each kind.
 PAGES = (
     "index.html",
@@ -99,8 +99,15 @@ def opened(chromium: Any) -> Iterator[Opener]:
     assert troubles == []
 
 
-@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["screen", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size"),
+    [
+        pytest.param("light", SCREEN, id="light-screen"),
+        pytest.param("dark", PHONE, id="dark-phone"),
+        pytest.param("light", PHONE, id="light-phone", marks=pytest.mark.nightly),
+        pytest.param("dark", SCREEN, id="dark-screen", marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_stands_in_anybodys_way(
     served: str, page: str, scheme: str, size: dict[str, Any], opened: Opener
