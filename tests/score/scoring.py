@@ -84,7 +84,8 @@ def page(text: str, results: Sequence[Result]) -> str:
     """The page with these results in place of the last."""
     rows = (HEADINGS, ("---",) * len(HEADINGS), *table(results))
     lines = [LAST, *(f"| {' | '.join(row)} |" for row in rows), "", "## What survived", ""]
-    lines += _listed([one for one in results if one.fate in ("warned", "survived", "error")])
+    alive = [one for one in results if one.fate in ("warned", "survived", "error")]
+    lines += _listed(alive) if alive else ["None.", ""]
     excused = Counter((one.mutant.source, one.reason) for one in results if one.fate == "excused")
     lines += ["## What is excused", ""]
     lines += [wrap(f"- `{source}`, {number}: {why}") for (source, why), number in excused.items()]
