@@ -101,6 +101,13 @@ def test_what_shows_after_a_refused_op_is_found_by_default(tmp_path: Path) -> No
     assert [step["op"] for step in found(tmp_path)["steps"]][-2:] == ["create_dir", "is_directory"]
 
 
+def test_more_directories_than_a_page_are_deleted(tmp_path: Path) -> None:
+    fault = "--env=TFFS_FAULT=counts.directories-behind-a-page"
+    done = run(tmp_path, FAULTY, fault, "--backing=file://{path}", "--case=properties/crowded")
+    assert done.returncode == 1
+    assert "get_children.names-every-entry-once" in done.stdout
+
+
 def test_of_what_right_histories_looked_at_each_clause_is_told(tmp_path: Path) -> None:
     run(tmp_path, "--plugin=posix", "--case=properties/reads", "--case=properties/patterns", "--examples=5")
     told = {check["clause"]: check["verdict"] for case in report(tmp_path)["cases"] for check in case["checks"]}

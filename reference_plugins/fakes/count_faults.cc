@@ -45,6 +45,22 @@ void KeepsAfterAFullPage(Filesystem filesystem, const char* path, uint64_t* file
     Right().create_dir(filesystem, path, status);
 }
 
+// Goes down into one page of directories.
+void KeepsDirectoriesBehindAPage(Filesystem filesystem, const char* path, uint64_t* files,
+                                 uint64_t* dirs, TF_Status* status) {
+  Names kept = Sorted(filesystem, path);
+  kept.erase(std::remove_if(kept.begin(), kept.end(),
+                            [&](const std::string& one) {
+                              return !IsDirectory(filesystem, Joined(path, one));
+                            }),
+             kept.end());
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (!Worked(status) || kept.size() <= kPage) return;
+  Right().create_dir(filesystem, path, status);
+  for (size_t k = kPage; k < kept.size(); ++k)
+    Right().create_dir(filesystem, Joined(path, kept[k]).c_str(), status);
+}
+
 int LevelsBelow(Filesystem filesystem, const std::string& path) {
   int most = 0;
   for (const std::string& name : Children(filesystem, path))
@@ -210,6 +226,9 @@ std::vector<Fault> CountFaults() {
       {"counts.full-page-is-the-last",
        "delete_recursively keeps a directory of 1,000 entries, or of a multiple, with OK", kGone,
        [](support::Tables& t) { t.filesystem.delete_recursively = KeepsAfterAFullPage; }},
+      {"counts.directories-behind-a-page",
+       "delete_recursively keeps what is behind 1,000 directories of a directory, with OK", kGone,
+       [](support::Tables& t) { t.filesystem.delete_recursively = KeepsDirectoriesBehindAPage; }},
       {"counts.deletes-32-levels", "delete_recursively says OK of more levels, and deletes nothing",
        kGone, [](support::Tables& t) { t.filesystem.delete_recursively = DeletesToDepth; }},
       {"counts.makes-16-levels", "recursively_create_dir makes 16 levels at most, with OK",

@@ -245,6 +245,9 @@ def crowded(case: Case, count: int) -> None:
         making.step("delete_dir", last)
         look()
         making.step("delete_dir", "a")
+        # Two are gone: as many directories as at first are deleted.
+        for name in ("more", "and-more"):
+            making.step("create_dir", f"a/{name}")
         making.step("delete_recursively", "a")
         making.step("get_children", "")
 
