@@ -1,5 +1,6 @@
 """Programs of ops: threads of the host perform several at the same time, or the host repeats one."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -118,14 +119,17 @@ def _code(number: int) -> Code | None:
 
 
 def run_within(raw: RawFilesystem, programs: Sequence[Program], rounds: int, seconds: float) -> list[list[Timed]]:
-    """As `run`, but a slow plugin performs only as many rounds as take about `seconds`, and at least one."""
-    first = run(raw, programs)
-    times = [timed for thread in first for timed in thread]
-    took = (max(timed.end_ns for timed in times) - min(timed.start_ns for timed in times)) / 1e9
-    more = min(rounds - 1, int(seconds / took) if took else rounds)
-    if more <= 0:
-        return first
-    return [one + others for one, others in zip(first, run(raw, programs, more), strict=True)]
+    """As `run`, but a slow plugin performs only as many rounds as take about `seconds`, and at least one.
+
+    Each run has as many rounds as all before it: the first ones of a busy machine say little about the others.
+    """
+    started = time.monotonic()
+    went = run(raw, programs)
+    done = 1
+    while (more := min(done, rounds - done)) > 0 and time.monotonic() - started < seconds:
+        went = [one + others for one, others in zip(went, run(raw, programs, more), strict=True)]
+        done += more
+    return went
 
 
 def _performed(

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -27,6 +28,9 @@ const TF_FilesystemOps& Right() { return Real().filesystem; }
 
 void LetOthers() {
   for (int turn = 0; turn < 10; ++turn) std::this_thread::yield();
+  // On a busy machine all turns may be another process's: who sleeps gives way to whom it waits
+  // for.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 // A descriptor for each reader, with the position that all threads share.
