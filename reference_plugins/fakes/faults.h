@@ -77,6 +77,7 @@ std::vector<Fault> SetupFaults();
 std::vector<Fault> StressFaults();
 std::vector<Fault> ScenarioFaults();
 std::vector<Fault> NameFaults();
+std::vector<Fault> NeighbourFaults();
 std::vector<Fault> SpellingFaults();
 std::vector<Fault> CostFaults();
 std::vector<Fault> MangledFaults();  // of names, many of them "<kind>:<op>"

@@ -1,0 +1,169 @@
+// Faults that show only where a certain name stands beside a path: one that the plugin takes for
+// its own.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+#include "support/memory.h"
+#include "support/paths.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Ops = TF_FilesystemOps;
+
+const Ops& Right() { return Real().filesystem; }
+
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+bool EndsWith(const std::string& path, const std::string& end) {
+  return path.size() >= end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
+}
+
+// The name of a neighbour, made of what stands before and behind the name.
+using Beside = std::string (*)(const std::string& path);
+
+std::string Sum(const std::string& path) {
+  const size_t name = path.rfind('/') + 1;
+  return path.substr(0, name) + "." + path.substr(name) + ".crc";
+}
+std::string Temporary(const std::string& path) { return path + ".tmp"; }
+std::string Part(const std::string& path) { return path + ".part"; }
+std::string Backup(const std::string& path) { return path + "~"; }
+std::string Lock(const std::string& path) { return path + ".lock"; }
+std::string Marker(const std::string& path) { return path + "_$folder$"; }
+
+void Delete(Filesystem filesystem, const std::string& path) {
+  Right().delete_file(filesystem, path.c_str(), Scratch().status());
+}
+
+// An op that works, and deletes a neighbour of its first path with it.
+template <auto Entry, Beside beside, typename Type = decltype(Entry)>
+struct TakesAlong;
+template <auto Entry, Beside beside, typename Result, typename... Rest>
+struct TakesAlong<Entry, beside, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
+  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+    const std::string taken = beside(path);
+    (Right().*Entry)(filesystem, path, rest...);
+    if (Worked(std::get<sizeof...(Rest) - 1>(std::tuple(rest...)))) Delete(filesystem, taken);
+  }
+};
+
+// The copy gets its name when it is whole. Nobody looks whether its first name is free.
+void CopiesThroughAName(Filesystem filesystem, const char* src, const char* dst,
+                        TF_Status* status) {
+  const std::string first = Temporary(dst);
+  Right().path_exists(filesystem, dst, status);
+  const bool is_there = Worked(status);
+  if (is_there && Right().is_directory(filesystem, dst, Scratch().status()))
+    return Right().copy_file(filesystem, src, dst, status);
+  Right().copy_file(filesystem, src, first.c_str(), status);
+  if (Worked(status)) Right().rename_file(filesystem, first.c_str(), dst, status);
+}
+
+PerObject<std::string> paths;
+
+void Remembers(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (Worked(status))
+    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
+}
+
+void ClearsItsPart(const TF_WritableFile* file, TF_Status* status) {
+  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+  Real().writable_file.close(file, status);
+  if (Worked(status) && !path.empty()) unlink(Part(path).c_str());
+}
+
+void Forgets(TF_WritableFile* file) {
+  paths.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+// Entries without those that the plugin takes for its own.
+template <auto Entry, bool (*is_own)(const std::string& name)>
+int Hides(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = (Right().*Entry)(filesystem, path, entries, status);
+  if (count < 0) return count;
+  std::vector<std::string> names = Taken(count, *entries);
+  names.erase(std::remove_if(names.begin(), names.end(), is_own), names.end());
+  return support::CopyNames(names, entries);
+}
+
+bool IsSum(const std::string& name) { return name.front() == '.' && EndsWith(name, ".crc"); }
+bool IsMarker(const std::string& name) { return EndsWith(name, "_$folder$"); }
+bool IsCopying(const std::string& name) { return EndsWith(name, "._COPYING_"); }
+
+// A directory is there where its marker is.
+void TakesTheMarker(Filesystem filesystem, const char* path, TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  if (TF_GetCode(status) == TF_NOT_FOUND)
+    Right().path_exists(filesystem, Marker(path).c_str(), status);
+  if (TF_GetCode(status) == TF_NOT_FOUND) Right().path_exists(filesystem, path, status);
+}
+
+// Somebody else is at work where there is a lock.
+void RespectsALock(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                   TF_Status* status) {
+  Right().path_exists(filesystem, Lock(path).c_str(), status);
+  if (Worked(status)) return TF_SetStatus(status, TF_UNAVAILABLE, "the file is locked");
+  Right().new_appendable_file(filesystem, path, file, status);
+}
+
+constexpr char kOthers[] = "other paths are left alone";
+constexpr char kListed[] = "every child is listed, once";
+
+}  // namespace
+
+std::vector<Fault> NeighbourFaults() {
+  return {
+      {"neighbours.deletes-the-sum", "delete_file deletes .NAME.crc, too", kOthers,
+       [](support::Tables& t) {
+         t.filesystem.delete_file = TakesAlong<&Ops::delete_file, Sum>::Call;
+       }},
+      {"neighbours.renames-without-a-backup", "rename_file deletes SOURCE~, too", kOthers,
+       [](support::Tables& t) {
+         t.filesystem.rename_file = TakesAlong<&Ops::rename_file, Backup>::Call;
+       }},
+      {"neighbours.creates-without-a-marker", "create_dir deletes NAME_$folder$, too", kOthers,
+       [](support::Tables& t) {
+         t.filesystem.create_dir = TakesAlong<&Ops::create_dir, Marker>::Call;
+       }},
+      {"neighbours.deletes-the-lock", "delete_recursively deletes NAME.lock, too", kOthers,
+       [](support::Tables& t) {
+         t.filesystem.delete_recursively = TakesAlong<&Ops::delete_recursively, Lock>::Call;
+       }},
+      {"neighbours.copies-through-a-name", "copy_file writes TARGET.tmp and renames it", kOthers,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesThroughAName; }},
+      {"neighbours.clears-its-part", "close deletes NAME.part, too", kOthers,
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = Remembers;
+         t.writable_file.close = ClearsItsPart;
+         t.writable_file.cleanup = Forgets;
+       }},
+      {"neighbours.hides-sums", "get_children lists no .NAME.crc", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = Hides<&Ops::get_children, IsSum>; }},
+      {"neighbours.hides-markers", "get_children lists no NAME_$folder$", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = Hides<&Ops::get_children, IsMarker>; }},
+      {"neighbours.matches-no-copies", "get_matching_paths finds no NAME._COPYING_",
+       "all that matches is found",
+       [](support::Tables& t) {
+         t.filesystem.get_matching_paths = Hides<&Ops::get_matching_paths, IsCopying>;
+       }},
+      {"neighbours.takes-the-marker", "path_exists says that there is NAME where NAME_$folder$ is",
+       "what is missing is NOT_FOUND",
+       [](support::Tables& t) { t.filesystem.path_exists = TakesTheMarker; }},
+      {"neighbours.respects-a-lock", "new_appendable_file is UNAVAILABLE where NAME.lock is",
+       "a file can be appended to",
+       [](support::Tables& t) { t.filesystem.new_appendable_file = RespectsALock; }},
+  };
+}
+
+}  // namespace fakes
