@@ -105,7 +105,7 @@ def test_more_directories_than_a_page_are_deleted(tmp_path: Path) -> None:
     fault = "--env=TFFS_FAULT=counts.directories-behind-a-page"
     done = run(tmp_path, FAULTY, fault, "--backing=file://{path}", "--case=properties/crowded")
     assert done.returncode == 1
-    assert "get_children.names-every-entry-once" in done.stdout
+    assert "VIOLATION common.histories-add-up" in done.stdout
 
 
 def test_of_what_right_histories_looked_at_each_clause_is_told(tmp_path: Path) -> None:

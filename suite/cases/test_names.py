@@ -1,7 +1,7 @@
 """Names: whatever a name looks like, every op that takes a path means the same file."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import pytest
@@ -246,6 +246,25 @@ ON_NOTHING: dict[str, Callable[[Case, str], Outcome[object]]] = {
 }  # fmt: skip
 
 
+def asked_for(case: Case, uri: str) -> Iterator[tuple[str, Outcome[object]]]:
+    """What each op says of a path where nothing is, but those that the plugin has not."""
+    for op, perform in ON_NOTHING.items():
+        if case.fs.available(op):
+            got = perform(case, uri)
+            if not case.check.unimplemented(got):
+                yield op, got
+
+
+def says_not_found(case: Case, uri: str, like: str) -> None:
+    """Check that every op says NOT_FOUND of a path where nothing is, or what it says of `like`, where nothing is."""
+    for op, got in asked_for(case, uri):
+        expected = Code.NOT_FOUND
+        if got.code is not expected:
+            # Where a plain name gives the same, it is not the name.
+            expected = ON_NOTHING[op](case, like).code
+        case.check.that(KEPT, got.code is expected, f"{op}: code={expected}", f"{op}: code={got.code}", got.message)
+
+
 @names
 @clauses(KEPT, "paths.illegal-names")
 def test_of_nothing(case: Case, name: str) -> None:
@@ -256,19 +275,10 @@ def test_of_nothing(case: Case, name: str) -> None:
     legal = written(case, name)
     case.setup.mkdir("empty")
     uri = case.uri("empty", name)
-    for op, perform in ON_NOTHING.items():
-        if not case.fs.available(op):
-            continue
-        got = perform(case, uri)
-        if case.check.unimplemented(got):
-            continue
-        if legal:
-            expected = Code.NOT_FOUND
-            if got.code is not expected:
-                # Where a plain name gives the same, it is not the name.
-                expected = perform(case, case.uri("empty", "nothing")).code
-            case.check.that(KEPT, got.code is expected, f"{op}: code={expected}", f"{op}: code={got.code}", got.message)
-        else:
+    if legal:
+        says_not_found(case, uri, like=case.uri("empty", "nothing"))
+    else:
+        for op, got in asked_for(case, uri):
             case.check.that("paths.illegal-names", not got.ok, f"{op}: an error", f"{op}: code={got.code}", got.message)
     # What cannot be asked of one path cannot be asked of several: so is it with bytes that Python's API does not take.
     asked = case.fs.available("paths_exist") and case.fs.path_exists(uri).code is not Code.UNIMPLEMENTED

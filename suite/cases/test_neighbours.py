@@ -1,0 +1,179 @@
+"""Neighbours: what stands beside a path under a name that tools make up of it is a file or a directory like all others.
+
+Names for sums, parts, copies, locks and markers: a plugin that uses one itself may not take another's for its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Outcome
+from ..engine.case import Case
+from ..engine.marks import clauses, many_calls
+from .names import escaped
+from .test_names import CONTENT, KEPT, accepted, behind, kept, says_not_found, written
+
+#: How tools call what belongs to a file or a directory, by what it is.
+NEIGHBOURS: Mapping[str, str] = {
+    "sum": ".{}.crc",
+    "plain-sum": "{}.md5",
+    "temporary": "{}.tmp",
+    "hidden-temporary": ".{}.tmp",
+    "part": "{}.part",
+    "first-part": "{}.0",
+    "copying": "{}._COPYING_",
+    "swap": ".{}.swp",
+    "backup": "{}~",
+    "old": "{}.old",
+    "new": "{}.new",
+    "saved": "{}.bak",
+    "lock": "{}.lock",
+    "hidden": ".{}",
+    "hidden-by-mac": "._{}",
+    "marker": "{}_$folder$",
+    "metadata": "{}.meta",
+    "deleted": "{}.deleted",
+}
+
+kinds = pytest.mark.parametrize("kind", ["files", "directories"])
+
+
+def made(case: Case, kind: str, *paths: str) -> dict[str, bytes]:
+    """Set up all neighbours of these paths. Return the path and the content of each, but of those that are refused.
+
+    A directory has the content in a file.
+    """
+    there = {}
+    for path in paths:
+        for like in NEIGHBOURS.values():
+            name = like.format(path)
+            if kind == "directories":
+                if not accepted(case, name, case.fs.create_dir(case.uri(name))):
+                    continue
+                name += "/inside"
+            # Each has other bytes, as one may come to be where another was.
+            content = name.encode()
+            if written(case, name, content):
+                there[name] = content
+    return there
+
+
+def finished(case: Case, got: Outcome[object]) -> None:
+    """Write to what was opened, close it, and clean it up."""
+    with case.setup, case.setup.opened(got) as file:
+        case.setup.require(file.append(CONTENT))  # type: ignore[attr-defined]
+        case.setup.require(file.close())  # type: ignore[attr-defined]
+
+
+#: What is there before a call, besides neighbours: files and a directory.
+BEFORE = ("file", "target", "empty", "full/file")
+
+#: The calls by name: the op, the paths whose neighbours are there, and the call.
+CALLS: Mapping[str, tuple[str, Sequence[str], Callable[[Case], Outcome[object]]]] = {
+    "written": ("new_writable_file", ("new",), lambda case: case.fs.new_writable_file(case.uri("new"))),
+    "written-over": ("new_writable_file", ("file",), lambda case: case.fs.new_writable_file(case.uri("file"))),
+    "appended": ("new_appendable_file", ("file",), lambda case: case.fs.new_appendable_file(case.uri("file"))),
+    "renamed": ("rename_file", ("file", "new"), lambda case: case.fs.rename_file(case.uri("file"), case.uri("new"))),
+    "renamed-over": (
+        "rename_file",
+        ("file", "target"),
+        lambda case: case.fs.rename_file(case.uri("file"), case.uri("target")),
+    ),
+    "copied": ("copy_file", ("file", "new"), lambda case: case.fs.copy_file(case.uri("file"), case.uri("new"))),
+    "copied-over": (
+        "copy_file",
+        ("file", "target"),
+        lambda case: case.fs.copy_file(case.uri("file"), case.uri("target")),
+    ),
+    "file-deleted": ("delete_file", ("file",), lambda case: case.fs.delete_file(case.uri("file"))),
+    "created": ("create_dir", ("new",), lambda case: case.fs.create_dir(case.uri("new"))),
+    "all-created": (
+        "recursively_create_dir",
+        ("new",),
+        lambda case: case.fs.recursively_create_dir(case.uri("new/inner")),
+    ),
+    "directory-deleted": ("delete_dir", ("empty",), lambda case: case.fs.delete_dir(case.uri("empty"))),
+    "all-deleted": ("delete_recursively", ("full",), lambda case: case.fs.delete_recursively(case.uri("full"))),
+}
+
+
+@many_calls(2 * len(NEIGHBOURS))
+@kinds
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, id=name, marks=clauses(f"{op}.succeeds", KEPT, "paths.illegal-names"))
+        for name, (op, _, _) in CALLS.items()
+    ],
+)
+def test_beside(case: Case, name: str, kind: str) -> None:
+    """Something is changed that has files or directories beside it; they stay as they are."""
+    op, about, call = CALLS[name]
+    case.setup.write("file", CONTENT)
+    case.setup.write("target", CONTENT)
+    if op in ("delete_dir", "delete_recursively"):
+        case.setup.mkdir("empty")
+        case.setup.mkdir("full")
+        case.setup.write("full/file", CONTENT)
+    there = made(case, kind, *about)
+    got = call(case)
+    if case.check.unimplemented(got):
+        return
+    case.check.status(f"{op}.succeeds", got, Code.OK)
+    if got.ok and op in ("new_writable_file", "new_appendable_file"):
+        finished(case, got)
+    for path, content in there.items():
+        reader = case.fs.new_random_access_file(case.uri(path))
+        now = f"code={reader.code}".encode()
+        if reader.ok:
+            with case.setup, case.setup.opened(reader) as file:
+                now = file.read(0, len(content) + 1).value.data
+        case.check.equal(KEPT, f"content of {path}", content, now)
+
+
+@many_calls(8 * len(NEIGHBOURS))
+@kinds
+@clauses(KEPT, "paths.illegal-names")
+def test_found(case: Case, kind: str) -> None:
+    """Files or directories with such names stand beside a file; each is asked about, listed, matched, and deleted."""
+    case.setup.write("file", CONTENT)
+    there = made(case, kind, "file")
+    names = [path.partition("/")[0] for path in there]
+    for path, content in there.items():
+        length = kept(case, case.fs.stat(case.uri(path))).length
+        case.check.equal(KEPT, f"stat of {path}: length", len(content), length)
+        case.check.equal(KEPT, f"content of {path}", content, case.setup.content(case.uri(path)))
+    for name in names:
+        kept(case, case.fs.path_exists(case.uri(name)))
+        if kind == "directories":
+            case.check.equal(KEPT, f"is_directory of {name}", 1, kept(case, case.fs.is_directory(case.uri(name))))
+    listed = kept(case, case.fs.get_children(case.uri())).bare
+    case.check.equal(
+        KEPT, "get_children: missing or foreign", [], sorted({"file", *names}.symmetric_difference(listed))
+    )
+    if case.fs.available("get_matching_paths"):
+        for name in names:
+            matched = case.fs.get_matching_paths(case.uri() + "/" + escaped(name))
+            if case.check.unimplemented(matched):
+                break
+            case.check.equal(KEPT, "get_matching_paths: matches", [name], behind(case, kept(case, matched)))
+    if case.fs.available("delete_file") and kind == "files":
+        for name in names:
+            gone = case.fs.delete_file(case.uri(name))
+            if case.check.unimplemented(gone):
+                return
+            kept(case, gone)
+        case.check.equal(KEPT, "tree", {"file": CONTENT}, case.setup.tree())
+
+
+@many_calls(2 * len(NEIGHBOURS))
+@kinds
+@clauses(KEPT, "paths.illegal-names")
+def test_of_nothing(case: Case, kind: str) -> None:
+    """Every op that makes nothing is asked for a path where nothing is but such files or directories beside it."""
+    there = made(case, kind, "name")
+    case.setup.mkdir_where_known("empty")
+    says_not_found(case, case.uri("name"), like=case.uri("empty", "nothing"))
+    for path, content in there.items():
+        case.check.equal(KEPT, f"content of {path}", content, case.setup.content(case.uri(path)))
