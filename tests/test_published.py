@@ -40,6 +40,17 @@ def test_a_published_report(path: Path) -> None:
     assert UNCONFIRMED not in path.with_name(NOTES_NAME).read_text()
 
 
+@pytest.mark.parametrize("path", REPORTS, ids=name)
+def test_what_a_page_counts_is_what_the_report_has(path: Path) -> None:
+    found = load(path)
+    link = "/".join(path.relative_to(PUBLISHED).parts)
+    listed = [line for line in (PUBLISHED / "README.md").read_text().splitlines() if f"]({link})" in line]
+    told = [line for line in path.with_name(NOTES_NAME).read_text().splitlines() if line.startswith("| found |")]
+    for said, count in ((r"([\d,]+) violations", found.counts.violation), (r"in ([\d,]+) cases", len(found.cases))):
+        for line in (*listed, *told):
+            assert set(re.findall(said, line)) <= {f"{count:,}"}, line
+
+
 @pytest.mark.parametrize("path", OURS, ids=name)
 def test_a_report_on_a_plugin_of_ours(path: Path) -> None:
     found = load(path)
