@@ -131,6 +131,17 @@ void Missing(const Plugin& az) {
   Call(az, "delete_file", az.ops->delete_file, az / "missing");
 }
 
+// A blob that ends in a slash, as Azure's tools make for a directory.
+void Marked(const Plugin& az) {
+  Write(az, az / "marked/", "");
+  Write(az, az / "marked/file", "x");
+  char** entries = nullptr;
+  Status listed;
+  const int count = az.ops->get_children(&az.filesystem, (az / "marked").c_str(), &entries, listed);
+  listed.Print("get_children returned " + std::to_string(count));
+  for (int k = 0; k < count; ++k) std::printf("  entry '%s'\n", entries[k]);
+}
+
 void Descriptors(const Plugin& az) {
   for (int round = 0; round < 3; ++round) {
     Write(az, az / "written", "x");
@@ -163,5 +174,6 @@ int main(int argc, char** argv) {
   Alone("8 files are written: as many descriptors are expected each time", Descriptors, az);
   Alone("9 nothing is copied onto a file: an error, and 7 bytes that begin with cont, are expected",
         CopyOfNothing, az);
+  Alone("10 a directory with a marker and a file is listed: 1 entry is expected", Marked, az);
   return 0;
 }
