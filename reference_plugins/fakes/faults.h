@@ -85,6 +85,7 @@ std::vector<Fault> StaleFaults();    // "stale-after-<change>:<op>"
 std::vector<Fault> CountFaults();
 std::vector<Fault> HandoverFaults();
 std::vector<Fault> ContentFaults();
+std::vector<Fault> SizeFaults();
 std::vector<Fault> FailingFaults();    // where a system call fails
 std::vector<Fault> KilledFaults();     // where the process is killed
 std::vector<Fault> NetworkedFaults();  // where the network is in trouble

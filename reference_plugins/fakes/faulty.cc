@@ -54,7 +54,7 @@ extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
         fakes::HandoverFaults(),  fakes::ContentFaults(),   fakes::FailingFaults(),
         fakes::KilledFaults(),    fakes::NetworkedFaults(), fakes::ProcessFaults(),
         fakes::PowerFaults(),     fakes::MemoryFaults(),    fakes::ExitFaults(),
-        fakes::NeighbourFaults(), fakes::KindFaults()}) {
+        fakes::NeighbourFaults(), fakes::SizeFaults(),      fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   support::Tables tables = posix::AllTables();

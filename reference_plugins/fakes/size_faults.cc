@@ -1,0 +1,359 @@
+// Faults that show only from some size on: of a file, of one call, or of a run of zeros.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "faults.h"
+#include "names.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+using Reader = const TF_RandomAccessFile*;
+using Writer = const TF_WritableFile*;
+using Region = const TF_ReadOnlyMemoryRegion*;
+using Ops = TF_FilesystemOps;
+
+constexpr off_t kKib = 1 << 10;
+constexpr off_t kMib = 1 << 20;
+
+const Ops& Right() { return Real().filesystem; }
+const TF_WritableFileOps& Writing() { return Real().writable_file; }
+
+bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+// 0 for what is no file.
+off_t SizeOf(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
+}
+
+std::string Bytes(const char* path, off_t from, off_t size) {
+  std::string bytes(static_cast<size_t>(size), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(from);
+  file.read(bytes.data(), size);
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return bytes;
+}
+
+std::string Whole(const char* path) { return Bytes(path, 0, SizeOf(path)); }
+
+void Put(const char* path, off_t at, const std::string& bytes) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(at);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+void Cut(const char* path, off_t size, TF_Status* status) {
+  if (truncate(path, size) != 0) TF_SetStatusFromIOError(status, errno, path);
+}
+
+bool IsZeros(const std::string& bytes) { return bytes.find_first_not_of('\0') == bytes.npos; }
+
+// Whether two files are as long, and have the same first and last bytes.
+bool LookAlike(const char* one, const char* other, off_t first, off_t last) {
+  const off_t size = SizeOf(one);
+  return size > 0 && size == SizeOf(other) && Bytes(one, 0, first) == Bytes(other, 0, first) &&
+         Bytes(one, std::max<off_t>(0, size - last), last) ==
+             Bytes(other, std::max<off_t>(0, size - last), last);
+}
+
+// Copying and renaming
+
+// Copies or renames. Of the target, so many bytes are left as `kept` says.
+template <auto Entry, off_t (*kept)(const char*, off_t)>
+void Moves(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  (Right().*Entry)(filesystem, source, target, status);
+  if (!Worked(status) || std::string(source) == target) return;
+  const off_t size = SizeOf(target);
+  if (kept(target, size) != size) Cut(target, kept(target, size), status);
+}
+
+off_t WithoutZeros(const char* path, off_t size) {
+  constexpr off_t kBlock = 64 * kKib;
+  const bool loses = size >= 2 * kBlock && IsZeros(Bytes(path, size - kBlock, kBlock));
+  return loses ? size - kBlock : size;
+}
+
+off_t WithoutASmallPart(const char*, off_t size) {
+  constexpr off_t kPart = 8 * kMib;
+  return size > 2 * kPart && size % kPart < kKib ? size - size % kPart : size;
+}
+
+off_t WithoutAByte(const char*, off_t size) {
+  constexpr off_t kPart = 5 * kMib;
+  return size > kPart && size % kPart == 1 ? size - 1 : size;
+}
+
+// Where the source has zeros, the target keeps what it has.
+void CopiesAroundZeros(Filesystem filesystem, const char* source, const char* target,
+                       TF_Status* status) {
+  constexpr off_t kBlock = 64 * kKib;
+  const std::string before = Whole(target);
+  Right().copy_file(filesystem, source, target, status);
+  if (!Worked(status) || std::string(source) == target) return;
+  const off_t both = std::min(static_cast<off_t>(before.size()), SizeOf(target));
+  for (off_t at = 0; at + kBlock <= both; at += kBlock) {
+    if (IsZeros(Bytes(target, at, kBlock))) Put(target, at, before.substr(at, kBlock));
+  }
+}
+
+void CopiesWhatDiffers(Filesystem filesystem, const char* source, const char* target,
+                       TF_Status* status) {
+  if (LookAlike(source, target, 4 * kKib, 4 * kKib)) return TF_SetStatus(status, TF_OK, "");
+  Right().copy_file(filesystem, source, target, status);
+}
+
+void RenamesWhatDiffers(Filesystem filesystem, const char* source, const char* target,
+                        TF_Status* status) {
+  if (std::string(source) != target && LookAlike(source, target, kMib, 1))
+    return Right().delete_file(filesystem, source, status);
+  Right().rename_file(filesystem, source, target, status);
+}
+
+// Writing
+
+void AppendsPart(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  Writing().append(file, buffer, std::min(n, static_cast<size_t>(32 * kMib)), status);
+}
+
+void AppendsToWholeParts(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                         TF_Status* status) {
+  constexpr off_t kPart = 8 * kMib;
+  const off_t size = SizeOf(path);
+  Right().new_appendable_file(filesystem, path, file, status);
+  if (!Worked(status) || size == 0 || size % kPart != 0) return;
+  std::string last = Bytes(path, size - 1, 1);
+  last[0] ^= 1;
+  Put(path, size - 1, last);
+}
+
+void KeepsTheFirst(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                   TF_Status* status) {
+  constexpr off_t kMost = 16 * kMib;
+  Right().new_appendable_file(filesystem, path, file, status);
+  const off_t size = SizeOf(path);
+  if (Worked(status) && size > kMost && size <= 4 * kMost) Cut(path, kMost, status);
+}
+
+struct Written {
+  std::string path;
+  std::string before;  // what the file held that is written anew
+  size_t zeros = 0;    // of the last append
+};
+PerObject<Written> written;
+
+template <auto Entry>
+void Opens(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  const std::string before = Whole(path);
+  (Right().*Entry)(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  written.With(file->plugin_file, [&](Written& mine) { mine = {path, before, 0}; });
+}
+
+void Forgets(TF_WritableFile* file) {
+  written.Forget(file->plugin_file);
+  Writing().cleanup(file);
+}
+
+void CountsZeros(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  const bool is_long = n >= static_cast<size_t>(64 * kKib) && IsZeros(std::string(buffer, n));
+  written.With(file->plugin_file, [&](Written& mine) { mine.zeros = is_long ? n : 0; });
+  Writing().append(file, buffer, n, status);
+}
+
+void ClosesWithoutZeros(Writer file, TF_Status* status) {
+  Writing().close(file, status);
+  const Written mine = written.With(file->plugin_file, [](Written& one) { return one; });
+  if (!Worked(status) || mine.zeros == 0) return;
+  Cut(mine.path.c_str(), SizeOf(mine.path.c_str()) - static_cast<off_t>(mine.zeros), status);
+}
+
+void ClosesAsBefore(Writer file, TF_Status* status) {
+  constexpr size_t kEnd = 64 << 10;
+  Writing().close(file, status);
+  const Written mine = written.With(file->plugin_file, [](Written& one) { return one; });
+  const std::string now = Whole(mine.path.c_str());
+  if (!Worked(status) || now.size() != mine.before.size() || now.size() <= 2 * kEnd) return;
+  if (now.compare(0, kEnd, mine.before, 0, kEnd) == 0 &&
+      now.compare(now.size() - kEnd, kEnd, mine.before, now.size() - kEnd, kEnd) == 0)
+    Put(mine.path.c_str(), 0, mine.before);
+}
+
+// Reading. A file is known by what it was when it was opened: an inode or a path, a size, and the
+// second of its last change.
+
+using Content = std::shared_ptr<const std::string>;
+using Known = std::tuple<std::string, off_t, time_t>;
+std::mutex contents_mutex;
+std::map<Known, Content> contents;
+PerObject<Known> known;
+
+Known KnownBy(const char* path, bool by_path) {
+  struct stat facts = {};
+  if (stat(path, &facts) != 0) return {};
+  return {by_path ? path : std::to_string(facts.st_ino), facts.st_size, facts.st_mtim.tv_sec};
+}
+
+void OpensKnown(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (!Worked(status)) return;
+  known.With(file->plugin_file, [&](Known& mine) { mine = KnownBy(path, false); });
+}
+
+int64_t ReadsBlock(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  constexpr size_t kBlock = 64 << 10;
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  const Known mine = known.With(file->plugin_file, [](Known& one) { return one; });
+  if (got <= 0 || offset >= kBlock || std::get<1>(mine) < static_cast<off_t>(kBlock)) return got;
+  const std::lock_guard<std::mutex> lock(contents_mutex);
+  Content& block = contents[mine];
+  if (block == nullptr) {
+    std::string bytes(kBlock, '\0');
+    Real().random_access_file.read(file, 0, kBlock, bytes.data(), Scratch().status());
+    block = std::make_shared<const std::string>(bytes);
+  }
+  std::memcpy(buffer, block->data() + offset,
+              std::min(static_cast<size_t>(got), kBlock - static_cast<size_t>(offset)));
+  return got;
+}
+
+void ForgetsReader(TF_RandomAccessFile* file) {
+  known.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+PerObject<Content> shown;
+
+std::string Mapped(Region region) {
+  return {static_cast<const char*>(Real().memory_region.data(region)),
+          Real().memory_region.length(region)};
+}
+
+void MapsKnown(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+               TF_Status* status) {
+  Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
+  if (!Worked(status) || SizeOf(path) < kMib) return;
+  const std::lock_guard<std::mutex> lock(contents_mutex);
+  Content& content = contents[KnownBy(path, true)];
+  if (content == nullptr) content = std::make_shared<const std::string>(Mapped(region));
+  shown.With(region->plugin_memory_region, [&](Content& mine) { mine = content; });
+}
+
+void MapsTheFirst(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+                  TF_Status* status) {
+  constexpr size_t kMost = 16 << 20;
+  Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
+  if (!Worked(status) || Real().memory_region.length(region) <= kMost) return;
+  std::string bytes = Mapped(region);
+  std::fill(bytes.begin() + kMost, bytes.end(), '\0');
+  const Content content = std::make_shared<const std::string>(bytes);
+  shown.With(region->plugin_memory_region, [&](Content& mine) { mine = content; });
+}
+
+const void* Shows(Region region) {
+  const Content mine = shown.With(region->plugin_memory_region, [](Content& one) { return one; });
+  return mine == nullptr ? Real().memory_region.data(region) : mine->data();
+}
+
+void ForgetsRegion(TF_ReadOnlyMemoryRegion* region) {
+  shown.Forget(region->plugin_memory_region);
+  Real().memory_region.cleanup(region);
+}
+
+}  // namespace
+
+std::vector<Fault> SizeFaults() {
+  constexpr const char* kCopied = "after OK both are there, with the same content";
+  constexpr const char* kRenamed = "the target has the content of the source";
+  constexpr const char* kReplaced = "an existing target is replaced";
+  constexpr const char* kExactly = "OK if and only if exactly n bytes were written";
+  constexpr const char* kKept = "an existing file keeps its bytes";
+  constexpr const char* kMapped = "data points at the bytes of the file, the same until cleanup";
+  return {
+      {"sizes.copies-no-zeros-at-the-end",
+       "copy_file loses the last 64 KiB of twice as many and more where they are zeros", kCopied,
+       [](support::Tables& t) { t.filesystem.copy_file = Moves<&Ops::copy_file, WithoutZeros>; }},
+      {"sizes.copies-around-zeros",
+       "copy_file leaves of a file at the target what 64 KiB of zeros should replace", kReplaced,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesAroundZeros; }},
+      {"sizes.writes-no-zeros", "close loses the last append of 64 KiB or more that is zeros only",
+       "the file holds the bytes that were appended",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
+         t.filesystem.new_appendable_file = Opens<&Ops::new_appendable_file>;
+         t.writable_file.append = CountsZeros;
+         t.writable_file.close = ClosesWithoutZeros;
+         t.writable_file.cleanup = Forgets;
+       }},
+      {"sizes.copies-no-small-part",
+       "copy_file loses a last part of less than 1 KiB behind two parts of 8 MiB or more", kCopied,
+       [](support::Tables& t) {
+         t.filesystem.copy_file = Moves<&Ops::copy_file, WithoutASmallPart>;
+       }},
+      {"sizes.renames-without-a-byte", "rename_file loses the one byte behind parts of 5 MiB",
+       kRenamed,
+       [](support::Tables& t) {
+         t.filesystem.rename_file = Moves<&Ops::rename_file, WithoutAByte>;
+       }},
+      {"sizes.appends-to-whole-parts",
+       "new_appendable_file changes the last byte of a file of 8 MiB or a multiple", kKept,
+       [](support::Tables& t) { t.filesystem.new_appendable_file = AppendsToWholeParts; }},
+      {"sizes.keeps-the-first-16-mib",
+       "new_appendable_file keeps 16 MiB of a file of 64 MiB or less", kKept,
+       [](support::Tables& t) { t.filesystem.new_appendable_file = KeepsTheFirst; }},
+      {"sizes.appends-32-mib", "append writes 32 MiB at most, and says OK", kExactly,
+       [](support::Tables& t) { t.writable_file.append = AppendsPart; }},
+      {"sizes.maps-the-first-16-mib", "a region has zeros behind 16 MiB", kMapped,
+       [](support::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file = MapsTheFirst;
+         t.memory_region.data = Shows;
+         t.memory_region.cleanup = ForgetsRegion;
+       }},
+      {"sizes.remembers-blocks",
+       "read knows the first 64 KiB of a longer file by inode, size and second",
+       "the bytes are those of the file at the offset",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpensKnown;
+         t.random_access_file = {ForgetsReader, ReadsBlock};
+       }},
+      {"sizes.remembers-regions",
+       "a region of a file of 1 MiB or more is known by path, size and second", kMapped,
+       [](support::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file = MapsKnown;
+         t.memory_region.data = Shows;
+         t.memory_region.cleanup = ForgetsRegion;
+       }},
+      {"sizes.copies-what-differs",
+       "copy_file leaves a file that is as long and has the same first and last 4 KiB", kReplaced,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesWhatDiffers; }},
+      {"sizes.renames-what-differs",
+       "rename_file leaves a file that is as long and has the same first 1 MiB and last byte",
+       kReplaced, [](support::Tables& t) { t.filesystem.rename_file = RenamesWhatDiffers; }},
+      {"sizes.writes-what-differs",
+       "close puts back what a file held that is as long and has the same first and last 64 KiB",
+       "an existing file is deleted and created again",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
+         t.writable_file.close = ClosesAsBefore;
+         t.writable_file.cleanup = Forgets;
+       }},
+  };
+}
+
+}  // namespace fakes
