@@ -12,6 +12,10 @@ from tffs_conformance.suite.engine import collect, index
 def test_no_plain_run_moves_gigabytes() -> None:
     larger = {case.id.partition("[")[0] for case in index.in_tiers(("large",))}
     assert larger == {
+        "bulk/filled-parts",
+        "bulk/parts",
+        "bulk/replaced-parts",
+        "changes/large-after",
         "counts/a-page-is-deleted",
         "lengths/paths",
         "listing/two-pages",

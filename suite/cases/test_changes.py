@@ -6,6 +6,7 @@ may remember. The listing of the directory and stat look before, too: other ops 
 
 import contextlib
 from collections.abc import Callable, Mapping, Set
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,8 @@ from ...harness.ops.codes import Code
 from ...harness.ops.guard import Guard
 from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case, NoStimulusError
-from ..engine.marks import clauses, many_calls, over_tables
+from ..engine.marks import clauses, large, many_calls, over_tables
+from .large import LEAST
 
 AGREE, REFLECT = "common.queries-agree", "flush_caches.results-reflect-the-store"
 #: What is at a path: the content of a file, a directory with these names in it, or nothing.
@@ -22,12 +24,13 @@ State = bytes | tuple[str, ...] | None
 EMPTY: State = ()
 #: The name of a method of the filesystem, or `write` or `append`, and its arguments.
 Step = tuple[str, str] | tuple[str, str, str | bytes]
+#: The steps before; what is at the path then; the change; what is there then.
+Change = tuple[list[Step], State, list[Step], State]
 OLD = b"the old content"
 #: Where the change is: a directory of this name is there.
 PATH = "up/path"
 
-#: The steps before; what is at the path then; the change; what is there then.
-CHANGES: dict[str, tuple[list[Step], State, list[Step], State]] = {
+CHANGES: dict[str, Change] = {
     "written": ([], None, [("write", PATH, b"12345")], b"12345"),
     "written-with-nothing": ([], None, [("write", PATH, b"")], b""),
     "made-by-append": ([], None, [("append", PATH, b"12345")], b"12345"),
@@ -93,6 +96,26 @@ CHANGES: dict[str, tuple[list[Step], State, list[Step], State]] = {
         ("inner",),
     ),
 }
+
+
+def stretched(given: Any, size: int) -> Any:
+    """A change, or what of it is given, with contents of so many bytes."""
+    match given:
+        case bytes():
+            return (given * (size // len(given) + 1))[:size]
+        case list() | tuple():
+            return type(given)(stretched(one, size) for one in given)
+    return given
+
+
+def of_size(size: int) -> dict[str, Any]:
+    """The changes of a file into one that is as long, by their names with the size: blocks may be remembered."""
+    same = ("anew-as-long", "renamed-onto", "renamed-and-back", "copied-onto", "deleted-and-written", "all-made-again")
+    return {f"{name}-{size}": stretched(CHANGES[name], size) for name in same}
+
+
+LARGE = of_size(1 << 20) | of_size(8 << 20)
+CHANGES |= of_size(1 << 16)
 #: The ops that a step other than one op is about. Files may come from the backing.
 STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",)}
 
@@ -239,7 +262,8 @@ def copied(case: Case, within: str, state: State, instead: str = "") -> None:
     """A copy of it."""
     copy = case.uri(within, "copy")
     if opens(case, case.fs.copy_file(case.uri(within, PATH), copy), state, instead) and isinstance(state, bytes):
-        case.check.equal(instead or "copy_file.keeps-the-content", "content", state, case.setup.content(copy))
+        content = case.setup.content(copy, len(state) + 1)
+        case.check.equal(instead or "copy_file.keeps-the-content", "content", state, content)
 
 
 def moved(case: Case, within: str, state: State, instead: str = "") -> None:
@@ -248,7 +272,8 @@ def moved(case: Case, within: str, state: State, instead: str = "") -> None:
     if not isinstance(state, bytes) or not case.fs.available("rename_file"):
         return
     if opens(case, case.fs.rename_file(case.uri(within, PATH), target), state, instead):
-        case.check.equal(instead or "rename_file.keeps-the-content", "content", state, case.setup.content(target))
+        content = case.setup.content(target, len(state) + 1)
+        case.check.equal(instead or "rename_file.keeps-the-content", "content", state, content)
 
 
 #: The ops that look, each by itself.
@@ -276,21 +301,36 @@ FOUND = (
 )  # fmt: skip
 
 
-def ops_of(change: str) -> list[str]:
-    """The ops of a change that have to succeed."""
-    first, _, then, _ = CHANGES[change]
-    return list(dict.fromkeys(op for step in [*then, *first] for op in STEPS.get(step[0], (step[0],))))
+def by(changes: Mapping[str, Change]) -> pytest.MarkDecorator:
+    """These changes, each with the clauses of its ops, which have to succeed."""
+    marks = {
+        name: clauses(*(f"{op}.succeeds" for step in [*then, *first] for op in STEPS.get(step[0], (step[0],))))
+        for name, (first, _, then, _) in changes.items()
+    }
+    return pytest.mark.parametrize("change", [pytest.param(name, id=name, marks=marks[name]) for name in changes])
 
 
-@pytest.mark.parametrize(
-    "change",
-    [pytest.param(name, id=name, marks=clauses(*(f"{op}.succeeds" for op in ops_of(name)))) for name in CHANGES],
-)
+@by(CHANGES)
 @many_calls(400)
 @clauses(AGREE, *FOUND)
 def test_after(case: Case, change: str) -> None:
     """A path is looked at, changed, and looked at in each way first; at last in all ways, without a look before."""
-    first, before, then, after = CHANGES[change]
+    look_around(case, CHANGES[change])
+
+
+@large
+@by(LARGE)
+@many_calls(400)
+@clauses(AGREE, *FOUND)
+def test_large_after(case: Case, change: str) -> None:
+    """A file of megabytes is looked at, changed into one as long, and looked at in each way first."""
+    with case.surroundings.patient(LEAST):
+        look_around(case, LARGE[change])
+
+
+def look_around(case: Case, change: Change) -> None:
+    """Look before and after a change, each way in a directory where it comes first, and all where nobody had looked."""
+    first, before, then, after = change
     looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
     for within in (*looks, "unseen"):
         case.setup.mkdir_where_known(within)
@@ -311,6 +351,7 @@ BY_OTHERS: dict[str, tuple[bytes | None, bytes | None]] = {
     "made": (None, OLD),
     "longer": (OLD, b"n" * 5000),
     "as-long": (OLD, OLD[::-1]),
+    "as-long-65536": (stretched(OLD, 1 << 16), stretched(OLD[::-1], 1 << 16)),
     "gone": (OLD, None),
 }
 

@@ -33,7 +33,7 @@ def full(function: F) -> F:
 
 
 def large(function: F) -> F:
-    """A case of gigabytes or of thousands of entries, which may take as long as the machine needs."""
+    """A case of megabytes, or of thousands of entries, which may take as long as the machine needs."""
     marked: F = pytest.mark.tffs_tier("large")(function)
     return marked
 
