@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,17 @@ const TF_FilesystemOps& Right() { return Real().filesystem; }
 bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
 
 constexpr size_t kPage = 1000;
+constexpr size_t kRoom = 64 << 10;  // of names, each with its end
+
+// How many of these names have room.
+size_t Fitting(const Names& names) {
+  size_t taken = 0;
+  for (size_t k = 0; k < names.size(); ++k) {
+    taken += names[k].size() + 1;
+    if (taken > kRoom) return k;
+  }
+  return names.size();
+}
 
 bool IsDirectory(Filesystem filesystem, const std::string& path) {
   return Right().is_directory(filesystem, path.c_str(), Scratch().status());
@@ -61,6 +73,31 @@ void KeepsDirectoriesBehindAPage(Filesystem filesystem, const char* path, uint64
     Right().create_dir(filesystem, Joined(path, kept[k]).c_str(), status);
 }
 
+// Asks for one page of what a directory within the tree holds.
+void KeepsPagesBelow(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                     TF_Status* status) {
+  Names kept;
+  for (const std::string& name : Children(filesystem, path)) {
+    const std::string below = Joined(path, name);
+    const Names names = Sorted(filesystem, below);
+    for (size_t k = kPage; k < names.size(); ++k) kept.push_back(Joined(below, names[k]));
+  }
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (!Worked(status)) return;
+  for (const std::string& one : kept)
+    Right().recursively_create_dir(filesystem, one.c_str(), status);
+}
+
+// Deletes what one buffer holds the names of.
+void KeepsWhatHasNoRoom(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                        TF_Status* status) {
+  const Names names = Sorted(filesystem, path);
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+  if (!Worked(status)) return;
+  for (size_t k = Fitting(names); k < names.size(); ++k)
+    Right().recursively_create_dir(filesystem, Joined(path, names[k]).c_str(), status);
+}
+
 int LevelsBelow(Filesystem filesystem, const std::string& path) {
   int most = 0;
   for (const std::string& name : Children(filesystem, path))
@@ -68,9 +105,10 @@ int LevelsBelow(Filesystem filesystem, const std::string& path) {
   return most;
 }
 
+template <int most>
 void DeletesToDepth(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
                     TF_Status* status) {
-  if (LevelsBelow(filesystem, path) <= 32)
+  if (LevelsBelow(filesystem, path) <= most)
     return Right().delete_recursively(filesystem, path, files, dirs, status);
   *files = *dirs = 0;
   TF_SetStatus(status, TF_OK, "");
@@ -91,11 +129,11 @@ void MakesSixteenLevels(Filesystem filesystem, const char* path, TF_Status* stat
   Right().recursively_create_dir(filesystem, path, status);
 }
 
-// get_children with an edit of the sorted names.
-template <void (*edit)(Names*)>
+// get_children with an edit of the sorted names, of so many at least.
+template <void (*edit)(Names*), size_t least = kPage>
 int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
   const int count = Right().get_children(filesystem, path, entries, status);
-  if (count < static_cast<int>(kPage)) return count;
+  if (count < static_cast<int>(least)) return count;
   Names names = Taken(count, *entries);
   std::sort(names.begin(), names.end());
   edit(&names);
@@ -127,26 +165,86 @@ void RepeatsAtThePage(Names* names) {
   if (names->size() > kPage) names->push_back((*names)[kPage]);
 }
 
-// Of a directory the first page is matched.
-int MatchesTheFirstPage(Filesystem filesystem, const char* pattern, char*** entries,
-                        TF_Status* status) {
+void ListsWhatHasRoom(Names* names) { names->resize(Fitting(*names)); }
+
+// One buffer is full to the end.
+void LosesWhatFillsTheRoom(Names* names) {
+  size_t taken = 0;
+  for (const std::string& name : *names) taken += name.size() + 1;
+  if (taken == kRoom) names->pop_back();
+}
+
+size_t OnAPage(const Names& names) { return std::min(names.size(), kPage); }
+
+// Of a directory the first names are matched.
+template <size_t (*most)(const Names&)>
+int MatchesTheFirst(Filesystem filesystem, const char* pattern, char*** entries,
+                    TF_Status* status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count <= 0) return count;
   Names kept;
-  std::map<std::string, Names> pages;
+  std::map<std::string, Names> behind;
   for (const std::string& match : Taken(count, *entries)) {
     const std::string path(support::ParseUri(match).path);
     const std::string directory = support::ParentOf(path);
-    if (pages.count(directory) == 0) {
-      pages[directory] = Sorted(filesystem, directory);
-      pages[directory].resize(std::min(pages[directory].size(), kPage));
+    if (behind.count(directory) == 0) {
+      const Names names = Sorted(filesystem, directory);
+      behind[directory] = Names(names.begin() + most(names), names.end());
     }
     const std::string name = path.substr(path.find_last_of('/') + 1);
-    const Names& page = pages[directory];
-    if (page.size() < kPage || std::binary_search(page.begin(), page.end(), name))
-      kept.push_back(match);
+    const Names& lost = behind[directory];
+    if (!std::binary_search(lost.begin(), lost.end(), name)) kept.push_back(match);
   }
   return support::CopyNames(kept, entries);
+}
+
+Names Levels(const std::string& name) {
+  Names levels;
+  std::stringstream path{std::string(support::ParseUri(name).path)};
+  for (std::string level; std::getline(path, level, '/');)
+    if (!level.empty()) levels.push_back(level);
+  return levels;
+}
+
+bool IsGlob(const std::string& level) { return level.find_first_of("*?[") != std::string::npos; }
+
+// Goes into one page of the directories that a glob finds, where so many levels follow.
+template <size_t following>
+int GoesIntoAPage(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count <= 0) return count;
+  const Names levels = Levels(pattern);
+  Names kept;
+  std::map<std::string, Names> pages;
+  for (const std::string& match : Taken(count, *entries)) {
+    const Names names = Levels(match);
+    bool met = true;
+    std::string directory;
+    for (size_t k = 0; k + following < std::min(levels.size(), names.size()); ++k) {
+      if (IsGlob(levels[k])) {
+        if (pages.count(directory) == 0) {
+          const Names found = Sorted(filesystem, directory.empty() ? "/" : directory);
+          pages[directory] = Names(found.begin(), found.begin() + OnAPage(found));
+        }
+        const Names& page = pages[directory];
+        met = met && std::binary_search(page.begin(), page.end(), names[k]);
+      }
+      directory += "/" + names[k];
+    }
+    if (met) kept.push_back(match);
+  }
+  return support::CopyNames(kept, entries);
+}
+
+// Where globs stand in two levels, one page is asked for.
+int FillsAPage(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  const Names levels = Levels(pattern);
+  if (count <= static_cast<int>(kPage) || std::count_if(levels.begin(), levels.end(), IsGlob) < 2)
+    return count;
+  Names names = Taken(count, *entries);
+  names.resize(kPage);
+  return support::CopyNames(names, entries);
 }
 
 // A directory is looked up among the keys that begin with its name, of which there is one page.
@@ -173,6 +271,12 @@ void DeletesTwo(Filesystem filesystem, const char* path, TF_Status* status) {
 // What is behind the first batch is not asked for.
 bool AsksOneBatch(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
   return Right().paths_exist(filesystem, paths, std::min(count, static_cast<int>(kPage)), statuses);
+}
+
+// So it is where nobody asks which of the paths are there.
+bool AsksOneBatchForAll(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  const int most = statuses == nullptr ? static_cast<int>(kPage) : count;
+  return Right().paths_exist(filesystem, paths, std::min(count, most), statuses);
 }
 
 // Of more than 16 regions held, the oldest shows what the newest does.
@@ -222,6 +326,7 @@ void LetsGo(TF_ReadOnlyMemoryRegion* region) {
 std::vector<Fault> CountFaults() {
   constexpr const char* kGone = "the tree is gone after OK";
   constexpr const char* kListed = "every child is listed, once";
+  constexpr const char* kMatched = "all that matches is found";
   return {
       {"counts.full-page-is-the-last",
        "delete_recursively keeps a directory of 1,000 entries, or of a multiple, with OK", kGone,
@@ -229,8 +334,17 @@ std::vector<Fault> CountFaults() {
       {"counts.directories-behind-a-page",
        "delete_recursively keeps what is behind 1,000 directories of a directory, with OK", kGone,
        [](support::Tables& t) { t.filesystem.delete_recursively = KeepsDirectoriesBehindAPage; }},
+      {"counts.page-below",
+       "delete_recursively keeps what is behind 1,000 entries of a directory below, with OK", kGone,
+       [](support::Tables& t) { t.filesystem.delete_recursively = KeepsPagesBelow; }},
+      {"counts.deletes-64-kib-of-names",
+       "delete_recursively keeps what is behind 64 KiB of names of a directory, with OK", kGone,
+       [](support::Tables& t) { t.filesystem.delete_recursively = KeepsWhatHasNoRoom; }},
       {"counts.deletes-32-levels", "delete_recursively says OK of more levels, and deletes nothing",
-       kGone, [](support::Tables& t) { t.filesystem.delete_recursively = DeletesToDepth; }},
+       kGone, [](support::Tables& t) { t.filesystem.delete_recursively = DeletesToDepth<32>; }},
+      {"counts.deletes-512-levels",
+       "delete_recursively says OK of more than 512 levels, and deletes nothing", kGone,
+       [](support::Tables& t) { t.filesystem.delete_recursively = DeletesToDepth<512>; }},
       {"counts.makes-16-levels", "recursively_create_dir makes 16 levels at most, with OK",
        "parents that are missing are created",
        [](support::Tables& t) { t.filesystem.recursively_create_dir = MakesSixteenLevels; }},
@@ -243,10 +357,25 @@ std::vector<Fault> CountFaults() {
        [](support::Tables& t) { t.filesystem.get_children = Edited<LosesTheThirdPage>; }},
       {"counts.repeated-at-the-page", "get_children lists entry 1,001 twice", kListed,
        [](support::Tables& t) { t.filesystem.get_children = Edited<RepeatsAtThePage>; }},
+      {"counts.lists-64-kib-of-names", "get_children lists 64 KiB of names at most", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = Edited<ListsWhatHasRoom, 1>; }},
+      {"counts.fills-64-kib", "get_children loses the last of names that fill 64 KiB", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = Edited<LosesWhatFillsTheRoom, 1>; }},
       {"counts.matches-the-first-page",
-       "get_matching_paths looks at 1,000 names of a directory at most",
-       "all that matches is found",
-       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesTheFirstPage; }},
+       "get_matching_paths looks at 1,000 names of a directory at most", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesTheFirst<OnAPage>; }},
+      {"counts.matches-in-64-kib",
+       "get_matching_paths looks at 64 KiB of names of a directory at most", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesTheFirst<Fitting>; }},
+      {"counts.goes-into-a-page",
+       "get_matching_paths goes into the first 1,000 directories that a glob finds", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = GoesIntoAPage<1>; }},
+      {"counts.goes-far-into-a-page",
+       "get_matching_paths goes into the first 1,000 directories where two more levels follow",
+       kMatched, [](support::Tables& t) { t.filesystem.get_matching_paths = GoesIntoAPage<2>; }},
+      {"counts.globs-fill-a-page",
+       "get_matching_paths gives 1,000 matches of globs in two levels at most", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = FillsAPage; }},
       {"counts.exists-on-the-first-page",
        "path_exists knows no directory behind 1,000 siblings that begin with its name",
        "a directory exists",
@@ -258,6 +387,10 @@ std::vector<Fault> CountFaults() {
       {"counts.one-batch", "paths_exist asks for 1,000 paths at most",
        "each status is set, for each path",
        [](support::Tables& t) { t.filesystem.paths_exist = AsksOneBatch; }},
+      {"counts.one-batch-for-all",
+       "paths_exist looks at 1,000 paths at most where no statuses are asked for",
+       "it is true if all paths exist",
+       [](support::Tables& t) { t.filesystem.paths_exist = AsksOneBatchForAll; }},
       {"counts.sixteen-regions", "of more than 16 regions the oldest shows what the newest does",
        "data points at the bytes of the file, the same until cleanup",
        [](support::Tables& t) {

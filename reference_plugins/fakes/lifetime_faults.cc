@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -226,6 +227,56 @@ void LosesTheObject(Filesystem filesystem, const char* path, TF_RandomAccessFile
   if (lost == nullptr) return;
 }
 
+// What a situation costs each time.
+
+bool IsDirectory(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+bool IsFile(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+bool IsBelowAFile(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) != 0 && errno == ENOTDIR;
+}
+
+void LoseADescriptor() {
+  const int lost = open("/", O_RDONLY | O_CLOEXEC);
+  if (lost < 0) return;
+}
+
+void LoseBytes() {
+  void* volatile lost = std::malloc(16);
+  if (lost == nullptr) return;
+}
+
+void CopiesOntoADirectory(Filesystem filesystem, const char* source, const char* target,
+                          TF_Status* status) {
+  if (IsFile(source) && IsDirectory(target)) LoseADescriptor();
+  Right().copy_file(filesystem, source, target, status);
+}
+
+void RenamesBelowAFile(Filesystem filesystem, const char* source, const char* target,
+                       TF_Status* status) {
+  if (IsFile(source) && IsBelowAFile(target)) LoseBytes();
+  Right().rename_file(filesystem, source, target, status);
+}
+
+void DeletesAFileAsATree(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
+                         TF_Status* status) {
+  if (IsFile(path)) LoseADescriptor();
+  Right().delete_recursively(filesystem, path, files, dirs, status);
+}
+
+void CreatesBelowAFile(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (IsBelowAFile(path)) LoseBytes();
+  Right().create_dir(filesystem, path, status);
+}
+
 }  // namespace
 
 std::vector<Fault> LifetimeFaults() {
@@ -280,6 +331,14 @@ std::vector<Fault> LifetimeFaults() {
        kState, [](support::Tables& t) { t.filesystem.new_random_access_file = LeavesItOpen; }},
       {"new_random_access_file.leaks-bytes-on-error", "a file that is missing costs 16 bytes",
        kState, [](support::Tables& t) { t.filesystem.new_random_access_file = LosesTheObject; }},
+      {"leaks.copied-onto-a-directory", "copy_file of a file onto a directory leaves a descriptor",
+       kState, [](support::Tables& t) { t.filesystem.copy_file = CopiesOntoADirectory; }},
+      {"leaks.renamed-below-a-file", "rename_file of a file to below a file loses 16 bytes", kState,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesBelowAFile; }},
+      {"leaks.file-deleted-as-a-tree", "delete_recursively of a file leaves a descriptor", kState,
+       [](support::Tables& t) { t.filesystem.delete_recursively = DeletesAFileAsATree; }},
+      {"leaks.created-below-a-file", "create_dir below a file loses 16 bytes", kState,
+       [](support::Tables& t) { t.filesystem.create_dir = CreatesBelowAFile; }},
   };
 }
 
