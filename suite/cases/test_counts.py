@@ -1,11 +1,17 @@
-"""Counts: of entries around a page of a store."""
+"""Counts: of entries around a page of a store, of the bytes of their names, of paths that are asked for at once."""
 
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from fnmatch import fnmatchcase
+from itertools import product
+
+import pytest
 
 from ...harness.ops.codes import Code
+from ...harness.ops.outcomes import Source
 from ..engine.case import Case
 from ..engine.marks import clauses, large, many_calls
-from .test_names import behind
+from .test_names import KEPT, accepted, behind, used_beside_plain, written
 
 #: What stores give in one page.
 PAGE = 1000
@@ -13,6 +19,9 @@ PAGE = 1000
 SLOWER = 10
 ONCE = "get_children.names-every-entry-once"
 AGREE = "common.queries-agree"
+MATCHES = "get_matching_paths.succeeds"
+LEVELS = "get_matching_paths.levels"
+GONE = "delete_recursively.deletes-everything"
 
 
 def _has_directories(case: Case) -> bool:
@@ -92,3 +101,212 @@ def test_a_page_is_deleted(case: Case) -> None:
     with patiently(case):
         case.setup.require(case.fs.delete_recursively(case.uri("many")))
     case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
+
+
+#: What the entries are that there are many of.
+kinds = pytest.mark.parametrize("kind", ["files", "directories"])
+
+
+def make(case: Case, path: str, kind: str) -> None:
+    """Set up an empty file or a directory."""
+    if kind == "files":
+        case.setup.write(path, b"")
+    else:
+        case.setup.mkdir(path)
+
+
+def deleted(case: Case, directory: str) -> None:
+    """Delete all there is, and check that it is gone."""
+    with patiently(case):
+        case.setup.require(case.fs.delete_recursively(case.uri(directory)))
+    case.check.equal(GONE, "tree", {}, case.setup.tree())
+
+
+# Where globs stand, and where there are many.
+
+#: In place of a level of a path: as many names as are tried.
+MANY = 0
+#: The levels of paths, each one name or a number of names, and how many the many are.
+SHAPES: dict[str, tuple[tuple[str | int, ...], tuple[int, ...]]] = {
+    "many-and-a-leaf": (("m", MANY, "f"), (PAGE, PAGE + 1, 2 * PAGE + 1)),
+    "many-between": (("m", "a", MANY, "b", "f"), (PAGE, PAGE + 1)),
+    "many-in-few": (("m", 3, MANY, "f"), (PAGE // 3 + 1,)),
+}
+
+
+def named(levels: Sequence[str | int]) -> list[tuple[str, ...]]:
+    """The paths of these levels, by their names."""
+    names = [[one] if isinstance(one, str) else [f"d{k:04}" for k in range(one)] for one in levels]
+    return list(product(*names))
+
+
+def patterns(levels: Sequence[str | int]) -> Iterator[tuple[str, ...]]:
+    """Patterns of these levels with globs where there are many; with one level written otherwise; with stars alone."""
+    ways = [("m",), *((one, "*") if isinstance(one, str) else ("*", "d*", "*7") for one in levels[1:])]
+    plain = [way[0] for way in ways]
+    yield tuple(plain)
+    for level, way in enumerate(ways):
+        for other in way[1:]:
+            yield (*plain[:level], other, *plain[level + 1 :])
+    yield ("m", *["*"] * (len(levels) - 1))
+
+
+def match(case: Case, levels: Sequence[str | int], *, lists: bool) -> None:
+    """Check what patterns find that go down to the last of these levels. `lists` is whether get_children is right."""
+    paths = named(levels)
+    clause = LEVELS if len(levels) > 2 else MATCHES
+    for pattern in dict.fromkeys(patterns(levels)):
+        text = "/".join(pattern)
+        with patiently(case):
+            got = case.fs.get_matching_paths(case.uri() + "/" + text)
+        if case.check.unimplemented(got):
+            return
+        matches = behind(case, case.setup.require(got))
+        if got.source is Source.DEFAULT and not lists:
+            # Core finds what is listed.
+            continue
+        expected = ["/".join(path) for path in paths if all(map(fnmatchcase, path, pattern))]
+        odd = sorted({*expected} ^ {*matches})
+        for path in odd[:1]:
+            if path in expected and not case.fs.path_exists(case.uri(path)).ok:
+                case.blocked("path_exists", "what was made is not there")
+        case.check.equal(clause, f"missing or foreign of {text}", [], odd)
+        case.check.equal(clause, f"matches of {text}", len(expected), len(matches))
+
+
+@large
+@kinds
+@pytest.mark.parametrize("shape", list(SHAPES))
+@many_calls(6 * PAGE)
+@clauses(LEVELS, MATCHES, ONCE, GONE, "get_children.succeeds", "delete_recursively.succeeds")
+def test_below_many(case: Case, shape: str, kind: str) -> None:
+    """Patterns go down through as many directories as a page has and through more, to what is in each; it is deleted.
+
+    The directories stand in one, or in few of them, and one or two levels above the last.
+    """
+    levels, counts = SHAPES[shape]
+    made = set[str]()
+    for count in counts:
+        now = [count if level == MANY else level for level in levels]
+        for path in named(now):
+            for depth in range(1, len(path) + 1):
+                one = "/".join(path[:depth])
+                if one in made:
+                    continue
+                made.add(one)
+                if depth == len(path):
+                    make(case, one, kind)
+                else:
+                    case.setup.mkdir_where_known(one)
+        many = levels.index(MANY)
+        above = "/".join(named(now[:many])[0])
+        with patiently(case):
+            listed = case.setup.require(case.fs.get_children(case.uri(above))).bare
+        lists = case.check.equal(ONCE, "missing or foreign", [], sorted({f"d{k:04}" for k in range(count)} ^ {*listed}))
+        for depth in range(many + 1, len(now) + 1):
+            match(case, now[:depth], lists=lists)
+    deleted(case, "m")
+
+
+# How many bytes their names are.
+
+#: The lengths of names, in bytes. With their ends, 256 or 512 of two of them fill 64 KiB.
+LENGTHS = (127, 244, 255)
+#: How many there are when a directory is looked at.
+AROUND = tuple(count + more for count in (128, 256, 512) for more in (-1, 0, 1))
+
+
+def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
+    """Look at a directory of names of this length when it has so many, and delete it."""
+    case.setup.mkdir_where_known("d")
+    names = [f"{k:04}".ljust(length, "n") for k in range(counts[-1])]
+    first = f"d/{names[0]}"
+    case.surroundings.within_limits(case.uri(first))
+    if case.surroundings.seeded:
+        make(case, first, kind)
+    elif not (written(case, first) if kind == "files" else accepted(case, first, case.fs.create_dir(case.uri(first)))):
+        return
+    there = 1
+    for count in counts:
+        for name in names[there:count]:
+            make(case, f"d/{name}", kind)
+        there = count
+        with patiently(case):
+            listed = case.setup.require(case.fs.get_children(case.uri("d"))).bare
+        odd = sorted({*names[:count]} ^ {*listed})
+        lists = case.check.equal(ONCE, f"missing or foreign of {count}", [], odd)
+        case.check.equal(ONCE, "entries", count, len(listed))
+        if not case.fs.available("get_matching_paths"):
+            continue
+        with patiently(case):
+            got = case.fs.get_matching_paths(case.uri("d") + "/*")
+        if not case.check.unimplemented(got) and (lists or got.source is not Source.DEFAULT):
+            matches = behind(case, case.setup.require(got))
+            odd = sorted({f"d/{name}" for name in names[:count]} ^ {*matches})
+            case.check.equal(MATCHES, f"missing or foreign of {count}", [], odd)
+            case.check.equal(MATCHES, "matches", count, len(matches))
+    if case.fs.available("delete_recursively"):
+        deleted(case, "d")
+
+
+@kinds
+@pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in LENGTHS])
+@many_calls(AROUND[-1] + 2 * len(AROUND))
+@clauses(ONCE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT, "paths.illegal-names")
+def test_long_names(case: Case, length: int, kind: str) -> None:
+    """A directory has hundreds of names of so many bytes: it is listed, matched and deleted."""
+    crowd(case, length, kind, AROUND)
+
+
+@large
+@kinds
+@many_calls(4 << 10)
+@clauses(ONCE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT, "paths.illegal-names")
+def test_a_mebibyte_of_names(case: Case, kind: str) -> None:
+    """The names in a directory take 1 MiB together: it is listed, matched and deleted."""
+    crowd(case, LENGTHS[-1], kind, ((4 << 10) - 1, 4 << 10, (4 << 10) + 1))
+
+
+# How many paths are asked for at once, and how many levels one has.
+
+
+def ask(case: Case, count: int) -> None:
+    """Ask for so many paths at once, of which none is missing, or every third, or the last one."""
+    there = [case.setup.write("file", b""), case.setup.write("other", b"")]
+    for missing in ((), range(0, count, 3), (count - 1,)):
+        lacking = {*missing}
+        uris = [case.uri(f"missing{k}") if k in lacking else there[k % 2] for k in range(count)]
+        for with_statuses in (True, False):
+            with patiently(case):
+                got = case.fs.paths_exist(uris, with_statuses=with_statuses)
+            case.check.implemented(got)
+            how = "with statuses" if with_statuses else "without statuses"
+            case.check.equal("paths_exist.is-true-if-all-exist", f"{how}: returned", not lacking, got.value.returned)
+            if with_statuses:
+                codes = [status.code for status in got.value.statuses or ()]
+                right = [Code.NOT_FOUND if k in lacking else Code.OK for k in range(count)]
+                wrong = [k for k, code in enumerate(codes) if code is not right[k]]
+                case.check.equal("paths_exist.fills-every-status", "wrong", [], wrong)
+
+
+@many_calls(6 * PAGE)
+@clauses("paths_exist.is-true-if-all-exist", "paths_exist.fills-every-status")
+def test_a_page_is_asked_for(case: Case) -> None:
+    """One path more than a page has is asked for at once, with statuses and without."""
+    ask(case, PAGE + 1)
+
+
+@large
+@many_calls(12 * PAGE)
+@clauses("paths_exist.is-true-if-all-exist", "paths_exist.fills-every-status")
+def test_two_pages_are_asked_for(case: Case) -> None:
+    """One path more than two pages have is asked for at once, with statuses and without."""
+    ask(case, 2 * PAGE + 1)
+
+
+@large
+@clauses(KEPT, "paths.illegal-names", "recursively_create_dir.succeeds", "new_writable_file.succeeds",
+         "new_random_access_file.succeeds")  # fmt: skip
+def test_a_page_of_levels(case: Case) -> None:
+    """A path of more levels than a page has entries is created, every op is performed there, and it is deleted."""
+    used_beside_plain(case, "/".join(["d"] * (PAGE + 1)))

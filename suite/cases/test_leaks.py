@@ -1,6 +1,6 @@
 """Leaks: each op is repeated, in success and in error, and the process must not hold more each time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
@@ -8,11 +8,14 @@ from ...harness.hosting import leaks
 from ...harness.hosting.state import State
 from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Source
+from ...harness.ops.tables import CHANGING
 from ...harness.over_tables import programs
 from ...harness.over_tables.programs import Program
 from ...harness.targets.backing import BackingUnableError
+from ..contract import statuses
 from ..engine.case import Case
 from ..engine.marks import clauses, full, over_tables
+from .situations import build
 
 pytestmark = over_tables
 
@@ -82,6 +85,10 @@ def doing(*performed: tuple[str, ...]) -> Steps:
             match op:
                 case "write":
                     opening("new_writable_file", names[0])(program, at)
+                case "write-nothing":
+                    handle = program.open("new_writable_file", at(names[0])).value
+                    program.handle_op("close", handle)
+                    program.handle_op("writable_file.cleanup", handle)
                 case "delete_recursively":
                     program.delete_recursively(at(names[0]))
                 case _:
@@ -172,26 +179,41 @@ CHANGES: dict[str, tuple[str, Steps]] = {
 }
 
 
-def judged(case: Case, op: str, steps: Steps) -> None:
-    """Repeat a round and count what the process holds. Caches are flushed before each count."""
+def demand(case: Case, op: str) -> None:
+    """End a case where the plugin lacks the op that it is about."""
     if op not in case.fs.present:
         case.missing(op)
+
+
+def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
+    """Repeat rounds, all together, and count what the process holds. Caches are flushed before each count.
+
+    Where it holds more, the first round that costs it that by itself is named.
+    """
+    demand(case, op)
     case.setup.write("file", CONTENT)
     case.setup.write("empty", b"")
     case.setup.mkdir_where_known("directory")
     case.setup.write("directory/file", CONTENT)
     raw, host = case.tables, case.surroundings.host
-    program = Program(raw)
-    steps(program, lambda name: case.fs.translate(case.uri(name)))
     unsupported = False
 
-    def repeat(rounds: int) -> None:
-        nonlocal unsupported
-        first = programs.repeat(raw, program, rounds)[0].outcome
-        unsupported = first.code is Code.UNIMPLEMENTED and first.source is Source.PLUGIN
-        case.fs.flush_caches()
+    def leaked(*some: Steps) -> dict[str, int]:
+        program = Program(raw)
+        for steps in some:
+            steps(program, lambda name: case.fs.translate(case.uri(name) if name else name))
 
-    found = leaks.leaked_per_call(host, repeat)
+        def repeat(times: int) -> None:
+            nonlocal unsupported
+            went = [timed.outcome for timed in programs.repeat(raw, program, times)]
+            unsupported = all(
+                one.code is Code.UNIMPLEMENTED and one.source is Source.PLUGIN for one in went if one.op == op
+            )
+            case.fs.flush_caches()
+
+        return leaks.leaked_per_call(host, repeat)
+
+    found = leaked(*rounds.values())
     if unsupported:
         case.missing(op)
     weighed = State.of(host).heap > 0
@@ -199,10 +221,11 @@ def judged(case: Case, op: str, steps: Steps) -> None:
         if what in ("mapped", "heap") and not weighed:
             continue
         none, more = f"no more {WHAT[what]} each time", f"more {WHAT[what]} each time"
-        does_leak = what in found
-        case.check.that(
-            clause, not does_leak, none, more if does_leak else none, f"{found[what]} each time" if does_leak else ""
-        )
+        got, said = none, ""
+        if what in found:
+            first = next((name for name, steps in rounds.items() if len(rounds) > 1 and what in leaked(steps)), "")
+            got, said = f"{more}: {first}" if first else more, f"{found[what]} each time"
+        case.check.that(clause, what not in found, none, got, said)
     if not weighed:
         raise BackingUnableError("the allocator does not tell how much is allocated")
 
@@ -212,7 +235,8 @@ def judged(case: Case, op: str, steps: Steps) -> None:
 @clauses(*CLAUSES.values())
 def test_one_path(case: Case, name: str) -> None:
     """The op meets this path again and again; what it opens is used and cleaned up."""
-    judged(case, *ONE_PATH[name])
+    op, steps = ONE_PATH[name]
+    judged(case, op, {name: steps})
 
 
 @full
@@ -220,7 +244,8 @@ def test_one_path(case: Case, name: str) -> None:
 @clauses(*CLAUSES.values())
 def test_changes(case: Case, name: str) -> None:
     """Ops change the tree and change it back, or are refused, again and again."""
-    judged(case, *CHANGES[name])
+    op, steps = CHANGES[name]
+    judged(case, op, {name: steps})
 
 
 @full
@@ -233,7 +258,7 @@ def test_glob(case: Case, name: str) -> None:
     def steps(program: Program, _: Callable[[str], str]) -> None:
         program.entries_op("get_matching_paths", pattern)
 
-    judged(case, "get_matching_paths", steps)
+    judged(case, "get_matching_paths", {name: steps})
 
 
 @full
@@ -245,7 +270,139 @@ def test_translate(case: Case) -> None:
     def steps(program: Program, _: Callable[[str], str]) -> None:
         program.translate_name(uri)
 
-    judged(case, "translate_name", steps)
+    judged(case, "translate_name", {"file": steps})
+
+
+# Every situation of the tables of statuses.
+
+#: The situations of one path in parts, each tried at once. Who leaves a descriptor in all of one has enough of them.
+THERE = (statuses.FILE, statuses.EMPTY_FILE, statuses.EMPTY_DIRECTORY, statuses.FULL_DIRECTORY)
+PARTS = {"there": THERE, "not-there": tuple(one for one in statuses.SITUATIONS if one not in THERE)}
+DIRECTORIES = (statuses.EMPTY_DIRECTORY, statuses.FULL_DIRECTORY)
+
+
+def made(situation: str, path: str) -> Steps:
+    """Make again what an op may have taken away or changed."""
+    match situation:
+        case statuses.FILE:
+            return doing(("write", path))
+        case statuses.EMPTY_FILE:
+            return doing(("write-nothing", path))
+        case statuses.EMPTY_DIRECTORY:
+            return doing(("create_dir", path))
+        case statuses.FULL_DIRECTORY:
+            return doing(("create_dir", path), ("write", f"{path}/inside"))
+    return doing()
+
+
+def met(op: str, situation: str, path: str) -> Steps:
+    """Perform an op whose path is in this situation, and see to it that it is so the next time."""
+    action = doing((op, path)) if op in CHANGING else asking(op, path)
+    if op.startswith("new_"):
+        action = opening(op, path)
+    before, after = doing(), doing()
+    cell = statuses.ONE_PATH[op][situation]
+    if (op.startswith("delete_") and cell.may_be_ok) or op == "new_appendable_file":
+        before = made(situation, path)
+    if op in ("new_writable_file", "new_appendable_file") and situation not in THERE:
+        after = doing(("delete_file", path))
+    elif op.endswith("create_dir") and cell.may_be_ok and situation not in THERE:
+        gone = [("delete_dir", path)]
+        if situation == statuses.MISSING_PARENT:
+            gone.append(("delete_dir", path.rpartition("/")[0]))
+        after = doing(*gone)
+    return together(before, action, after)
+
+
+def moved(op: str, situations: tuple[str, str], source: str, target: str) -> Steps:
+    """Perform an op with two paths in these situations, and see to it that it is so the next time."""
+    if not statuses.TWO_PATHS[op][situations].may_be_ok:
+        return doing((op, source, target))
+    before = made(situations[1], target)
+    if op == "rename_file":
+        return together(before, doing((op, source, target), (op, target, source)))
+    after = doing(("delete_file", target)) if situations[1] == statuses.MISSING else doing()
+    return together(before, doing((op, source, target)), after)
+
+
+def together(*parts: Steps) -> Steps:
+    """One after the other."""
+
+    def steps(program: Program, at: Callable[[str], str]) -> None:
+        for part in parts:
+            part(program, at)
+
+    return steps
+
+
+def known(case: Case, situations: Iterable[str]) -> list[str]:
+    """The situations that there are: where there are only files, none has a directory."""
+    only_files = "create_dir" in case.bench.claims.ops_given_up
+    return [one for one in situations if not (only_files and one in DIRECTORIES)]
+
+
+#: The situations that `test_one_path` is about, and its ops.
+TRIED = (statuses.FILE, statuses.EMPTY_FILE, statuses.FULL_DIRECTORY, statuses.MISSING, statuses.MISSING_PARENT,
+         statuses.BELOW_A_FILE)  # fmt: skip
+TRYING = {op for op, _ in ONE_PATH.values()}
+#: The situations of each op in parts, but for those.
+OF_ONE = {
+    f"{op}-{part}": (op, some)
+    for op, row in statuses.ONE_PATH.items()
+    for part, situations in PARTS.items()
+    if (some := [one for one in situations if not row[one].guarded and not (op in TRYING and one in TRIED)])
+}
+
+
+@full
+@pytest.mark.parametrize("name", list(OF_ONE))
+@clauses(*CLAUSES.values())
+def test_situations(case: Case, name: str) -> None:
+    """The op meets a path in each of these situations, again and again."""
+    op, situations = OF_ONE[name]
+    demand(case, op)
+    judged(case, op, {one: met(op, one, build(case, one, f"at-{one}")[0]) for one in known(case, situations)})
+
+
+@full
+@pytest.mark.parametrize("part", list(PARTS))
+@clauses(*CLAUSES.values())
+def test_patterns(case: Case, part: str) -> None:
+    """Patterns mean a path in each of these situations, and what is below it, again and again."""
+
+    def matching(pattern: str) -> Steps:
+        def steps(program: Program, _: Callable[[str], str]) -> None:
+            program.entries_op("get_matching_paths", pattern)
+            program.entries_op("get_matching_paths", f"{pattern}/*/leaf")
+
+        return steps
+
+    demand(case, "get_matching_paths")
+    situations = [one for one in known(case, PARTS[part]) if one != statuses.EMPTY_PATH]
+    judged(
+        case, "get_matching_paths", {one: matching(case.uri(build(case, one, f"at-{one}")[0])) for one in situations}
+    )
+
+
+@full
+@pytest.mark.parametrize(
+    ("op", "source"),
+    [
+        pytest.param(op, source, id=f"{op}-{source}")
+        for op, table in statuses.TWO_PATHS.items()
+        for source in dict.fromkeys(source for (source, _), cell in table.items() if not cell.guarded)
+    ],
+)
+@clauses(*CLAUSES.values())
+def test_two_situations(case: Case, op: str, source: str) -> None:
+    """The op meets a source in this situation, and a target in each that there is, again and again."""
+    demand(case, op)
+    table, rounds = statuses.TWO_PATHS[op], dict[str, Steps]()
+    for target in known(case, statuses.SITUATIONS_OF_TWO):
+        if not table[source, target].guarded:
+            first, second = build(case, source, f"from-{target}")[0], build(case, target, f"to-{target}")[0]
+            rounds[f"to-{target}"] = moved(op, (source, target), first, second)
+    judged(case, op, rounds)
 
 
 #: Files that are open at the same time, and the bytes that are appended to each.
