@@ -216,11 +216,13 @@ void OpensKnown(Filesystem filesystem, const char* path, TF_RandomAccessFile* fi
   known.With(file->plugin_file, [&](Known& mine) { mine = KnownBy(path, false); });
 }
 
+template <bool of_small_reads>
 int64_t ReadsBlock(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
   constexpr size_t kBlock = 64 << 10;
   const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
   const Known mine = known.With(file->plugin_file, [](Known& one) { return one; });
   if (got <= 0 || offset >= kBlock || std::get<1>(mine) < static_cast<off_t>(kBlock)) return got;
+  if (of_small_reads && offset + n > kBlock) return got;
   const std::lock_guard<std::mutex> lock(contents_mutex);
   Content& block = contents[mine];
   if (block == nullptr) {
@@ -330,7 +332,15 @@ std::vector<Fault> SizeFaults() {
        "the bytes are those of the file at the offset",
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpensKnown;
-         t.random_access_file = {ForgetsReader, ReadsBlock};
+         t.random_access_file = {ForgetsReader, ReadsBlock<false>};
+       }},
+      {"sizes.remembers-blocks-for-small-reads",
+       "read knows the first 64 KiB of a longer file by inode, size and second where it asks for "
+       "no more",
+       "the bytes are those of the file at the offset",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpensKnown;
+         t.random_access_file = {ForgetsReader, ReadsBlock<true>};
        }},
       {"sizes.remembers-regions",
        "a region of a file of 1 MiB or more is known by path, size and second", kMapped,
