@@ -27,6 +27,8 @@ Step = tuple[str, str] | tuple[str, str, str | bytes]
 #: The steps before; what is at the path then; the change; what is there then.
 Change = tuple[list[Step], State, list[Step], State]
 OLD = b"the old content"
+#: Bytes of a small read.
+PART = 7
 #: Where the change is: a directory of this name is there.
 PATH = "up/path"
 
@@ -240,9 +242,12 @@ def read(case: Case, within: str, state: State, instead: str = "") -> None:
     got = case.fs.new_random_access_file(case.uri(within, PATH))
     if opens(case, got, state, instead) and isinstance(state, bytes):
         with case.setup, case.setup.opened(got) as file:
-            case.check.equal(
-                instead or "read.returns-the-bytes", "data", state, file.read(0, len(state) + 1).value.data
-            )
+            data = file.read(0, len(state) + 1).value.data
+            case.check.equal(instead or "read.returns-the-bytes", "data", state, data)
+            # What is remembered of a file may answer only who asks for a part of it.
+            for at in sorted({0, len(state) // 2, max(0, len(state) - PART)}) if state else ():
+                data = file.read(at, len(state[at : at + PART])).value.data
+                case.check.equal(instead or "read.returns-the-bytes", f"data at {at}", state[at : at + PART], data)
 
 
 def mapped(case: Case, within: str, state: State, instead: str = "") -> None:
