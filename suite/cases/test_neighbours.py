@@ -4,6 +4,7 @@ Names for sums, parts, copies, locks and markers: a plugin that uses one itself 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case
 from ..engine.marks import clauses, many_calls
 from .names import escaped
+from .test_bulk import write
 from .test_names import CONTENT, KEPT, accepted, behind, kept, says_not_found, written
 
 #: How tools call what belongs to a file or a directory, by what it is.
@@ -59,18 +61,8 @@ def made(case: Case, kind: str, *paths: str) -> dict[str, bytes]:
     return there
 
 
-def finished(case: Case, got: Outcome[object]) -> None:
-    """Write to what was opened, close it, and clean it up."""
-    with case.setup, case.setup.opened(got) as file:
-        case.setup.require(file.append(CONTENT))  # type: ignore[attr-defined]
-        case.setup.require(file.close())  # type: ignore[attr-defined]
-
-
-#: What is there before a call, besides neighbours: files and a directory.
-BEFORE = ("file", "target", "empty", "full/file")
-
 #: The calls by name: the op, the paths whose neighbours are there, and the call.
-CALLS: Mapping[str, tuple[str, Sequence[str], Callable[[Case], Outcome[object]]]] = {
+CALLS: Mapping[str, tuple[str, Sequence[str], Callable[[Case], Outcome[Any]]]] = {
     "written": ("new_writable_file", ("new",), lambda case: case.fs.new_writable_file(case.uri("new"))),
     "written-over": ("new_writable_file", ("file",), lambda case: case.fs.new_writable_file(case.uri("file"))),
     "appended": ("new_appendable_file", ("file",), lambda case: case.fs.new_appendable_file(case.uri("file"))),
@@ -122,7 +114,7 @@ def test_beside(case: Case, name: str, kind: str) -> None:
         return
     case.check.status(f"{op}.succeeds", got, Code.OK)
     if got.ok and op in ("new_writable_file", "new_appendable_file"):
-        finished(case, got)
+        write(case, got, CONTENT)
     for path, content in there.items():
         reader = case.fs.new_random_access_file(case.uri(path))
         now = f"code={reader.code}".encode()
