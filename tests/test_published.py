@@ -9,6 +9,7 @@ from packaging.version import Version
 from tffs_conformance.reports.document import load
 from tffs_conformance.reports.escape import command_line
 from tffs_conformance.reports.model.uses import Word
+from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.packed import contents
 from tffs_conformance.reports.publish import NOTES_NAME, hold
 from tffs_conformance.reports.reproduce import UNCONFIRMED
@@ -46,7 +47,12 @@ def test_what_a_page_counts_is_what_the_report_has(path: Path) -> None:
     link = "/".join(path.relative_to(PUBLISHED).parts)
     listed = [line for line in (PUBLISHED / "README.md").read_text().splitlines() if f"]({link})" in line]
     told = [line for line in path.with_name(NOTES_NAME).read_text().splitlines() if line.startswith("| found |")]
-    for said, count in ((r"([\d,]+) violations", found.counts.violation), (r"in ([\d,]+) cases", len(found.cases))):
+    absent = sum(case.verdict is Verdict.ABSENT for case in found.cases)
+    for said, count in (
+        (r"([\d,]+) violations", found.counts.violation),
+        (r"in ([\d,]+) cases", len(found.cases)),
+        (r"([\d,]+) cases absent", absent),
+    ):
         for line in (*listed, *told):
             assert set(re.findall(said, line)) <= {f"{count:,}"}, line
 
