@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "faults.h"
+#include "writers.h"
 
 namespace fakes {
 namespace {
@@ -133,29 +134,15 @@ void ForgetsSent(TF_WritableFile* file) {
 // Parts of 5 MiB: a file that ends with a part loses it. Parts of 64 KiB: who appends to a file
 // that does not end with one loses what is behind its last.
 
-PerObject<std::string> paths;
-
-template <auto Entry>
-void OpensPath(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
-  (Right().*Entry)(filesystem, path, file, status);
-  if (Worked(status))
-    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
-}
-
 void ClosesWithoutTheLast(Writer file, TF_Status* status) {
   constexpr off_t kPart = off_t{5} << 20;
   Writing().close(file, status);
-  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+  const std::string path = PathOf(file);
   struct stat facts;
   if (!Worked(status) || stat(path.c_str(), &facts) != 0) return;
   if (facts.st_size > 0 && facts.st_size % kPart == 0 &&
       truncate(path.c_str(), facts.st_size - kPart) != 0)
     TF_SetStatus(status, TF_INTERNAL, path.c_str());
-}
-
-void ForgetsPath(TF_WritableFile* file) {
-  paths.Forget(file->plugin_file);
-  Writing().cleanup(file);
 }
 
 void ContinuesAfterWholeParts(Filesystem filesystem, const char* path, TF_WritableFile* file,
@@ -249,10 +236,8 @@ std::vector<Fault> ContentFaults() {
       {"content.last-part-lost", "close loses the last 5 MiB of a file of 5 MiB or a multiple",
        kHolds,
        [](support::Tables& t) {
-         t.filesystem.new_writable_file = OpensPath<&TF_FilesystemOps::new_writable_file>;
-         t.filesystem.new_appendable_file = OpensPath<&TF_FilesystemOps::new_appendable_file>;
+         NotePaths(t);
          t.writable_file.close = ClosesWithoutTheLast;
-         t.writable_file.cleanup = ForgetsPath;
        }},
       {"content.continues-after-whole-parts",
        "new_appendable_file loses what a longer file has behind its last 64 KiB",

@@ -12,6 +12,7 @@
 #include "names.h"
 #include "support/memory.h"
 #include "support/paths.h"
+#include "writers.h"
 
 namespace fakes {
 namespace {
@@ -68,23 +69,10 @@ void CopiesThroughAName(Filesystem filesystem, const char* src, const char* dst,
   if (Worked(status)) Right().rename_file(filesystem, first.c_str(), dst, status);
 }
 
-PerObject<std::string> paths;
-
-void Remembers(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
-  Right().new_writable_file(filesystem, path, file, status);
-  if (Worked(status))
-    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
-}
-
 void ClearsItsPart(const TF_WritableFile* file, TF_Status* status) {
-  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+  const std::string path = PathOf(file);
   Real().writable_file.close(file, status);
   if (Worked(status) && !path.empty()) unlink(Part(path).c_str());
-}
-
-void Forgets(TF_WritableFile* file) {
-  paths.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
 }
 
 // Entries without those that the plugin takes for its own.
@@ -144,9 +132,8 @@ std::vector<Fault> NeighbourFaults() {
        [](support::Tables& t) { t.filesystem.copy_file = CopiesThroughAName; }},
       {"neighbours.clears-its-part", "close deletes NAME.part, too", kOthers,
        [](support::Tables& t) {
-         t.filesystem.new_writable_file = Remembers;
+         NotePaths(t);
          t.writable_file.close = ClearsItsPart;
-         t.writable_file.cleanup = Forgets;
        }},
       {"neighbours.hides-sums", "get_children lists no .NAME.crc", kListed,
        [](support::Tables& t) { t.filesystem.get_children = Hides<&Ops::get_children, IsSum>; }},

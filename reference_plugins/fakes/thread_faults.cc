@@ -18,6 +18,7 @@
 #include "faults.h"
 #include "names.h"
 #include "support/memory.h"
+#include "writers.h"
 
 namespace fakes {
 namespace {
@@ -155,19 +156,9 @@ int LooksTwice(Filesystem filesystem, const char* glob, char*** entries, TF_Stat
   return -1;
 }
 
-// The path of each file that is open for writing.
-PerObject<std::string> paths;
-
-template <void (*TF_FilesystemOps::*op)(Filesystem, const char*, TF_WritableFile*, TF_Status*)>
-void Remembers(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
-  (Right().*op)(filesystem, path, file, status);
-  if (TF_GetCode(status) == TF_OK)
-    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
-}
-
 // Makes room first, and fills it later.
 void MakesRoom(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
-  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+  const std::string path = PathOf(file);
   struct stat facts;
   const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor >= 0 && fstat(descriptor, &facts) == 0 &&
@@ -177,11 +168,6 @@ void MakesRoom(const TF_WritableFile* file, const char* buffer, size_t n, TF_Sta
   }
   if (descriptor >= 0) close(descriptor);
   Real().writable_file.append(file, buffer, n, status);
-}
-
-void Forgets(TF_WritableFile* file) {
-  paths.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
 }
 
 }  // namespace
@@ -216,10 +202,8 @@ std::vector<Fault> ThreadFaults() {
       {"append.makes-room", "the file is as long as it will be before it has the bytes",
        "readers see a beginning of what was appended",
        [](support::Tables& t) {
-         t.filesystem.new_writable_file = Remembers<&TF_FilesystemOps::new_writable_file>;
-         t.filesystem.new_appendable_file = Remembers<&TF_FilesystemOps::new_appendable_file>;
+         NotePaths(t);
          t.writable_file.append = MakesRoom;
-         t.writable_file.cleanup = Forgets;
        }},
   };
 }
