@@ -11,7 +11,6 @@
 #include "faults.h"
 #include "names.h"
 #include "support/memory.h"
-#include "support/paths.h"
 #include "writers.h"
 
 namespace fakes {
