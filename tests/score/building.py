@@ -45,10 +45,12 @@ class Build:
     def linked(self, plugin: str, source: str, into: Path) -> Path | None:
         """The plugin with the unit that was compiled into this folder; None if it cannot be linked."""
         made = into / f"lib{plugin}.so"
-        _, unit = self._unit(source)
         command = _link(self.folder, plugin)
         command[command.index("-o") + 1] = str(made)
-        command[command.index(unit)] = str(into / "unit.o")
+        # A source that every plugin compiles for itself has a unit in each: this plugin links its own.
+        name = f"/{Path(source).name}.o"
+        unit = next(at for at, word in enumerate(command) if word.endswith(name))
+        command[unit] = str(into / "unit.o")
         return made if self._run(command) else None
 
     def _unit(self, source: str) -> tuple[list[str], str]:
