@@ -23,7 +23,7 @@ from tffs_conformance.harness.over_tables.programs import Spent
 from tffs_conformance.reports.forms import cost_words
 from tffs_conformance.reports.forms.cost_lines import cost_lines
 from tffs_conformance.reports.forms.markdown import LIMIT, bounded
-from tffs_conformance.reports.model.costs import Cost, Costs, Growth, Point
+from tffs_conformance.reports.model.costs import Cost, Costs, Growth, HeldMemory, Point
 from tffs_conformance.reports.model.redaction import Redaction
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.costs import measure as measure_module
@@ -31,6 +31,7 @@ from tffs_conformance.suite.costs import timing
 from tffs_conformance.suite.costs.calls import WORK, CallCounter
 from tffs_conformance.suite.costs.findings import findings
 from tffs_conformance.suite.costs.fitting import growth
+from tffs_conformance.suite.costs.ground import Ground
 from tffs_conformance.suite.costs.measure import measure
 from tffs_conformance.suite.costs.timing import _busy, percentile
 from tffs_conformance.suite.costs.workloads import DIRECTORY, FILE, THREADS, WORKLOADS, Workload
@@ -250,7 +251,13 @@ class Storage:
         return Counter(GET=self.seen)
 
 
-def test_calls_of_the_storage_are_told_for_each_op(quick: Path) -> None:
+def test_calls_of_the_storage_are_told_for_each_op(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(ground: Ground, *_: object) -> list[HeldMemory]:
+        """What came before took all the time for making, as on a busy machine."""
+        ground.allow(0.0)
+        return []
+
+    monkeypatch.setattr(measure_module, "held", spent)
     got = measured(quick, "fakes/faulty", "fails:copy_file", counter=Storage())
     assert (got.failure, got.counted) == (None, "calls of the storage")
     # What goes wrong has no figure.

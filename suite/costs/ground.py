@@ -44,7 +44,7 @@ class Ground:
     """
 
     def __init__(self, bench: Workbench, name: str, making: float) -> None:
-        self._making = {FILES: making, ENTRIES: making}
+        self.allow(making)
         self.bench = bench
         self.uri = bench.directory(name)
         bench.make_root()
@@ -57,6 +57,10 @@ class Ground:
         self._made: dict[str, bool] = {}
         self._entries: dict[str, int] = {}
         self._handles: dict[str, int] = {}
+
+    def allow(self, making: float) -> None:
+        """From now on making may take so many seconds, whatever it took before."""
+        self._making = {FILES: making, ENTRIES: making}
 
     def close(self) -> None:
         """Remove what was made."""
