@@ -41,11 +41,9 @@ def claims(text: str) -> dict[str, Any]:
             {"directories": "real", "append": True, "atomic_rename": True, "visibility": "append"},
             marks=pytest.mark.nightly,
         ),
-        # Its whole run takes minutes: each op scans the folder of its bucket.
-        pytest.param(
+        (
             "objectstore_minimal",
             {"directories": "emulated", "append": False, "atomic_rename": False, "visibility": "close"},
-            marks=pytest.mark.nightly,
         ),
     ],
 )
