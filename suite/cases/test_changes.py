@@ -110,14 +110,12 @@ def stretched(given: Any, size: int) -> Any:
     return given
 
 
-def of_size(size: int) -> dict[str, Any]:
-    """The changes of a file into one that is as long, by their names with the size: blocks may be remembered."""
-    same = ("anew-as-long", "renamed-onto", "renamed-and-back", "copied-onto", "deleted-and-written", "all-made-again")
-    return {f"{name}-{size}": stretched(CHANGES[name], size) for name in same}
-
-
-LARGE = of_size(1 << 20) | of_size(8 << 20)
-CHANGES |= of_size(1 << 16)
+#: The changes of a file into one that is as long.
+SAME = ("anew-as-long", "renamed-onto", "renamed-and-back", "copied-onto", "deleted-and-written", "all-made-again")
+#: The same with other sizes, as blocks may be remembered: a change, and the bytes of its contents. Those of megabytes
+#: are made when they are needed.
+LARGE = {f"{name}-{size}": (name, size) for size in (1 << 20, 8 << 20) for name in SAME}
+CHANGES |= {f"{name}-65536": stretched(CHANGES[name], 1 << 16) for name in SAME}
 #: The ops that a step other than one op is about. Files may come from the backing.
 STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",)}
 
@@ -324,13 +322,14 @@ def test_after(case: Case, change: str) -> None:
 
 
 @large
-@by(LARGE)
+@by({large: CHANGES[name] for large, (name, _) in LARGE.items()})
 @many_calls(400)
 @clauses(AGREE, *FOUND)
 def test_large_after(case: Case, change: str) -> None:
     """A file of megabytes is looked at, changed into one as long, and looked at in each way first."""
+    name, size = LARGE[change]
     with case.surroundings.patient(LEAST):
-        look_around(case, LARGE[change])
+        look_around(case, stretched(CHANGES[name], size))
 
 
 def look_around(case: Case, change: Change) -> None:
