@@ -27,7 +27,7 @@ from tffs_conformance.reports.model.verdicts import Verdict, worst
 from tffs_conformance.run import baselines as gate
 from tffs_conformance.run.run_options import BadUsageError
 from tffs_conformance.suite.contract.catalogue import for_report
-from tffs_conformance.suite.engine.marks import TIERS
+from tffs_conformance.suite.engine.case_facts import TIERS
 from tffs_conformance.suite.judge.course import Course
 from tffs_conformance.suite.judge.gate import Baseline, GateResult
 from tffs_conformance.suite.judge.reports import build

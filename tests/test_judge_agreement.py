@@ -26,7 +26,7 @@ from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import JUDGED, ClauseVerdict, TargetVerdict, Verdict, worst
 from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
-from tffs_conformance.suite.engine.marks import TIERS
+from tffs_conformance.suite.engine.case_facts import TIERS
 from tffs_conformance.suite.judge import (
     again,
     compare,

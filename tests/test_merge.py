@@ -21,7 +21,8 @@ from tffs_conformance.reports.model.report import REPORT_NAME, Report
 from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.run.collection import Wanted
-from tffs_conformance.suite.engine.marks import CALLS, TIERS
+from tffs_conformance.suite.engine.case_facts import TIERS
+from tffs_conformance.suite.engine.marks import CALLS
 from tffs_conformance.suite.judge.merge import Merged, Suite, merge
 from tffs_conformance.suite.judge.reports import build
 from tffs_conformance.suite.judge.waivers import waived

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+#: The tiers, from the smallest; each includes those before it.
+TIERS = ("smoke", "must", "full", "large", "deep")
+
 
 @dataclass(frozen=True, slots=True)
 class CaseFacts:

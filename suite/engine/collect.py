@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from .case_facts import CaseFacts
-from .marks import CALLS, TIERS, UNDEFINED
+from .case_facts import TIERS, CaseFacts
+from .marks import CALLS, UNDEFINED
 
 DIRECTORY = Path(__file__).parents[1] / "cases"
 

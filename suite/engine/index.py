@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from .case_facts import CaseFacts
+from .case_facts import TIERS, CaseFacts
 
 _PACKAGE = Path(__file__).parents[2]
 #: What cases are made of.
@@ -37,6 +37,11 @@ def cases() -> tuple[CaseFacts, ...]:
         if path:
             _write(path, digest, found)
     return found
+
+
+def plain_first() -> list[CaseFacts]:
+    """All cases, those of smaller tiers before those of larger ones, and at last what no plain run has."""
+    return sorted(cases(), key=lambda case: TIERS.index(case.tier) if case.tier in TIERS else len(TIERS))
 
 
 def in_tiers(names: Container[str]) -> list[CaseFacts]:

@@ -7,8 +7,6 @@ import pytest
 
 F = TypeVar("F", bound=Callable[..., None])
 
-#: The tiers, from the smallest; each includes those before it.
-TIERS = ("smoke", "must", "full", "large", "deep")
 #: The cases outside of all tiers.
 UNDEFINED = "undefined"
 #: So many calls of a plugin a case makes, as a rule.

@@ -17,10 +17,10 @@ from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.contract.catalogue import clause
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.engine.case import Case
+from tffs_conformance.suite.engine.case_facts import TIERS
 from tffs_conformance.suite.engine.collect import Listed
 from tffs_conformance.suite.engine.ending import conclude, run_case
 from tffs_conformance.suite.engine.first_look import first_look
-from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
 
 #: The name of a fault that hangs.

@@ -21,9 +21,9 @@ from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports.model.verdicts import WORST_FIRST, Verdict
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.contract.catalogue import clause
+from tffs_conformance.suite.engine.case_facts import TIERS
 from tffs_conformance.suite.engine.collect import Listed
 from tffs_conformance.suite.engine.first_look import first_look
-from tffs_conformance.suite.engine.marks import TIERS
 from tffs_conformance.suite.engine.workbench import Workbench
 
 #: What a judge may write to /tmp, in bytes. A mutant that appends for ever fills it.

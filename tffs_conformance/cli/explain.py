@@ -31,7 +31,7 @@ def explain(name: str, every: bool) -> None:
 
     Of a case: what it tries, which clauses it checks, and how it is run alone.
     """
-    listed = index.cases()
+    listed = index.plain_first()
     if name in catalogue():
         _clause(clause(name), [case.id for case in listed if name in case.clauses], every)
         return

@@ -74,7 +74,7 @@ def _uncovered(path: Path, clauses: list[Clause]) -> list[Clause]:
 
 def _coverage() -> int:
     """Show the table; 1 where a sentence is neither covered nor known to be beyond observation."""
-    held = coverage(sentences(), catalogue(), {case.id: case.clauses for case in index.cases()})
+    held = coverage(sentences(), catalogue(), {case.id: case.clauses for case in index.plain_first()})
     click.echo("line\tdemand\tclauses\tcases\tstate")
     for row in held:
         sentence = row.sentence

@@ -11,7 +11,7 @@ from ..reports.model.counts import number
 from ..reports.model.report import REPORT_NAME, Report
 from ..reports.model.verdicts import Verdict
 from ..suite.contract.catalogue import CONTRACT_VERSION
-from ..suite.engine.marks import TIERS
+from ..suite.engine.case_facts import TIERS
 from ..suite.judge.again import again
 from ..suite.judge.gate import Baseline, GateResult
 from .run_options import CHANGED, BadUsageError, RunOptions, not_one_for_each

@@ -16,7 +16,7 @@ from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..reports.forms import FORMS, Form
 from ..reports.model.counts import number
 from ..reports.model.header import Tier
-from ..suite.engine.marks import TIERS
+from ..suite.engine.case_facts import TIERS
 from ..suite.engine.target import EXAMPLES
 from ..suite.properties.traces import NotATraceError, Trace
 from .options import Option, option
