@@ -38,6 +38,9 @@ std::string Temporary(const std::string& path) { return path + ".tmp"; }
 std::string Part(const std::string& path) { return path + ".part"; }
 std::string Backup(const std::string& path) { return path + "~"; }
 std::string Lock(const std::string& path) { return path + ".lock"; }
+std::string Metadata(const std::string& path) { return path + ".meta"; }
+std::string New(const std::string& path) { return path + ".new"; }
+std::string Old(const std::string& path) { return path + ".old"; }
 std::string Marker(const std::string& path) { return path + "_$folder$"; }
 
 void Delete(Filesystem filesystem, const std::string& path) {
@@ -72,6 +75,93 @@ void ClearsItsPart(const TF_WritableFile* file, TF_Status* status) {
   const std::string path = PathOf(file);
   Real().writable_file.close(file, status);
   if (Worked(status) && !path.empty()) unlink(Part(path).c_str());
+}
+
+void SyncClearsATemporary(const TF_WritableFile* file, TF_Status* status) {
+  Real().writable_file.sync(file, status);
+  const std::string path = PathOf(file);
+  if (Worked(status) && !path.empty()) unlink(Temporary(path).c_str());
+}
+
+// A temporary file that was left over is of no use where the file is made anew.
+void AppendsClearATemporary(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                            TF_Status* status) {
+  Right().path_exists(filesystem, path, status);
+  const bool is_new = TF_GetCode(status) == TF_NOT_FOUND;
+  Right().new_appendable_file(filesystem, path, file, status);
+  if (Worked(status) && is_new) Delete(filesystem, Temporary(path));
+}
+
+PerObject<std::string>& PathsOfReaders() {
+  static PerObject<std::string> paths;
+  return paths;
+}
+
+void OpensForReading(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                     TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (Worked(status))
+    PathsOfReaders().With(file->plugin_file,
+                          [&](std::string& mine) { return (mine = path).size(); });
+}
+
+void GivesTheLockBack(TF_RandomAccessFile* file) {
+  const std::string path =
+      PathsOfReaders().With(file->plugin_file, [](std::string& mine) { return mine; });
+  PathsOfReaders().Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+  unlink(Lock(path).c_str());
+}
+
+// An op that takes a file beside the path for what the path holds.
+template <auto Entry, Beside beside, typename Type = decltype(Entry)>
+struct TakesInstead;
+template <auto Entry, Beside beside, typename Result, typename... Rest>
+struct TakesInstead<Entry, beside, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
+  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+    const std::string other = beside(path);
+    const bool is_there = Right().get_file_size(filesystem, path, Scratch().status()) >= 0 &&
+                          Right().get_file_size(filesystem, other.c_str(), Scratch().status()) >= 0;
+    return (Right().*Entry)(filesystem, is_there ? other.c_str() : path, rest...);
+  }
+};
+
+bool TakesTheMarkerForAll(Filesystem filesystem, const char* path, TF_Status* status) {
+  const bool is_one = Right().is_directory(filesystem, path, status);
+  if (TF_GetCode(status) != TF_FAILED_PRECONDITION && (is_one || !Worked(status))) return is_one;
+  Right().path_exists(filesystem, Marker(path).c_str(), status);
+  return Worked(status) || Right().is_directory(filesystem, path, status);
+}
+
+// What was written apart gets its name by a copy, and nobody deletes it.
+void CopiesAPart(Filesystem filesystem, const char* src, const char* dst, TF_Status* status) {
+  if (src == Part(dst)) return Right().copy_file(filesystem, src, dst, status);
+  Right().rename_file(filesystem, src, dst, status);
+}
+
+// The backup of a file is as good as the file.
+void KeepsWhatHasABackup(Filesystem filesystem, const char* src, const char* dst,
+                         TF_Status* status) {
+  if (src == Backup(dst)) {
+    Right().path_exists(filesystem, dst, status);
+    if (Worked(status)) return;
+  }
+  Right().copy_file(filesystem, src, dst, status);
+}
+
+// A file that keeps a directory alive is nothing.
+void PassesOverAKeeper(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (Children(filesystem, path) == std::vector<std::string>{".keep"})
+    Delete(filesystem, Joined(path, ".keep"));
+  Right().delete_dir(filesystem, path, status);
+}
+
+bool IsOfTheJob(const std::string& name) {
+  return name == "_temporary" || name == ".DS_Store" || name == "lost+found";
+}
+bool IsHidden(const std::string& path) {
+  const size_t name = path.rfind('/') + 1;
+  return name < path.size() && path[name] == '_';
 }
 
 // Entries without those that the plugin takes for its own.
@@ -149,6 +239,55 @@ std::vector<Fault> NeighbourFaults() {
       {"neighbours.respects-a-lock", "new_appendable_file is UNAVAILABLE where NAME.lock is",
        "a file can be appended to",
        [](support::Tables& t) { t.filesystem.new_appendable_file = RespectsALock; }},
+      {"neighbours.sync-clears-a-temporary", "sync deletes NAME.tmp, too", kOthers,
+       [](support::Tables& t) {
+         NotePaths(t);
+         t.writable_file.sync = SyncClearsATemporary;
+       }},
+      {"neighbours.appends-clear-a-temporary",
+       "new_appendable_file that makes a file deletes NAME.tmp, too", kOthers,
+       [](support::Tables& t) { t.filesystem.new_appendable_file = AppendsClearATemporary; }},
+      {"neighbours.readers-give-a-lock-back", "cleanup of a reader deletes NAME.lock, too", kOthers,
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpensForReading;
+         t.random_access_file.cleanup = GivesTheLockBack;
+       }},
+      {"neighbours.length-of-the-metadata", "stat of a file is that of NAME.meta",
+       "the statistics are those of the path",
+       [](support::Tables& t) { t.filesystem.stat = TakesInstead<&Ops::stat, Metadata>::Call; }},
+      {"neighbours.reads-the-new", "new_random_access_file opens NAME.new where it is",
+       "the bytes are those of the file",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file =
+             TakesInstead<&Ops::new_random_access_file, New>::Call;
+       }},
+      {"neighbours.maps-the-old", "a region is that of NAME.old where it is",
+       "data points at the bytes of the file",
+       [](support::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file =
+             TakesInstead<&Ops::new_read_only_memory_region_from_file, Old>::Call;
+       }},
+      {"neighbours.directory-by-its-marker", "is_directory is true of a file beside NAME_$folder$",
+       "true if and only if it is a directory",
+       [](support::Tables& t) { t.filesystem.is_directory = TakesTheMarkerForAll; }},
+      {"neighbours.keeps-a-part", "rename_file of NAME.part to NAME keeps the source",
+       "the source is gone", [](support::Tables& t) { t.filesystem.rename_file = CopiesAPart; }},
+      {"neighbours.keeps-what-has-a-backup", "copy_file of NAME~ onto a file NAME does nothing",
+       "an existing target is replaced",
+       [](support::Tables& t) { t.filesystem.copy_file = KeepsWhatHasABackup; }},
+      {"neighbours.passes-over-a-keeper", "delete_dir deletes a directory with nothing but .keep",
+       "a directory that is not empty is FAILED_PRECONDITION",
+       [](support::Tables& t) { t.filesystem.delete_dir = PassesOverAKeeper; }},
+      {"neighbours.hides-what-jobs-leave",
+       "get_children lists no _temporary, .DS_Store, lost+found", kListed,
+       [](support::Tables& t) {
+         t.filesystem.get_children = Hides<&Ops::get_children, IsOfTheJob>;
+       }},
+      {"neighbours.matches-nothing-hidden", "get_matching_paths finds no name that begins with _",
+       "all that matches is found",
+       [](support::Tables& t) {
+         t.filesystem.get_matching_paths = Hides<&Ops::get_matching_paths, IsHidden>;
+       }},
   };
 }
 
