@@ -4,6 +4,7 @@ Names for sums, parts, copies, locks and markers: a plugin that uses one itself 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from ..engine.case import Case
 from ..engine.marks import clauses, many_calls
 from .names import escaped
 from .test_bulk import write
-from .test_names import CONTENT, KEPT, accepted, behind, kept, says_not_found, written
+from .test_names import CONTENT, KEPT, accepted, behind, is_file, kept, says_not_found, written
 
 #: How tools call what belongs to a file or a directory, by what it is.
 NEIGHBOURS: Mapping[str, str] = {
@@ -37,6 +38,10 @@ NEIGHBOURS: Mapping[str, str] = {
     "metadata": "{}.meta",
     "deleted": "{}.deleted",
 }
+
+#: What tools leave in a directory under a name of its own.
+INSIDE = (".keep", ".gitkeep", "_SUCCESS", "_temporary", "_metadata", "_delta_log", ".DS_Store", "._.DS_Store",
+          "Thumbs.db", "desktop.ini", "lost+found", ".Trash", ".snapshot", ".hdfs", ".part", "_$folder$")  # fmt: skip
 
 kinds = pytest.mark.parametrize("kind", ["files", "directories"])
 
@@ -61,10 +66,24 @@ def made(case: Case, kind: str, *paths: str) -> dict[str, bytes]:
     return there
 
 
+def synced(case: Case) -> Outcome[Any]:
+    """Write a new file, and see to it that it lasts before more is appended."""
+    if not case.fs.available("sync"):
+        case.missing("sync")
+    with case.setup, case.setup.opened(case.fs.new_writable_file(case.uri("new"))) as file:
+        case.setup.require(file.append(CONTENT))
+        got = file.sync()
+        case.setup.require(file.append(CONTENT))
+        case.setup.require(file.close())
+    return got
+
+
 #: The calls by name: the op, the paths whose neighbours are there, and the call.
 CALLS: Mapping[str, tuple[str, Sequence[str], Callable[[Case], Outcome[Any]]]] = {
     "written": ("new_writable_file", ("new",), lambda case: case.fs.new_writable_file(case.uri("new"))),
     "written-over": ("new_writable_file", ("file",), lambda case: case.fs.new_writable_file(case.uri("file"))),
+    "synced": ("sync", ("new",), synced),
+    "made-by-append": ("new_appendable_file", ("new",), lambda case: case.fs.new_appendable_file(case.uri("new"))),
     "appended": ("new_appendable_file", ("file",), lambda case: case.fs.new_appendable_file(case.uri("file"))),
     "renamed": ("rename_file", ("file", "new"), lambda case: case.fs.rename_file(case.uri("file"), case.uri("new"))),
     "renamed-over": (
@@ -128,10 +147,22 @@ def test_beside(case: Case, name: str, kind: str) -> None:
 @kinds
 @clauses(KEPT, "paths.illegal-names")
 def test_found(case: Case, kind: str) -> None:
-    """Files or directories with such names stand beside a file; each is asked about, listed, matched, and deleted."""
-    case.setup.write("file", CONTENT)
+    """Files or directories with such names stand beside a file; it and each are asked about, listed, matched, deleted.
+
+    Each is looked at after the file itself was.
+    """
+    file = case.setup.write("file", CONTENT)
     there = made(case, kind, "file")
     names = [path.partition("/")[0] for path in there]
+    is_file(case, file)
+    if case.fs.available("new_read_only_memory_region_from_file"):
+        opened = case.fs.new_read_only_memory_region_from_file(file)
+        if not case.check.unimplemented(opened):
+            kept(case, opened)
+            with case.setup.opened(opened) as region:
+                length = region.length().value
+                case.check.equal(KEPT, "length: length", len(CONTENT), length)
+                case.check.equal(KEPT, "data", CONTENT, region.data(0, min(length, len(CONTENT))).value[1])
     for path, content in there.items():
         length = kept(case, case.fs.stat(case.uri(path))).length
         case.check.equal(KEPT, f"stat of {path}: length", len(content), length)
@@ -169,3 +200,57 @@ def test_of_nothing(case: Case, kind: str) -> None:
     says_not_found(case, case.uri("name"), like=case.uri("empty", "nothing"))
     for path, content in there.items():
         case.check.equal(KEPT, f"content of {path}", content, case.setup.content(case.uri(path)))
+
+
+@many_calls(64 * len(NEIGHBOURS))
+@clauses(KEPT, "paths.illegal-names")
+def test_onto(case: Case) -> None:
+    """Each such file is copied and renamed onto the path beside which it stands, where a file is and where nothing is.
+
+    What was renamed is renamed back.
+    """
+    moves = [op for op in ("copy_file", "rename_file") if case.fs.available(op)]
+    if not moves:
+        case.missing("copy_file")
+    file = case.uri("file")
+    for path, content in made(case, "files", "file").items():
+        beside = case.uri(path)
+        for move, is_there in product(moves, (True, False)):
+            if is_there:
+                case.setup.write("file", CONTENT)
+            got = getattr(case.fs, move)(beside, file)
+            if case.check.unimplemented(got):
+                continue
+            kept(case, got)
+            case.check.equal(KEPT, f"{path}: content of the target", content, case.setup.content(file))
+            if move == "rename_file":
+                case.check.status(KEPT, case.fs.path_exists(beside), Code.NOT_FOUND)
+                kept(case, case.fs.rename_file(file, beside))
+            elif case.fs.available("delete_file"):
+                kept(case, case.fs.delete_file(file))
+            case.check.equal(KEPT, f"{path}: content", content, case.setup.content(beside))
+
+
+@many_calls(12 * len(INSIDE))
+@kinds
+@clauses(KEPT, "paths.illegal-names", "delete_dir.not-empty-is-failed-precondition")
+def test_within(case: Case, kind: str) -> None:
+    """Files or directories with names that tools leave behind are all that a directory holds, each of one."""
+    for k, name in enumerate(INSIDE):
+        directory, path = case.setup.mkdir_where_known(f"d{k}"), f"d{k}/{name}"
+        if kind == "files" and not written(case, path):
+            continue
+        if kind == "directories" and not accepted(case, path, case.fs.create_dir(case.uri(path))):
+            continue
+        case.check.equal(KEPT, "get_children: entries", (name,), kept(case, case.fs.get_children(directory)).bare)
+        if case.fs.available("get_matching_paths"):
+            matched = case.fs.get_matching_paths(f"{directory}/{escaped(name)}")
+            if not case.check.unimplemented(matched):
+                case.check.equal(KEPT, "get_matching_paths: matches", [path], behind(case, kept(case, matched)))
+        if case.fs.available("delete_dir") and "create_dir" not in case.bench.claims.ops_given_up:
+            refused = case.fs.delete_dir(directory)
+            case.check.status("delete_dir.not-empty-is-failed-precondition", refused, Code.FAILED_PRECONDITION)
+        kept(case, case.fs.path_exists(case.uri(path)))
+        if case.fs.available("delete_recursively"):
+            kept(case, case.fs.delete_recursively(directory))
+            case.check.status(KEPT, case.fs.path_exists(case.uri(path)), Code.NOT_FOUND)

@@ -20,14 +20,14 @@ _FUNCTION = re.compile(r"^(?!namespace|using|enum)\w.*?\b(\w+)\(")
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plugin, and the folders of the sources that it is judged for.
+    """A plugin, and the sources that it is judged for: patterns below the folder of the plugins.
 
     `profile` is what it claims, `backing` another way to its files. Sources that are `apart` do nothing while it is
     judged. It is right, but for warnings of these clauses: its mutants are told apart by others.
     """
 
     name: str
-    folders: tuple[str, ...]
+    sources: tuple[str, ...]
     profile: str | None = None
     backing: str | None = None
     apart: tuple[str, ...] = ()
@@ -35,17 +35,18 @@ class Plugin:
 
     def units(self) -> list[tuple[str, str]]:
         """Its sources, each of which is compiled by itself: path and text."""
-        paths = sorted(path for folder in self.folders for path in (FOLDER / folder).glob("*.cc"))
+        paths = sorted(path for pattern in self.sources for path in FOLDER.glob(pattern))
         paths = [path for path in paths if path.name not in self.apart]
         return [(path.relative_to(FOLDER).as_posix(), path.read_text()) for path in paths]
 
 
 PLUGINS = (
-    Plugin("posix", ("posix", "support"), backing="file://{path}"),
-    Plugin("memory", ("memory",)),
+    # What plugins share belongs to the one that uses it.
+    Plugin("posix", ("posix/*.cc", "support/*.cc"), backing="file://{path}", apart=("options.cc",)),
+    Plugin("memory", ("memory/*.cc", "support/options.cc")),
     Plugin(
         "objectstore_minimal",
-        ("objectstore_minimal",),
+        ("objectstore_minimal/*.cc",),
         profile="object-store",
         apart=("http_bucket.cc",),
         # A file that is dropped never becomes an object, and one request looks before another one acts.
