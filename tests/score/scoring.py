@@ -58,7 +58,9 @@ def accepted() -> dict[tuple[str, str, str, str, int], str]:
     """The mutants that may survive, by their keys, each with its reason."""
     entries = tomllib.loads(ACCEPTED.read_text(encoding="utf-8")).get("survivor", ())
     return {
-        (one["source"], one["function"], one["out"], one["in"], one.get("nth", 0)): one["reason"] for one in entries
+        (one["source"], one["function"], one["out"], put_in, one.get("nth", 0)): one["reason"]
+        for one in entries
+        for put_in in ([one["in"]] if isinstance(one["in"], str) else one["in"])
     }
 
 

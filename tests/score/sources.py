@@ -41,8 +41,8 @@ class Plugin:
 
 
 PLUGINS = (
-    # What plugins share belongs to the one that uses it.
-    Plugin("posix", ("posix/*.cc", "support/*.cc"), backing="file://{path}", apart=("options.cc",)),
+    # What plugins share belongs to the one that uses it. What is durable shows where power is lost, not in a plain run.
+    Plugin("posix", ("posix/*.cc", "support/*.cc"), backing="file://{path}", apart=("options.cc", "durable.cc")),
     Plugin("memory", ("memory/*.cc", "support/options.cc")),
     Plugin(
         "objectstore_minimal",
