@@ -1,5 +1,6 @@
 """The door for pytest. With `--plugin` a run begins, which is in run/controller.py. Without, nothing happens."""
 
+import gc
 import os
 import shlex
 from collections.abc import Sequence
@@ -75,6 +76,9 @@ def pytest_configure(config: pytest.Config) -> None:
         from .run.session import Worker
         from .suite.judge.exit_code import UNWRITABLE
 
+        # What is loaded until cases run stays: the collector would look at it again and again.
+        gc.disable()
+        config.add_cleanup(gc.enable)
         sent = getattr(config, "workerinput", None)
         try:
             run = Controller.begin(config) if sent is None else Worker(config, sent)

@@ -4,6 +4,7 @@ pytest itself is the controller, and with pytest-xdist it has workers. The contr
 sends it to the workers, and writes down what they report.
 """
 
+import gc
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -131,6 +132,12 @@ class Session(ABC):
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Know which cases are run."""
         self.cases = frozenset(collect.listed(item).id for item in session.items if collection.is_ours(item))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """From now on garbage is collected, but what is loaded is none."""
+        gc.freeze()
+        gc.enable()
 
     # Cases -----------------------------------------------------------------------------------------------------------
 
