@@ -1,5 +1,7 @@
 """The score: which mutants there are, what they are called, and what is made of what the suite said of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.faults.driven import all_cases
@@ -95,6 +97,12 @@ def test_cases_of_the_op_come_first_and_smaller_tiers_before_larger() -> None:
 )
 def test_what_became_of_a_mutant(given: Result, fate: str, told: str) -> None:
     assert (given.fate, given.told) == (fate, told)
+
+
+def test_what_makes_a_run_judge_nothing_is_told_apart() -> None:
+    judged = Judged("conform", "", "", "", 1.5, 10, 6)
+    assert Result(of()[2], judged).fate == "killed"
+    assert Result(of()[2], replace(judged, not_run=5)).fate == "survived"
 
 
 def test_excused_ones_do_not_count() -> None:

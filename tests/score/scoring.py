@@ -31,6 +31,8 @@ class Result:
     @property
     def fate(self) -> str:
         """`killed`, `warned`, `survived`, `excused` or `error`. An excused one that is killed should not be excused."""
+        if self.judged and 2 * self.judged.not_run > self.judged.cases:
+            return "killed"  # such a run is refused, since it judged nothing
         verdict = Verdict(self.judged.verdict) if self.judged else Verdict.NOT_RUN
         alive = "excused" if self.reason else "warned" if verdict is Verdict.WARNING else "survived"
         return _FATES.get(verdict, alive)
