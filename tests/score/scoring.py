@@ -106,4 +106,4 @@ def _listed(results: Iterable[Result]) -> Iterator[str]:
         shown = f"{one.fate.capitalize()}: `{one.judged.clause}`." if one.judged and one.judged.clause else ""
         yield from (f"- `{one.mutant.source}`, `{one.mutant.function}`:", "", "  ```diff", f"  -{one.mutant.out}")
         yield from (f"  +{line}" for line in one.mutant.put_in.splitlines())
-        yield from ("  ```", "", f"  {shown}", "")
+        yield from ("  ```", "", *([f"  {shown}", ""] if shown else ()))
