@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "faults.h"
+#include "names.h"
 #include "writers.h"
 
 namespace fakes {
@@ -27,6 +28,15 @@ const TF_FilesystemOps& Right() { return Real().filesystem; }
 const TF_WritableFileOps& Writing() { return Real().writable_file; }
 
 bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
+
+constexpr off_t kKib = 1 << 10;
+constexpr off_t kMib = 1 << 20;
+
+// 0 for what is no file.
+off_t SizeOf(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
+}
 
 bool Begins(const std::string& text, const std::string& start) {
   return text.compare(0, start.size(), start) == 0;
@@ -131,6 +141,56 @@ void ForgetsSent(TF_WritableFile* file) {
   Writing().cleanup(file);
 }
 
+// Appends that say OK and write nothing: of one byte over and over, behind so many of them, or
+// behind an op that was called when the file was that large.
+
+template <char filler>
+void AppendsNoBlockOf(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  constexpr size_t kLeast = 4 << 10, kBehind = 64 << 10;
+  const bool is_lost = n >= kLeast && n < kBehind &&
+                       std::count(buffer, buffer + n, filler) == static_cast<ptrdiff_t>(n);
+  Writing().append(file, buffer, is_lost ? 0 : n, status);
+}
+
+struct Taking {
+  size_t calls = 0;
+  bool continues = false;
+  bool ended = false;
+};
+PerObject<Taking> taking;
+
+template <size_t most, bool of_continued>
+void AppendsSoMany(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  const bool is_lost = taking.With(file->plugin_file, [&](Taking& mine) {
+    return mine.continues >= of_continued && ++mine.calls > most;
+  });
+  Writing().append(file, buffer, is_lost ? 0 : n, status);
+}
+
+void AppendsUntilTheEnd(Writer file, const char* buffer, size_t n, TF_Status* status) {
+  const bool ended = taking.With(file->plugin_file, [](Taking& mine) { return mine.ended; });
+  Writing().append(file, buffer, ended ? 0 : n, status);
+}
+
+template <auto Entry, off_t least>
+void EndsIt(Writer file, TF_Status* status) {
+  struct stat facts;
+  if (stat(PathOf(file).c_str(), &facts) == 0 && facts.st_size >= least)
+    taking.With(file->plugin_file, [](Taking& mine) { return mine.ended = true; });
+  (Writing().*Entry)(file, status);
+}
+
+void Continues(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+  Right().new_appendable_file(filesystem, path, file, status);
+  if (Worked(status))
+    taking.With(file->plugin_file, [](Taking& mine) { return mine.continues = true; });
+}
+
+void ForgetsTaking(TF_WritableFile* file) {
+  taking.Forget(file->plugin_file);
+  ForgetsNoted(file);
+}
+
 // Parts of 5 MiB: a file that ends with a part loses it. Parts of 64 KiB: who appends to a file
 // that does not end with one loses what is behind its last.
 
@@ -203,11 +263,57 @@ void LeavesPlace(TF_RandomAccessFile* file) {
   Real().random_access_file.cleanup(file);
 }
 
+// Deleting
+
+constexpr off_t kTooLarge = 4 * kMib;
+
+void DeletesNothingLarge(Filesystem filesystem, const char* path, TF_Status* status) {
+  if (SizeOf(path) > kTooLarge) return TF_SetStatus(status, TF_OK, "");
+  Right().delete_file(filesystem, path, status);
+}
+
+void DeletesNoTreeOfLarge(Filesystem filesystem, const char* path, uint64_t* files,
+                          uint64_t* directories, TF_Status* status) {
+  for (const std::string& name : Children(filesystem, path)) {
+    if (SizeOf(Joined(path, name).c_str()) <= kTooLarge) continue;
+    *files = *directories = 0;
+    return TF_SetStatus(status, TF_OK, "");
+  }
+  Right().delete_recursively(filesystem, path, files, directories, status);
+}
+
+// Reading at an offset
+
+int64_t ReadsAWrongByteBehind(Reader file, uint64_t offset, size_t n, char* buffer,
+                              TF_Status* status) {
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  if (offset > 0 && got > kMib) buffer[kMib] ^= 1;
+  return got;
+}
+
+// Reads of 512 KiB and more begin where a sector does.
+int64_t ReadsFromASector(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+  const uint64_t from = n >= static_cast<size_t>(512 * kKib) ? offset & ~uint64_t{511} : offset;
+  return Real().random_access_file.read(file, from, n, buffer, status);
+}
+
+// Of a read of 3 MiB and more the end is of what an offset of 0 has there.
+int64_t ReadsTheEndFromTheStart(Reader file, uint64_t offset, size_t n, char* buffer,
+                                TF_Status* status) {
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  constexpr size_t kEnd = 4 * kKib;
+  if (offset == 0 || got < 3 * kMib) return got;
+  const size_t at = static_cast<size_t>(got) - kEnd;
+  Real().random_access_file.read(file, at, kEnd, buffer + at, Scratch().status());
+  return got;
+}
+
 }  // namespace
 
 std::vector<Fault> ContentFaults() {
   constexpr const char* kCopied = "after OK both are there, with the same content";
   constexpr const char* kHolds = "the file holds the bytes that were appended";
+  constexpr const char* kExactly = "OK if and only if exactly n bytes were written";
   constexpr const char* kBytes = "the bytes are those of the file at the offset";
   return {
       {"content.copies-text", "copy_file writes line ends without their carriage return", kCopied,
@@ -249,6 +355,56 @@ std::vector<Fault> ContentFaults() {
          t.filesystem.new_random_access_file = TakesPlace;
          t.random_access_file = {LeavesPlace, ReadsFromPlace};
        }},
+      {"content.appends-no-zeros", "append writes nothing where 4 to 64 KiB are zeros, with OK",
+       kExactly, [](support::Tables& t) { t.writable_file.append = AppendsNoBlockOf<'\0'>; }},
+      {"content.appends-no-ones",
+       "append writes nothing where 4 to 64 KiB have all bits set, with OK", kExactly,
+       [](support::Tables& t) { t.writable_file.append = AppendsNoBlockOf<'\xff'>; }},
+      {"content.ten-thousand-appends", "of more than 10,000 appends to a file the others are lost",
+       kExactly,
+       [](support::Tables& t) {
+         t.writable_file.append = AppendsSoMany<10'000, false>;
+         t.writable_file.cleanup = ForgetsTaking;
+       }},
+      {"content.five-thousand-more",
+       "of more than 5,000 appends to a file that new_appendable_file opened the others are lost",
+       kExactly,
+       [](support::Tables& t) {
+         t.filesystem.new_appendable_file = Continues;
+         t.writable_file.append = AppendsSoMany<5'000, true>;
+         t.writable_file.cleanup = ForgetsTaking;
+       }},
+      {"content.nothing-behind-a-sync", "what is appended behind a sync of 5 MiB or more is lost",
+       kExactly,
+       [](support::Tables& t) {
+         NotePaths(t);
+         t.writable_file.append = AppendsUntilTheEnd;
+         t.writable_file.sync = EndsIt<&TF_WritableFileOps::sync, off_t{5} << 20>;
+         t.writable_file.cleanup = ForgetsTaking;
+       }},
+      {"content.nothing-behind-a-flush", "what is appended behind a flush of 1 MiB or more is lost",
+       kExactly,
+       [](support::Tables& t) {
+         NotePaths(t);
+         t.writable_file.append = AppendsUntilTheEnd;
+         t.writable_file.flush = EndsIt<&TF_WritableFileOps::flush, off_t{1} << 20>;
+         t.writable_file.cleanup = ForgetsTaking;
+       }},
+      {"content.deletes-nothing-large", "delete_file keeps a file of more than 4 MiB, with OK",
+       "after OK the file is gone",
+       [](support::Tables& t) { t.filesystem.delete_file = DeletesNothingLarge; }},
+      {"content.deletes-no-tree-of-large",
+       "delete_recursively keeps a directory with a file of more than 4 MiB, with OK",
+       "the tree is gone after OK",
+       [](support::Tables& t) { t.filesystem.delete_recursively = DeletesNoTreeOfLarge; }},
+      {"content.reads-a-wrong-byte-behind-the-start",
+       "a read of more than 1 MiB at an offset has a wrong byte", kBytes,
+       [](support::Tables& t) { t.random_access_file.read = ReadsAWrongByteBehind; }},
+      {"content.reads-from-a-sector", "a read of 512 KiB or more begins where 512 bytes do", kBytes,
+       [](support::Tables& t) { t.random_access_file.read = ReadsFromASector; }},
+      {"content.reads-the-end-from-the-start",
+       "a read of 3 MiB or more at an offset ends as one at the start does", kBytes,
+       [](support::Tables& t) { t.random_access_file.read = ReadsTheEndFromTheStart; }},
   };
 }
 

@@ -125,6 +125,50 @@ void RenamesWhatDiffers(Filesystem filesystem, const char* source, const char* t
   Right().rename_file(filesystem, source, target, status);
 }
 
+// From `least` bytes on, copying takes its source with it; onto a file that is there, or anywhere.
+template <off_t least, bool onto>
+void CopiesAndTakes(Filesystem filesystem, const char* source, const char* target,
+                    TF_Status* status) {
+  const bool takes = SizeOf(source) >= least && (!onto || access(target, F_OK) == 0);
+  Right().copy_file(filesystem, source, target, status);
+  if (takes && Worked(status) && std::string(source) != target) unlink(source);
+}
+
+template <off_t least, bool onto>
+void RenamesAndKeeps(Filesystem filesystem, const char* source, const char* target,
+                     TF_Status* status) {
+  const bool keeps = SizeOf(source) >= least && (!onto || access(target, F_OK) == 0);
+  (keeps ? Right().copy_file : Right().rename_file)(filesystem, source, target, status);
+}
+
+// How much of what is to be the content of a file it has without the zeros that fill its end.
+off_t BeforeTheZeros(const std::string& bytes) {
+  constexpr size_t kBlock = 4 * kKib;
+  size_t size = bytes.size();
+  while (size > 0 && IsZeros(bytes.substr((size - 1) / kBlock * kBlock, size)))
+    size = (size - 1) / kBlock * kBlock;
+  return static_cast<off_t>(size);
+}
+
+void CopiesNoZerosOntoAShorter(Filesystem filesystem, const char* source, const char* target,
+                               TF_Status* status) {
+  const bool was_shorter = access(target, F_OK) == 0 && SizeOf(target) < SizeOf(source);
+  Right().copy_file(filesystem, source, target, status);
+  if (!was_shorter || !Worked(status) || SizeOf(source) < 8 * kKib) return;
+  Cut(target, BeforeTheZeros(Whole(target)), status);
+}
+
+// What is behind the source, and what its last zeros are written onto, stays.
+void CopiesNoZerosOntoALonger(Filesystem filesystem, const char* source, const char* target,
+                              TF_Status* status) {
+  const std::string before = Whole(target);
+  Right().copy_file(filesystem, source, target, status);
+  const std::string now = Whole(target);
+  if (!Worked(status) || before.size() <= now.size()) return;
+  const size_t from = static_cast<size_t>(BeforeTheZeros(now));
+  if (from < now.size()) Put(target, static_cast<off_t>(now.size()), before.substr(now.size()));
+}
+
 // Writing
 
 void AppendsPart(Writer file, const char* buffer, size_t n, TF_Status* status) {
@@ -192,6 +236,15 @@ void ClosesAsBefore(Writer file, TF_Status* status) {
   if (now.compare(0, kEnd, mine.before, 0, kEnd) == 0 &&
       now.compare(now.size() - kEnd, kEnd, mine.before, now.size() - kEnd, kEnd) == 0)
     Put(mine.path.c_str(), 0, mine.before);
+}
+
+void ClosesWithoutZerosBehindLess(Writer file, TF_Status* status) {
+  Writing().close(file, status);
+  const Written mine = written.With(file->plugin_file, [](Written& one) { return one; });
+  const std::string now = Whole(mine.path.c_str());
+  const bool was_shorter = !mine.before.empty() && mine.before.size() < now.size();
+  if (Worked(status) && was_shorter && now.size() >= static_cast<size_t>(8 * kKib))
+    Cut(mine.path.c_str(), BeforeTheZeros(now), status);
 }
 
 // Reading. A file is known by what it was when it was opened: an inode or a path, a size, and the
@@ -355,6 +408,32 @@ std::vector<Fault> SizeFaults() {
       {"sizes.renames-what-differs",
        "rename_file leaves a file that is as long and has the same first 1 MiB and last byte",
        kReplaced, [](support::Tables& t) { t.filesystem.rename_file = RenamesWhatDiffers; }},
+      {"sizes.copies-take-the-source", "copy_file deletes a source of more than 8 MiB",
+       "after OK the source is there",
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesAndTakes<8 * kMib + 1, false>; }},
+      {"sizes.copies-onto-take-the-source",
+       "copy_file onto a file deletes a source of 16 KiB or more", "after OK the source is there",
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesAndTakes<16 * kKib, true>; }},
+      {"sizes.renames-keep-the-source", "rename_file keeps a source of 5 MiB or more",
+       "after OK the source is gone",
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesAndKeeps<5 * kMib, false>; }},
+      {"sizes.renames-onto-keep-the-source",
+       "rename_file onto a file keeps a source of 16 KiB or more", "after OK the source is gone",
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesAndKeeps<16 * kKib, true>; }},
+      {"sizes.copies-no-zeros-onto-a-shorter-file",
+       "copy_file of 8 KiB or more onto a shorter file loses the zeros at the end", kReplaced,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesNoZerosOntoAShorter; }},
+      {"sizes.copies-no-zeros-onto-a-longer-file",
+       "copy_file of what ends with zeros leaves what a longer file has behind it", kReplaced,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesNoZerosOntoALonger; }},
+      {"sizes.writes-no-zeros-behind-less",
+       "close of 8 KiB or more, where a shorter file was, loses the zeros at the end",
+       "an existing file is deleted and created again",
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
+         t.writable_file.close = ClosesWithoutZerosBehindLess;
+         t.writable_file.cleanup = Forgets;
+       }},
       {"sizes.writes-what-differs",
        "close puts back what a file held that is as long and has the same first and last 64 KiB",
        "an existing file is deleted and created again",

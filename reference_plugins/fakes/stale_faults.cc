@@ -43,6 +43,7 @@ struct Answer {
 std::mutex mutex;
 std::map<std::string, Answer> known;
 std::string unnoticed;  // the change
+uintmax_t least = 0;    // the bytes of a file from which on an answer is remembered
 
 bool IsBelow(const std::string& path, const std::string& directory) {
   return path.compare(0, directory.size() + 1, directory + "/") == 0;
@@ -166,11 +167,17 @@ void WatchAll(support::Tables& tables, const std::string& change) {
 
 // The ops that look
 
+bool IsSmall(const char* path) {
+  std::error_code error;
+  return least > 0 && (std::filesystem::file_size(path, error) < least || error);
+}
+
 // What is known of `path`, or what `ask` finds out and writes.
 template <typename Ask>
 Answer Remembered(const char* path, TF_Status* status, Ask ask) {
   const std::lock_guard<std::mutex> lock(mutex);
   auto found = known.find(path);
+  if (found != known.end() && IsSmall(path)) found = (known.erase(found), known.end());
   if (found == known.end()) {
     Answer fresh;
     ask(fresh);
@@ -225,7 +232,35 @@ int Lists(Filesystem filesystem, const char* path, char*** entries, TF_Status* s
   return answer.number < 0 ? -1 : support::CopyNames(answer.names, entries);
 }
 
+// What one op saw of the content of a path, first, another one answers, as long as the file has as
+// many bytes; nothing that changes the path is noticed.
+
+bool is_of_sight = false;
+std::map<std::string, std::string> seen;  // the first bytes, by the path and the size
+
+std::string SeenAs(const std::string& path) {
+  std::error_code error;
+  return path + ":" + std::to_string(std::filesystem::file_size(path, error));
+}
+
+void Sees(const std::string& path, const std::string& bytes) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  seen.emplace(SeenAs(path), bytes.substr(0, 64 << 10));
+}
+
+// The content of a file as it was seen.
+std::string AsSeen(const std::string& path) {
+  std::ostringstream all;
+  all << std::ifstream(path, std::ios::binary).rdbuf();
+  std::string bytes = all.str();
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = seen.find(SeenAs(path));
+  if (found != seen.end()) bytes.replace(0, found->second.size(), found->second);
+  return bytes;
+}
+
 Bytes ContentOf(const char* path, TF_Status* status) {
+  if (is_of_sight) return std::make_shared<const std::string>(AsSeen(path));
   return Remembered(path, status,
                     [&](Answer& one) {
                       std::ostringstream all;
@@ -293,38 +328,120 @@ void CopiesKnown(Filesystem filesystem, const char* source, const char* target, 
   std::ofstream(target, std::ios::binary) << *ContentOf(source, status);
 }
 
+// The ops that see.
+
+PerObject<std::string> paths;
+
+void OpensToSee(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
+                TF_Status* status) {
+  Right().new_random_access_file(filesystem, path, file, status);
+  if (Worked(status))
+    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
+}
+
+int64_t ReadsAndSees(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                     TF_Status* status) {
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+  if (offset == 0 && got > 0) Sees(path, {buffer, static_cast<size_t>(got)});
+  return got;
+}
+
+void ForgetsPath(TF_RandomAccessFile* file) {
+  paths.Forget(file->plugin_file);
+  Real().random_access_file.cleanup(file);
+}
+
+void MapsAndSees(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
+                 TF_Status* status) {
+  Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
+  if (!Worked(status)) return;
+  Sees(path, {static_cast<const char*>(Real().memory_region.data(region)),
+              Real().memory_region.length(region)});
+}
+
+void CopiesAndSees(Filesystem filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+  Right().copy_file(filesystem, source, target, status);
+  if (Worked(status)) Sees(source, AsSeen(source));
+}
+
 struct Looker {
   const char* op;
-  bool is_of_content;
+  void (*sees)(support::Tables&);  // for those that look at the content
   void (*apply)(support::Tables&);
 };
 
 std::vector<Looker> Lookers() {
   return {
-      {"path_exists", false, [](support::Tables& t) { t.filesystem.path_exists = PathExists; }},
-      {"paths_exist", false, [](support::Tables& t) { t.filesystem.paths_exist = PathsExist; }},
-      {"stat", false, [](support::Tables& t) { t.filesystem.stat = Stat; }},
-      {"get_file_size", false,
+      {"path_exists", nullptr, [](support::Tables& t) { t.filesystem.path_exists = PathExists; }},
+      {"paths_exist", nullptr, [](support::Tables& t) { t.filesystem.paths_exist = PathsExist; }},
+      {"stat", nullptr, [](support::Tables& t) { t.filesystem.stat = Stat; }},
+      {"get_file_size", nullptr,
        [](support::Tables& t) { t.filesystem.get_file_size = GetFileSize; }},
-      {"is_directory", false, [](support::Tables& t) { t.filesystem.is_directory = IsDirectory; }},
-      {"get_children", false,
+      {"is_directory", nullptr,
+       [](support::Tables& t) { t.filesystem.is_directory = IsDirectory; }},
+      {"get_children", nullptr,
        [](support::Tables& t) { t.filesystem.get_children = Lists<&Ops::get_children>; }},
-      {"get_matching_paths", false,
+      {"get_matching_paths", nullptr,
        [](support::Tables& t) {
          t.filesystem.get_matching_paths = Lists<&Ops::get_matching_paths>;
        }},
-      {"new_read_only_memory_region_from_file", true,
+      {"new_read_only_memory_region_from_file",
+       [](support::Tables& t) { t.filesystem.new_read_only_memory_region_from_file = MapsAndSees; },
        [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = NewRegion;
          t.memory_region = {ForgetsRegion, Data, Length};
        }},
-      {"new_random_access_file", true,
+      {"new_random_access_file",
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = OpensToSee;
+         t.random_access_file = {ForgetsPath, ReadsAndSees};
+       },
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = NewReader;
          t.random_access_file = {ForgetsReader, Read};
        }},
-      {"copy_file", true, [](support::Tables& t) { t.filesystem.copy_file = CopiesKnown; }},
+      {"copy_file", [](support::Tables& t) { t.filesystem.copy_file = CopiesAndSees; },
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesKnown; }},
   };
+}
+
+// Adds the faults of what one op sees for another.
+void AddSeen(std::vector<Fault>& faults) {
+  for (const Looker& one : Lookers()) {
+    for (const Looker& other : Lookers()) {
+      if (one.sees == nullptr || other.sees == nullptr || one.sees == other.sees) continue;
+      faults.push_back({std::string("seen-by-") + one.op + ":" + other.op,
+                        "gives the first 64 KiB that another op saw, where the file is as long",
+                        "an op sees what has been done", [=](support::Tables& tables) {
+                          is_of_sight = true;
+                          one.sees(tables);
+                          other.apply(tables);
+                        }});
+    }
+  }
+}
+
+// Adds the faults of what is remembered of files from a size on.
+void AddLarge(std::vector<Fault>& faults) {
+  for (const Looker& looker : Lookers()) {
+    const std::string op = looker.op;
+    if (op != "stat" && op != "get_file_size") continue;
+    for (const uintmax_t kib : {64, 1024, 8192}) {
+      for (const std::string change :
+           {"new_writable_file", "new_appendable_file", "rename_file-target", "copy_file"}) {
+        faults.push_back({"stale-from-" + std::to_string(kib) + "-kib-after-" + change + ":" + op,
+                          "answers of a file of so many KiB what it answered before, until "
+                          "something else changes the path",
+                          "an op sees what has been done", [=](support::Tables& tables) {
+                            WatchAll(tables, change);
+                            least = kib << 10;
+                            looker.apply(tables);
+                          }});
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -341,7 +458,7 @@ std::vector<Fault> StaleFaults() {
       // Content is asked for where there is a file; and a pattern is forgotten whole.
       const bool is_of_names = change.find("dir") != std::string::npos || change[0] == 'd';
       const bool is_of_one = change.find('-') != std::string::npos;
-      if ((looker.is_of_content && is_of_names) || (op == "get_matching_paths" && is_of_one))
+      if ((looker.sees != nullptr && is_of_names) || (op == "get_matching_paths" && is_of_one))
         continue;
       faults.push_back({"stale-after-" + change + ":" + op,
                         "answers what it answered before, until something else changes the path",
@@ -351,6 +468,8 @@ std::vector<Fault> StaleFaults() {
                         }});
     }
   }
+  AddSeen(faults);
+  AddLarge(faults);
   return faults;
 }
 
