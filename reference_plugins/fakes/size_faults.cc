@@ -164,7 +164,7 @@ void CopiesNoZerosOntoALonger(Filesystem filesystem, const char* source, const c
   const std::string before = Whole(target);
   Right().copy_file(filesystem, source, target, status);
   const std::string now = Whole(target);
-  if (!Worked(status) || before.size() <= now.size()) return;
+  if (!Worked(status) || before.size() <= now.size() || now.size() < 8 * kKib) return;
   const size_t from = static_cast<size_t>(BeforeTheZeros(now));
   if (from < now.size()) Put(target, static_cast<off_t>(now.size()), before.substr(now.size()));
 }
@@ -424,8 +424,8 @@ std::vector<Fault> SizeFaults() {
        "copy_file of 8 KiB or more onto a shorter file loses the zeros at the end", kReplaced,
        [](support::Tables& t) { t.filesystem.copy_file = CopiesNoZerosOntoAShorter; }},
       {"sizes.copies-no-zeros-onto-a-longer-file",
-       "copy_file of what ends with zeros leaves what a longer file has behind it", kReplaced,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesNoZerosOntoALonger; }},
+       "copy_file of 8 KiB or more that end with zeros leaves what a longer file has behind them",
+       kReplaced, [](support::Tables& t) { t.filesystem.copy_file = CopiesNoZerosOntoALonger; }},
       {"sizes.writes-no-zeros-behind-less",
        "close of 8 KiB or more, where a shorter file was, loses the zeros at the end",
        "an existing file is deleted and created again",

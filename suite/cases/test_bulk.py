@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from ...harness.ops.codes import Code
-from ...harness.ops.filesystem import WritableFile
+from ...harness.ops.filesystem import RandomAccessFile, WritableFile
 from ...harness.ops.outcomes import Outcome
 from ..engine.case import Case
 from ..engine.marks import clauses, large, many_calls
@@ -47,13 +47,14 @@ FILLINGS: dict[str, Callable[[int], bytes]] = {
     "zeros-at-the-end": lambda size: content(size // 2) + bytes(size - size // 2),
     "zeros-now-and-then": _now_and_then,
     "alike": lambda size: b"x" * size,
+    "ones": lambda size: b"\xff" * size,
 }
 
 
-def look(case: Case, uri: str, most: int) -> bytes:
+def look(case: Case, uri: str, most: int, opened: Outcome[RandomAccessFile | None] | None = None) -> bytes:
     """What is in a file, read in pieces; at most `most` bytes."""
     pieces = []
-    with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
+    with case.setup, case.setup.opened(opened or case.fs.new_random_access_file(uri)) as file:
         for start in range(0, most, PIECE):
             got = file.read(start, min(PIECE, most - start))
             if got.code not in (Code.OK, Code.OUT_OF_RANGE):
@@ -73,10 +74,31 @@ def same(case: Case, clause: str, what: str, expected: bytes, got: bytes) -> boo
     return case.check.equal(clause, f"{what}: from {at}", expected[at : at + 32], got[at : at + 32]) and is_as_long
 
 
+def is_stored_otherwise(case: Case, name: str, inside: bytes, got: bytes) -> bool:
+    """Whether a file that the plugin wrote, from which this was read, is another one than was written."""
+    around = case.surroundings
+    if got == inside or around.seeded:
+        return False
+    said = case.fs.stat(case.uri(name)) if case.fs.available("stat") else None
+    if said is not None and said.ok and len(inside) != len(got) == said.value.length:
+        return True
+    if around.bench.target.backing is None:
+        return False
+    return around.backing.read(around.backing_name(name)) not in (None, inside)
+
+
+def arrived(case: Case, name: str, what: str, inside: bytes, clause: str = BYTES) -> bool:
+    """Whether this is read from the file of this name. Where it is not, is it because it was not written?"""
+    got = look(case, case.uri(name), len(inside) + 1)
+    if got == inside and not case.surroundings.seeded:
+        same(case, WRITTEN, what, inside, got)
+    return same(case, WRITTEN if is_stored_otherwise(case, name, inside, got) else clause, what, inside, got)
+
+
 def proven(case: Case, name: str, what: str, inside: bytes, clause: str = BYTES) -> str | None:
     """The URI of a new file; None where not this is read from it, and there is no more to say of it."""
     uri = case.setup.write(name, inside)
-    return uri if same(case, clause, f"{what}, as written", inside, look(case, uri, len(inside) + 1)) else None
+    return uri if arrived(case, name, f"{what}, as written", inside, clause) else None
 
 
 def write(case: Case, opened: Outcome[WritableFile | None], *pieces: bytes) -> None:
@@ -111,10 +133,28 @@ def in_many_pieces(case: Case, what: str, inside: bytes) -> None:
     same(case, WRITTEN, what, inside, look(case, uri, len(inside) + 1))
 
 
-def appended(case: Case, what: str, old: bytes, new: bytes) -> None:
-    """One append to a file that is there."""
-    uri = case.setup.write(what, old)
-    write(case, case.fs.new_appendable_file(uri), new)
+def synced(case: Case, what: str, inside: bytes) -> None:
+    """Appends to a new file, with a flush, a sync, and both between them; the last one is short."""
+    uri, third = case.uri(what), len(inside) // 3
+    with case.setup, case.setup.opened(case.fs.new_writable_file(uri)) as file:
+        for start, end, ops in (
+            (0, third, ("flush",)),
+            (third, 2 * third + 1, ("sync",)),
+            (2 * third + 1, len(inside) - 7, ("flush", "sync")),
+            (len(inside) - 7, len(inside), ()),
+        ):
+            case.setup.require(file.append(inside[start:end]))
+            for got in (getattr(file, op)() for op in ops if case.fs.available(op)):
+                if not case.check.unimplemented(got):
+                    case.setup.require(got)
+        case.setup.require(file.close())
+    same(case, WRITTEN, what, inside, look(case, uri, len(inside) + 1))
+
+
+def appended(case: Case, what: str, old: bytes, *pieces: bytes) -> None:
+    """Appends to a file that is there."""
+    uri, new = case.setup.write(what, old), b"".join(pieces)
+    write(case, case.fs.new_appendable_file(uri), *pieces)
     got = look(case, uri, len(old) + len(new) + 1)
     if same(case, KEPT, f"{what}, what was there", old, got[: len(old)]):
         same(case, WRITTEN, f"{what}, what was appended", new, got[len(old) :])
@@ -133,14 +173,18 @@ def continued(case: Case, what: str, inside: bytes) -> None:
 
 
 def read(case: Case, what: str, inside: bytes) -> None:
-    """One read."""
-    uri = proven(case, what, what, inside)
+    """One read of all, and of what is behind some places, on a boundary and off it; and of more than there is."""
+    uri, size = proven(case, what, what, inside), len(inside)
     if uri:
         with case.setup, case.setup.opened(case.fs.new_random_access_file(uri)) as file:
-            got = file.read(0, len(inside))
-        case.check.status("read.succeeds", got, Code.OK)
-        case.check.equal("read.ok-is-exactly-n", f"{what}: returned", len(inside), got.value.returned)
-        same(case, BYTES, f"{what}, at once", inside, got.value.data)
+            for start in (0, 1, BLOCK, BLOCK + 1, size // 2 - 1, size - PIECE):
+                got = file.read(start, size - start)
+                case.check.status("read.succeeds", got, Code.OK)
+                case.check.equal("read.ok-is-exactly-n", f"{what}: returned", size - start, got.value.returned)
+                same(case, BYTES, f"{what}, at once from {start}", inside[start:], got.value.data)
+            short = file.read(BLOCK - 1, size)
+        case.check.status("read.short-read-is-out-of-range", short, Code.OUT_OF_RANGE)
+        same(case, BYTES, f"{what}, and more", inside[BLOCK - 1 :], short.value.data)
 
 
 def mapped(case: Case, what: str, inside: bytes) -> None:
@@ -153,22 +197,54 @@ def mapped(case: Case, what: str, inside: bytes) -> None:
             same(case, "data.holds-the-file", what, inside, region.data(0, min(length, len(inside))).value[1])
 
 
-def moved(case: Case, op: str, what: str, inside: bytes) -> None:
-    """A file is copied or renamed to where nothing is."""
-    uri, target = proven(case, what, what, inside), case.uri(f"{what}-moved")
-    if uri:
-        case.setup.require(getattr(case.fs, op)(uri, target))
-        same(case, f"{op}.keeps-the-content", what, inside, look(case, target, len(inside) + 1))
+def is_gone(case: Case, clause: str, got: Outcome[object], uri: str) -> None:
+    """An op that takes a file away said OK, and it is not there."""
+    case.setup.require(got)
+    case.check.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
+
+
+def stays(case: Case, what: str, uri: str, inside: bytes) -> bool:
+    """Whether the source of a copy is what it was."""
+    clause, opened = "copy_file.source-stays", case.fs.new_random_access_file(uri)
+    return case.check.status(clause, opened, Code.OK) and same(
+        case, clause, f"{what}, the source", inside, look(case, uri, len(inside) + 1, opened)
+    )
 
 
 def copied(case: Case, what: str, inside: bytes) -> None:
-    """A copy."""
-    moved(case, "copy_file", what, inside)
+    """A copy, whose source is deleted then."""
+    uri, target = proven(case, what, what, inside), case.uri(f"{what}-copied")
+    if not uri:
+        return
+    case.setup.require(case.fs.copy_file(uri, target))
+    is_right = same(case, "copy_file.keeps-the-content", what, inside, look(case, target, len(inside) + 1))
+    if stays(case, what, uri, inside) and is_right and case.fs.available("delete_file"):
+        got = case.fs.delete_file(uri)
+        if not case.check.unimplemented(got):
+            is_gone(case, "delete_file.deletes", got, uri)
+            left = look(case, target, len(inside) + 1)
+            same(case, "copy_file.keeps-the-content", f"{what}, without its source", inside, left)
 
 
 def renamed(case: Case, what: str, inside: bytes) -> None:
     """Another name."""
-    moved(case, "rename_file", what, inside)
+    uri, target = proven(case, what, what, inside), case.uri(f"{what}-renamed")
+    if uri:
+        is_gone(case, "rename_file.source-is-gone", case.fs.rename_file(uri, target), uri)
+        same(case, "rename_file.keeps-the-content", what, inside, look(case, target, len(inside) + 1))
+
+
+def deleted(case: Case, what: str, inside: bytes) -> None:
+    """It is deleted, and written again and deleted with its directory."""
+    case.setup.mkdir_where_known(what)
+    uri = case.setup.write(f"{what}/file", inside)
+    is_gone(case, "delete_file.deletes", case.fs.delete_file(uri), uri)
+    case.setup.mkdir_where_known(f"{what}-tree")
+    uri = case.setup.write(f"{what}-tree/file", inside)
+    if case.fs.available("delete_recursively"):
+        got = case.fs.delete_recursively(case.uri(f"{what}-tree"))
+        if not case.check.unimplemented(got):
+            is_gone(case, "delete_recursively.deletes-everything", got, uri)
 
 
 #: How a file comes or goes, and the clauses that tells of.
@@ -176,13 +252,18 @@ WAYS: dict[str, tuple[Callable[[Case, str, bytes], None], tuple[str, ...]]] = {
     "at-once": (at_once, (WRITTEN, "append.succeeds", "close.succeeds")),
     "in-pieces": (in_pieces, (WRITTEN, "append.succeeds", "close.succeeds")),
     "in-many-pieces": (in_many_pieces, (WRITTEN, "append.succeeds", "close.succeeds")),
+    "synced": (synced, (WRITTEN, "append.succeeds", "close.succeeds", "flush.succeeds", "sync.succeeds")),
     "begun": (begun, (KEPT, WRITTEN, "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")),
     "continued": (continued, (KEPT, WRITTEN, "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")),
-    "read": (read, (BYTES, "read.ok-is-exactly-n", "read.succeeds")),
-    "mapped": (mapped, ("data.holds-the-file", "length.is-the-file-size", BYTES,
+    "read": (read, (BYTES, WRITTEN, "read.ok-is-exactly-n", "read.succeeds", "read.short-read-is-out-of-range")),
+    "mapped": (mapped, ("data.holds-the-file", "length.is-the-file-size", BYTES, WRITTEN,
                         "new_read_only_memory_region_from_file.succeeds")),
-    "copied": (copied, ("copy_file.keeps-the-content", "copy_file.succeeds", BYTES)),
-    "renamed": (renamed, ("rename_file.keeps-the-content", "rename_file.succeeds", BYTES)),
+    "copied": (copied, ("copy_file.keeps-the-content", "copy_file.succeeds", "copy_file.source-stays",
+                        "delete_file.deletes", "delete_file.succeeds", BYTES, WRITTEN)),
+    "renamed": (renamed, ("rename_file.keeps-the-content", "rename_file.succeeds", "rename_file.source-is-gone", BYTES,
+                          WRITTEN)),
+    "deleted": (deleted, ("delete_file.deletes", "delete_file.succeeds", "delete_recursively.deletes-everything",
+                          "delete_recursively.succeeds")),
 }  # fmt: skip
 
 
@@ -199,7 +280,7 @@ def go(case: Case, way: str, filling: str, size: int) -> None:
 
 @pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in SIZES])
 @by("at-once", "in-pieces", "begun", "continued", "mapped", "copied", "renamed")
-@many_calls(100)
+@many_calls(150)
 def test_filled(case: Case, way: str, size: int) -> None:
     """Files of this size come or go in one way, with each filling."""
     for filling in FILLINGS:
@@ -231,6 +312,8 @@ def other(inside: bytes, at: int) -> bytes:
     return inside[:at] + bytes([inside[at] ^ 1]) + inside[at + 1 :]
 
 
+#: So many bytes more than what takes its place has a file that is longer.
+LONGER = 5000
 #: What a file held that another one replaces.
 OLD: dict[str, Callable[[bytes], bytes]] = {
     "all-but-the-first-byte": lambda new: other(new, 0),
@@ -240,14 +323,18 @@ OLD: dict[str, Callable[[bytes], bytes]] = {
     "all-but-the-last-byte": lambda new: other(new, len(new) - 1),
     "half-of-it-but-a-byte": lambda new: other(new[: len(new) // 2], len(new) // 4),
     "more-than-it-but-a-byte": lambda new: other(new, len(new) // 2) + MORE,
-    "others": lambda new: b"\xff" * len(new),
+    "others": lambda new: b"\xfe" * len(new),
+    "few": lambda new: MORE,
+    "more": lambda new: b"\xfe" * (len(new) + LONGER),
 }
-#: Varied bytes replace each of these, and other fillings two of them.
-PAIRS = {filling: tuple(OLD) if filling == "varied" else ("all-but-the-middle-byte", "others") for filling in FILLINGS}
-#: The ops that replace a file, the clause for that, and the one for what is there instead in the first place.
+#: Varied bytes replace each of these, and other fillings two as long, a shorter and a longer one.
+SOME = ("all-but-the-middle-byte", "others", "few", "more")
+PAIRS = {filling: tuple(OLD) if filling == "varied" else SOME for filling in FILLINGS}
+#: The ops that replace a file, with the clause for that, the one for what is there instead in the first place, and the
+#: one for what comes of the source.
 REPLACING = {
-    "copy_file": ("copy_file.replaces-the-target", BYTES),
-    "rename_file": ("rename_file.replaces-the-target", BYTES),
+    "copy_file": ("copy_file.replaces-the-target", BYTES, "copy_file.source-stays", WRITTEN),
+    "rename_file": ("rename_file.replaces-the-target", BYTES, "rename_file.source-is-gone", WRITTEN),
     "new_writable_file": ("new_writable_file.replaces-what-exists", WRITTEN),
 }
 replacing = pytest.mark.parametrize("op", [pytest.param(op, id=op, marks=clauses(*REPLACING[op])) for op in REPLACING])
@@ -255,7 +342,7 @@ replacing = pytest.mark.parametrize("op", [pytest.param(op, id=op, marks=clauses
 
 def replace(case: Case, op: str, filling: str, olds: Iterable[str], size: int) -> None:
     """A file of this size takes the place of others."""
-    new, (clause, before) = FILLINGS[filling](size), REPLACING[op]
+    new, (clause, before, *_) = FILLINGS[filling](size), REPLACING[op]
     source = proven(case, filling, filling, new, before)
     for old in olds if source else ():
         what = f"{filling}-onto-{old}"
@@ -264,14 +351,17 @@ def replace(case: Case, op: str, filling: str, olds: Iterable[str], size: int) -
             write(case, case.fs.new_writable_file(uri), new)
         elif not case.check.status(clause, getattr(case.fs, op)(source, uri), Code.OK):
             return
-        same(case, clause, what, new, look(case, uri, size + len(MORE) + 1))
+        same(case, clause, what, new, look(case, uri, size + LONGER + 1))
+        if op == "copy_file" and not stays(case, what, source, new):
+            return
         if op == "rename_file":
+            case.check.status("rename_file.source-is-gone", case.fs.path_exists(source), Code.NOT_FOUND)
             case.setup.write(filling, new)
 
 
 @pytest.mark.parametrize("size", [pytest.param(size, id=str(size)) for size in (16 * KIB, 192 * KIB + 1)])
 @replacing
-@many_calls(250)
+@many_calls(600)
 def test_replaced(case: Case, op: str, size: int) -> None:
     """Files of this size replace such as differ in a byte, or in all of them."""
     for filling, olds in PAIRS.items():
@@ -281,8 +371,31 @@ def test_replaced(case: Case, op: str, size: int) -> None:
 @large
 @pytest.mark.parametrize("old", list(OLD))
 @replacing
-@many_calls(100)
+@many_calls(200)
 def test_replaced_parts(case: Case, op: str, old: str) -> None:
     """A file of 8 MiB replaces one that differs in a byte, or in all of them."""
     with case.surroundings.patient(LEAST):
-        replace(case, op, "varied", [old], 8 * MIB)
+        for filling in ("varied", "zeros-at-the-end"):
+            replace(case, op, filling, [old], 8 * MIB)
+
+
+#: More appends than anything that counts a round number of them.
+APPENDS = 10_003
+
+
+@large
+@pytest.mark.parametrize("op", [
+    pytest.param(op, id=op, marks=clauses(*more, WRITTEN, f"{op}.succeeds", "append.succeeds", "close.succeeds"))
+    for op, more in (("new_writable_file", ()), ("new_appendable_file", (KEPT,)))
+])  # fmt: skip
+@many_calls(APPENDS)
+def test_many_appends(case: Case, op: str) -> None:
+    """A new file, or one that is there, is opened once for more than 10,000 appends of a few bytes."""
+    pieces = [b"%d," % k for k in range(APPENDS)]
+    with case.surroundings.patient(LEAST):
+        if op == "new_appendable_file":
+            appended(case, "file", MORE, *pieces)
+        else:
+            uri, inside = case.uri("file"), b"".join(pieces)
+            write(case, case.fs.new_writable_file(uri), *pieces)
+            same(case, WRITTEN, "file", inside, look(case, uri, len(inside) + 1))

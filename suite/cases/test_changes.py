@@ -1,7 +1,7 @@
 """Changes: whatever changes a path, every op that looks sees it at once, whether it had looked before or not.
 
 Each look has a directory of its own, where it is the first one after the change: no other op refreshes there what it
-may remember. The listing of the directory and stat look before, too: other ops may answer from what these have seen.
+may remember. Others look before, too, as `earlier` says: an op may answer from what they have seen.
 """
 
 import contextlib
@@ -32,6 +32,15 @@ PART = 7
 #: Where the change is: a directory of this name is there.
 PATH = "up/path"
 
+#: The steps that make a tree there.
+TREE: list[Step] = [("create_dir", PATH), ("write", f"{PATH}/file", b"x")]
+
+
+def onto(op: str, old: bytes, new: bytes) -> Change:
+    """A file takes the place of another one."""
+    return ([("write", PATH, old), ("write", "other", new)], old, [(op, "other", PATH)], new)
+
+
 CHANGES: dict[str, Change] = {
     "written": ([], None, [("write", PATH, b"12345")], b"12345"),
     "written-with-nothing": ([], None, [("write", PATH, b"")], b""),
@@ -42,12 +51,7 @@ CHANGES: dict[str, Change] = {
     "emptied": ([("write", PATH, OLD)], OLD, [("write", PATH, b"")], b""),
     "appended": ([("write", PATH, OLD)], OLD, [("append", PATH, b"more")], OLD + b"more"),
     "renamed-here": ([("write", "other", b"other")], None, [("rename_file", "other", PATH)], b"other"),
-    "renamed-onto": (
-        [("write", PATH, OLD), ("write", "other", OLD[::-1])],
-        OLD,
-        [("rename_file", "other", PATH)],
-        OLD[::-1],
-    ),
+    "renamed-onto": onto("rename_file", OLD, OLD[::-1]),
     "renamed-away": ([("write", PATH, OLD)], OLD, [("rename_file", PATH, "other")], None),
     "renamed-and-back": (
         [("write", PATH, OLD)],
@@ -56,32 +60,17 @@ CHANGES: dict[str, Change] = {
         b"anew",
     ),
     "copied-here": ([("write", "other", b"other")], None, [("copy_file", "other", PATH)], b"other"),
-    "copied-onto": (
-        [("write", PATH, OLD), ("write", "other", OLD[::-1])],
-        OLD,
-        [("copy_file", "other", PATH)],
-        OLD[::-1],
-    ),
+    "copied-onto": onto("copy_file", OLD, OLD[::-1]),
     "deleted": ([("write", PATH, OLD)], OLD, [("delete_file", PATH)], None),
     "deleted-and-written": ([("write", PATH, OLD)], OLD, [("delete_file", PATH), ("write", PATH, b"anew")], b"anew"),
     "file-then-directory": ([("write", PATH, OLD)], OLD, [("delete_file", PATH), ("create_dir", PATH)], EMPTY),
     "directory-then-file": ([("create_dir", PATH)], EMPTY, [("delete_dir", PATH), ("write", PATH, b"new")], b"new"),
-    "tree-then-file": (
-        [("create_dir", PATH), ("write", f"{PATH}/file", b"x")],
-        ("file",),
-        [("delete_recursively", PATH), ("write", PATH, b"new")],
-        b"new",
-    ),
+    "tree-then-file": (TREE, ("file",), [("delete_recursively", PATH), ("write", PATH, b"new")], b"new"),
     "directory": ([], None, [("create_dir", PATH)], EMPTY),
     "directory-with-another": ([], None, [("recursively_create_dir", f"{PATH}/inner")], ("inner",)),
     "directory-at-once": ([], None, [("recursively_create_dir", PATH)], EMPTY),
     "directory-deleted": ([("create_dir", PATH)], EMPTY, [("delete_dir", PATH)], None),
-    "tree-deleted": (
-        [("create_dir", PATH), ("write", f"{PATH}/file", b"x")],
-        ("file",),
-        [("delete_recursively", PATH)],
-        None,
-    ),
+    "tree-deleted": (TREE, ("file",), [("delete_recursively", PATH)], None),
     "above-deleted": ([("write", PATH, OLD)], OLD, [("delete_recursively", "up")], None),
     "above-deleted-with-a-directory": ([("create_dir", PATH)], EMPTY, [("delete_recursively", "up")], None),
     "above-made-again": ([("write", PATH, OLD)], OLD, [("delete_recursively", "up"), ("create_dir", "up")], None),
@@ -110,12 +99,29 @@ def stretched(given: Any, size: int) -> Any:
     return given
 
 
+#: The changes of a file of many bytes into one that is longer or shorter, by about as much as a name has.
+RESIZED: dict[str, Callable[[bytes], Change]] = {
+    "appended": lambda old: ([("write", PATH, old)], old, [("append", PATH, b"more")], old + b"more"),
+    "anew-longer": lambda old: ([("write", PATH, old)], old, [("write", PATH, old + OLD)], old + OLD),
+    "anew-shorter": lambda old: ([("write", PATH, old + OLD)], old + OLD, [("write", PATH, old)], old),
+    "renamed-onto-longer": lambda old: onto("rename_file", old, old + OLD),
+    "copied-onto-shorter": lambda old: onto("copy_file", old + OLD, old),
+}
+
+
+def of_size(name: str, size: int) -> Change:
+    """A change of a file of so many bytes."""
+    return RESIZED[name](stretched(OLD, size)) if name in RESIZED else stretched(CHANGES[name], size)
+
+
 #: The changes of a file into one that is as long.
 SAME = ("anew-as-long", "renamed-onto", "renamed-and-back", "copied-onto", "deleted-and-written", "all-made-again")
 #: The same with other sizes, as blocks may be remembered: a change, and the bytes of its contents. Those of megabytes
 #: are made when they are needed.
-LARGE = {f"{name}-{size}": (name, size) for size in (1 << 20, 8 << 20) for name in SAME}
-CHANGES |= {f"{name}-65536": stretched(CHANGES[name], 1 << 16) for name in SAME}
+LARGE = {f"{name}-{size}": (name, size) for size in (1 << 20, 8 << 20) for name in (*SAME, *RESIZED)}
+#: Those that another process does, too.
+BY_ANOTHER = [*CHANGES, *(f"{name}-65536" for name in SAME)]
+CHANGES |= {f"{name}-65536": of_size(name, 1 << 16) for name in (*SAME, *RESIZED)}
 #: The ops that a step other than one op is about. Files may come from the backing.
 STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",)}
 
@@ -293,6 +299,9 @@ LOOKS: dict[str, tuple[str, Callable[..., None]]] = {
     "mapped": ("new_read_only_memory_region_from_file", mapped),
     "copied": ("copy_file", copied),
 }
+#: The looks at what is in a file, and those that may answer from what these have seen.
+OF_CONTENT = ("read", "mapped", "copied")
+OF_FILES = (*OF_CONTENT, "stat", "size")
 OPENING = ("new_random_access_file", "new_read_only_memory_region_from_file", "copy_file")
 FOUND = (
     *(f"{op}.{name}" for op in OPENING for name in ("succeeds", "missing-is-not-found",
@@ -322,14 +331,19 @@ def test_after(case: Case, change: str) -> None:
 
 
 @large
-@by({large: CHANGES[name] for large, (name, _) in LARGE.items()})
+@by({large: of_size(name, 1) for large, (name, _) in LARGE.items()})
 @many_calls(400)
 @clauses(AGREE, *FOUND)
 def test_large_after(case: Case, change: str) -> None:
-    """A file of megabytes is looked at, changed into one as long, and looked at in each way first."""
+    """A file of megabytes is looked at, changed, and looked at in each way first."""
     name, size = LARGE[change]
     with case.surroundings.patient(LEAST):
-        look_around(case, stretched(CHANGES[name], size))
+        look_around(case, of_size(name, size))
+
+
+def earlier(within: str) -> dict[str, None]:
+    """The looks before a change in the directory of this one."""
+    return dict.fromkeys((within, *(OF_CONTENT if within in OF_FILES else ()), "listed", "stat"))
 
 
 def look_around(case: Case, change: Change) -> None:
@@ -341,7 +355,7 @@ def look_around(case: Case, change: Change) -> None:
         case.setup.mkdir_where_known(f"{within}/up")
         for step in first:
             perform(case, step, within)
-        for name in {within: None, "listed": None, "stat": None} if within in looks else ():
+        for name in earlier(within) if within in looks else ():
             if name in looks:
                 looks[name](case, within, before)
         for step in then:
@@ -411,7 +425,7 @@ def test_by_others(case: Case, change: str) -> None:
 
 
 @over_tables
-@pytest.mark.parametrize("change", list(CHANGES))
+@pytest.mark.parametrize("change", BY_ANOTHER)
 @many_calls(400)
 @clauses(REFLECT, AGREE, *FOUND)
 def test_by_another_process(case: Case, change: str) -> None:
@@ -429,7 +443,7 @@ def test_by_another_process(case: Case, change: str) -> None:
             case.setup.mkdir_where_known(f"{place}/up")
             for step in first:
                 perform(case, step, place)
-        for name in {"listed": None, "stat": None, within: None}:
+        for name in reversed(earlier(within)):
             if name in looks and not is_right(case, looks[name], within, before):
                 wrong.add(name)
     with contextlib.ExitStack() as stack:
