@@ -344,7 +344,9 @@ def replace(case: Case, op: str, filling: str, olds: Iterable[str], size: int) -
     """A file of this size takes the place of others."""
     new, (clause, before, *_) = FILLINGS[filling](size), REPLACING[op]
     source = proven(case, filling, filling, new, before)
-    for old in olds if source else ():
+    if source is None:
+        return
+    for old in olds:
         what = f"{filling}-onto-{old}"
         uri = case.setup.write(what, OLD[old](new))
         if op == "new_writable_file":
