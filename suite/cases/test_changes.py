@@ -224,9 +224,8 @@ def lists(case: Case, within: str, state: State, instead: str = "") -> None:
     elif isinstance(state, bytes):
         answers(case, instead or "get_children.file-is-failed-precondition", got, Code.FAILED_PRECONDITION)
     elif answers(case, instead or "get_children.succeeds", got, Code.OK):
-        case.check.equal(
-            instead or "get_children.names-every-entry-once", "entries", state, tuple(sorted(got.value.bare))
-        )
+        names = tuple(sorted(got.value.bare))
+        case.check.equal(instead or "get_children.names-every-entry-once", "entries", state, names)
 
 
 def matched(case: Case, within: str, state: State, instead: str = "") -> None:
@@ -336,9 +335,8 @@ def test_after(case: Case, change: str) -> None:
 @clauses(AGREE, *FOUND)
 def test_large_after(case: Case, change: str) -> None:
     """A file of megabytes is looked at, changed, and looked at in each way first."""
-    name, size = LARGE[change]
     with case.surroundings.patient(LEAST):
-        look_around(case, of_size(name, size))
+        look_around(case, of_size(*LARGE[change]))
 
 
 def earlier(within: str) -> dict[str, None]:
@@ -443,9 +441,8 @@ def test_by_another_process(case: Case, change: str) -> None:
             case.setup.mkdir_where_known(f"{place}/up")
             for step in first:
                 perform(case, step, place)
-        for name in reversed(earlier(within)):
-            if name in looks and not is_right(case, looks[name], within, before):
-                wrong.add(name)
+        seen = [name for name in reversed(earlier(within)) if name in looks]
+        wrong.update(name for name in seen if not is_right(case, looks[name], within, before))
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(around.in_another_process())
