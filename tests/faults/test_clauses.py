@@ -58,11 +58,16 @@ def breaks(name: str) -> Callable[[CaseRecord], bool]:
 
 
 def in_turn() -> set[str]:
-    """Of the faults of a kind every fifth, from another op on for each kind: by day these are tried, at night all."""
-    kinds: dict[str, list[str]] = {}
+    """What is tried by day: of the faults of a kind every fifth, of a family every third, from another on for each."""
+    alike: dict[tuple[str, int], list[str]] = {}
     for fault in FURTHER:
-        kinds.setdefault(fault.partition(":")[0], []).append(fault)
-    return {fault for number, ops in enumerate(kinds.values()) for fault in ops[number % len(ops) :: 5]}
+        kind, of_ops, _ = fault.partition(":")
+        alike.setdefault((kind, 5) if of_ops else (kind.partition(".")[0], 3), []).append(fault)
+    return {
+        fault
+        for number, ((_, step), faults) in enumerate(alike.items())
+        for fault in faults[number % min(step, len(faults)) :: step]
+    }
 
 
 IN_TURN = in_turn()
