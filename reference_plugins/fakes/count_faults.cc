@@ -155,6 +155,19 @@ int LosesFilesBehindThePage(Filesystem filesystem, const char* path, char*** ent
   return support::CopyNames(names, entries);
 }
 
+// Of a directory with more than a page of one kind, nothing of the other kind is taken.
+template <bool directories>
+int LosesTheOtherKind(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
+  if (count <= static_cast<int>(kPage)) return count;
+  Names names = Taken(count, *entries);
+  const auto other = std::stable_partition(names.begin(), names.end(), [&](const auto& one) {
+    return IsDirectory(filesystem, Joined(path, one)) == directories;
+  });
+  if (static_cast<size_t>(other - names.begin()) > kPage) names.erase(other, names.end());
+  return support::CopyNames(names, entries);
+}
+
 void LosesOneBehindThePage(Names* names) {
   if (names->size() == kPage + 1) names->pop_back();
 }
@@ -235,6 +248,26 @@ int GoesIntoAPage(Filesystem filesystem, const char* pattern, char*** entries, T
   }
   return support::CopyNames(kept, entries);
 }
+
+// Of patterns with one of `globs` in more levels, so many matches are given at most.
+template <const char* globs, int most_levels, size_t most = 0>
+int GivesFew(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  const Names levels = Levels(pattern);
+  const auto has_one = [](const std::string& level) {
+    return level.find_first_of(globs) != std::string::npos;
+  };
+  if (count <= static_cast<int>(most) ||
+      std::count_if(levels.begin(), levels.end(), has_one) <= most_levels)
+    return count;
+  Names names = Taken(count, *entries);
+  names.resize(most);
+  return support::CopyNames(names, entries);
+}
+
+constexpr char kAnyGlob[] = "*?[";
+constexpr char kClass[] = "[";
+constexpr char kQuestion[] = "?";
 
 // Where globs stand in two levels, one page is asked for.
 int FillsAPage(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
@@ -376,6 +409,30 @@ std::vector<Fault> CountFaults() {
       {"counts.globs-fill-a-page",
        "get_matching_paths gives 1,000 matches of globs in two levels at most", kMatched,
        [](support::Tables& t) { t.filesystem.get_matching_paths = FillsAPage; }},
+      {"counts.no-directories-among-a-page-of-files",
+       "get_children lists no directories among more than 1,000 files", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = LosesTheOtherKind<false>; }},
+      {"counts.no-files-among-a-page-of-directories",
+       "get_children lists no files among more than 1,000 directories", kListed,
+       [](support::Tables& t) { t.filesystem.get_children = LosesTheOtherKind<true>; }},
+      {"counts.globs-in-four-levels",
+       "get_matching_paths finds nothing by globs in more than four levels", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kAnyGlob, 4>; }},
+      {"counts.globs-in-twelve-levels",
+       "get_matching_paths finds nothing by globs in more than twelve levels", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kAnyGlob, 12>; }},
+      {"counts.classes-in-two-levels",
+       "get_matching_paths finds nothing by classes in more than two levels", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kClass, 2>; }},
+      {"counts.questions-in-eight-levels",
+       "get_matching_paths finds nothing by question marks in more than eight levels", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kQuestion, 8>; }},
+      {"counts.classes-fill-a-page", "get_matching_paths gives 1,000 matches of a class at most",
+       kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kClass, 0, kPage>; }},
+      {"counts.questions-fill-a-page",
+       "get_matching_paths gives 1,000 matches of a question mark at most", kMatched,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kQuestion, 0, kPage>; }},
       {"counts.exists-on-the-first-page",
        "path_exists knows no directory behind 1,000 siblings that begin with its name",
        "a directory exists",

@@ -69,6 +69,7 @@ std::vector<Fault> ListingFaults();
 std::vector<Fault> OwnershipFaults();
 std::vector<Fault> TransactionFaults();
 std::vector<Fault> LifetimeFaults();
+std::vector<Fault> LeakFaults();
 std::vector<Fault> ThreadFaults();
 std::vector<Fault> OptionFaults();
 std::vector<Fault> HistoryFaults();

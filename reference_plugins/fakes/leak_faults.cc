@@ -1,0 +1,277 @@
+// What an op leaves behind each time, from some size on or in one use only.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "faults.h"
+#include "names.h"
+
+namespace fakes {
+namespace {
+
+using Filesystem = const TF_Filesystem*;
+
+const TF_FilesystemOps& Right() { return Real().filesystem; }
+
+void LoseADescriptor() {
+  const int lost = open("/", O_RDONLY | O_CLOEXEC);
+  if (lost < 0) return;
+}
+
+void LoseBytes() {
+  void* volatile lost = std::malloc(16);
+  if (lost == nullptr) return;
+}
+
+bool IsDirectory(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+// What a size costs each time: of a directory, a file, a tree, a name, a number of calls.
+
+constexpr off_t kLarge = 128 << 10;
+
+bool IsLarge(const char* path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > kLarge;
+}
+
+template <size_t most>
+bool HoldsMore(const char* path) {
+  return Children(nullptr, path).size() > most;
+}
+
+// Whether a directory within the tree holds so many directories, down to so many levels.
+template <size_t least, int levels>
+bool IsNested(const char* path) {
+  size_t found = 0;
+  for (const std::string& name : Children(nullptr, path)) {
+    const std::string below = Joined(path, name);
+    if (!IsDirectory(below.c_str())) continue;
+    if constexpr (levels > 1)
+      found += IsNested<least, levels - 1>(below.c_str()) ? 1 : 0;
+    else
+      ++found;
+  }
+  return found >= least;
+}
+
+template <size_t most>
+bool IsLongPath(const char* path) {
+  return std::strlen(path) > most;
+}
+
+template <size_t most>
+bool IsLongName(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return std::strlen(slash == nullptr ? path : slash + 1) > most;
+}
+
+template <size_t most>
+bool IsDeep(const char* path) {
+  return static_cast<size_t>(std::count(path, path + std::strlen(path), '/')) > most;
+}
+
+// An op that loses something where its path is such a one.
+template <auto op, bool (*met)(const char*), void (*lose)() = LoseADescriptor, typename... More>
+auto Loses(Filesystem filesystem, const char* path, More... more) {
+  if (met(path)) lose();
+  return (Right().*op)(filesystem, path, more...);
+}
+
+template <auto op>
+void LosesByItself(Filesystem filesystem, const char* source, const char* target,
+                   TF_Status* status) {
+  if (std::strcmp(source, target) == 0) LoseADescriptor();
+  (Right().*op)(filesystem, source, target, status);
+}
+
+void LosesByALongTarget(Filesystem filesystem, const char* source, const char* target,
+                        TF_Status* status) {
+  if (IsLongName<150>(target)) LoseBytes();
+  Right().rename_file(filesystem, source, target, status);
+}
+
+template <int most>
+int MatchesAndLoses(Filesystem filesystem, const char* pattern, char*** entries,
+                    TF_Status* status) {
+  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
+  if (count > most) LoseADescriptor();
+  return count;
+}
+
+bool AsksAndLoses(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  if (count > 64) LoseBytes();
+  return Right().paths_exist(filesystem, paths, count, statuses);
+}
+
+int64_t LosesByALargeRead(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                          TF_Status* status) {
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  if (got > kLarge) LoseADescriptor();
+  return got;
+}
+
+int64_t LosesByAShortRead(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
+                          TF_Status* status) {
+  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  if (got >= 0 && static_cast<size_t>(got) < n) LoseADescriptor();
+  return got;
+}
+
+void LosesByALargeAppend(const TF_WritableFile* file, const char* buffer, size_t n,
+                         TF_Status* status) {
+  if (static_cast<off_t>(n) > kLarge) LoseBytes();
+  Real().writable_file.append(file, buffer, n, status);
+}
+
+void LosesBySync(const TF_WritableFile* file, TF_Status* status) {
+  LoseADescriptor();
+  Real().writable_file.sync(file, status);
+}
+
+PerObject<bool> closed_before;
+PerObject<int> appends_before;
+
+void NotesClose(const TF_WritableFile* file, TF_Status* status) {
+  closed_before.With(file->plugin_file, [](bool& closed) { return closed = true; });
+  Real().writable_file.close(file, status);
+}
+
+void LosesWithoutClose(TF_WritableFile* file) {
+  if (!closed_before.With(file->plugin_file, [](bool& closed) { return closed; }))
+    LoseADescriptor();
+  closed_before.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+void LosesByManyAppends(const TF_WritableFile* file, const char* buffer, size_t n,
+                        TF_Status* status) {
+  if (appends_before.With(file->plugin_file, [](int& appends) { return ++appends; }) == 17)
+    LoseADescriptor();
+  Real().writable_file.append(file, buffer, n, status);
+}
+
+void ForgetsAppends(TF_WritableFile* file) {
+  appends_before.Forget(file->plugin_file);
+  Real().writable_file.cleanup(file);
+}
+
+}  // namespace
+
+std::vector<Fault> LeakFaults() {
+  using Ops = TF_FilesystemOps;
+  constexpr const char* kState = "an op leaves the process as it found it";
+  return {
+      {"leaks.lists-64", "get_children of more than 64 entries leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.get_children = Loses<&Ops::get_children, HoldsMore<64>>;
+       }},
+      {"leaks.lists-512", "get_children of more than 512 entries loses 16 bytes", kState,
+       [](support::Tables& t) {
+         t.filesystem.get_children = Loses<&Ops::get_children, HoldsMore<512>, LoseBytes>;
+       }},
+      {"leaks.asks-of-64",
+       "is_directory of a directory of more than 64 entries leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.is_directory = Loses<&Ops::is_directory, HoldsMore<64>>;
+       }},
+      {"leaks.refuses-64", "delete_dir of a directory of more than 64 entries loses 16 bytes",
+       kState,
+       [](support::Tables& t) {
+         t.filesystem.delete_dir = Loses<&Ops::delete_dir, HoldsMore<64>, LoseBytes>;
+       }},
+      {"leaks.matches-64", "get_matching_paths of more than 64 matches leaves a descriptor", kState,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesAndLoses<64>; }},
+      {"leaks.asks-for-64", "paths_exist of more than 64 paths loses 16 bytes", kState,
+       [](support::Tables& t) { t.filesystem.paths_exist = AsksAndLoses; }},
+      {"leaks.copies-128-kib", "copy_file of more than 128 KiB leaves a descriptor", kState,
+       [](support::Tables& t) { t.filesystem.copy_file = Loses<&Ops::copy_file, IsLarge>; }},
+      {"leaks.renames-128-kib", "rename_file of more than 128 KiB loses 16 bytes", kState,
+       [](support::Tables& t) {
+         t.filesystem.rename_file = Loses<&Ops::rename_file, IsLarge, LoseBytes>;
+       }},
+      {"leaks.maps-128-kib", "a region of more than 128 KiB leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.new_read_only_memory_region_from_file =
+             Loses<&Ops::new_read_only_memory_region_from_file, IsLarge>;
+       }},
+      {"leaks.reads-128-kib", "a read of more than 128 KiB leaves a descriptor", kState,
+       [](support::Tables& t) { t.random_access_file.read = LosesByALargeRead; }},
+      {"leaks.appends-128-kib", "an append of more than 128 KiB loses 16 bytes", kState,
+       [](support::Tables& t) { t.writable_file.append = LosesByALargeAppend; }},
+      {"leaks.deletes-128-kib", "delete_file of more than 128 KiB leaves a descriptor", kState,
+       [](support::Tables& t) { t.filesystem.delete_file = Loses<&Ops::delete_file, IsLarge>; }},
+      {"leaks.deletes-two-inside",
+       "delete_recursively of a directory with two directories inside leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.delete_recursively = Loses<&Ops::delete_recursively, IsNested<2, 1>>;
+       }},
+      {"leaks.deletes-one-inside",
+       "delete_recursively of a directory with a directory inside leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.delete_recursively = Loses<&Ops::delete_recursively, IsNested<1, 1>>;
+       }},
+      {"leaks.deletes-four-levels", "delete_recursively of more than four levels loses 16 bytes",
+       kState,
+       [](support::Tables& t) {
+         t.filesystem.delete_recursively =
+             Loses<&Ops::delete_recursively, IsNested<1, 4>, LoseBytes>;
+       }},
+      {"leaks.renames-two-levels",
+       "rename_file of a directory with a directory inside leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.rename_file = Loses<&Ops::rename_file, IsNested<1, 1>>;
+       }},
+      {"leaks.opens-a-long-path",
+       "new_random_access_file of a path of more than 150 bytes leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file = Loses<&Ops::new_random_access_file, IsLongPath<150>>;
+       }},
+      {"leaks.stats-a-long-name", "stat of a name of more than 150 bytes loses 16 bytes", kState,
+       [](support::Tables& t) {
+         t.filesystem.stat = Loses<&Ops::stat, IsLongName<150>, LoseBytes>;
+       }},
+      {"leaks.makes-a-long-name", "create_dir of a name of more than 150 bytes leaves a descriptor",
+       kState,
+       [](support::Tables& t) {
+         t.filesystem.create_dir = Loses<&Ops::create_dir, IsLongName<150>>;
+       }},
+      {"leaks.renames-to-a-long-name",
+       "rename_file to a name of more than 150 bytes loses 16 bytes", kState,
+       [](support::Tables& t) { t.filesystem.rename_file = LosesByALongTarget; }},
+      {"leaks.writes-a-deep-path",
+       "new_writable_file of a path of more than 24 levels leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file = Loses<&Ops::new_writable_file, IsDeep<24>>;
+       }},
+      {"leaks.copied-onto-itself", "copy_file of a file onto itself leaves a descriptor", kState,
+       [](support::Tables& t) { t.filesystem.copy_file = LosesByItself<&Ops::copy_file>; }},
+      {"leaks.renamed-onto-itself", "rename_file of a file onto itself leaves a descriptor", kState,
+       [](support::Tables& t) { t.filesystem.rename_file = LosesByItself<&Ops::rename_file>; }},
+      {"leaks.short-read", "a read to the end of the file leaves a descriptor", kState,
+       [](support::Tables& t) { t.random_access_file.read = LosesByAShortRead; }},
+      {"leaks.dropped-writer", "a cleanup of a writer that was not closed leaves a descriptor",
+       kState,
+       [](support::Tables& t) {
+         t.writable_file.close = NotesClose;
+         t.writable_file.cleanup = LosesWithoutClose;
+       }},
+      {"leaks.synced", "sync leaves a descriptor", kState,
+       [](support::Tables& t) { t.writable_file.sync = LosesBySync; }},
+      {"leaks.appends-16-times", "the 17th append to a file leaves a descriptor", kState,
+       [](support::Tables& t) {
+         t.writable_file.append = LosesByManyAppends;
+         t.writable_file.cleanup = ForgetsAppends;
+       }},
+  };
+}
+
+}  // namespace fakes
