@@ -1,6 +1,6 @@
 """Counts: of entries around a page of a store, of the bytes of their names, of paths that are asked for at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
 from itertools import product
@@ -21,6 +21,25 @@ AGREE = "common.queries-agree"
 MATCHES = "get_matching_paths.succeeds"
 LEVELS = "get_matching_paths.levels"
 GONE = "delete_recursively.deletes-everything"
+#: What most names around a page match, and every tenth one.
+PATTERNS = ("*", "*7", "d*", "[a-d]*", "d?????")
+
+
+def matches_itself(case: Case) -> bool:
+    """Whether patterns are the plugin's. Core's default lists, and asks of each entry: it finds what is listed."""
+    return "get_matching_paths" in case.fs.present
+
+
+def understood(case: Case, directory: str, first: str, patterns: Iterable[str]) -> list[str]:
+    """The patterns of which a narrow one of their kind finds the first name. Of the kinds other cases tell."""
+    narrow = {"?": f"{first[:-1]}?", "[": f"{first[:-1]}[{first[-1]}]"}
+
+    def finds(one: str) -> bool:
+        got = case.fs.get_matching_paths(f"{case.uri(directory)}/{one}")
+        return got.ok and f"{directory}/{first}" in behind(case, got.value)
+
+    unknown = [mark for mark, one in narrow.items() if not finds(one)]
+    return [pattern for pattern in patterns if not any(mark in pattern for mark in unknown)]
 
 
 def _has_directories(case: Case) -> bool:
@@ -45,14 +64,13 @@ def seen(case: Case, names: list[str]) -> None:
         case.check.equal(AGREE, "stat: is_directory", 1, case.setup.require(fs.stat(uri)).is_directory)
         case.check.equal(AGREE, "is_directory: returned", 1, fs.is_directory(uri).value)
         case.check.equal(ONCE, "entries of d", ("inside",), case.setup.require(fs.get_children(uri)).bare)
-    if fs.available("get_matching_paths"):
-        for pattern, ends in (("*", ""), ("*7", "7")):
-            matches = case.setup.require(fs.get_matching_paths(f"{many}/{pattern}"))
-            expected = sorted(f"many/{name}" for name in names if name.endswith(ends))
-            odd = sorted(set(expected).symmetric_difference(behind(case, matches)))
-            case.check.equal("get_matching_paths.succeeds", f"missing or foreign of {pattern}", [], odd)
-            case.check.equal("get_matching_paths.succeeds", "matches", len(expected), len(matches.names))
-    if fs.available("paths_exist") and len(names) > PAGE:
+    for pattern in understood(case, "many", names[1], PATTERNS) if matches_itself(case) else ():
+        matches = case.setup.require(fs.get_matching_paths(f"{many}/{pattern}"))
+        expected = sorted(f"many/{name}" for name in names if fnmatchcase(name, pattern))
+        odd = sorted(set(expected).symmetric_difference(behind(case, matches)))
+        case.check.equal(MATCHES, f"missing or foreign of {pattern}", [], odd)
+        case.check.equal(MATCHES, "matches", len(expected), len(matches.names))
+    if "paths_exist" in fs.present and len(names) > PAGE:
         asked = names if _has_directories(case) else [name for name in names if name != "d"]
         got = fs.paths_exist([*(f"{many}/{name}" for name in asked), f"{many}/missing"])
         if not case.check.unimplemented(got):
@@ -62,20 +80,13 @@ def seen(case: Case, names: list[str]) -> None:
             case.check.equal("paths_exist.is-true-if-all-exist", "returned", False, got.value.returned)
 
 
-@many_calls(2 * PAGE + 60)
-@clauses(ONCE, AGREE, "get_children.succeeds", "get_matching_paths.succeeds", "paths_exist.fills-every-status",
-         "paths_exist.is-true-if-all-exist", "delete_recursively.deletes-everything",
-         "delete_recursively.succeeds")  # fmt: skip
-def test_around_a_page(case: Case) -> None:
-    """A directory is looked at with one entry less than a page, with as many, and with more, and deleted.
-
-    Every second entry is a directory, where there are any: the second page has a file, then one of them.
-    """
+def around(case: Case, counts: Sequence[int]) -> None:
+    """Look at a directory when it has so many entries, every second one a directory if there are any; and delete it."""
     case.setup.mkdir_where_known("many")
     case.setup.mkdir_where_known("many/d")
     case.setup.write("many/d/inside", b"")
     names = ["d"]
-    for count in range(PAGE - 1, PAGE + 3):
+    for count in counts:
         while len(names) < count:
             names.append(f"d-{len(names):04}")
             if len(names) % 2 == 0 and _has_directories(case):
@@ -84,9 +95,27 @@ def test_around_a_page(case: Case) -> None:
                 case.setup.write(f"many/{names[-1]}", b"")
         with patiently(case):
             seen(case, names)
-    with patiently(case):
-        case.setup.require(case.fs.delete_recursively(case.uri("many")))
-    case.check.equal("delete_recursively.deletes-everything", "tree", {}, case.setup.tree())
+    deleted(case, "many")
+
+
+@many_calls(2 * PAGE + 60)
+@clauses(ONCE, AGREE, "get_children.succeeds", MATCHES, "paths_exist.fills-every-status",
+         "paths_exist.is-true-if-all-exist", GONE, "delete_recursively.succeeds")  # fmt: skip
+def test_around_a_page(case: Case) -> None:
+    """A directory is looked at with one entry more than a page, and with two, and deleted.
+
+    Every second entry is a directory, where there are any: the second page has a file, then one of them.
+    """
+    around(case, (PAGE + 1, PAGE + 2))
+
+
+@large
+@many_calls(3 * PAGE + 90)
+@clauses(ONCE, AGREE, "get_children.succeeds", MATCHES, "paths_exist.fills-every-status",
+         "paths_exist.is-true-if-all-exist", GONE, "delete_recursively.succeeds")  # fmt: skip
+def test_around_two_pages(case: Case) -> None:
+    """A directory is looked at with one entry less than a page or two, with as many, and with more, and deleted."""
+    around(case, [pages * PAGE + more for pages in (1, 2) for more in (-1, 0, 1, 2)])
 
 
 @large
@@ -114,11 +143,6 @@ def make(case: Case, path: str, kind: str) -> None:
         case.setup.mkdir(path)
 
 
-def matches_itself(case: Case) -> bool:
-    """Whether patterns are the plugin's. Core's default lists, and asks of each entry: it finds what is listed."""
-    return "get_matching_paths" in case.fs.present
-
-
 def deleted(case: Case, directory: str) -> None:
     """Delete all there is, and check that it is gone."""
     with patiently(case):
@@ -136,6 +160,8 @@ SHAPES: dict[str, tuple[tuple[str | int, ...], tuple[int, ...]]] = {
     "many-between": (("m", "a", MANY, "b", "f"), (PAGE, PAGE + 1)),
     "many-in-few": (("m", 3, MANY, "f"), (PAGE // 3 + 1,)),
 }
+#: What stands for them: for all, for most and for few.
+OF_MANY = ("*", "d*", "*7", "d[0-9]*", "d????", "*[2-6]")
 
 
 def named(levels: Sequence[str | int]) -> list[tuple[str, ...]]:
@@ -144,9 +170,9 @@ def named(levels: Sequence[str | int]) -> list[tuple[str, ...]]:
     return list(product(*names))
 
 
-def patterns(levels: Sequence[str | int]) -> Iterator[tuple[str, ...]]:
+def patterns(levels: Sequence[str | int], many: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Patterns of these levels with globs where there are many; with one level written otherwise; with stars alone."""
-    ways = [("m",), *((one, "*") if isinstance(one, str) else ("*", "d*", "*7") for one in levels[1:])]
+    ways = [("m",), *((one, "*") if isinstance(one, str) else many for one in levels[1:])]
     plain = [way[0] for way in ways]
     yield tuple(plain)
     for level, way in enumerate(ways):
@@ -155,11 +181,11 @@ def patterns(levels: Sequence[str | int]) -> Iterator[tuple[str, ...]]:
     yield ("m", *["*"] * (len(levels) - 1))
 
 
-def match(case: Case, levels: Sequence[str | int]) -> None:
-    """Check what patterns find that go down to the last of these levels."""
+def match(case: Case, levels: Sequence[str | int], some: Iterable[tuple[str, ...]]) -> None:
+    """Check what patterns find that go down to the last of these levels, up to the first that is wrong."""
     paths = named(levels)
     clause = LEVELS if len(levels) > 2 else MATCHES
-    for pattern in dict.fromkeys(patterns(levels)):
+    for pattern in dict.fromkeys(some):
         text = "/".join(pattern)
         with patiently(case):
             got = case.fs.get_matching_paths(case.uri() + "/" + text)
@@ -172,6 +198,8 @@ def match(case: Case, levels: Sequence[str | int]) -> None:
             if path in expected and not case.fs.path_exists(case.uri(path)).ok:
                 case.blocked("path_exists", "what was made is not there")
         case.check.equal(clause, f"missing or foreign of {text}", [], odd)
+        if odd:
+            return
         case.check.equal(clause, f"matches of {text}", len(expected), len(matches))
 
 
@@ -204,8 +232,79 @@ def test_below_many(case: Case, shape: str, kind: str) -> None:
         with patiently(case):
             listed = case.setup.require(case.fs.get_children(case.uri(above))).bare
         case.check.equal(ONCE, "missing or foreign", [], sorted({f"d{k:04}" for k in range(count)} ^ {*listed}))
-        for depth in range(many + 1, len(now) + 1) if matches_itself(case) else ():
-            match(case, now[:depth])
+        if matches_itself(case):
+            ways = understood(case, above, "d0000", OF_MANY)
+            for depth in range(many + 1, len(now) + 1):
+                match(case, now[:depth], patterns(now[:depth], ways))
+    deleted(case, "m")
+
+
+#: The levels of eight paths, and in how many of them globs stand.
+STEEP: Sequence[str | int] = ("m", 2, *[1] * 7, 2, *[1] * 7, 2)
+GLOBS = (5, 6, 9, len(STEEP) - 1)
+#: What stands for a name in every level: each of the ways to write a glob.
+WAYS = ("*", "d*", "d000?", "?????", "d000[01]", "[a-d]*")
+
+
+def steep(ways: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Patterns with globs of one of these ways, or of all, in the first levels or the last; the others are names."""
+    names = named(STEEP)[0][1:]
+    levels = len(names)
+    turns = [tuple(ways[level % len(ways)] for level in range(levels)), *((way,) * levels for way in ways)]
+    for turn, count in product(turns, GLOBS):
+        yield ("m", *turn[:count], *names[count:])
+        yield ("m", *names[: levels - count], *turn[levels - count :])
+
+
+@many_calls(len(GLOBS) * 2 * len(WAYS) + 60)
+@clauses(LEVELS)
+def test_globs_in_many_levels(case: Case) -> None:
+    """Patterns have globs in 5, 6, 9 and 17 levels, with a few paths that they match."""
+    made = {"/".join(path[:depth]): depth == len(STEEP) for path in named(STEEP) for depth in range(1, len(path) + 1)}
+    for path, is_last in made.items():
+        if is_last:
+            case.setup.write(path, b"")
+        else:
+            case.setup.mkdir_where_known(path)
+    # Core's default lists once more for each level.
+    match(case, STEEP, steep(understood(case, "m", "d0000", WAYS) if matches_itself(case) else WAYS[:1]))
+
+
+# A few of one kind among many of the other.
+
+#: The names of the few: before the many, among them, and behind.
+FEW = ("a0", "a1", "d0500-few", "z0", "z1")
+#: Patterns of all and of the few.
+OF_FEW = ("*", "[a-z]*", "a?", "*few", "z*")
+
+
+@large
+@pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (PAGE + 1, 2 * PAGE + 1)])
+@kinds
+@many_calls(4 * PAGE)
+@clauses(ONCE, AGREE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds")
+def test_few_among_many(case: Case, count: int, kind: str) -> None:
+    """A directory has more entries of one kind than a page, and few of the other: it is listed, matched and deleted."""
+    case.setup.mkdir_where_known("m")
+    many, other = [f"d{k:04}" for k in range(count)], "directories" if kind == "files" else "files"
+    for name in many:
+        make(case, f"m/{name}", kind)
+    for name in FEW:
+        make(case, f"m/{name}", other)
+    names, uri = {*many, *FEW}, case.uri("m")
+    with patiently(case):
+        listed = case.setup.require(case.fs.get_children(uri)).bare
+        case.check.equal(ONCE, "missing or foreign", [], sorted(names ^ {*listed}))
+        case.check.equal(ONCE, "entries", len(names), len(listed))
+        for name in FEW:
+            is_directory = case.setup.require(case.fs.stat(f"{uri}/{name}")).is_directory
+            case.check.equal(AGREE, f"stat of {name}: is_directory", int(other == "directories"), is_directory)
+    for pattern in understood(case, "m", "a0", OF_FEW) if matches_itself(case) else ():
+        with patiently(case):
+            matches = behind(case, case.setup.require(case.fs.get_matching_paths(f"{uri}/{pattern}")))
+        expected = {f"m/{name}" for name in names if fnmatchcase(name, pattern)}
+        case.check.equal(MATCHES, f"missing or foreign of {pattern}", [], sorted(expected ^ {*matches}))
+        case.check.equal(MATCHES, f"matches of {pattern}", len(expected), len(matches))
     deleted(case, "m")
 
 
@@ -213,8 +312,11 @@ def test_below_many(case: Case, shape: str, kind: str) -> None:
 
 #: The lengths of names, in bytes. With their ends, 256 or 512 of two of them fill 64 KiB.
 LENGTHS = (127, 244, 255)
-#: How many there are when a directory is looked at.
+#: How many there are when a directory is looked at, whatever their length.
 AROUND = tuple(count + more for count in (128, 256, 512) for more in (-1, 0, 1))
+#: How many with their ends fill 64 KiB.
+FILLED = {length: (64 << 10) // (length + 1) for length in LENGTHS}
+lengths = pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in LENGTHS])
 
 
 def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
@@ -251,10 +353,20 @@ def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
 
 
 @kinds
-@pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in LENGTHS])
-@many_calls(AROUND[-1] + 2 * len(AROUND))
+@lengths
+@many_calls(max(FILLED.values()) + 10)
 @clauses(ONCE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT, "paths.illegal-names")
 def test_long_names(case: Case, length: int, kind: str) -> None:
+    """A directory has as many names of so many bytes as fill 64 KiB, and one more: it is listed, matched, deleted."""
+    crowd(case, length, kind, (FILLED[length], FILLED[length] + 1))
+
+
+@large
+@kinds
+@lengths
+@many_calls(AROUND[-1] + 2 * len(AROUND))
+@clauses(ONCE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT, "paths.illegal-names")
+def test_hundreds_of_long_names(case: Case, length: int, kind: str) -> None:
     """A directory has hundreds of names of so many bytes: it is listed, matched and deleted."""
     crowd(case, length, kind, AROUND)
 
