@@ -1,6 +1,8 @@
 """Leaks: each op is repeated, in success and in error, and the process must not hold more each time."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 
 import pytest
 
@@ -10,16 +12,29 @@ from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import Source
 from ...harness.ops.tables import CHANGING
 from ...harness.over_tables import programs
-from ...harness.over_tables.programs import Program
+from ...harness.over_tables.programs import Program, Timed
 from ...harness.targets.backing import BackingUnableError
 from ..contract import statuses
-from ..engine.case import Case
-from ..engine.marks import clauses, full, over_tables
+from ..engine.case import Case, NoStimulusError
+from ..engine.marks import clauses, full, large, many_calls, over_tables
+from .rounds import (
+    CONTENT,
+    HUGE,
+    USUAL,
+    Steps,
+    asking,
+    doing,
+    dropped,
+    grown,
+    opening,
+    sized,
+    synced,
+    together,
+    without_statuses,
+)
 from .situations import build
 
 pytestmark = over_tables
-
-CONTENT = b"0123456789" * 100
 
 #: What is counted, and the clause that says that it does not grow.
 CLAUSES = {
@@ -29,101 +44,6 @@ CLAUSES = {
     "heap": "robustness.leaves-no-memory",
 }
 WHAT = {"descriptors": "descriptors", "threads": "threads", "mapped": "bytes mapped", "heap": "bytes allocated"}
-
-#: Adds the ops of one round to a program. Its second argument makes a path for an op of a name in the case's directory.
-Steps = Callable[[Program, Callable[[str], str]], None]
-
-
-def opening(op: str, name: str) -> Steps:
-    """Open a file, use it where that worked, and clean it up."""
-
-    def steps(program: Program, at: Callable[[str], str]) -> None:
-        handle = program.open(op, at(name)).value
-        match op:
-            case "new_random_access_file":
-                for offset in (0, len(CONTENT) - 1, len(CONTENT) + 1):
-                    program.read(handle, offset, 100)
-                program.handle_op("random_access_file.cleanup", handle)
-            case "new_read_only_memory_region_from_file":
-                program.data(handle, 0, 10)
-                program.length(handle)
-                program.handle_op("read_only_memory_region.cleanup", handle)
-            case _:
-                program.append(handle, CONTENT)
-                program.tell(handle)
-                program.handle_op("flush", handle)
-                program.handle_op("close", handle)
-                program.handle_op("writable_file.cleanup", handle)
-
-    return steps
-
-
-def asking(op: str, name: str) -> Steps:
-    """Ask about a path."""
-
-    def steps(program: Program, at: Callable[[str], str]) -> None:
-        match op:
-            case "stat":
-                program.stat(at(name))
-            case "paths_exist":
-                program.paths_exist([at(name), at("file")], with_statuses=True)
-            case "get_children":
-                program.entries_op(op, at(name))
-            case "is_directory" | "get_file_size":
-                program.number_op(op, at(name))
-            case _:
-                program.path_op(op, at(name))
-
-    return steps
-
-
-def doing(*performed: tuple[str, ...]) -> Steps:
-    """Perform ops that change the tree, one after the other. Together they leave it as it was."""
-
-    def steps(program: Program, at: Callable[[str], str]) -> None:
-        for op, *names in performed:
-            match op:
-                case "write":
-                    opening("new_writable_file", names[0])(program, at)
-                case "write-nothing":
-                    handle = program.open("new_writable_file", at(names[0])).value
-                    program.handle_op("close", handle)
-                    program.handle_op("writable_file.cleanup", handle)
-                case "delete_recursively":
-                    program.delete_recursively(at(names[0]))
-                case _:
-                    program.path_op(op, *map(at, names))
-
-    return steps
-
-
-def without_statuses(program: Program, at: Callable[[str], str]) -> None:
-    """Ask whether paths exist, and not which of them: TensorFlow hands over no statuses then."""
-    program.paths_exist([at("file"), at("missing")], with_statuses=False)
-    program.paths_exist([at("file"), at("directory")], with_statuses=False)
-
-
-def dropped(program: Program, at: Callable[[str], str]) -> None:
-    """Write a file and clean it up without closing it."""
-    handle = program.open("new_writable_file", at("new")).value
-    program.append(handle, CONTENT)
-    program.handle_op("writable_file.cleanup", handle)
-
-
-def synced(program: Program, at: Callable[[str], str]) -> None:
-    """Write a file and sync it."""
-    handle = program.open("new_writable_file", at("new")).value
-    program.append(handle, CONTENT)
-    program.handle_op("sync", handle)
-    program.handle_op("close", handle)
-    program.handle_op("writable_file.cleanup", handle)
-
-
-def grown(program: Program, at: Callable[[str], str]) -> None:
-    """Empty a file, write it, and open it again to append."""
-    opening("new_writable_file", "new")(program, at)
-    opening("new_appendable_file", "new")(program, at)
-
 
 #: Paths in different situations.
 PLACES = ("file", "directory", "empty", "missing", "missing/leaf", "file/leaf")
@@ -179,10 +99,58 @@ CHANGES: dict[str, tuple[str, Steps]] = {
 }
 
 
+#: The ops, and the rounds of each with which it meets what is larger than usual.
+OF_SIZES = (*dict.fromkeys(op for op, _ in (*ONE_PATH.values(), *CHANGES.values())), "get_matching_paths")
+#: The cases that have some of these rounds in every run, where they cost little.
+SIZED = {f"{op}-file" for op, _ in ONE_PATH.values()} - {"get_children-file"}
+SIZED |= {"get_children-directory", "create_dir", "delete_recursively", "rename_file", "copy_file"}
+
+
 def demand(case: Case, op: str) -> None:
     """End a case where the plugin lacks the op that it is about."""
     if op not in case.fs.present:
         case.missing(op)
+
+
+#: So many ops of a program take no longer than one call may; one with more is parted, or gets more time.
+MOST_OPS = 40
+#: Rounds may take so many times as long as those before.
+SLOWER = 10
+
+
+class Part:
+    """A program that the host repeats with one command."""
+
+    def __init__(self, case: Case) -> None:
+        self.program = Program(case.tables)
+        self._case = case
+        self._seconds = 0.0
+
+    def repeated(self, times: int) -> list[Timed]:
+        """Perform it so often, and give what the last time did. A slow plugin gets the time that it needs."""
+        usual = self._case.bench.target.timeout * max(1.0, len(self.program.steps) / MOST_OPS)
+        started = time.perf_counter()
+        with self._case.surroundings.patient(max(usual, SLOWER * times * self._seconds)):
+            went = programs.repeat(self._case.tables, self.program, times)
+        self._seconds = max(self._seconds, (time.perf_counter() - started) / times)
+        return went
+
+
+def parted(case: Case, rounds: Iterable[Steps]) -> list[Part]:
+    """The rounds one after the other, in as few programs as are short."""
+
+    @cache
+    def at(name: str) -> str:
+        return case.fs.translate(case.uri(name) if name else name)
+
+    parts = [Part(case)]
+    for steps in rounds:
+        alone = Program(case.tables)
+        steps(alone, at)
+        if parts[-1].program.steps and len(parts[-1].program.steps) + len(alone.steps) > MOST_OPS:
+            parts.append(Part(case))
+        steps(parts[-1].program, at)
+    return parts
 
 
 def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
@@ -195,17 +163,15 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
     case.setup.write("empty", b"")
     case.setup.mkdir_where_known("directory")
     case.setup.write("directory/file", CONTENT)
-    raw, host = case.tables, case.surroundings.host
+    host = case.surroundings.host
     unsupported = False
 
     def leaked(*some: Steps) -> dict[str, int]:
-        program = Program(raw)
-        for steps in some:
-            steps(program, lambda name: case.fs.translate(case.uri(name) if name else name))
+        parts = parted(case, some)
 
         def repeat(times: int) -> None:
             nonlocal unsupported
-            went = [timed.outcome for timed in programs.repeat(raw, program, times)]
+            went = [timed.outcome for part in parts for timed in part.repeated(times)]
             unsupported = all(
                 one.code is Code.UNIMPLEMENTED and one.source is Source.PLUGIN for one in went if one.op == op
             )
@@ -236,7 +202,8 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
 def test_one_path(case: Case, name: str) -> None:
     """The op meets this path again and again; what it opens is used and cleaned up."""
     op, steps = ONE_PATH[name]
-    judged(case, op, {name: steps})
+    demand(case, op)
+    judged(case, op, {name: steps} | (sized(case, op, USUAL, crowds=False) if name in SIZED else {}))
 
 
 @full
@@ -245,7 +212,21 @@ def test_one_path(case: Case, name: str) -> None:
 def test_changes(case: Case, name: str) -> None:
     """Ops change the tree and change it back, or are refused, again and again."""
     op, steps = CHANGES[name]
-    judged(case, op, {name: steps})
+    demand(case, op)
+    judged(case, op, {name: steps} | (sized(case, op, USUAL, crowds=False) if name in SIZED else {}))
+
+
+@large
+@pytest.mark.parametrize("op", OF_SIZES)
+@many_calls(6000)
+@clauses(*CLAUSES.values())
+def test_sizes(case: Case, op: str) -> None:
+    """The op meets large files, crowded directories, long names and deep paths, again and again."""
+    demand(case, op)
+    rounds = sized(case, op, HUGE, crowds=True)
+    if not rounds:
+        raise NoStimulusError("the filesystem has nothing that is so large")
+    judged(case, op, rounds)
 
 
 @full
@@ -258,7 +239,9 @@ def test_glob(case: Case, name: str) -> None:
     def steps(program: Program, _: Callable[[str], str]) -> None:
         program.entries_op("get_matching_paths", pattern)
 
-    judged(case, "get_matching_paths", {name: steps})
+    demand(case, "get_matching_paths")
+    more = sized(case, "get_matching_paths", USUAL, crowds=False) if name == "matches" else {}
+    judged(case, "get_matching_paths", {name: steps} | more)
 
 
 @full
@@ -323,16 +306,6 @@ def moved(op: str, situations: tuple[str, str], source: str, target: str) -> Ste
         return together(before, doing((op, source, target), (op, target, source)))
     after = doing(("delete_file", target)) if situations[1] == statuses.MISSING else doing()
     return together(before, doing((op, source, target)), after)
-
-
-def together(*parts: Steps) -> Steps:
-    """One after the other."""
-
-    def steps(program: Program, at: Callable[[str], str]) -> None:
-        for part in parts:
-            part(program, at)
-
-    return steps
 
 
 def known(case: Case, situations: Iterable[str]) -> list[str]:
