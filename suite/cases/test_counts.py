@@ -35,7 +35,8 @@ def understood(case: Case, directory: str, first: str, patterns: Iterable[str]) 
     narrow = {"?": f"{first[:-1]}?", "[": f"{first[:-1]}[{first[-1]}]"}
 
     def finds(one: str) -> bool:
-        got = case.fs.get_matching_paths(f"{case.uri(directory)}/{one}")
+        with patiently(case):
+            got = case.fs.get_matching_paths(f"{case.uri(directory)}/{one}")
         return got.ok and f"{directory}/{first}" in behind(case, got.value)
 
     unknown = [mark for mark, one in narrow.items() if not finds(one)]
