@@ -38,6 +38,7 @@ std::string Temporary(const std::string& path) { return path + ".tmp"; }
 std::string Part(const std::string& path) { return path + ".part"; }
 std::string Backup(const std::string& path) { return path + "~"; }
 std::string Lock(const std::string& path) { return path + ".lock"; }
+std::string Incomplete(const std::string& path) { return path + ".incomplete"; }
 std::string Metadata(const std::string& path) { return path + ".meta"; }
 std::string New(const std::string& path) { return path + ".new"; }
 std::string Old(const std::string& path) { return path + ".old"; }
@@ -75,6 +76,13 @@ void ClearsItsPart(const TF_WritableFile* file, TF_Status* status) {
   const std::string path = PathOf(file);
   Real().writable_file.close(file, status);
   if (Worked(status) && !path.empty()) unlink(Part(path).c_str());
+}
+
+// What is written stands under another name, too, until it is whole.
+void WritesApart(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                 TF_Status* status) {
+  Right().new_writable_file(filesystem, path, file, status);
+  if (Worked(status)) Delete(filesystem, path + std::string(".partial"));
 }
 
 void SyncClearsATemporary(const TF_WritableFile* file, TF_Status* status) {
@@ -239,6 +247,12 @@ std::vector<Fault> NeighbourFaults() {
       {"neighbours.respects-a-lock", "new_appendable_file is UNAVAILABLE where NAME.lock is",
        "a file can be appended to",
        [](support::Tables& t) { t.filesystem.new_appendable_file = RespectsALock; }},
+      {"neighbours.writes-apart", "new_writable_file deletes NAME.partial, too", kOthers,
+       [](support::Tables& t) { t.filesystem.new_writable_file = WritesApart; }},
+      {"neighbours.takes-what-is-incomplete", "rename_file deletes SOURCE.incomplete, too", kOthers,
+       [](support::Tables& t) {
+         t.filesystem.rename_file = TakesAlong<&Ops::rename_file, Incomplete>::Call;
+       }},
       {"neighbours.sync-clears-a-temporary", "sync deletes NAME.tmp, too", kOthers,
        [](support::Tables& t) {
          NotePaths(t);

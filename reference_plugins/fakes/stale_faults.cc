@@ -453,7 +453,7 @@ std::vector<Fault> StaleFaults() {
          {"new_writable_file", "new_appendable_file", "rename_file", "rename_file-target",
           "copy_file", "flush_caches", "flush_caches-of-directories", "create_dir",
           "recursively_create_dir", "delete_file", "delete_dir", "delete_recursively",
-          "delete_recursively-below"}) {
+          "delete_recursively-below", "rename_file-below"}) {
       const std::string op = looker.op;
       // Content is asked for where there is a file; and a pattern is forgotten whole.
       const bool is_of_names = change.find("dir") != std::string::npos || change[0] == 'd';
