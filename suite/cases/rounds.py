@@ -202,7 +202,9 @@ def on_a_file(op: str, path: str, content: bytes) -> Steps | None:
         case "rename_file" | "copy_file":
             return doing((op, path, "other"), (op, "other", path))
         case "create_dir":
-            return doing((op, f"{path}-new"), ("delete_dir", f"{path}-new"))
+            # As long as the path of the file.
+            new = f"{path[:-4]}-new"
+            return doing((op, new), ("delete_dir", new))
         case "path_exists" | "paths_exist" | "stat" | "is_directory" | "get_file_size":
             return asking(op, path)
     return None

@@ -394,6 +394,7 @@ APPENDS = 10_003
 def test_many_appends(case: Case, op: str) -> None:
     """A new file, or one that is there, is opened once for more than 10,000 appends of a few bytes."""
     pieces = [b"%d," % k for k in range(APPENDS)]
+    case.surroundings.within_size(sum(map(len, pieces)) + len(MORE))
     with case.surroundings.patient(LEAST):
         if op == "new_appendable_file":
             appended(case, "file", MORE, *pieces)

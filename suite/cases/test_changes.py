@@ -73,6 +73,19 @@ CHANGES: dict[str, Change] = {
     "tree-deleted": (TREE, ("file",), [("delete_recursively", PATH)], None),
     "above-deleted": ([("write", PATH, OLD)], OLD, [("delete_recursively", "up")], None),
     "above-deleted-with-a-directory": ([("create_dir", PATH)], EMPTY, [("delete_recursively", "up")], None),
+    "above-renamed-away": ([("write", PATH, OLD)], OLD, [("rename_directory", "up", "gone")], None),
+    "above-renamed-here": (
+        [("write", PATH, OLD), ("create_dir", "other"), ("write", "other/path", b"other")],
+        OLD,
+        [("rename_directory", "up", "gone"), ("rename_directory", "other", "up")],
+        b"other",
+    ),
+    "above-renamed-and-back": (
+        [("write", PATH, OLD)],
+        OLD,
+        [("rename_directory", "up", "other"), ("write", "other/path", b"anew"), ("rename_directory", "other", "up")],
+        b"anew",
+    ),
     "above-made-again": ([("write", PATH, OLD)], OLD, [("delete_recursively", "up"), ("create_dir", "up")], None),
     "all-made-again": (
         [("write", PATH, OLD)],
@@ -123,7 +136,7 @@ LARGE = {f"{name}-{size}": (name, size) for size in (1 << 20, 8 << 20) for name 
 BY_ANOTHER = [*CHANGES, *(f"{name}-65536" for name in SAME)]
 CHANGES |= {f"{name}-65536": of_size(name, 1 << 16) for name in (*SAME, *RESIZED)}
 #: The ops that a step other than one op is about. Files may come from the backing.
-STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",)}
+STEPS: dict[str, tuple[str, ...]] = {"write": (), "append": ("new_appendable_file",), "rename_directory": ()}
 
 
 def perform(case: Case, step: Step, within: str) -> None:
@@ -136,6 +149,12 @@ def perform(case: Case, step: Step, within: str) -> None:
             with case.setup, case.setup.opened(got) as file:
                 case.setup.require(file.append(content))
                 case.setup.require(file.close())
+        case ("rename_directory", source, target):
+            got = case.fs.rename_file(case.uri(within, str(source)), case.uri(within, str(target)))
+            # Both readings of rename_file.directory-is-failed-precondition are right.
+            if got.code is Code.FAILED_PRECONDITION:
+                raise NoStimulusError("it renames no directories")
+            case.setup.require(got)
         case (op, *names):
             case.setup.require(getattr(case.fs, op)(*(case.uri(within, str(name)) for name in names)))
     if case.surroundings.seeded:
@@ -344,10 +363,16 @@ def earlier(within: str) -> dict[str, None]:
     return dict.fromkeys((within, *(OF_CONTENT if within in OF_FILES else ()), "listed", "stat"))
 
 
+def within_size(case: Case, state: State) -> None:
+    """End the case where the filesystem has no file that is so large."""
+    case.surroundings.within_size(len(state) if isinstance(state, bytes) else 0)
+
+
 def look_around(case: Case, change: Change) -> None:
     """Look before and after a change, each way in a directory where it comes first, and all where nobody had looked."""
     first, before, then, after = change
     looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
+    within_size(case, after)
     for within in (*looks, "unseen"):
         case.setup.mkdir_where_known(within)
         case.setup.mkdir_where_known(f"{within}/up")
@@ -433,6 +458,7 @@ def test_by_another_process(case: Case, change: str) -> None:
     """
     around = case.surroundings
     first, before, then, after = CHANGES[change]
+    within_size(case, after)
     looks = {name: look for name, (op, look) in LOOKS.items() if case.fs.available(op)}
     wrong: set[str] = set()
     for within in looks:

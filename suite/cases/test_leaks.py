@@ -1,8 +1,9 @@
 """Leaks: each op is repeated, in success and in error, and the process must not hold more each time."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
+from types import MappingProxyType
 
 import pytest
 
@@ -106,29 +107,34 @@ SIZED = {f"{op}-file" for op, _ in ONE_PATH.values()} - {"get_children-file"}
 SIZED |= {"get_children-directory", "create_dir", "delete_recursively", "rename_file", "copy_file"}
 
 
+NONE: Mapping[str, Steps] = MappingProxyType({})
+
+
 def demand(case: Case, op: str) -> None:
     """End a case where the plugin lacks the op that it is about."""
     if op not in case.fs.present:
         case.missing(op)
 
 
-#: So many ops of a program take no longer than one call may; one with more is parted, or gets more time.
-MOST_OPS = 40
-#: Rounds may take so many times as long as those before.
+#: A program with more ops is parted, where a round ends.
+MOST_OPS = 20
+#: So many ops may take as long as one call may.
+OPS_OF_A_CALL = 5
+#: Rounds may take so many times as long as those before, and what is large as others.
 SLOWER = 10
 
 
 class Part:
-    """A program that the host repeats with one command."""
+    """A program that the host repeats with one command; `slower` times as slow as others if its files are large."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, slower: int) -> None:
         self.program = Program(case.tables)
-        self._case = case
+        self._case, self._slower = case, slower
         self._seconds = 0.0
 
     def repeated(self, times: int) -> list[Timed]:
         """Perform it so often, and give what the last time did. A slow plugin gets the time that it needs."""
-        usual = self._case.bench.target.timeout * max(1.0, len(self.program.steps) / MOST_OPS)
+        usual = self._case.bench.target.timeout * self._slower * max(1.0, len(self.program.steps) / OPS_OF_A_CALL)
         started = time.perf_counter()
         with self._case.surroundings.patient(max(usual, SLOWER * times * self._seconds)):
             went = programs.repeat(self._case.tables, self.program, times)
@@ -136,25 +142,25 @@ class Part:
         return went
 
 
-def parted(case: Case, rounds: Iterable[Steps]) -> list[Part]:
+def parted(case: Case, rounds: Iterable[Steps], slower: int) -> list[Part]:
     """The rounds one after the other, in as few programs as are short."""
 
     @cache
     def at(name: str) -> str:
         return case.fs.translate(case.uri(name) if name else name)
 
-    parts = [Part(case)]
+    parts = list[Part]()
     for steps in rounds:
         alone = Program(case.tables)
         steps(alone, at)
-        if parts[-1].program.steps and len(parts[-1].program.steps) + len(alone.steps) > MOST_OPS:
-            parts.append(Part(case))
+        if not parts or len(parts[-1].program.steps) + len(alone.steps) > MOST_OPS:
+            parts.append(Part(case, slower))
         steps(parts[-1].program, at)
     return parts
 
 
-def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
-    """Repeat rounds, all together, and count what the process holds. Caches are flushed before each count.
+def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str, Steps] = NONE) -> None:
+    """Repeat rounds, and larger ones, all together, and count what the process holds. Caches are flushed before.
 
     Where it holds more, the first round that costs it that by itself is named.
     """
@@ -166,8 +172,11 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
     host = case.surroundings.host
     unsupported = False
 
-    def leaked(*some: Steps) -> dict[str, int]:
-        parts = parted(case, some)
+    every = {**rounds, **larger}
+
+    def leaked(names: Collection[str]) -> dict[str, int]:
+        parts = parted(case, [rounds[name] for name in names if name in rounds], 1)
+        parts += parted(case, [larger[name] for name in names if name in larger], SLOWER)
 
         def repeat(times: int) -> None:
             nonlocal unsupported
@@ -179,7 +188,7 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
 
         return leaks.leaked_per_call(host, repeat)
 
-    found = leaked(*rounds.values())
+    found = leaked(every)
     if unsupported:
         case.missing(op)
     weighed = State.of(host).heap > 0
@@ -189,7 +198,7 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps]) -> None:
         none, more = f"no more {WHAT[what]} each time", f"more {WHAT[what]} each time"
         got, said = none, ""
         if what in found:
-            first = next((name for name, steps in rounds.items() if len(rounds) > 1 and what in leaked(steps)), "")
+            first = next((name for name in every if len(every) > 1 and what in leaked([name])), "")
             got, said = f"{more}: {first}" if first else more, f"{found[what]} each time"
         case.check.that(clause, what not in found, none, got, said)
     if not weighed:
@@ -203,7 +212,7 @@ def test_one_path(case: Case, name: str) -> None:
     """The op meets this path again and again; what it opens is used and cleaned up."""
     op, steps = ONE_PATH[name]
     demand(case, op)
-    judged(case, op, {name: steps} | (sized(case, op, USUAL, crowds=False) if name in SIZED else {}))
+    judged(case, op, {name: steps}, sized(case, op, USUAL, crowds=False) if name in SIZED else NONE)
 
 
 @full
@@ -213,7 +222,7 @@ def test_changes(case: Case, name: str) -> None:
     """Ops change the tree and change it back, or are refused, again and again."""
     op, steps = CHANGES[name]
     demand(case, op)
-    judged(case, op, {name: steps} | (sized(case, op, USUAL, crowds=False) if name in SIZED else {}))
+    judged(case, op, {name: steps}, sized(case, op, USUAL, crowds=False) if name in SIZED else NONE)
 
 
 @large
@@ -226,7 +235,7 @@ def test_sizes(case: Case, op: str) -> None:
     rounds = sized(case, op, HUGE, crowds=True)
     if not rounds:
         raise NoStimulusError("the filesystem has nothing that is so large")
-    judged(case, op, rounds)
+    judged(case, op, NONE, rounds)
 
 
 @full
@@ -240,8 +249,8 @@ def test_glob(case: Case, name: str) -> None:
         program.entries_op("get_matching_paths", pattern)
 
     demand(case, "get_matching_paths")
-    more = sized(case, "get_matching_paths", USUAL, crowds=False) if name == "matches" else {}
-    judged(case, "get_matching_paths", {name: steps} | more)
+    more = sized(case, "get_matching_paths", USUAL, crowds=False) if name == "matches" else NONE
+    judged(case, "get_matching_paths", {name: steps}, more)
 
 
 @full

@@ -38,8 +38,8 @@ def beside_plain(body: Callable[[Case, str], None]) -> Callable[[Case, str], Non
     return controlled
 
 
-def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
-    """Whether the filesystem can have this name. `got` is the outcome of the op that creates it.
+def accepted(case: Case, name: str, got: Outcome[object], *, alone: bool = True) -> bool:
+    """Whether the filesystem can have this name, beside which nothing is where it is `alone`. `got` is its creation.
 
     An op that fails may have made some of the parents, before it found that the whole path is too long.
     """
@@ -50,25 +50,30 @@ def accepted(case: Case, name: str, got: Outcome[object]) -> bool:
         "another-error": not got.ok,
     }
     case.check.implemented(got)
+    if got.op in case.bench.claims.ops_given_up:
+        case.missing(got.op)
     case.check.reading("paths.illegal-names", readings, f"code={got.code}", got.message)
-    if not got.ok and "/" not in name:
+    if not got.ok and alone and "/" not in name:
         case.check.equal("paths.illegal-names", "tree", {}, case.setup.tree())
+    elif not got.ok and not alone:
+        left = case.fs.path_exists(case.uri(name)).ok
+        case.check.equal("paths.illegal-names", "what was refused is there", False, left)
     return got.ok
 
 
-def written(case: Case, name: str, content: bytes = CONTENT) -> bool:
+def written(case: Case, name: str, content: bytes = CONTENT, *, alone: bool = True) -> bool:
     """Set up a file of this name. Return whether the filesystem can have it."""
     if case.surroundings.seeded:
         case.setup.write(name, content)
         return True
     got = case.fs.new_writable_file(case.uri(name))
-    if not accepted(case, name, got):
+    if not accepted(case, name, got, alone=alone):
         return False
     with case.setup, case.setup.opened(got) as file:
         kept(case, file.append(content))
         closed = file.close()
     # A filesystem that creates the file at close may refuse its name only then.
-    if not closed.ok and not accepted(case, name, closed):
+    if not closed.ok and not accepted(case, name, closed, alone=alone):
         return False
     case.surroundings.within_limits(case.uri(name))
     return True
@@ -226,7 +231,8 @@ def appended_to(case: Case, uri: str) -> None:
                 kept(case, file.close())
             length *= 2
             case.check.equal(KEPT, "content", CONTENT * 2, case.setup.content(uri))
-    if case.fs.available("new_read_only_memory_region_from_file"):
+    region_op = "new_read_only_memory_region_from_file"
+    if case.fs.available(region_op) and region_op not in case.bench.claims.ops_given_up:
         mapped = case.fs.new_read_only_memory_region_from_file(uri)
         if not case.check.unimplemented(mapped):
             kept(case, mapped)

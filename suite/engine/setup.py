@@ -114,6 +114,8 @@ class Setup:
     def mkdir(self, name: str) -> str:
         """Set up a directory, through the backing where the plugin makes none; its URI."""
         uri, around = self.uri(name), self._surroundings
+        if "create_dir" in around.bench.claims.ops_given_up:
+            raise BlockedError("create_dir", "there are only files", absent=True)
         if around.bench.seeds(around.fs, "create_dir"):
             around.backing.make_directory(around.backing_name(name))
             return uri
