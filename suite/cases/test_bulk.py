@@ -197,10 +197,10 @@ def mapped(case: Case, what: str, inside: bytes) -> None:
             same(case, "data.holds-the-file", what, inside, region.data(0, min(length, len(inside))).value[1])
 
 
-def is_gone(case: Case, clause: str, got: Outcome[object], uri: str) -> None:
-    """An op that takes a file away said OK, and it is not there."""
-    case.setup.require(got)
-    case.check.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
+def is_gone(case: Case, clause: str, uri: str) -> None:
+    """What an op has taken away is not there."""
+    if case.fs.available("path_exists"):
+        case.check.status(clause, case.fs.path_exists(uri), Code.NOT_FOUND)
 
 
 def stays(case: Case, what: str, uri: str, inside: bytes) -> bool:
@@ -221,7 +221,8 @@ def copied(case: Case, what: str, inside: bytes) -> None:
     if stays(case, what, uri, inside) and is_right and case.fs.available("delete_file"):
         got = case.fs.delete_file(uri)
         if not case.check.unimplemented(got):
-            is_gone(case, "delete_file.deletes", got, uri)
+            case.setup.require(got)
+            is_gone(case, "delete_file.deletes", uri)
             left = look(case, target, len(inside) + 1)
             same(case, "copy_file.keeps-the-content", f"{what}, without its source", inside, left)
 
@@ -230,7 +231,8 @@ def renamed(case: Case, what: str, inside: bytes) -> None:
     """Another name."""
     uri, target = proven(case, what, what, inside), case.uri(f"{what}-renamed")
     if uri:
-        is_gone(case, "rename_file.source-is-gone", case.fs.rename_file(uri, target), uri)
+        case.setup.require(case.fs.rename_file(uri, target))
+        is_gone(case, "rename_file.source-is-gone", uri)
         same(case, "rename_file.keeps-the-content", what, inside, look(case, target, len(inside) + 1))
 
 
@@ -238,13 +240,15 @@ def deleted(case: Case, what: str, inside: bytes) -> None:
     """It is deleted, and written again and deleted with its directory."""
     case.setup.mkdir_where_known(what)
     uri = case.setup.write(f"{what}/file", inside)
-    is_gone(case, "delete_file.deletes", case.fs.delete_file(uri), uri)
+    case.setup.require(case.fs.delete_file(uri))
+    is_gone(case, "delete_file.deletes", uri)
     case.setup.mkdir_where_known(f"{what}-tree")
     uri = case.setup.write(f"{what}-tree/file", inside)
     if case.fs.available("delete_recursively"):
         got = case.fs.delete_recursively(case.uri(f"{what}-tree"))
         if not case.check.unimplemented(got):
-            is_gone(case, "delete_recursively.deletes-everything", got, uri)
+            case.setup.require(got)
+            is_gone(case, "delete_recursively.deletes-everything", uri)
 
 
 #: How a file comes or goes, and the clauses that tells of.
@@ -357,7 +361,7 @@ def replace(case: Case, op: str, filling: str, olds: Iterable[str], size: int) -
         if op == "copy_file" and not stays(case, what, source, new):
             return
         if op == "rename_file":
-            case.check.status("rename_file.source-is-gone", case.fs.path_exists(source), Code.NOT_FOUND)
+            is_gone(case, "rename_file.source-is-gone", source)
             case.setup.write(filling, new)
 
 
