@@ -1,15 +1,14 @@
 // What an op leaves behind each time, from some size on or in one use only.
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "faults.h"
+#include "losses.h"
 #include "names.h"
 
 namespace fakes {
@@ -18,16 +17,6 @@ namespace {
 using Filesystem = const TF_Filesystem*;
 
 const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-void LoseADescriptor() {
-  const int lost = open("/", O_RDONLY | O_CLOEXEC);
-  if (lost < 0) return;
-}
-
-void LoseBytes() {
-  void* volatile lost = std::malloc(16);
-  if (lost == nullptr) return;
-}
 
 bool IsDirectory(const char* path) {
   struct stat facts;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "faults.h"
+#include "losses.h"
 #include "support/memory.h"
 
 namespace fakes {
@@ -242,16 +243,6 @@ bool IsFile(const char* path) {
 bool IsBelowAFile(const char* path) {
   struct stat facts;
   return stat(path, &facts) != 0 && errno == ENOTDIR;
-}
-
-void LoseADescriptor() {
-  const int lost = open("/", O_RDONLY | O_CLOEXEC);
-  if (lost < 0) return;
-}
-
-void LoseBytes() {
-  void* volatile lost = std::malloc(16);
-  if (lost == nullptr) return;
 }
 
 void CopiesOntoADirectory(Filesystem filesystem, const char* source, const char* target,
