@@ -73,6 +73,46 @@ void KeepsDirectoriesBehindAPage(Filesystem filesystem, const char* path, uint64
     Right().create_dir(filesystem, Joined(path, kept[k]).c_str(), status);
 }
 
+void Lose(Filesystem filesystem, const std::string& path) {
+  uint64_t files = 0, directories = 0;
+  Right().delete_file(filesystem, path.c_str(), Scratch().status());
+  Right().delete_recursively(filesystem, path.c_str(), &files, &directories, Scratch().status());
+}
+
+// Renames a directory by what a listing of it gives, of which it takes some; the others stay, or
+// are lost.
+template <size_t (*taken)(const Names&), bool stay>
+void RenamesSome(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (!Worked(status) || !IsDirectory(filesystem, target)) return;
+  const Names names = Sorted(filesystem, target);
+  for (size_t k = taken(names); k < names.size(); ++k) {
+    if (stay) {
+      Right().create_dir(filesystem, source, Scratch().status());
+      Right().rename_file(filesystem, Joined(target, names[k]).c_str(),
+                          Joined(source, names[k]).c_str(), Scratch().status());
+    } else {
+      Lose(filesystem, Joined(target, names[k]));
+    }
+  }
+}
+
+size_t APage(const Names& names) { return std::min(names.size(), kPage); }
+
+size_t TwoPages(const Names& names) { return std::min(names.size(), 2 * kPage); }
+
+// Renames what a directory holds, and one page of what each directory in it holds.
+void RenamesAPageBelow(Filesystem filesystem, const char* source, const char* target,
+                       TF_Status* status) {
+  Right().rename_file(filesystem, source, target, status);
+  if (!Worked(status) || !IsDirectory(filesystem, target)) return;
+  for (const std::string& name : Children(filesystem, target)) {
+    const std::string below = Joined(target, name);
+    const Names names = Sorted(filesystem, below);
+    for (size_t k = kPage; k < names.size(); ++k) Lose(filesystem, Joined(below, names[k]));
+  }
+}
+
 // Asks for one page of what a directory within the tree holds.
 void KeepsPagesBelow(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
                      TF_Status* status) {
@@ -360,6 +400,7 @@ std::vector<Fault> CountFaults() {
   constexpr const char* kGone = "the tree is gone after OK";
   constexpr const char* kListed = "every child is listed, once";
   constexpr const char* kMatched = "all that matches is found";
+  constexpr const char* kRenamed = "all of a directory is renamed";
   return {
       {"counts.full-page-is-the-last",
        "delete_recursively keeps a directory of 1,000 entries, or of a multiple, with OK", kGone,
@@ -448,6 +489,20 @@ std::vector<Fault> CountFaults() {
        "paths_exist looks at 1,000 paths at most where no statuses are asked for",
        "it is true if all paths exist",
        [](support::Tables& t) { t.filesystem.paths_exist = AsksOneBatchForAll; }},
+      {"counts.renames-a-page", "rename_file loses what is behind 1,000 entries of a directory",
+       kRenamed, [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<APage, false>; }},
+      {"counts.renames-two-pages", "rename_file loses what is behind 2,000 entries of a directory",
+       kRenamed,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<TwoPages, false>; }},
+      {"counts.leaves-behind-a-page",
+       "rename_file leaves at the source what is behind 1,000 entries of a directory", kRenamed,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<APage, true>; }},
+      {"counts.renames-a-page-below",
+       "rename_file loses what is behind 1,000 entries of a directory in the one renamed", kRenamed,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesAPageBelow; }},
+      {"counts.renames-64-kib-of-names",
+       "rename_file loses what is behind 64 KiB of names of a directory", kRenamed,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<Fitting, false>; }},
       {"counts.sixteen-regions", "of more than 16 regions the oldest shows what the newest does",
        "data points at the bytes of the file, the same until cleanup",
        [](support::Tables& t) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "faults.h"
@@ -73,6 +75,21 @@ template <auto op, bool (*met)(const char*), void (*lose)() = LoseADescriptor, t
 auto Loses(Filesystem filesystem, const char* path, More... more) {
   if (met(path)) lose();
   return (Right().*op)(filesystem, path, more...);
+}
+
+// What a path costs that this op has not met before: a record that nothing removes.
+template <auto op>
+bool IsNew(const char* path) {
+  static std::mutex mutex;
+  static std::set<std::string> met;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return met.insert(path).second;
+}
+
+void LosesByANewTarget(Filesystem filesystem, const char* source, const char* target,
+                       TF_Status* status) {
+  if (IsNew<&TF_FilesystemOps::rename_file>(target)) LoseBytes();
+  Right().rename_file(filesystem, source, target, status);
 }
 
 template <auto op>
@@ -259,6 +276,41 @@ std::vector<Fault> LeakFaults() {
        [](support::Tables& t) {
          t.writable_file.append = LosesByManyAppends;
          t.writable_file.cleanup = ForgetsAppends;
+       }},
+      {"leaks.new-paths-asked-for", "path_exists keeps each path that it was asked for", kState,
+       [](support::Tables& t) {
+         t.filesystem.path_exists = Loses<&Ops::path_exists, IsNew<&Ops::path_exists>, LoseBytes>;
+       }},
+      {"leaks.new-paths-opened",
+       "new_random_access_file leaves a descriptor for each path that is new", kState,
+       [](support::Tables& t) {
+         t.filesystem.new_random_access_file =
+             Loses<&Ops::new_random_access_file, IsNew<&Ops::new_random_access_file>>;
+       }},
+      {"leaks.new-files", "new_writable_file keeps each path that it wrote", kState,
+       [](support::Tables& t) {
+         t.filesystem.new_writable_file =
+             Loses<&Ops::new_writable_file, IsNew<&Ops::new_writable_file>, LoseBytes>;
+       }},
+      {"leaks.new-directories", "create_dir keeps each path that it made", kState,
+       [](support::Tables& t) {
+         t.filesystem.create_dir = Loses<&Ops::create_dir, IsNew<&Ops::create_dir>, LoseBytes>;
+       }},
+      {"leaks.new-paths-deleted", "delete_file keeps each path that it was given", kState,
+       [](support::Tables& t) {
+         t.filesystem.delete_file = Loses<&Ops::delete_file, IsNew<&Ops::delete_file>, LoseBytes>;
+       }},
+      {"leaks.new-targets", "rename_file keeps each target that it was given", kState,
+       [](support::Tables& t) { t.filesystem.rename_file = LosesByANewTarget; }},
+      {"leaks.new-patterns", "get_matching_paths keeps each pattern that it was given", kState,
+       [](support::Tables& t) {
+         t.filesystem.get_matching_paths =
+             Loses<&Ops::get_matching_paths, IsNew<&Ops::get_matching_paths>, LoseBytes>;
+       }},
+      {"leaks.new-names", "translate_name keeps each name that it was given", kState,
+       [](support::Tables& t) {
+         t.filesystem.translate_name =
+             Loses<&Ops::translate_name, IsNew<&Ops::translate_name>, LoseBytes>;
        }},
   };
 }
