@@ -1,6 +1,7 @@
 // Faults that show from some number on: of entries, of levels, of paths at once, of objects held.
 
 #include <algorithm>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <map>
@@ -79,12 +80,23 @@ void Lose(Filesystem filesystem, const std::string& path) {
   Right().delete_recursively(filesystem, path.c_str(), &files, &directories, Scratch().status());
 }
 
+// Renames directories as well, unlike posix. Gives whether it was one.
+bool RenamesADirectory(Filesystem filesystem, const char* source, const char* target,
+                       TF_Status* status) {
+  if (!IsDirectory(filesystem, source) || IsDirectory(filesystem, target)) {
+    Right().rename_file(filesystem, source, target, status);
+    return false;
+  }
+  const bool renamed = std::rename(source, target) == 0;
+  TF_SetStatus(status, renamed ? TF_OK : TF_INTERNAL, renamed ? "" : "not renamed");
+  return renamed;
+}
+
 // Renames a directory by what a listing of it gives, of which it takes some; the others stay, or
 // are lost.
 template <size_t (*taken)(const Names&), bool stay>
 void RenamesSome(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
-  Right().rename_file(filesystem, source, target, status);
-  if (!Worked(status) || !IsDirectory(filesystem, target)) return;
+  if (!RenamesADirectory(filesystem, source, target, status)) return;
   const Names names = Sorted(filesystem, target);
   for (size_t k = taken(names); k < names.size(); ++k) {
     if (stay) {
@@ -104,8 +116,7 @@ size_t TwoPages(const Names& names) { return std::min(names.size(), 2 * kPage); 
 // Renames what a directory holds, and one page of what each directory in it holds.
 void RenamesAPageBelow(Filesystem filesystem, const char* source, const char* target,
                        TF_Status* status) {
-  Right().rename_file(filesystem, source, target, status);
-  if (!Worked(status) || !IsDirectory(filesystem, target)) return;
+  if (!RenamesADirectory(filesystem, source, target, status)) return;
   for (const std::string& name : Children(filesystem, target)) {
     const std::string below = Joined(target, name);
     const Names names = Sorted(filesystem, below);

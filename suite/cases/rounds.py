@@ -231,6 +231,11 @@ def entries_of(program: Program, pattern: str) -> None:
     program.entries_op("get_matching_paths", pattern)
 
 
+def translated(program: Program, uri: str) -> None:
+    """Translate a name."""
+    program.translate_name(uri)
+
+
 def at_once(case: Case, op: str, sizes: Sizes) -> dict[str, Steps]:
     """The rounds in which an op meets a number of calls, of paths or of levels, a tree, or its own file."""
     levels = "/".join(["new"] * sizes.levels)

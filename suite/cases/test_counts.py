@@ -21,6 +21,7 @@ AGREE = "common.queries-agree"
 MATCHES = "get_matching_paths.succeeds"
 LEVELS = "get_matching_paths.levels"
 GONE = "delete_recursively.deletes-everything"
+RENAMED = "rename_file.directory-is-failed-precondition"
 #: What most names around a page match, and every tenth one.
 PATTERNS = ("*", "*7", "[a-d]*", "d?????")
 
@@ -81,8 +82,29 @@ def seen(case: Case, names: list[str]) -> None:
             case.check.equal("paths_exist.is-true-if-all-exist", "returned", False, got.value.returned)
 
 
+def renamed(case: Case, directory: str, within: str = "") -> str:
+    """Rename a directory; what was listed in it, or `within` it, must be the same then. Give the name it has."""
+    uri, target = case.uri(directory), case.uri(f"{directory}-renamed")
+    if not case.fs.available("rename_file"):
+        return directory
+    with patiently(case):
+        before = case.setup.require(case.fs.get_children(f"{uri}/{within}" if within else uri)).bare
+        got = case.fs.rename_file(uri, target)
+        if case.check.unimplemented(got):
+            return directory
+        here, gone = (target, uri) if got.ok else (uri, target)
+        after = case.setup.require(case.fs.get_children(f"{here}/{within}" if within else here)).bare
+        left = case.fs.path_exists(gone).code
+    odd = sorted({*before} ^ {*after})
+    same = not odd and left is Code.NOT_FOUND
+    readings = {"supported": got.ok and same, "forbidden": not got.ok and same}
+    lost = f", {len(odd)} missing or foreign: {odd[0]}" if odd else ""
+    case.check.reading(RENAMED, readings, f"code={got.code}, the other path: {left}{lost}", got.message)
+    return f"{directory}-renamed" if got.ok else directory
+
+
 def around(case: Case, counts: Sequence[int]) -> None:
-    """Look at a directory when it has so many entries, every second one a directory if there are any; and delete it."""
+    """Look at a directory at so many entries, every second one a directory if there are any; rename and delete it."""
     case.setup.mkdir_where_known("many")
     case.setup.mkdir_where_known("many/d")
     case.setup.write("many/d/inside", b"")
@@ -96,14 +118,14 @@ def around(case: Case, counts: Sequence[int]) -> None:
                 case.setup.write(f"many/{names[-1]}", b"")
         with patiently(case):
             seen(case, names)
-    deleted(case, "many")
+    deleted(case, renamed(case, "many"))
 
 
 @many_calls(2 * PAGE + 60)
 @clauses(ONCE, AGREE, "get_children.succeeds", MATCHES, "paths_exist.fills-every-status",
-         "paths_exist.is-true-if-all-exist", GONE, "delete_recursively.succeeds")  # fmt: skip
+         "paths_exist.is-true-if-all-exist", RENAMED, GONE, "delete_recursively.succeeds")  # fmt: skip
 def test_around_a_page(case: Case) -> None:
-    """A directory is looked at with one entry more than a page, and with two, and deleted.
+    """A directory is looked at with one entry more than a page, and with two, renamed and deleted.
 
     Every second entry is a directory, where there are any: the second page has a file, then one of them.
     """
@@ -113,9 +135,9 @@ def test_around_a_page(case: Case) -> None:
 @large
 @many_calls(3 * PAGE + 90)
 @clauses(ONCE, AGREE, "get_children.succeeds", MATCHES, "paths_exist.fills-every-status",
-         "paths_exist.is-true-if-all-exist", GONE, "delete_recursively.succeeds")  # fmt: skip
+         "paths_exist.is-true-if-all-exist", RENAMED, GONE, "delete_recursively.succeeds")  # fmt: skip
 def test_around_two_pages(case: Case) -> None:
-    """A directory is looked at with one entry less than a page or two, with as many, and with more, and deleted."""
+    """A directory is looked at with one entry less than a page or two, with as many and more; renamed, deleted."""
     around(case, [pages * PAGE + more for pages in (1, 2) for more in (-1, 0, 1, 2)])
 
 
@@ -208,11 +230,11 @@ def match(case: Case, levels: Sequence[str | int], some: Iterable[tuple[str, ...
 @kinds
 @pytest.mark.parametrize("shape", list(SHAPES))
 @many_calls(6 * PAGE)
-@clauses(LEVELS, MATCHES, ONCE, GONE, "get_children.succeeds", "delete_recursively.succeeds")
+@clauses(LEVELS, MATCHES, ONCE, RENAMED, GONE, "get_children.succeeds", "delete_recursively.succeeds")
 def test_below_many(case: Case, shape: str, kind: str) -> None:
-    """Patterns go down through as many directories as a page has and through more, to what is in each; it is deleted.
+    """Patterns go down through as many directories as a page has, and more, to what is in each.
 
-    The directories stand in one, or in few of them, and one or two levels above the last.
+    The directories stand in one, or in few of them, and one or two levels above the last. All is renamed and deleted.
     """
     levels, counts = SHAPES[shape]
     made = set[str]()
@@ -237,7 +259,7 @@ def test_below_many(case: Case, shape: str, kind: str) -> None:
             ways = understood(case, above, "d0000", OF_MANY)
             for depth in range(many + 1, len(now) + 1):
                 match(case, now[:depth], patterns(now[:depth], ways))
-    deleted(case, "m")
+    deleted(case, renamed(case, "m", above.removeprefix("m").removeprefix("/")))
 
 
 #: The levels of eight paths, and in how many of them globs stand.
@@ -283,9 +305,9 @@ OF_FEW = ("*", "[a-z]*", "a?", "*few", "z*")
 @pytest.mark.parametrize("count", [pytest.param(n, id=str(n)) for n in (PAGE + 1, 2 * PAGE + 1)])
 @kinds
 @many_calls(4 * PAGE)
-@clauses(ONCE, AGREE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds")
+@clauses(ONCE, AGREE, MATCHES, RENAMED, GONE, "get_children.succeeds", "delete_recursively.succeeds")
 def test_few_among_many(case: Case, count: int, kind: str) -> None:
-    """A directory has more entries of one kind than a page, and few of the other: it is listed, matched and deleted."""
+    """A directory has more than a page of one kind and few of the other: it is listed, matched, renamed, deleted."""
     case.setup.mkdir_where_known("m")
     many, other = [f"d{k:04}" for k in range(count)], "directories" if kind == "files" else "files"
     for name in many:
@@ -306,7 +328,7 @@ def test_few_among_many(case: Case, count: int, kind: str) -> None:
         expected = {f"m/{name}" for name in names if fnmatchcase(name, pattern)}
         case.check.equal(MATCHES, f"missing or foreign of {pattern}", [], sorted(expected ^ {*matches}))
         case.check.equal(MATCHES, f"matches of {pattern}", len(expected), len(matches))
-    deleted(case, "m")
+    deleted(case, renamed(case, "m"))
 
 
 # How many bytes their names are.
@@ -321,7 +343,7 @@ lengths = pytest.mark.parametrize("length", [pytest.param(n, id=str(n)) for n in
 
 
 def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
-    """Look at a directory of names of this length when it has so many, and delete it."""
+    """Look at a directory of names of this length when it has so many; rename and delete it."""
     case.setup.mkdir_where_known("d")
     names = [f"{k:04}".ljust(length, "n") for k in range(counts[-1])]
     first = f"d/{names[0]}"
@@ -349,16 +371,18 @@ def crowd(case: Case, length: int, kind: str, counts: Sequence[int]) -> None:
             odd = sorted({f"d/{name}" for name in names[:count]} ^ {*matches})
             case.check.equal(MATCHES, f"missing or foreign of {count}", [], odd)
             case.check.equal(MATCHES, "matches", count, len(matches))
+    directory = renamed(case, "d")
     if case.fs.available("delete_recursively"):
-        deleted(case, "d")
+        deleted(case, directory)
 
 
 @kinds
 @lengths
 @many_calls(max(FILLED.values()) + 10)
-@clauses(ONCE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT, "paths.illegal-names")
+@clauses(ONCE, MATCHES, RENAMED, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT,
+         "paths.illegal-names")  # fmt: skip
 def test_long_names(case: Case, length: int, kind: str) -> None:
-    """A directory has as many names of so many bytes as fill 64 KiB, and one more: it is listed, matched, deleted."""
+    """A directory has as many names of such a length as fill 64 KiB, and one more: it is listed, renamed, deleted."""
     crowd(case, length, kind, (FILLED[length], FILLED[length] + 1))
 
 
@@ -366,18 +390,20 @@ def test_long_names(case: Case, length: int, kind: str) -> None:
 @kinds
 @lengths
 @many_calls(AROUND[-1] + 2 * len(AROUND))
-@clauses(ONCE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT, "paths.illegal-names")
+@clauses(ONCE, MATCHES, RENAMED, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT,
+         "paths.illegal-names")  # fmt: skip
 def test_hundreds_of_long_names(case: Case, length: int, kind: str) -> None:
-    """A directory has hundreds of names of so many bytes: it is listed, matched and deleted."""
+    """A directory has hundreds of names of so many bytes: it is listed, matched, renamed and deleted."""
     crowd(case, length, kind, AROUND)
 
 
 @large
 @kinds
 @many_calls(4 << 10)
-@clauses(ONCE, MATCHES, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT, "paths.illegal-names")
+@clauses(ONCE, MATCHES, RENAMED, GONE, "get_children.succeeds", "delete_recursively.succeeds", KEPT,
+         "paths.illegal-names")  # fmt: skip
 def test_a_mebibyte_of_names(case: Case, kind: str) -> None:
-    """The names in a directory take 1 MiB together: it is listed, matched and deleted."""
+    """The names in a directory take 1 MiB together: it is listed, matched, renamed and deleted."""
     crowd(case, LENGTHS[-1], kind, ((4 << 10) - 1, 4 << 10, (4 << 10) + 1))
 
 

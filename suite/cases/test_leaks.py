@@ -1,8 +1,9 @@
 """Leaks: each op is repeated, in success and in error, and the process must not hold more each time."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import count, islice
 from types import MappingProxyType
 
 import pytest
@@ -26,11 +27,13 @@ from .rounds import (
     asking,
     doing,
     dropped,
+    entries_of,
     grown,
     opening,
     sized,
     synced,
     together,
+    translated,
     without_statuses,
 )
 from .situations import build
@@ -191,16 +194,23 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str
     found = leaked(every)
     if unsupported:
         case.missing(op)
-    weighed = State.of(host).heap > 0
+    said(case, list(every), found, leaked)
+
+
+def said(
+    case: Case, names: Sequence[str], found: Mapping[str, int], leaked: Callable[[Collection[str]], Mapping[str, int]]
+) -> None:
+    """Say what was found while these rounds were repeated, and which one by itself leaks that."""
+    weighed = State.of(case.surroundings.host).heap > 0
     for what, clause in CLAUSES.items():
         if what in ("mapped", "heap") and not weighed:
             continue
         none, more = f"no more {WHAT[what]} each time", f"more {WHAT[what]} each time"
-        got, said = none, ""
+        got, figure = none, ""
         if what in found:
-            first = next((name for name in every if len(every) > 1 and what in leaked([name])), "")
-            got, said = f"{more}: {first}" if first else more, f"{found[what]} each time"
-        case.check.that(clause, what not in found, none, got, said)
+            first = next((name for name in names if len(names) > 1 and what in leaked([name])), "")
+            got, figure = f"{more}: {first}" if first else more, f"{found[what]} each time"
+        case.check.that(clause, what not in found, none, got, figure)
     if not weighed:
         raise BackingUnableError("the allocator does not tell how much is allocated")
 
@@ -258,11 +268,58 @@ def test_glob(case: Case, name: str) -> None:
 def test_translate(case: Case) -> None:
     """Names are translated, again and again."""
     uri = case.uri("file")
+    judged(case, "translate_name", {"file": lambda program, _: translated(program, uri)})
 
-    def steps(program: Program, _: Callable[[str], str]) -> None:
-        program.translate_name(uri)
 
-    judged(case, "translate_name", {"file": steps})
+# Paths that are new each time.
+
+
+def of_a_new_path(case: Case, new: str) -> dict[str, Steps]:
+    """The rounds by op: what it does with this path, where nothing is before or afterwards."""
+    uri = case.uri(new)
+    gone, written = doing(("delete_file", new)), opening("new_writable_file", new)
+    # This one comes first: whatever is performed, core translates its path before.
+    found: dict[str, Steps] = {"translate_name": lambda program, _: translated(program, uri)}
+    for op in ("path_exists", "paths_exist", "stat", "is_directory", "get_file_size", "get_children"):
+        found[op] = asking(op, new)
+    for op in ("delete_file", "delete_dir", "delete_recursively"):
+        found[op] = doing((op, new))
+    found |= {
+        "get_matching_paths": lambda program, at: entries_of(program, f"{at(new)}*"),
+        "new_writable_file": together(written, gone),
+        "new_appendable_file": together(opening("new_appendable_file", new), gone),
+    }
+    for op in ("new_random_access_file", "new_read_only_memory_region_from_file"):
+        found[op] = together(opening(op, new), written, opening(op, new), gone)
+    return found | {
+        "create_dir": doing(("create_dir", new), ("delete_dir", new)),
+        "recursively_create_dir": doing(("recursively_create_dir", new), ("delete_dir", new)),
+        "copy_file": doing(("copy_file", "file", new), ("delete_file", new)),
+        "rename_file": doing(("rename_file", "file", new), ("rename_file", new, "file")),
+    }
+
+
+@full
+@many_calls(6000)
+@clauses(*CLAUSES.values())
+def test_new_paths(case: Case) -> None:
+    """Each op meets a path that no op met before, again and again. What is known of it goes with flush_caches."""
+    if "flush_caches" not in case.fs.present:
+        raise NoStimulusError("without flush_caches what is kept of a path may be a cache")
+    case.setup.write("file", CONTENT)
+    every = [op for op in of_a_new_path(case, "new") if op in case.fs.present]
+    numbers = count()
+
+    def leaked(ops: Collection[str]) -> dict[str, int]:
+        def repeat(times: int) -> None:
+            new = (of_a_new_path(case, f"new{number:06}") for number in islice(numbers, times))
+            for part in parted(case, (rounds[op] for rounds in new for op in ops), 1):
+                part.repeated(1)
+            case.fs.flush_caches()
+
+        return leaks.leaked_per_call(case.surroundings.host, repeat)
+
+    said(case, every, leaked(every), leaked)
 
 
 # Every situation of the tables of statuses.
