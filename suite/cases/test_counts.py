@@ -92,14 +92,15 @@ def renamed(case: Case, directory: str, within: str = "") -> str:
         got = case.fs.rename_file(uri, target)
         if case.check.unimplemented(got):
             return directory
-        here, gone = (target, uri) if got.ok else (uri, target)
+        here, other = (target, uri) if got.ok else (uri, target)
         after = case.setup.require(case.fs.get_children(f"{here}/{within}" if within else here)).bare
-        left = case.fs.path_exists(gone).code
+        left = case.fs.path_exists(other).code
     odd = sorted({*before} ^ {*after})
     same = not odd and left is Code.NOT_FOUND
     readings = {"supported": got.ok and same, "forbidden": not got.ok and same}
-    lost = f", {len(odd)} missing or foreign: {odd[0]}" if odd else ""
-    case.check.reading(RENAMED, readings, f"code={got.code}, the other path: {left}{lost}", got.message)
+    lost = f", {len(odd)} missing or foreign: {odd[0]:.40}" if odd else ""
+    seen = f"code={got.code}, {'source' if got.ok else 'target'}: {left}{lost}"
+    case.check.reading(RENAMED, readings, seen, got.message)
     return f"{directory}-renamed" if got.ok else directory
 
 
