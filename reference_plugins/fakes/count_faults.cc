@@ -124,6 +124,44 @@ void RenamesAPageBelow(Filesystem filesystem, const char* source, const char* ta
   }
 }
 
+// Takes the paths of all files in the tree, in order, of which a store lists one page.
+void CollectFiles(Filesystem filesystem, const std::string& directory, Names& files) {
+  for (const std::string& name : Sorted(filesystem, directory)) {
+    const std::string path = Joined(directory, name);
+    if (IsDirectory(filesystem, path))
+      CollectFiles(filesystem, path, files);
+    else
+      files.push_back(path);
+  }
+}
+
+void RenamesAPageOfFiles(Filesystem filesystem, const char* source, const char* target,
+                         TF_Status* status) {
+  if (!RenamesADirectory(filesystem, source, target, status)) return;
+  Names files;
+  CollectFiles(filesystem, target, files);
+  for (size_t k = kPage; k < files.size(); ++k) Lose(filesystem, files[k]);
+}
+
+// Keeps the names behind a page, and not what they are.
+void EmptiesBehindAPage(Filesystem filesystem, const char* source, const char* target,
+                        TF_Status* status) {
+  if (!RenamesADirectory(filesystem, source, target, status)) return;
+  const Names names = Sorted(filesystem, target);
+  for (size_t k = kPage; k < names.size(); ++k) {
+    const std::string path = Joined(target, names[k]);
+    Lose(filesystem, path);
+    std::fclose(std::fopen(path.c_str(), "w"));
+  }
+}
+
+void RenamesAPageAtMost(Filesystem filesystem, const char* source, const char* target,
+                        TF_Status* status) {
+  if (Children(filesystem, source).size() > kPage)
+    return TF_SetStatus(status, TF_INTERNAL, "too many");
+  RenamesADirectory(filesystem, source, target, status);
+}
+
 // Asks for one page of what a directory within the tree holds.
 void KeepsPagesBelow(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
                      TF_Status* status) {
@@ -511,6 +549,16 @@ std::vector<Fault> CountFaults() {
       {"counts.renames-a-page-below",
        "rename_file loses what is behind 1,000 entries of a directory in the one renamed", kRenamed,
        [](support::Tables& t) { t.filesystem.rename_file = RenamesAPageBelow; }},
+      {"counts.renames-a-page-of-files",
+       "rename_file loses what is behind 1,000 files of a directory and those below", kRenamed,
+       [](support::Tables& t) { t.filesystem.rename_file = RenamesAPageOfFiles; }},
+      {"counts.empties-behind-a-page",
+       "rename_file makes empty files of what is behind 1,000 entries of a directory", kRenamed,
+       [](support::Tables& t) { t.filesystem.rename_file = EmptiesBehindAPage; }},
+      {"counts.renames-a-page-at-most",
+       "rename_file renames directories, and answers INTERNAL where one has more than 1,000 "
+       "entries",
+       kRenamed, [](support::Tables& t) { t.filesystem.rename_file = RenamesAPageAtMost; }},
       {"counts.renames-64-kib-of-names",
        "rename_file loses what is behind 64 KiB of names of a directory", kRenamed,
        [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<Fitting, false>; }},

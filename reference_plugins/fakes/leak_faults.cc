@@ -92,6 +92,28 @@ void LosesByANewTarget(Filesystem filesystem, const char* source, const char* ta
   Right().rename_file(filesystem, source, target, status);
 }
 
+// As an op that loses something, where it found what was meant.
+template <auto op, typename... More>
+auto LosesByANewFind(Filesystem filesystem, const char* path, More... more) {
+  struct stat facts;
+  if (stat(path, &facts) == 0 && IsNew<op>(path)) LoseBytes();
+  return (Right().*op)(filesystem, path, more...);
+}
+
+void LosesByANewParent(Filesystem filesystem, const char* path, TF_WritableFile* file,
+                       TF_Status* status) {
+  const std::string parent(path, std::strrchr(path, '/'));
+  if (IsNew<&TF_FilesystemOps::new_writable_file>(parent.c_str())) LoseBytes();
+  Right().new_writable_file(filesystem, path, file, status);
+}
+
+int LosesByANewUri(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+  if (std::strstr(pattern, "://") != nullptr &&
+      IsNew<&TF_FilesystemOps::get_matching_paths>(pattern))
+    LoseBytes();
+  return Right().get_matching_paths(filesystem, pattern, entries, status);
+}
+
 template <auto op>
 void LosesByItself(Filesystem filesystem, const char* source, const char* target,
                    TF_Status* status) {
@@ -277,7 +299,7 @@ std::vector<Fault> LeakFaults() {
          t.writable_file.append = LosesByManyAppends;
          t.writable_file.cleanup = ForgetsAppends;
        }},
-      {"leaks.new-paths-asked-for", "path_exists keeps each path that it was asked for", kState,
+      {"leaks.new-paths-asked-for", "path_exists keeps each path that it is asked for", kState,
        [](support::Tables& t) {
          t.filesystem.path_exists = Loses<&Ops::path_exists, IsNew<&Ops::path_exists>, LoseBytes>;
        }},
@@ -287,31 +309,45 @@ std::vector<Fault> LeakFaults() {
          t.filesystem.new_random_access_file =
              Loses<&Ops::new_random_access_file, IsNew<&Ops::new_random_access_file>>;
        }},
-      {"leaks.new-files", "new_writable_file keeps each path that it wrote", kState,
+      {"leaks.new-files", "new_writable_file keeps each path that it is given", kState,
        [](support::Tables& t) {
          t.filesystem.new_writable_file =
              Loses<&Ops::new_writable_file, IsNew<&Ops::new_writable_file>, LoseBytes>;
        }},
-      {"leaks.new-directories", "create_dir keeps each path that it made", kState,
+      {"leaks.new-directories", "create_dir keeps each path that it is given", kState,
        [](support::Tables& t) {
          t.filesystem.create_dir = Loses<&Ops::create_dir, IsNew<&Ops::create_dir>, LoseBytes>;
        }},
-      {"leaks.new-paths-deleted", "delete_file keeps each path that it was given", kState,
+      {"leaks.new-paths-deleted", "delete_file keeps each path that it is given", kState,
        [](support::Tables& t) {
          t.filesystem.delete_file = Loses<&Ops::delete_file, IsNew<&Ops::delete_file>, LoseBytes>;
        }},
-      {"leaks.new-targets", "rename_file keeps each target that it was given", kState,
+      {"leaks.new-targets", "rename_file keeps each target that it is given", kState,
        [](support::Tables& t) { t.filesystem.rename_file = LosesByANewTarget; }},
-      {"leaks.new-patterns", "get_matching_paths keeps each pattern that it was given", kState,
+      {"leaks.new-patterns", "get_matching_paths keeps each pattern that it is given", kState,
        [](support::Tables& t) {
          t.filesystem.get_matching_paths =
              Loses<&Ops::get_matching_paths, IsNew<&Ops::get_matching_paths>, LoseBytes>;
        }},
-      {"leaks.new-names", "translate_name keeps each name that it was given", kState,
+      {"leaks.new-names", "translate_name keeps each name that it is given", kState,
        [](support::Tables& t) {
          t.filesystem.translate_name =
              Loses<&Ops::translate_name, IsNew<&Ops::translate_name>, LoseBytes>;
        }},
+      {"leaks.new-paths-found", "path_exists keeps each path that it found", kState,
+       [](support::Tables& t) { t.filesystem.path_exists = LosesByANewFind<&Ops::path_exists>; }},
+      {"leaks.new-paths-listed", "get_children keeps each path that it found", kState,
+       [](support::Tables& t) { t.filesystem.get_children = LosesByANewFind<&Ops::get_children>; }},
+      {"leaks.new-sources", "copy_file keeps each source that it found", kState,
+       [](support::Tables& t) { t.filesystem.copy_file = LosesByANewFind<&Ops::copy_file>; }},
+      {"leaks.new-trees", "delete_recursively keeps each path that it found", kState,
+       [](support::Tables& t) {
+         t.filesystem.delete_recursively = LosesByANewFind<&Ops::delete_recursively>;
+       }},
+      {"leaks.new-parents", "new_writable_file keeps each directory that it is given a path in",
+       kState, [](support::Tables& t) { t.filesystem.new_writable_file = LosesByANewParent; }},
+      {"leaks.new-uris", "get_matching_paths keeps each pattern that is a URI", kState,
+       [](support::Tables& t) { t.filesystem.get_matching_paths = LosesByANewUri; }},
   };
 }
 
