@@ -64,6 +64,7 @@ std::vector<Fault> RegionFaults();
 std::vector<Fault> ObjectFaults();
 std::vector<Fault> TreeFaults();
 std::vector<Fault> RenameCopyFaults();
+std::vector<Fault> RenamingFaults();
 std::vector<Fault> QueryFaults();
 std::vector<Fault> ListingFaults();
 std::vector<Fault> OwnershipFaults();

@@ -43,19 +43,19 @@ struct TakeOver {
 extern "C" void TF_InitPlugin(TF_FilesystemPluginInfo* info) {
   std::vector<fakes::Fault> faults;
   for (const auto& theme :
-       {fakes::ReadFaults(),        fakes::WriteFaults(),     fakes::RegionFaults(),
-        fakes::ObjectFaults(),      fakes::TreeFaults(),      fakes::RenameCopyFaults(),
-        fakes::QueryFaults(),       fakes::ListingFaults(),   fakes::OwnershipFaults(),
-        fakes::LeakFaults(),        fakes::LifetimeFaults(),  fakes::ThreadFaults(),
-        fakes::TransactionFaults(), fakes::OptionFaults(),    fakes::HistoryFaults(),
-        fakes::AftermathFaults(),   fakes::SetupFaults(),     fakes::NameFaults(),
-        fakes::StressFaults(),      fakes::ScenarioFaults(),  fakes::SpellingFaults(),
-        fakes::CostFaults(),        fakes::MangledFaults(),   fakes::StaleFaults(),
-        fakes::CountFaults(),       fakes::HandoverFaults(),  fakes::ContentFaults(),
-        fakes::FailingFaults(),     fakes::KilledFaults(),    fakes::NetworkedFaults(),
-        fakes::ProcessFaults(),     fakes::PowerFaults(),     fakes::MemoryFaults(),
-        fakes::ExitFaults(),        fakes::NeighbourFaults(), fakes::SizeFaults(),
-        fakes::KindFaults()}) {
+       {fakes::ReadFaults(),      fakes::WriteFaults(),       fakes::RegionFaults(),
+        fakes::ObjectFaults(),    fakes::TreeFaults(),        fakes::RenameCopyFaults(),
+        fakes::RenamingFaults(),  fakes::QueryFaults(),       fakes::ListingFaults(),
+        fakes::OwnershipFaults(), fakes::LeakFaults(),        fakes::LifetimeFaults(),
+        fakes::ThreadFaults(),    fakes::TransactionFaults(), fakes::OptionFaults(),
+        fakes::HistoryFaults(),   fakes::AftermathFaults(),   fakes::SetupFaults(),
+        fakes::NameFaults(),      fakes::StressFaults(),      fakes::ScenarioFaults(),
+        fakes::SpellingFaults(),  fakes::CostFaults(),        fakes::MangledFaults(),
+        fakes::StaleFaults(),     fakes::CountFaults(),       fakes::HandoverFaults(),
+        fakes::ContentFaults(),   fakes::FailingFaults(),     fakes::KilledFaults(),
+        fakes::NetworkedFaults(), fakes::ProcessFaults(),     fakes::PowerFaults(),
+        fakes::MemoryFaults(),    fakes::ExitFaults(),        fakes::NeighbourFaults(),
+        fakes::SizeFaults(),      fakes::KindFaults()}) {
     faults.insert(faults.end(), theme.begin(), theme.end());
   }
   support::Tables tables = posix::AllTables();

@@ -3,6 +3,7 @@
 #ifndef TFFS_REFERENCE_PLUGINS_FAKES_NAMES_H_
 #define TFFS_REFERENCE_PLUGINS_FAKES_NAMES_H_
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,29 @@ inline std::vector<std::string> Children(const TF_Filesystem* filesystem,
   const int count =
       Real().filesystem.get_children(filesystem, directory.c_str(), &entries, Scratch().status());
   return Taken(count, entries);
+}
+
+// The names in a directory, as a store would give them.
+inline std::vector<std::string> Sorted(const TF_Filesystem* filesystem,
+                                       const std::string& directory) {
+  std::vector<std::string> names = Children(filesystem, directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// A page of a store, and a buffer of names.
+
+inline constexpr size_t kPage = 1000;
+inline constexpr size_t kRoom = 64 << 10;  // of names, each with its end
+
+// How many of these names have room.
+inline size_t Fitting(const std::vector<std::string>& names) {
+  size_t taken = 0;
+  for (size_t k = 0; k < names.size(); ++k) {
+    taken += names[k].size() + 1;
+    if (taken > kRoom) return k;
+  }
+  return names.size();
 }
 
 }  // namespace fakes

@@ -149,7 +149,7 @@ def sized(case: Case, op: str, sizes: Sizes, *, crowds: bool) -> dict[str, Steps
     ):
         if (steps := on_a_file(op, path, content)) and placed(case, path, content):
             rounds[place] = steps
-    if (steps := in_a_crowd(op)) and (crowds or op in ("get_children", "get_matching_paths")):
+    if (steps := in_a_crowd(case, op)) and (crowds or op in ("get_children", "get_matching_paths")):
         crowd(case, sizes.entries)
         rounds["crowd"] = steps
     return rounds | at_once(case, op, sizes)
@@ -210,13 +210,14 @@ def on_a_file(op: str, path: str, content: bytes) -> Steps | None:
     return None
 
 
-def in_a_crowd(op: str) -> Steps | None:
+def in_a_crowd(case: Case, op: str) -> Steps | None:
     """What an op does with a directory of many entries; it is the same afterwards."""
     match op:
         case "get_children" | "path_exists" | "paths_exist" | "stat" | "is_directory" | "get_file_size":
             return asking(op, "crowd")
         case "get_matching_paths":
-            return lambda program, at: entries_of(program, at("crowd") + "/*")
+            pattern = f"{case.uri('crowd')}/*"
+            return lambda program, _: entries_of(program, pattern)
         case "rename_file":
             return doing((op, "crowd", "other"), (op, "other", "crowd"))
         case "delete_dir" | "delete_file" | "create_dir" | "recursively_create_dir":
@@ -227,7 +228,7 @@ def in_a_crowd(op: str) -> Steps | None:
 
 
 def entries_of(program: Program, pattern: str) -> None:
-    """Match a pattern."""
+    """Match a pattern. Core does not translate it."""
     program.entries_op("get_matching_paths", pattern)
 
 
