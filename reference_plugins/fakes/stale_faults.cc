@@ -190,7 +190,8 @@ Answer Remembered(const char* path, TF_Status* status, Ask ask) {
     Answer fresh;
     ask(fresh);
     fresh.code = TF_GetCode(status);
-    fresh.is_of_directory = std::filesystem::is_directory(path);
+    std::error_code error;  // of a name that is too long
+    fresh.is_of_directory = std::filesystem::is_directory(path, error);
     found = known.emplace(path, fresh).first;
   }
   TF_SetStatus(status, found->second.code, found->second.code == TF_OK ? "" : path);
