@@ -24,10 +24,6 @@ const TF_FilesystemOps& Right() { return Real().filesystem; }
 
 bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
 
-bool IsDirectory(Filesystem filesystem, const std::string& path) {
-  return Right().is_directory(filesystem, path.c_str(), Scratch().status());
-}
-
 // Deletes what is in a full page, and takes the page for the last one.
 void KeepsAfterAFullPage(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
                          TF_Status* status) {

@@ -23,10 +23,6 @@ using Names = std::vector<std::string>;
 
 const TF_FilesystemOps& Right() { return Real().filesystem; }
 
-bool IsDirectory(Filesystem filesystem, const std::string& path) {
-  return Right().is_directory(filesystem, path.c_str(), Scratch().status());
-}
-
 // Performs the right get_children, and `edit` on the names it gave.
 template <void (*edit)(Filesystem, const std::string& path, Names*)>
 int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {

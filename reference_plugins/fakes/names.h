@@ -37,6 +37,10 @@ inline std::vector<std::string> Taken(int count, char** entries) {
   return names;
 }
 
+inline bool IsDirectory(const TF_Filesystem* filesystem, const std::string& path) {
+  return Real().filesystem.is_directory(filesystem, path.c_str(), Scratch().status());
+}
+
 // The names in `directory`; none where it cannot be listed.
 inline std::vector<std::string> Children(const TF_Filesystem* filesystem,
                                          const std::string& directory) {

@@ -15,10 +15,6 @@ using Names = std::vector<std::string>;
 
 const TF_FilesystemOps& Right() { return Real().filesystem; }
 
-bool IsDirectory(Filesystem filesystem, const std::string& path) {
-  return Right().is_directory(filesystem, path.c_str(), Scratch().status());
-}
-
 void Lose(Filesystem filesystem, const std::string& path) {
   uint64_t files = 0, directories = 0;
   Right().delete_file(filesystem, path.c_str(), Scratch().status());

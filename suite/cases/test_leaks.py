@@ -1,7 +1,7 @@
 """Leaks: each op is repeated, in success and in error, and the process must not hold more each time."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from itertools import count, islice
 from types import MappingProxyType
@@ -194,21 +194,14 @@ def judged(case: Case, op: str, rounds: Mapping[str, Steps], larger: Mapping[str
     found = leaked(every)
     if unsupported:
         case.missing(op)
-    said(case, list(every), found, leaked)
-
-
-def said(
-    case: Case, names: Sequence[str], found: Mapping[str, int], leaked: Callable[[Collection[str]], Mapping[str, int]]
-) -> None:
-    """Say what was found while these rounds were repeated, and which one by itself leaks that."""
-    weighed = State.of(case.surroundings.host).heap > 0
+    weighed = State.of(host).heap > 0
     for what, clause in CLAUSES.items():
         if what in ("mapped", "heap") and not weighed:
             continue
         none, more = f"no more {WHAT[what]} each time", f"more {WHAT[what]} each time"
         got, figure = none, ""
         if what in found:
-            first = next((name for name in names if len(names) > 1 and what in leaked([name])), "")
+            first = next((name for name in every if len(every) > 1 and what in leaked([name])), "")
             got, figure = f"{more}: {first}" if first else more, f"{found[what]} each time"
         case.check.that(clause, what not in found, none, got, figure)
     if not weighed:
