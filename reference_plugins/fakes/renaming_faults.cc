@@ -21,18 +21,6 @@ void Lose(Filesystem filesystem, const std::string& path) {
   Right().delete_recursively(filesystem, path.c_str(), &files, &directories, Scratch().status());
 }
 
-// Renames directories as well, unlike posix. Gives whether it was one.
-bool RenamesADirectory(Filesystem filesystem, const char* source, const char* target,
-                       TF_Status* status) {
-  if (!IsDirectory(filesystem, source) || IsDirectory(filesystem, target)) {
-    Right().rename_file(filesystem, source, target, status);
-    return false;
-  }
-  const bool renamed = std::rename(source, target) == 0;
-  TF_SetStatus(status, renamed ? TF_OK : TF_INTERNAL, renamed ? "" : "not renamed");
-  return renamed;
-}
-
 // Renames a directory by what a listing of it gives, of which it takes some; the others stay, or
 // are lost.
 template <size_t (*taken)(const Names&), bool stay>

@@ -115,15 +115,11 @@ void Forgets(TF_WritableFile* file) {
 }
 
 void Renames(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
-  std::error_code error;
   // Who remembers what lies below a directory renames directories.
-  if (unnoticed == "rename_file-below" && std::filesystem::is_directory(source, error) &&
-      !std::filesystem::exists(target, error)) {
-    std::filesystem::rename(source, target, error);
-    TF_SetStatus(status, error ? TF_INTERNAL : TF_OK, "");
-  } else {
+  if (unnoticed == "rename_file-below")
+    RenamesADirectory(filesystem, source, target, status);
+  else
     Right().rename_file(filesystem, source, target, status);
-  }
   Changed("rename_file", source);
   if (unnoticed != "rename_file-target") Changed("rename_file", target);
 }
