@@ -7,7 +7,7 @@ SHELL := $(CURDIR)/.ci/step
 
 # First what others wait for; the last of all is the one that no step waits for.
 STEPS := packages environment binaries tensorflow-install docker debian wheel lint tests images fresh dragonfly services \
-    tensorflow repeat site fidelity faults
+    tensorflow fidelity faults
 .PHONY: all $(STEPS)
 all: $(STEPS)
 # What was asked for: some of it may not be run.
@@ -154,16 +154,6 @@ dragonfly services: images wheel
 tensorflow: minutes = 40
 tensorflow: images wheel tensorflow-install
 	$(call tox,tensorflow)
-
-repeat: minutes = 20
-repeat: wheel
-	$(in_memory)
-	$(call tox,repeat,--runs=2 --examples=10)
-
-site: minutes = 10
-site: wheel
-	rm -rf $(ARTIFACTS)/site
-	tffs-conformance published site $(ARTIFACTS)/site
 
 fidelity: minutes = 30
 fidelity: wheel tensorflow-install

@@ -4,6 +4,7 @@ Where docker cannot pull Debian, the one from the cache of `build_images.py` tak
 It reaches registries as this machine does.
 """
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from tffs_conformance.cli import main
 from tffs_conformance.reports.document import load
 
 DOCKERFILE = PROJECT / "packaging/docker/Dockerfile"
+#: What Dockerfiles begin with.
+DEBIAN = f"debian:{build_images.SUITE}-slim"
 #: The image, and the stages below it: without names of their own they would stay behind.
 IMAGES = {
     "tools": "tffs-conformance-test:tools",
@@ -40,20 +43,39 @@ def docker(*arguments: str, code: int = 0) -> str:
 @contextmanager
 def has_debian(folder: Path) -> Iterator[None]:
     """Docker has the image that Dockerfiles begin with."""
-    name = f"debian:{build_images.SUITE}-slim"
-    has = subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False)
-    if has.returncode == 0:
+    if has(DEBIAN):
         yield
         return
+    import_debian(folder, DEBIAN)
+    yield
+    docker("rmi", DEBIAN)
+
+
+def debian(folder: Path) -> str:
+    """An image of Debian that stays: what is built upon it is not built again, unless it changes."""
+    if has(DEBIAN):
+        return DEBIAN
+    borrowed = [Path("/", name) for name in build_images.BORROWED]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in borrowed if path.exists())).hexdigest()[:12]
+    name = f"tffs-conformance/debian:{build_images.BASE.key}-{digest}"
+    if not has(name):
+        import_debian(folder, name)
+    return name
+
+
+def has(image: str) -> bool:
+    return subprocess.run(["docker", "image", "inspect", image], capture_output=True, check=False).returncode == 0
+
+
+def import_debian(folder: Path, name: str) -> None:
+    """The Debian from the cache of `build_images.py`, as an image with this name."""
     if os.geteuid() != 0:
-        pytest.skip(f"not run: docker has no {name}, and to make one needs root")
+        pytest.skip(f"not run: docker has no {DEBIAN}, and to make one needs root")
     root = folder / "debian"
     build_images.unpack(build_images.system(build_images.BASE), root)
     tar = root.with_suffix(".tar")
     subprocess.run(["tar", "-C", str(root), "-cf", str(tar), "."], check=True)
     docker("import", str(tar), name)
-    yield
-    docker("rmi", name)
 
 
 @pytest.fixture(scope="module")

@@ -97,6 +97,7 @@ def test_from_nothing_to_a_green_gate(machine: Path, capsys: pytest.CaptureFixtu
         print(f"from nothing to a green gate: {wall / 60:.1f} min, {cpu / 60:.1f} min of CPU on {os.cpu_count()} cores")
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(1500)
 def test_a_plugin_written_by_hand(machine: Path) -> None:
     """The author guide, with what the page before it installed."""

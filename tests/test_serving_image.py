@@ -6,6 +6,7 @@ this machine, whose network the container has.
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +14,17 @@ from typing import Any
 
 import pytest
 
+from tests.container_image import debian
 from tests.container_image import docker as type_docker
-from tests.container_image import has_debian
 from tests.dragonfly_client import configuration
 from tests.pages import PROJECT
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server
 
 DOCKERFILE = PROJECT / "reference_plugins/dragonfly/serving/Dockerfile"
-SERVER, SILENT, IMAGE = (f"tffs-conformance-test-{name}:{os.getpid()}" for name in ("server", "silent", "serving"))
+SERVER, SILENT, SHOWN, IMAGE = (
+    f"tffs-conformance-test-{name}:{os.getpid()}" for name in ("server", "silent", "shown", "serving")
+)
 MODEL = b"a saved model" * 1000
 
 
@@ -37,26 +40,38 @@ def program(folder: Path, *, exports: bool) -> None:
     entry.chmod(0o755)
 
 
-def serving(folder: Path, name: str, *, exports: bool) -> list[str]:
-    """The command that builds the image upon a server, of which docker has an image with this name."""
-    program(folder / name, exports=exports)
-    subprocess.run(["tar", "-C", str(folder / name), "-cf", str(folder / "server.tar"), "."], check=True)
-    type_docker("import", str(folder / "server.tar"), name)
-    clone = folder / "clone"
-    if not clone.exists():
-        subprocess.run(["git", "clone", "-q", str(PROJECT), str(clone)], check=True)
-    dockerfile = clone / DOCKERFILE.relative_to(PROJECT)
-    return ["build", "--network=host", f"--build-arg=SERVING={name}", "-f", str(dockerfile), "-t", IMAGE, str(clone)]
-
-
 @pytest.fixture(scope="module")
 def image(docker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """What the build says of a server that shows nothing; the image of one that shows what it has to is there."""
     folder = tmp_path_factory.mktemp("serving")
-    with has_debian(folder):
-        type_docker(*serving(folder, SERVER, exports=True))
-        refused = type_docker(*serving(folder, SILENT, exports=False), code=1)
-        yield refused
-        type_docker("rmi", IMAGE, SERVER, SILENT)
+    subprocess.run(["git", "clone", "-q", str(PROJECT), str(folder / "clone")], check=True)
+    for name in (SERVER, SILENT):
+        program(folder / name, exports=name == SERVER)
+        subprocess.run(["tar", "-C", str(folder / name), "-cf", str(folder / "server.tar"), "."], check=True)
+        type_docker("import", str(folder / "server.tar"), name)
+    given = ["build", "--force-rm", "--network=host", f"--build-arg=DEBIAN={debian(folder)}"]
+    given += [f"--build-arg=SERVING={SERVER}"]
+    given += ["-f", str(folder / "clone" / DOCKERFILE.relative_to(PROJECT))]
+    context = str(folder / "clone")
+    # Stages with names stay, and are not built again while what they are made of is the same.
+    kept = {stage: f"tffs-conformance/serving-{stage}:latest" for stage in ("tools", "native")}
+    before = {found(name) for name in kept.values()}
+    for stage, name in kept.items():
+        type_docker(*given, f"--target={stage}", "-t", name, context)
+    for old in before - {found(name) for name in kept.values()} - {""}:
+        type_docker("rmi", old)
+    refused = type_docker(*given, f"--build-arg=SERVING={SILENT}", context, code=1)
+    type_docker("rmi", re.findall(r"^ ---> ([0-9a-f]+)$", refused, re.MULTILINE)[-1])
+    type_docker(*given, "--target=shown", "-t", SHOWN, context)
+    type_docker(*given, "-t", IMAGE, context)
+    yield refused
+    type_docker("rmi", IMAGE, SHOWN, SERVER, SILENT)
+
+
+def found(image: str) -> str:
+    """The id of an image; nothing where docker has none."""
+    asked = ["docker", "image", "inspect", "--format={{.Id}}", image]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
 
 
 @pytest.mark.timeout(1500)

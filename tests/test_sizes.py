@@ -18,6 +18,8 @@ FAULTS = {
     "get_children.dots": "*recursive*",
     "huge-message:stat": "stat.m*",
 }
+#: The count that leads to the most, and the message.
+BY_DAY = ("read.claims-full", "huge-message:stat")
 
 #: Runs pytest, and writes down how many KiB the process itself took at most; its hosts are not counted. What `resource`
 #: tells may be what the process took that started it.
@@ -32,7 +34,9 @@ sys.exit(code)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=() if fault in BY_DAY else pytest.mark.nightly) for fault in FAULTS]
+)
 def test_the_report_and_the_memory_of_a_few_cases_are_bounded(tmp_path: Path, fault: str) -> None:
     bounded(tmp_path, fault, "--tier=must", f"--clause={FAULTS[fault]}")
 
