@@ -12,7 +12,7 @@ from tffs_conformance.harness.launchers.local import Local
 PLUGINS = Path(__file__).parents[1] / "reference_plugins"
 
 
-@pytest.mark.parametrize("name", ["posix", "memory"])
+@pytest.mark.parametrize("name", ["posix", pytest.param("memory", marks=pytest.mark.nightly)])
 def test_the_printed_command_builds_a_plugin_that_loads(name: str, tmp_path: Path) -> None:
     printed = re.search(r"^    (g\+\+ (?:.*\\\n)*.*)$", (PLUGINS / name / "README.md").read_text(), re.MULTILINE)
     assert printed is not None

@@ -73,7 +73,9 @@ def test_what_only_memcheck_sees_is_told_at_its_op(tmp_path: Path) -> None:
 
 
 @needs_valgrind
-@pytest.mark.parametrize("plugin", ["posix", "memory", "objectstore_minimal"])
+@pytest.mark.parametrize(
+    "plugin", ["objectstore_minimal", *(pytest.param(name, marks=pytest.mark.nightly) for name in ("posix", "memory"))]
+)
 def test_a_right_plugin_is_not_blamed(tmp_path: Path, plugin: str) -> None:
     done = run(tmp_path, f"--plugin={plugin}", "--tier=smoke", MEMCHECK)
     assert done.returncode == 0, done.stdout

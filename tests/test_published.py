@@ -1,5 +1,6 @@
 """The reports that are published with the suite: whole, unaltered, explained, and of runs that left nothing out."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.packed import contents
 from tffs_conformance.reports.publish import NOTES_NAME, hold
 from tffs_conformance.reports.reproduce import UNCONFIRMED
-from tffs_conformance.reports.site.releases import newest, read
+from tffs_conformance.reports.site.releases import Release, newest, read
 from tffs_conformance.suite.contract.catalogue import for_report
 from third_party import history
 
@@ -24,6 +25,11 @@ OURS = [
     max(PUBLISHED.glob(f"{name}/*/report.json"), key=lambda path: Version(path.parent.name))
     for name in ("posix", "memory", "dragonfly")
 ]
+
+
+@functools.cache
+def published() -> dict[str, list[Release]]:
+    return read(PUBLISHED)
 
 
 def name(path: Path) -> str:
@@ -89,11 +95,11 @@ def test_a_page_beside_them_says_what_follows_from_them(page: str) -> None:
     text = (PUBLISHED / page).read_text()
     parts = [name for name in history.PARTS if history.BEGIN.format(name) in text]
     assert parts
-    assert history.filled(text, read(PUBLISHED)) == text
+    assert history.filled(text, published()) == text
 
 
 def test_what_a_person_marked_as_lost_is_told_with_how_it_was_seen() -> None:
-    marked = [(release, mark) for release in newest(read(PUBLISHED)) for mark in release.known.loss]
+    marked = [(release, mark) for release in newest(published()) for mark in release.known.loss]
     assert marked
     for release, mark in marked:
         # A mark whose cause no report shows says nothing any more.
@@ -114,5 +120,5 @@ LOST = {
 
 
 def test_nothing_else_is_said_to_be_lost() -> None:
-    found = newest(read(PUBLISHED))
+    found = newest(published())
     assert {(one.plugin, d.use) for one in found for d in one.decisions if d.word is Word.LOSES} == LOST

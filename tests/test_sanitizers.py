@@ -174,6 +174,7 @@ def test_what_the_host_does_between_ops_is_no_order_of_theirs(tmp_path: Path, bu
     assert told(report(tmp_path), RACES) == DEFECTS["thread"]
 
 
+@pytest.mark.nightly
 def test_some_races_are_told_of_pairs_of_ops_only(tmp_path: Path, built: Built) -> None:
     plugin = built("thread", PROJECT / "tests" / "defects.cc")
     cases = [f"--case={module}/*" for module in ("threads", "races")]
