@@ -95,7 +95,7 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
 # TensorFlow as the runtime --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("plugin", ["posix", "memory"])
+@pytest.mark.parametrize("plugin", ["posix", pytest.param("memory", marks=pytest.mark.nightly)])
 def test_a_plugin_is_judged_on_the_libraries_of_tensorflow(plugin: str, tmp_path: Path) -> None:
     found = tensorflow()
     assert found is not None

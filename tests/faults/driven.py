@@ -51,10 +51,19 @@ def all_cases(tier: str) -> tuple[Listed, ...]:
     return tuple(case for case in collect.cases() if case.tier in within)
 
 
-def of_clause(name: str) -> list[Listed]:
-    """The cases that declare this clause; those that take long come last."""
-    about = [case for case in all_cases("large") if name in case.clauses]
-    return sorted(about, key=lambda case: case.tier == "large")
+def of_clause(name: str, fault: str = "") -> list[Listed]:
+    """The cases that declare this clause: those first whose ids have the first word of the fault, or more of them.
+
+    The large come last.
+    """
+    words = _words(fault)
+    about = [(case, _words(case.id)) for case in all_cases("large") if name in case.clauses]
+    about.sort(key=lambda one: (one[0].tier == "large", one[1][:1] != words[:1], -len({*one[1]} & {*words})))
+    return [case for case, _ in about]
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"\w+", name)
 
 
 def of_op(op: str, tier: str) -> list[Listed]:

@@ -44,7 +44,7 @@ def test_a_fault_is_caught_on_its_clause(name: str, record: Record) -> None:
     assert name in FAULTS, "no fault is known that breaks the clause"
     plugin, _, fault = FAULTS[name].partition(" ")
     level = clause(name).level
-    judged = judge(f"fakes/{plugin}", fault, of_clause(name), enough=breaks(name))
+    judged = judge(f"fakes/{plugin}", fault, of_clause(name, fault), enough=breaks(name))
     caught = breaks(name)(judged.records[-1])
     record("a fault for every clause", clause=name, level=level.value, fake=FAULTS[name],
            case=judged.records[-1].id if caught else "NOT CAUGHT", seconds=f"{judged.seconds:.1f}")  # fmt: skip
@@ -78,7 +78,7 @@ IN_TURN = in_turn()
 )
 def test_a_further_fault_is_caught_on_its_clause(fault: str) -> None:
     name = FURTHER[fault]
-    assert breaks(name)(judge("fakes/faulty", fault, of_clause(name), enough=breaks(name)).records[-1])
+    assert breaks(name)(judge("fakes/faulty", fault, of_clause(name, fault), enough=breaks(name)).records[-1])
 
 
 @pytest.mark.nightly
