@@ -111,7 +111,9 @@ def service() -> Iterator[str]:
 
 
 def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
-    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, "--call-timeout=10", NETWORK]
+    # A connection that stays open is waited for as long as a call may take, in each trouble.
+    patience = f"--call-timeout={3 if fault == 'leaks-connections' else 10}"
+    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, patience, NETWORK]
     return run(directory, *given, *(f"--case={CLASS}/in-trouble[{case}]" for case in cases))
 
 

@@ -52,13 +52,13 @@ def all_cases(tier: str) -> tuple[Listed, ...]:
 
 
 def of_clause(name: str, fault: str = "") -> list[Listed]:
-    """The cases that declare this clause: those first whose ids have the first word of the fault, or more of them.
+    """The cases that declare this clause: those first that begin like the fault, the large behind the others.
 
-    The large come last.
+    Of these come first whose ids have more words of the fault.
     """
     words = _words(fault)
     about = [(case, _words(case.id)) for case in all_cases("large") if name in case.clauses]
-    about.sort(key=lambda one: (one[0].tier == "large", one[1][:1] != words[:1], -len({*one[1]} & {*words})))
+    about.sort(key=lambda one: (one[1][:1] != words[:1], one[0].tier == "large", -len({*one[1]} & {*words})))
     return [case for case, _ in about]
 
 
