@@ -366,7 +366,7 @@ std::vector<Fault> ContentFaults() {
          t.writable_file.append = AppendsSoMany<10'000, false>;
          t.writable_file.cleanup = ForgetsTaking;
        }},
-      {"content.five-thousand-more",
+      {"content.many-appends",
        "of more than 5,000 appends to a file that new_appendable_file opened the others are lost",
        kExactly,
        [](support::Tables& t) {
