@@ -1,8 +1,8 @@
 """A fresh Debian with python3, venv, git, a C++ compiler and ccache: what a person does there first, as printed.
 
-These are both commands of the README, the page for authors of plugins, the guide that writes one, the action for
-GitHub, and the hook for pre-commit. The Debian is a chroot from the cache of `build_images.py`; it needs root.
-Registries are reached as on this machine. What pip has downloaded is shared, and what ccache keeps, unless
+These are both commands of the README and the page for authors of plugins; at night also the guide that writes one, the
+action for GitHub, and the hook for pre-commit. The Debian is a chroot from the cache of `build_images.py`; it needs
+root. Registries are reached as on this machine. What pip has downloaded is shared, and what ccache keeps, unless
 CCACHE_DISABLE is set, as at night. Of the suite the smoke tier is run, of the project's tests one file, and no lint:
 here it is seen that they start. The tests are run as they stand here: what takes the most, the compilation, is done
 once.
