@@ -1,6 +1,7 @@
 """What holds of all tests: none is skipped where nothing may be missing, and the long ones come first."""
 
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import fakes
+from tests.commands import output_of
+from tests.pages import PROJECT
 from tests.topology import COMPOSE
 from tffs_conformance.harness import services
 from tffs_conformance.harness.native import NativePartsMissingError, portable_host
@@ -17,6 +20,8 @@ from tffs_conformance.harness.services import Running, ServiceMissingError
 
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
 ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
+#: The plugins of a site of some: what looks at each element of a page takes its time.
+ON_THE_SITE = ("dragonfly", "s3-versitygw", "tensorflow-ram")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,6 +79,21 @@ def far_host() -> Path:
         return portable_host()
     except NativePartsMissingError as missing:
         pytest.skip(f"not run: {missing}")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with guides, of a clone with some of the published reports."""
+    clone = tmp_path_factory.mktemp("clone")
+    published = clone / "reports" / "published"
+    for plugin in ON_THE_SITE:
+        shutil.copytree(PROJECT / "reports" / "published" / plugin, published / plugin)
+    (clone / "tffs_conformance").mkdir()
+    for part in ("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        (clone / part).symlink_to(PROJECT / part)
+    folder = clone / "site"
+    output_of("published", "site", folder, f"--published={published}")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,11 @@
 """A fresh Debian with python3, venv, git, a C++ compiler and ccache: what a person does there first, as printed.
 
-These are both commands of the README and the page for authors of plugins; at night also the guide that writes one, the
-action for GitHub, and the hook for pre-commit. The Debian is a chroot from the cache of `build_images.py`; it needs
-root. Registries are reached as on this machine. What pip has downloaded is shared, and what ccache keeps, unless
-CCACHE_DISABLE is set, as at night. Of the suite the smoke tier is run, of the project's tests one file, and no lint:
-here it is seen that they start. The tests are run as they stand here: what takes the most, the compilation, is done
-once.
+These are the README's command that judges, and the page for authors of plugins; at night also its command for the
+project's own tests, the guide that writes a plugin, the action for GitHub, and the hook for pre-commit. The Debian is a
+chroot from the cache of `build_images.py`; it needs root. Registries are reached as on this machine. What pip has
+downloaded is shared, and what ccache keeps, unless CCACHE_DISABLE is set, as at night. Of the suite the smoke tier is
+run, of the project's tests one file, and no lint: here it is seen that they start. The tests are run as they stand
+here: what takes the most, the compilation, is done once.
 """
 
 import os
@@ -112,7 +112,13 @@ def test_a_plugin_written_by_hand(machine: Path) -> None:
 
 
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("command", commands(), ids=["suite", "tests"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, marks=mark, id=name)
+        for command, name, mark in zip(commands(), ("suite", "tests"), ((), pytest.mark.nightly), strict=True)
+    ],
+)
 def test_command(machine: Path, command: str) -> None:
     """In the clone that the page made, where there is one: what it compiled is not compiled again."""
     given = next(given for end, given in GIVEN.items() if command.endswith(end))

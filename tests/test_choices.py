@@ -87,7 +87,8 @@ HIDDEN = {RUNS[0]: {"no-tree-ops"}, "all,no-optional-ops": {"no-optional-ops"}}
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "choices", [*RUNS, *(pytest.param(some, marks=pytest.mark.nightly) for some in (*HALVES, *FEW))]
+    "choices",
+    [pytest.param(some, marks=() if some == FULL else pytest.mark.nightly) for some in (*RUNS, *HALVES, *FEW)],
 )
 def test_no_alarm(tmp_path: Path, choices: str) -> None:
     document = judged(tmp_path, choices, *(("--tier=full", FEW_HISTORIES) if choices == FULL else ("--tier=must",)))

@@ -16,10 +16,10 @@ import pytest
 from tests import record_run, transcript
 from tests.pages import Block, Command, blocks, fits, leads_somewhere, links, name, pages
 
-#: What tests/fresh_machine.py runs, in CI after the same changes.
-ELSEWHERE = {"docs/plugin-authors.md"}
+#: What tests/fresh_machine.py runs: the first after the same changes, the second at night, as what takes a whole run.
+AT_NIGHT = {"docs/plugin-authors.md", "docs/author-guide-mend.md", "docs/site.md"}
 RUN = [
-    pytest.param(page, marks=pytest.mark.nightly) if name(page) in ELSEWHERE else page
+    pytest.param(page, marks=pytest.mark.nightly) if name(page) in AT_NIGHT else page
     for page in pages()
     if any(block.commands and not block.not_run for block in blocks(page))
 ]

@@ -115,18 +115,6 @@ def test_a_default_of_core_that_would_never_end_has_a_bound(fault: str, cases: s
     assert any(said in text for text in texts)
 
 
-@pytest.mark.parametrize(
-    "op",
-    [
-        *("create_dir", "read"),
-        *(pytest.param(op, marks=pytest.mark.nightly) for op in ("new_writable_file", "get_children", "stat", "close")),
-    ],
-)
-def test_a_hang_is_a_violation_in_the_smallest_tier(op: str) -> None:
-    judged = judge("fakes/faulty", f"hang:{op}", list(all_cases("smoke")), timeout=1)
-    assert violations(judged)["robustness.no-hang"] > 0
-
-
 def test_a_backing_that_is_somewhere_else_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     done = run(tmp_path, "--plugin=posix", f"--backing=file://{tmp_path}/elsewhere", "--tier=smoke")

@@ -16,11 +16,13 @@ PATIENCE = 30
 def asked(server: ForkServer) -> Iterator[Callable[[], int]]:
     """A host that is asked for, and what tells its number; it ends with its wire."""
     read, write = os.pipe()
+    # One that had the other end of what it reads would live on.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
-        yield server.fork(read, write, write)
+        yield server.fork(read, nowhere, nowhere)
     finally:
-        os.close(write)
-        os.close(read)
+        for descriptor in (write, read, nowhere):
+            os.close(descriptor)
 
 
 def ends(what: Callable[[], object]) -> bool:

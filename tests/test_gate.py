@@ -198,7 +198,9 @@ def test_a_plugin_that_is_mended_passes(tmp_path: Path, fault: str) -> None:
     output_of("report", "compare", "--fail-on-broken", *pair)
 
 
-@pytest.mark.parametrize("tier", PLAIN)
+@pytest.mark.parametrize(
+    "tier", [pytest.param(tier, marks=pytest.mark.nightly) if tier == "full" else tier for tier in PLAIN]
+)
 def test_a_plugin_that_is_mended_passes_in_every_tier(tier: str) -> None:
     """Of some cases, as the engine judges them. Comparing two reports asks the same gate."""
     cases = [one for one in driven.all_cases(tier) if one.id.startswith(("read/", "write/", "move/", "robustness/"))]

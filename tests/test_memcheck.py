@@ -55,10 +55,15 @@ def of_others(found: dict[str, Any]) -> dict[str, Any]:
 def test_what_only_memcheck_sees_is_told_at_its_op(tmp_path: Path) -> None:
     for folder in ("plain", "seen"):
         (tmp_path / folder).mkdir()
-    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT={','.join(DEFECTS)}", "--tier=smoke"]
+    given = [
+        "--plugin=fakes/faulty",
+        f"--env=TFFS_FAULT={','.join(DEFECTS)}",
+        "--case=plain/*",
+        "--case=metadata/plain",
+    ]
     plain = run(tmp_path / "plain", *given)
     assert plain.returncode == 0, plain.stdout
-    seen = run(tmp_path / "seen", *given, MEMCHECK)
+    seen = run(tmp_path / "seen", *given, "--case=conditions/*", MEMCHECK)
     assert seen.returncode == 1
     found = report(tmp_path / "seen")
     told = {one["got"] for record in found["cases"] for one in record["checks"] if one["verdict"] == "violation"}

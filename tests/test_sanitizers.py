@@ -23,6 +23,9 @@ from tffs_conformance.suite.engine.sanitizers import TOOLS
 from tffs_conformance.suite.judge.again import again
 from tffs_conformance.suite.judge.merge import merge
 
+#: One worker compiles for all.
+pytestmark = pytest.mark.xdist_group("sanitizers")
+
 PLUGINS = PROJECT / "reference_plugins"
 SAFE, RACES = "robustness.memory-safe", "robustness.no-data-race"
 ONCE = "plain/once[delete_file]"

@@ -347,9 +347,15 @@ def test_the_smallest_tier_tells_of_each_op_that_succeeds() -> None:
     assert [op for op in ops if f"{op}.succeeds" not in told] == []
 
 
-@pytest.mark.parametrize("op", ["new_writable_file", "delete_dir", "create_dir", "read", "tell"])
+@pytest.mark.parametrize(
+    "op",
+    [
+        *("create_dir", "read", "tell"),
+        *(pytest.param(op, marks=pytest.mark.nightly)
+          for op in ("new_writable_file", "delete_dir", "get_children", "stat", "close")),
+    ],
+)  # fmt: skip
 def test_a_hang_counts_in_the_smallest_tier(op: str) -> None:
     judged = driven.judge("fakes/faulty", f"hang:{op}", list(driven.all_cases("smoke")), timeout=1)
-    assert {
-        check.clause for record in judged.records for check in record.checks if check.verdict is Verdict.VIOLATION
-    } & {"robustness.no-hang", f"{op}.succeeds"}
+    told = {check.clause for record in judged.records for check in record.checks if check.verdict is Verdict.VIOLATION}
+    assert "robustness.no-hang" in told

@@ -18,8 +18,8 @@ FAULTS = {
     "get_children.dots": "*recursive*",
     "huge-message:stat": "stat.m*",
 }
-#: The count that leads to the most, the listing, and the message.
-BY_DAY = ("read.claims-full", "get_children.dots", "huge-message:stat")
+#: The count that leads to the most.
+BY_DAY = ("read.claims-full",)
 
 #: Runs pytest, and writes down how many KiB the process itself took at most; its hosts are not counted. What `resource`
 #: tells may be what the process took that started it.

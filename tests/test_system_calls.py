@@ -87,7 +87,8 @@ def case(stimulus: str) -> str:
 def test_a_careless_op_is_told(tmp_path: Path, fault: str) -> None:
     stimulus, clause, said = FAULTS[fault]
     given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=failing.{fault}", f"--case={case(stimulus)}", SYSCALLS]
-    done = run(tmp_path, *given)
+    # What stays open is waited for as long as a call may take.
+    done = run(tmp_path, *given, "--call-timeout=5")
     found = report(tmp_path)
     wrong = [(one["clause"], one["got"]) for verdict in ("violation", "warning") for one in checks(found, verdict)]
     assert any(name == clause and got.startswith(f"{stimulus}: {said}") for name, got in wrong), wrong

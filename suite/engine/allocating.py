@@ -11,7 +11,8 @@ from ...harness.native import native_directory
 from ...harness.ops.outcomes import DiedError
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
-from .failing import AGAIN, FIRST, Attempt, NotTriedError, below, open_now, prepare, still_open
+from .closing import Closing
+from .failing import AGAIN, FIRST, Attempt, NotTriedError, below, open_now, prepare
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench
@@ -58,6 +59,7 @@ class Allocations:
         self._tried = 0
         self.before: Tree = dict(stimulus.before)
         self._bench = allocating(case.bench)
+        self._closing = Closing(case.bench.target.timeout)
         try:
             whole, called = self._attempt(COUNT, 0)
             for went in (whole.went, whole.again):
@@ -143,9 +145,8 @@ class Allocations:
                 if not again.ok:
                     break
             went.clean_up()
-        left = (
-            before if went.died else still_open(case, directory, max(before, self.whole.open if call != COUNT else 0))
-        )
+        most = max(before, self.whole.open if call != COUNT else 0)
+        left = before if went.died else self._closing.wait(lambda: open_now(case, directory), most)
         if not self._case.bench.hosts_differ:
             case.surroundings.end_host()
         elif went.died is not None or again.died is not None:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,6 +14,7 @@ from ...harness.ops.outcomes import DiedError
 from ..contract.system_calls import EINTR, Failing, calls
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
+from .closing import Closing
 from .contents import missing
 from .setup import Tree
 from .stimulus import Performance, Stimulus
@@ -27,8 +27,6 @@ TIMES = 3
 NO_CALLS = "makes no system calls on files of the case"
 #: The directories of a case in which the ops meet a failure, and in which they are performed again.
 FIRST, AGAIN = "1", "2"
-#: Seconds between two looks at what a plugin that closes in a thread of its own has not closed yet.
-PAUSE = 0.02
 
 
 class NotTriedError(Exception):
@@ -108,8 +106,9 @@ class Trials:
             raise NoStimulusError("its storage lives in its process, and not in files")
         # What a set-up meets there is for other cases to say.
         control = case.trial(case.bench, 0)
+        self._closing = Closing(case.bench.target.timeout)
         try:
-            self.whole = _attempt(control, stimulus, None)
+            self.whole = _attempt(control, stimulus, None, self._closing)
         except DiedError as died:
             raise BlockedError(died.death.op, str(died)) from died
         finally:
@@ -194,7 +193,7 @@ class Trials:
         self._tried += 1
         trial = self._case.trial(self._bench, self._tried)
         try:
-            return _attempt(trial, self._stimulus, _Tracing(failure), again, self.whole.open)
+            return _attempt(trial, self._stimulus, _Tracing(failure), self._closing, again, self.whole.open)
         except DiedError as died:
             raise NotTriedError(f"without any failure: {died}") from died
         finally:
@@ -243,7 +242,12 @@ def fill(case: Case, place: str, before: Mapping[str, bytes | None]) -> None:
 
 
 def _attempt(
-    case: Case, stimulus: Stimulus, tracing: _Tracing | None, repeated: str = AGAIN, usual: int = 0
+    case: Case,
+    stimulus: Stimulus,
+    tracing: _Tracing | None,
+    closing: Closing,
+    repeated: str = AGAIN,
+    usual: int = 0,
 ) -> Attempt:
     """Perform a stimulus, and once more in the directory `repeated`; look at what is there in another process.
 
@@ -265,18 +269,10 @@ def _attempt(
     if went.died is None:
         again.perform(stimulus)
         again.clean_up()
-    left = still_open(case, directory, max(open_before, usual) + _not_closed(calls))
+    left = closing.wait(lambda: open_now(case, directory), max(open_before, usual) + _not_closed(calls))
     case.surroundings.end_host()
     there, there_again = below(case.setup.tree(), FIRST, AGAIN)
     return Attempt(went, again, there, there_again, calls, directory, open_before, left)
-
-
-def still_open(case: Case, directory: str, most: int) -> int:
-    """How many descriptors are open once no more than so many are, or when a call could take no longer."""
-    until = time.monotonic() + case.bench.target.timeout
-    while (left := open_now(case, directory)) > most and time.monotonic() < until:
-        time.sleep(PAUSE)
-    return left
 
 
 def open_now(case: Case, directory: str) -> int:

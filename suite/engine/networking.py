@@ -5,7 +5,6 @@ import functools
 import os
 import re
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from ...harness.ops.outcomes import DiedError
 from ..contract.network import Ending, Trouble, passing
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
+from .closing import Closing
 from .failing import FIRST, Attempt, NotTriedError, below, lacking, prepare
 from .setup import Tree
 from .stimulus import Performance, Stimulus
@@ -33,8 +33,6 @@ _IN_ROOT, THE_ROOT = re.compile(rf"^[\w.+-]+://{_SERVICE}"), "the root"
 LONGEST = 1 << 16
 #: The directories in which an op is performed when the network works again: who finds a broken connection says so once.
 AGAIN = ("2", "3")
-#: Seconds between two looks at connections that are not given back yet.
-PAUSE = 0.02
 
 
 class Network:
@@ -52,6 +50,7 @@ class Network:
         self._tried = 0
         self.before: Tree = dict(stimulus.before)
         target = case.bench.target
+        self._closing = Closing(target.timeout)
         named = services(target.environment, target.root or "")
         # What this machine does not know others reach for the plugin.
         self.services = {service: name for service, name in named.items() if facing(service)}
@@ -209,10 +208,10 @@ class Network:
             place, again = FIRST, Performance(case, FIRST)
             again.perform(self._stimulus)
             again.clean_up()
-        most = open_before if control else max(open_before, self.whole.open)
-        until = time.monotonic() + (0 if went.failed is None else case.bench.target.timeout)
-        while (left := _connections(case)) > most and time.monotonic() < until:
-            time.sleep(PAUSE)
+        left = _connections(case)
+        if went.failed is not None:
+            most = open_before if control else max(open_before, self.whole.open)
+            left = self._closing.wait(lambda: _connections(case), most)
         case.surroundings.end_host()
         try:
             there, there_again = below(_tree(case), FIRST, place)

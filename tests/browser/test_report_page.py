@@ -36,8 +36,13 @@ def test_without_a_script_all_but_the_cases_can_be_read(opened: Opener, written:
     assert page.locator("[id='clause-sync.durable'] summary").is_visible()
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(
+    ("colours", "width"),
+    [
+        *(("light", 1280), ("dark", 360)),
+        *(pytest.param(*one, marks=pytest.mark.nightly) for one in (("light", 360), ("dark", 1280))),
+    ],
+)
 def test_everybody_can_use_it(opened: Opener, written: Written, colours: str, width: int) -> None:
     """What axe-core can tell of that, with everything open; and nothing makes a reader scroll sideways."""
     page = opened(written(full()), color_scheme=colours, viewport={"width": width, "height": 800})

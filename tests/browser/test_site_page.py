@@ -14,10 +14,8 @@ from tests.browser.conftest import PATIENCE, complaints, wait_until
 from tests.commands import output_of
 
 CLONE = Path(__file__).parents[2]
-#: Its site takes a minute to build.
-pytestmark = pytest.mark.xdist_group("site page")
-#: Some of them: what looks at each element of a page takes its time.
-PLUGINS = ("dragonfly", "s3-versitygw", "tensorflow-ram")
+#: One worker builds it.
+pytestmark = pytest.mark.xdist_group("site")
 #: One page of each kind.
 PAGES = (
     "index.html",
@@ -28,7 +26,7 @@ PAGES = (
     "clauses/read.html",
     "plugins/dragonfly/index.html",
     "plugins/s3-versitygw/index.html",
-    "plugins/s3-versitygw/0.1/index.html",
+    "plugins/s3-versitygw/0.35.0/index.html",
     "README.html",
     "docs/author-guide.html",
     "docs/report-keys.html",
@@ -37,23 +35,6 @@ SCREEN = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 Opener = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site with guides, of a clone with some of the published reports, one of them twice."""
-    clone = tmp_path_factory.mktemp("clone")
-    published = clone / "reports" / "published"
-    for plugin in PLUGINS:
-        shutil.copytree(CLONE / "reports" / "published" / plugin, published / plugin)
-    some, *_ = (published / "s3-versitygw").glob("*/")
-    shutil.copytree(some, published / "s3-versitygw" / "0.1")
-    (clone / "tffs_conformance").mkdir()
-    for part in ("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
-        (clone / part).symlink_to(CLONE / part)
-    folder = clone / "site"
-    output_of("published", "site", folder, f"--published={published}")
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -99,16 +80,21 @@ def opened(chromium: Any) -> Iterator[Opener]:
     assert troubles == []
 
 
-@pytest.mark.parametrize(
-    ("scheme", "size"),
-    [
-        pytest.param("light", SCREEN, id="light-screen"),
-        pytest.param("dark", PHONE, id="dark-phone"),
-        pytest.param("light", PHONE, id="light-phone", marks=pytest.mark.nightly),
-        pytest.param("dark", SCREEN, id="dark-screen", marks=pytest.mark.nightly),
-    ],
-)
-@pytest.mark.parametrize("page", PAGES)
+#: Each page is looked at in one of the first two ways for every change, and in all of them at night.
+WAYS = {
+    "light-screen": ("light", SCREEN),
+    "dark-phone": ("dark", PHONE),
+    "light-phone": ("light", PHONE),
+    "dark-screen": ("dark", SCREEN),
+}
+LOOKS = [
+    pytest.param(page, *way, id=f"{page}-{name}", marks=() if at == number % 2 else pytest.mark.nightly)
+    for number, page in enumerate(PAGES)
+    for at, (name, way) in enumerate(WAYS.items())
+]
+
+
+@pytest.mark.parametrize(("page", "scheme", "size"), LOOKS)
 def test_nothing_stands_in_anybodys_way(
     served: str, page: str, scheme: str, size: dict[str, Any], opened: Opener
 ) -> None:

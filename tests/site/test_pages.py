@@ -57,21 +57,10 @@ def test_a_broken_link_would_be_found(published: Path) -> None:
     assert ("index.html", "clauses.html#nowhere") in broken_links(site)
 
 
-#: One worker makes it.
-of_all = pytest.mark.xdist_group("whole site")
-
-
-# Tests come in random order, and what belongs to a module ends with each change to another one.
-@pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The site of this repository, and what the command said of it."""
-    site = tmp_path_factory.mktemp("whole") / "site"
-    return site, output_of("published", "site", site, f"--published={CLONE / 'reports' / 'published'}")
-
-
-@of_all
-def test_all_that_is_published_and_all_guides_are_one_site(whole: tuple[Path, str]) -> None:
-    site, said = whole
+@pytest.mark.nightly
+def test_all_that_is_published_and_all_guides_are_one_site(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    said = output_of("published", "site", site, f"--published={CLONE / 'reports' / 'published'}")
     # Nothing is wrong in a guide, and no page is left out of the contents.
     assert re.fullmatch(r"written: \S+/index.html and \d+ more files\n", said)
     assert broken_links(site) == []
@@ -84,21 +73,23 @@ def test_all_that_is_published_and_all_guides_are_one_site(whole: tuple[Path, st
         assert f"{name}.html" in sidebar
 
 
-@of_all
-def test_each_clause_has_its_place(whole: tuple[Path, str]) -> None:
-    site, _ = whole
+#: One worker builds it.
+of_some = pytest.mark.xdist_group("site")
+
+
+@of_some
+def test_each_clause_has_its_place(site: Path) -> None:
     # Those of a condition have none until a report of a run under it is published.
     for name in for_report():
         op, _, rest = name.partition(".")
         assert rest.replace(".", "-") in Page(site / "clauses" / f"{op}.html").ids, name
 
 
-@of_all
-def test_what_ends_with_its_process_is_no_place_for_a_checkpoint(whole: tuple[Path, str]) -> None:
-    site, _ = whole
-    assert "memory Only in one process" in text(site / "index.html")
-    assert "Only in one process." in text(site / "plugins" / "memory" / "index.html")
-    assert "posix Yes" in text(site / "index.html")
+@of_some
+def test_what_ends_with_its_process_is_no_place_for_a_checkpoint(site: Path) -> None:
+    assert "TensorFlow ram Only in one process" in text(site / "index.html")
+    assert "Only in one process." in text(site / "plugins" / "tensorflow-ram" / "index.html")
+    assert "tensorflow-io s3 No" in text(site / "index.html")
 
 
 def test_no_page_of_the_guides_is_endless() -> None:
