@@ -24,8 +24,8 @@ _LACKING_TOO = {
 STORED = re.compile(r"[\w ]+ has \{|content( below)?=")
 #: How the text of a check goes on that only holds for what a profile claims.
 CLAIMED = ", as the profile claims"
-#: The op that a text names which is about many, what it did before, and its code: `sync, closed: code=INTERNAL`. What is
-#: taken is not given back: else a text of one long word takes the square of its length.
+#: The op that a text names which is about many, what it did before, and its code: `sync, closed: code=INTERNAL`. It
+#: gives back nothing that it took: else a text of one long word takes the square of its length.
 _OF_AN_OP = re.compile(r"(\w[\w.]*+)[^:={\[]*+: ")
 _ANSWERED = re.compile(rf"(?:{_OF_AN_OP.pattern})?code=(\w+)")
 #: A name in a tree, and one in a list.
