@@ -17,7 +17,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
@@ -103,13 +103,12 @@ def asked(fault: str) -> tuple[Listed, ...]:
     return tuple(case for case in reached if case.tier == "smoke" or case.id.startswith(begin))
 
 
-def plugins(few: bool) -> Iterator[tuple[str, str]]:
-    """Plugins with their faults."""
+def every() -> Iterator[tuple[str, str]]:
+    """All plugins with their faults."""
     yield from RIGHT
-    if not few:
-        for name, *_ in told("faulty"):
-            if not any(word in name for word in COSTLY):
-                yield "fakes/faulty", name
+    for name, *_ in told("faulty"):
+        if not any(word in name for word in COSTLY):
+            yield "fakes/faulty", name
 
 
 def of(plugin: str, fault: str, program: tuple[str, ...]) -> Target:
@@ -163,7 +162,7 @@ def told_of(check: CheckRecord) -> str:
     return f"{check.verdict} {check.got}" if check.got.startswith("code=") else str(check.verdict)
 
 
-def rows(given: Interpreter, few: bool, count: Counter[str]) -> Iterator[Row]:
+def rows(given: Interpreter, plugins: Iterable[tuple[str, str]], count: Counter[str]) -> Iterator[Row]:
     """What differs, plugin by plugin; `count` is told how much was compared."""
     shared = Local({}, {}, given.host)
 
@@ -177,7 +176,7 @@ def rows(given: Interpreter, few: bool, count: Counter[str]) -> Iterator[Row]:
         return Told(shared, environment) if through else launcher(command, environment, libraries, through, sanitizer)
 
     with contextlib.closing(shared), mock.patch.object(workbench, "launcher", either):
-        for plugin, fault in plugins(few):
+        for plugin, fault in plugins:
             cases = asked(fault)
             ours, theirs = on_the_reference_host(plugin, fault), judged(of(plugin, fault, given.host), cases)
             count["plugins"] += 1
@@ -223,12 +222,12 @@ def installed(given: str) -> Iterator[str]:
         yield str(tensorflows.install(given, Path(folder)))
 
 
-def release(python: str, few: bool) -> Compared:
-    """Compare everything with the TensorFlow of one Python."""
+def release(python: str, plugins: Iterable[tuple[str, str]]) -> Compared:
+    """Compare what these plugins do with the TensorFlow of one Python."""
     explained = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())["explained"]
     given, count, why, began = interpreter.find(python), Counter[str](), Counter[str](), time.monotonic()
     unexplained = []
-    for row in rows(given, few, count):
+    for row in rows(given, plugins, count):
         known = reason(row, given.runtime.version, explained)
         if known is None:
             unexplained.append(row)
@@ -261,7 +260,7 @@ def main() -> int:
     compared = []
     for given in options.given or releases.of_c().releases:
         with installed(given) as python:
-            one = release(python, options.few)
+            one = release(python, RIGHT if options.few else every())
         compared.append(one)
         print(
             f"TensorFlow {one.release}: {one.count['plugins']} plugins, {one.count['cases']} cases,"

@@ -95,11 +95,18 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Filled]:
 # TensorFlow as the runtime --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("plugin", ["posix", pytest.param("memory", marks=pytest.mark.nightly)])
-def test_a_plugin_is_judged_on_the_libraries_of_tensorflow(plugin: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("plugin", "tier"),
+    [
+        ("posix", "smoke"),
+        pytest.param("posix", "must", marks=pytest.mark.nightly),
+        pytest.param("memory", "must", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_plugin_is_judged_on_the_libraries_of_tensorflow(plugin: str, tier: str, tmp_path: Path) -> None:
     found = tensorflow()
     assert found is not None
-    done = suite(tmp_path, "-q", f"--plugin={plugin}", "--tier=must", f"--runtime={found[0]}")
+    done = suite(tmp_path, "-q", f"--plugin={plugin}", f"--tier={tier}", f"--runtime={found[0]}")
     assert done.returncode == 0, done.stdout[-3000:]
     judged = report(tmp_path)
     assert judged["target"]["runtime"].startswith(f"TensorFlow {found[1]} on ")
@@ -124,7 +131,14 @@ def test_the_hosts_run_on_tensorflow_and_on_nothing_else() -> None:
 # Through TensorFlow ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("plugin", "tier", "checks"), [("posix", "must", 5000), ("memory", "smoke", 50)])
+@pytest.mark.parametrize(
+    ("plugin", "tier", "checks"),
+    [
+        ("posix", "smoke", 50),
+        pytest.param("posix", "must", 5000, marks=pytest.mark.nightly),
+        pytest.param("memory", "smoke", 50, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_plugin_is_judged_as_users_of_tensorflow_meet_it(plugin: str, tier: str, checks: int, tmp_path: Path) -> None:
     done = suite(tmp_path, "-q", f"--plugin={plugin}", f"--tier={tier}", f"--through={PYTHON}")
     assert done.returncode == 0, done.stdout[-3000:]
@@ -184,7 +198,9 @@ for _name, _fault in tomllib.loads(Path(__file__).with_name("faults.toml").read_
     FAULTS.setdefault(_fault, []).append(_name)
 
 
-@pytest.mark.parametrize("fake", list(FAULTS))
+@pytest.mark.parametrize(
+    "fake", [pytest.param(fake, marks=pytest.mark.nightly if number % 3 else ()) for number, fake in enumerate(FAULTS)]
+)
 def test_users_of_tensorflow_meet_a_fault(fake: str, tmp_path: Path) -> None:
     plugin, _, fault = fake.partition(" ")
     given = (f"--plugin=fakes/{plugin}", f"--env=TFFS_FAULT={fault}", f"--through={PYTHON}")

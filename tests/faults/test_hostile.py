@@ -22,7 +22,7 @@ KINDS = ("crash", "hang")
 #: So many cases of an op at most: each waits for a hang.
 FEW = 10
 #: One that nearly every case needs, and one that few need.
-SOME = ("crash:new_writable_file", "hang:get_matching_paths")
+SOME = ("crash:new_writable_file", "hang:tell")
 
 
 @pytest.mark.parametrize("kind", KINDS)
