@@ -26,8 +26,8 @@ YIELD := renice -n 5 $$$$ >/dev/null; echo 5 >/proc/$$$$/autogroup || true
 
 # What the packages and images are built with, and what the tests run.
 DEBIAN := bubblewrap ccache chromium cmake debootstrap docker.io docker-compose fuse3 g++ libclang-dev libcurl4-openssl-dev \
-    libprotobuf-dev libpugixml-dev libssl-dev make nlohmann-json3-dev openssh-server pkg-config protobuf-compiler strace \
-    valgrind
+    libprotobuf-dev libpugixml-dev librocksdb-dev libssl-dev make nlohmann-json3-dev openssh-server pkg-config \
+    protobuf-compiler strace valgrind
 
 export PATH := $(VENV)/bin:$(PATH):/usr/local/sbin:/usr/sbin:/sbin
 # What is skipped elsewhere for want of a tool fails here.

@@ -79,7 +79,7 @@ def here(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 # One worker has the services.
 @pytest.mark.xdist_group("dragonfly")
-@pytest.mark.parametrize("way", ["docker exec", "ssh"])
+@pytest.mark.parametrize("way", ["ssh", pytest.param("docker exec", marks=pytest.mark.nightly)])
 def test_the_report_is_that_of_this_machine(
     far: Far, here: dict[str, Any], running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
@@ -97,6 +97,7 @@ def test_the_report_is_that_of_this_machine(
     assert got(running) > before
 
 
+@pytest.mark.nightly
 def test_services_of_a_run_are_there_for_a_container(
     docker: Any, far_host: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_the_backing_is_the_same_storage(running: Running, store: Store) -> None
     assert backing.read("late") is None
 
 
+@pytest.mark.nightly
 def test_two_topologies_go_side_by_side(running: Running, docker: Any) -> None:
     other = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
     try:

@@ -151,6 +151,7 @@ def test_ports_of_the_file_are_taken_unless_told_otherwise(tiny: Path, docker: A
     assert not left(docker, other / "compose.yaml")
 
 
+@pytest.mark.nightly
 def test_docker_compose_reads_the_same_file(own: Path, docker: Any) -> None:
     compose = next((c for c in (["docker", "compose"], ["docker-compose"]) if _answers([*c, "version"])), None)
     if compose is None:
@@ -203,6 +204,7 @@ def test_services_are_there_for_a_run_and_gone_after_it(tmp_path: Path, own: Pat
     assert not (tmp_path / "tffs-report" / "services").exists()
 
 
+@pytest.mark.nightly
 def test_workers_share_the_services_of_a_run(tmp_path: Path, tiny: Path, docker: Any) -> None:
     done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--clause=read.*", "-n", "2")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
@@ -211,7 +213,14 @@ def test_workers_share_the_services_of_a_run(tmp_path: Path, tiny: Path, docker:
     assert not left(docker, tiny)
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda end: end.name)
+@pytest.mark.parametrize(
+    "end",
+    [
+        *(pytest.param(end, marks=pytest.mark.nightly) for end in (signal.SIGINT, signal.SIGTERM)),
+        signal.SIGKILL,
+    ],
+    ids=lambda end: end.name,
+)
 def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, tiny: Path, docker: Any, end: signal.Signals) -> None:
     line = command(_profile(tmp_path, tiny), "--services", "--host-scope=case")
     going = subprocess.Popen(
@@ -253,6 +262,7 @@ ASKED = {
 }
 
 
+@pytest.mark.nightly
 def test_the_report_says_who_served_a_second_node(tmp_path: Path, docker: Any) -> None:
     if not BUILT:
         pytest.skip(MISSING)
@@ -272,6 +282,7 @@ def test_the_report_says_who_served_a_second_node(tmp_path: Path, docker: Any) -
     assert f"{measured['size']:,}  bytes that client-b got from its peers" in done.stdout
 
 
+@pytest.mark.nightly
 def test_a_run_without_its_figures_fails_and_says_why(tmp_path: Path, own: Path, docker: Any) -> None:
     own.write_text(own.read_text().replace("{client-b:4002}/metrics", "{client-b:4002}/none"))
     (tmp_path / "mine.toml").write_text(f'[plugin]\npath = "dragonfly"\n[services]\ncompose = "{own}"\n')
