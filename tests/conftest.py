@@ -21,7 +21,7 @@ from tffs_conformance.harness.services import Running, ServiceMissingError
 #: Where this is set, as by CI, what a test needs has to be there: a skipped test has failed.
 ALL_REQUIRED = bool(os.environ.get("TFFS_ALL_REQUIRED"))
 #: The plugins of a site of some: what looks at each element of a page takes its time.
-ON_THE_SITE = ("dragonfly", "s3-versitygw", "tensorflow-ram")
+ON_THE_SITE = ("dragonfly", "s3-versitygw", "memory")
 
 
 def pytest_configure(config: pytest.Config) -> None:

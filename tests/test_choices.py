@@ -87,11 +87,17 @@ HIDDEN = {RUNS[0]: {"no-tree-ops"}, "all,no-optional-ops": {"no-optional-ops"}}
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "choices",
-    [pytest.param(some, marks=() if some == FULL else pytest.mark.nightly) for some in (*RUNS, *HALVES, *FEW)],
+    ("choices", "tier"),
+    [
+        (FULL, "must"),
+        *(
+            pytest.param(some, tier, marks=pytest.mark.nightly)
+            for some, tier in ((FULL, "full"), *((some, "must") for some in (*RUNS, *HALVES, *FEW) if some != FULL))
+        ),
+    ],
 )
-def test_no_alarm(tmp_path: Path, choices: str) -> None:
-    document = judged(tmp_path, choices, *(("--tier=full", FEW_HISTORIES) if choices == FULL else ("--tier=must",)))
+def test_no_alarm(tmp_path: Path, choices: str, tier: str) -> None:
+    document = judged(tmp_path, choices, f"--tier={tier}", FEW_HISTORIES)
     wrong = [(case["id"], check["clause"], check["got"]) for case in document["cases"] for check in case["checks"]
              if check["verdict"] in ("violation", "error")]  # fmt: skip
     assert wrong == []

@@ -116,6 +116,7 @@ def test_valgrind_sees_the_plugin(far_host: Path, valgrind: str, tmp_path: Path)
     loader.close()
 
 
+@pytest.mark.nightly
 def test_the_suite_runs_under_valgrind(far_host: Path, valgrind: str, tmp_path: Path) -> None:
     report = judged(tmp_path, f"--host-command={valgrind} -q {far_host}", "--plugin=posix", "--call-timeout=60")
     assert report["counts"]["violation"] == report["counts"]["error"] == 0

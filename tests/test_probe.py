@@ -50,9 +50,10 @@ ABOUT_CLAIMS = [
     ("plugin", "some"),
     [
         ("posix", {"directories": "real", "append": True, "atomic_rename": True, "visibility": "append"}),
-        (
+        pytest.param(
             "objectstore_minimal",
             {"directories": "emulated", "append": False, "atomic_rename": False, "visibility": "close"},
+            marks=pytest.mark.nightly,
         ),
     ],
     ids=["posix", "objectstore_minimal"],

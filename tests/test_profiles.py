@@ -56,7 +56,8 @@ def verdicts(document: dict[str, Any]) -> dict[tuple[str, str], list[str]]:
 of_both = pytest.mark.xdist_group("profiles")
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [0, 1])
 def test_histories_ask_a_store_without_directories_only_what_its_profile_promises(tmp_path: Path, seed: int) -> None:
     arguments = ("--plugin-profile=object-store", "--case=properties/*", f"--seed={seed}")
     _, document = judged(tmp_path, STORE, ALONE, *arguments)

@@ -43,6 +43,7 @@ def test_ten_times_the_cases_take_no_more_than_their_share(opened: Opener, writt
     assert took[100_000] < 30 * max(took[10_000], 5)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_large_report_is_rendered_within_bounds(tmp_path: Path) -> None:
     path = document.write(large(100_000), tmp_path)

@@ -87,8 +87,8 @@ def test_each_clause_has_its_place(site: Path) -> None:
 
 @of_some
 def test_what_ends_with_its_process_is_no_place_for_a_checkpoint(site: Path) -> None:
-    assert "TensorFlow ram Only in one process" in text(site / "index.html")
-    assert "Only in one process." in text(site / "plugins" / "tensorflow-ram" / "index.html")
+    assert "memory Only in one process" in text(site / "index.html")
+    assert "Only in one process." in text(site / "plugins" / "memory" / "index.html")
     assert "tensorflow-io s3 No" in text(site / "index.html")
 
 
