@@ -16,7 +16,7 @@ import pytest
 from tests import record_run, transcript
 from tests.pages import Block, Command, blocks, fits, leads_somewhere, links, name, pages
 
-#: What tests/fresh_machine.py runs: the first after the same changes, the second at night, as what takes a whole run.
+#: tests/fresh_machine.py runs the first for each change, the second at night; the third takes a whole run.
 AT_NIGHT = {"docs/plugin-authors.md", "docs/author-guide-mend.md", "docs/site.md"}
 RUN = [
     pytest.param(page, marks=pytest.mark.nightly) if name(page) in AT_NIGHT else page

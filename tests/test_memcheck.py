@@ -52,18 +52,23 @@ def of_others(found: dict[str, Any]) -> dict[str, Any]:
 
 
 @needs_valgrind
-def test_what_only_memcheck_sees_is_told_at_its_op(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("some", "told_by"),
+    [
+        (("--case=plain/*", "--case=metadata/plain"), ("--case=conditions/memcheck", MEMCHECK)),
+        pytest.param(("--tier=smoke",), (MEMCHECK,), marks=pytest.mark.nightly),
+    ],
+    ids=["some", "smoke"],
+)
+def test_what_only_memcheck_sees_is_told_at_its_op(
+    tmp_path: Path, some: tuple[str, ...], told_by: tuple[str, ...]
+) -> None:
     for folder in ("plain", "seen"):
         (tmp_path / folder).mkdir()
-    given = [
-        "--plugin=fakes/faulty",
-        f"--env=TFFS_FAULT={','.join(DEFECTS)}",
-        "--case=plain/*",
-        "--case=metadata/plain",
-    ]
+    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT={','.join(DEFECTS)}", *some]
     plain = run(tmp_path / "plain", *given)
     assert plain.returncode == 0, plain.stdout
-    seen = run(tmp_path / "seen", *given, "--case=conditions/*", MEMCHECK)
+    seen = run(tmp_path / "seen", *given, *told_by)
     assert seen.returncode == 1
     found = report(tmp_path / "seen")
     told = {one["got"] for record in found["cases"] for one in record["checks"] if one["verdict"] == "violation"}

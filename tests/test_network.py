@@ -111,9 +111,7 @@ def service() -> Iterator[str]:
 
 
 def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
-    # A connection that stays open is waited for as long as a call may take, in each trouble.
-    patience = f"--call-timeout={5 if fault == 'leaks-connections' else 10}"
-    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, patience, NETWORK]
+    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=networked.{fault}", service, NETWORK]
     return run(directory, *given, *(f"--case={CLASS}/in-trouble[{case}]" for case in cases))
 
 

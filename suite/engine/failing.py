@@ -66,8 +66,8 @@ class Failure:
 class Attempt:
     """What came of a stimulus: how it went, once more in another directory, and what is in both then.
 
-    `calls` are those on files below its own `directory`; so many of these were open before it, and were at the end.
-    `unreadable` says why another process cannot look at what is there.
+    `calls` are those on files below its own `directory`; so many of these were open before it, and were at the end, as
+    far as that `is_seen`. `unreadable` says why another process cannot look at what is there.
     """
 
     went: Performance
@@ -78,10 +78,13 @@ class Attempt:
     directory: str = ""
     open_before: int = 0
     open: int = 0
+    is_seen: bool = True
     unreadable: str = ""
 
     def closed_wrongly(self, whole: "Attempt") -> str | None:
-        """What is wrong with the descriptors that are open, in words; in `whole` nothing failed."""
+        """What is wrong with the descriptors that are open, where that is seen, in words; in `whole` nothing failed."""
+        if not self.is_seen:
+            return None
         # A close(2) that strace fails is not made.
         left = self.open - _not_closed(self.calls)
         if left > max(self.open_before, whole.open):
@@ -108,7 +111,7 @@ class Trials:
         control = case.trial(case.bench, 0)
         self._closing = Closing(case.bench.target.timeout)
         try:
-            self.whole = _attempt(control, stimulus, None, self._closing)
+            self.whole = _attempt(control, stimulus, None, Closing(case.bench.target.timeout))
         except DiedError as died:
             raise BlockedError(died.death.op, str(died)) from died
         finally:
@@ -159,6 +162,7 @@ class Trials:
             tried += 1
             if attempt.went.died is not None:
                 ended.add(failure.call)
+            self._closing.is_told |= attempt.closed_wrongly(self.whole) is not None
             yield failure, attempt, self._once_more(failure, attempt)
         left = len(planned) - tried - len(missed)
         said = f"{tried} failing system calls were tried" + (f", {left} were left out" if left else "")
@@ -192,8 +196,10 @@ class Trials:
     def _once(self, failure: Failure | None, again: str = AGAIN) -> Attempt:
         self._tried += 1
         trial = self._case.trial(self._bench, self._tried)
+        # On the same files once more nobody asks what is open.
+        closing = self._closing if again == AGAIN else None
         try:
-            return _attempt(trial, self._stimulus, _Tracing(failure), self._closing, again, self.whole.open)
+            return _attempt(trial, self._stimulus, _Tracing(failure), closing, again, self.whole.open)
         except DiedError as died:
             raise NotTriedError(f"without any failure: {died}") from died
         finally:
@@ -245,7 +251,7 @@ def _attempt(
     case: Case,
     stimulus: Stimulus,
     tracing: _Tracing | None,
-    closing: Closing,
+    closing: Closing | None,
     repeated: str = AGAIN,
     usual: int = 0,
 ) -> Attempt:
@@ -269,10 +275,14 @@ def _attempt(
     if went.died is None:
         again.perform(stimulus)
         again.clean_up()
-    left = closing.wait(lambda: open_now(case, directory), max(open_before, usual) + _not_closed(calls))
+    left = None
+    # An attempt in which nothing failed is not judged.
+    if closing is not None and (tracing is None or any(call.injected for call in calls)):
+        left = closing.wait(lambda: open_now(case, directory), max(open_before, usual) + _not_closed(calls))
     case.surroundings.end_host()
     there, there_again = below(case.setup.tree(), FIRST, AGAIN)
-    return Attempt(went, again, there, there_again, calls, directory, open_before, left)
+    is_seen = left is not None
+    return Attempt(went, again, there, there_again, calls, directory, open_before, left or 0, is_seen)
 
 
 def open_now(case: Case, directory: str) -> int:

@@ -128,7 +128,7 @@ class Network:
     def _tried_in(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
         for number, name in enumerate(self.services.values()):
             for trouble in troubles.values():
-                attempt = surely(functools.partial(self._in, number, trouble), self.kept)
+                attempt = self._surely(functools.partial(self._in, number, trouble))
                 if attempt is not None:
                     yield f"{trouble.what}, {self._which(number, name)}", attempt
 
@@ -137,10 +137,15 @@ class Network:
             exchanges = self._exchanges[number]
             for ending in endings:
                 for place in places(exchanges, ending):
-                    attempt = surely(functools.partial(self._within, number, ending, place), self.kept)
+                    attempt = self._surely(functools.partial(self._within, number, ending, place))
                     if attempt is not None:
                         what = ending.what.format(f"request {place} of {len(exchanges)}")
                         yield f"{what}, {self._which(number, name)}", attempt
+
+    def _surely(self, perform: Callable[[], Attempt | None]) -> Attempt | None:
+        attempt = surely(perform, self.kept)
+        self._closing.is_told |= attempt is not None and self.kept(attempt) > 0
+        return attempt
 
     def _in(self, number: int, trouble: Trouble) -> Attempt:
         return self._attempt(self._bench, self._proxy.disturbed(number, trouble.toxics, down=trouble.down))
@@ -208,10 +213,11 @@ class Network:
             place, again = FIRST, Performance(case, FIRST)
             again.perform(self._stimulus)
             again.clean_up()
-        left = _connections(case)
+        left: int | None = _connections(case)
         if went.failed is not None:
             most = open_before if control else max(open_before, self.whole.open)
-            left = self._closing.wait(lambda: _connections(case), most)
+            closing = Closing(case.bench.target.timeout) if control else self._closing
+            left = closing.wait(lambda: _connections(case), most)
         case.surroundings.end_host()
         try:
             there, there_again = below(_tree(case), FIRST, place)
@@ -219,7 +225,8 @@ class Network:
             if control:
                 raise
             return Attempt(went, again, {}, {}, unreadable=str(failed))
-        return Attempt(went, again, there, there_again, open_before=open_before, open=left)
+        is_seen = left is not None
+        return Attempt(went, again, there, there_again, open_before=open_before, open=left or 0, is_seen=is_seen)
 
 
 def surely(perform: Callable[[], Attempt | None], kept: Callable[[Attempt], int]) -> Attempt | None:

@@ -80,7 +80,7 @@ def opened(chromium: Any) -> Iterator[Opener]:
     assert troubles == []
 
 
-#: Each page is looked at in one of the first two ways for every change, and in all of them at night.
+#: Each page is looked at in one of the first two ways for every change, and in the three others at night.
 WAYS = {
     "light-screen": ("light", SCREEN),
     "dark-phone": ("dark", PHONE),

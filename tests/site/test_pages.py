@@ -71,6 +71,8 @@ def test_all_that_is_published_and_all_guides_are_one_site(tmp_path: Path) -> No
     plugins = [f"reference_plugins/{name}/README" for name in ("objectstore", "dragonfly", "fakes")]
     for name in ("CONTRIBUTING", "CHANGELOG", *plugins):
         assert f"{name}.html" in sidebar
+    each_clause_has_its_place(site)
+    assert "posix Yes" in text(site / "index.html")
 
 
 #: One worker builds it.
@@ -79,6 +81,10 @@ of_some = pytest.mark.xdist_group("site")
 
 @of_some
 def test_each_clause_has_its_place(site: Path) -> None:
+    each_clause_has_its_place(site)
+
+
+def each_clause_has_its_place(site: Path) -> None:
     # Those of a condition have none until a report of a run under it is published.
     for name in for_report():
         op, _, rest = name.partition(".")

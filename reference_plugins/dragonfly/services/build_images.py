@@ -21,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +42,7 @@ MACHINE_PACKAGES = "python3 python3-venv git g++ ccache"
 BORROWED = ("etc/ssl/certs/ca-certificates.crt", "etc/resolv.conf", "etc/hosts", "etc/pip.conf")
 #: What compilers are told by the environment.
 SETTINGS = {
-    "cargo": re.compile(r"CARGO_(PROFILE|BUILD|ENCODED)_.*|RUSTFLAGS"),
+    "cargo": re.compile(r"CARGO_(PROFILE|BUILD|ENCODED)_.*|RUSTFLAGS|(ROCKSDB|SNAPPY)_.*"),
     "go": re.compile(r"GOFLAGS|GOAMD64|GOEXPERIMENT"),
     "c++": re.compile(r"(C|CXX|LD)FLAGS|CC|CXX"),
 }
@@ -49,8 +50,10 @@ SETTINGS = {
 VERSIONS = {"cargo": ("rustc", "-Vv"), "go": ("go", "version"), "c++": ("c++", "-dumpfullversion")}
 #: The cfg is set by the repository of the client, and `cargo install` does not carry it.
 RUST_FLAGS = ("--cfg", "tokio_unstable")
-#: With librocksdb-dev the client has Debian's RocksDB, which is a third of what would be compiled else. It is older: of
-#: what the client refers to it lacks one function, which nothing calls.
+#: With this version of librocksdb-dev the client has Debian's RocksDB, which is a third of what would be compiled else.
+#: It is older: of what the client refers to it lacks one function, which nothing calls.
+ROCKSDB = "7.8.3"
+LIBRARIES = Path("/usr/lib", sysconfig.get_config_var("MULTIARCH") or "")
 ROCKSDB_FLAGS = ("-Clink-arg=-lstdc++", "-Clink-arg=-Wl,--defsym=rocksdb_write_buffer_manager_destroy=0")
 #: Nobody reads them in a container, and they are half of the system.
 BASE_LITTER = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "var/cache/apt", "var/lib/apt")
@@ -180,12 +183,20 @@ def _crate(name: str, version: str, crate: str) -> Program:
         # It serves tests: what the compiler would do for its speed takes longer than they do.
         "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
     }
-    rocksdb = next(Path("/usr/lib").glob("*/librocksdb.a"), None)
-    if rocksdb is not None:
+    if _rocksdb() == ROCKSDB:
         environment["RUSTFLAGS"] = " ".join([*RUST_FLAGS, *ROCKSDB_FLAGS])
         for library in ("ROCKSDB", "SNAPPY"):
-            environment |= {f"{library}_LIB_DIR": str(rocksdb.parent), f"{library}_STATIC": "1"}
+            environment |= {f"{library}_LIB_DIR": str(LIBRARIES), f"{library}_STATIC": "1"}
     return Program(name, version, command, ("cargo", "cmake", "protoc", "pkg-config", "c++", "make"), environment)
+
+
+def _rocksdb() -> str:
+    """The version of librocksdb-dev; nothing, where it is missing."""
+    header = Path("/usr/include/rocksdb/version.h")
+    if not header.is_file() or not (LIBRARIES / "librocksdb.a").is_file():
+        return ""
+    found = dict(re.findall(r"^#define ROCKSDB_(MAJOR|MINOR|PATCH) (\d+)", header.read_text(), re.MULTILINE))
+    return ".".join(found.get(part, "") for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 IMAGES = (
@@ -276,7 +287,7 @@ def _tools_are_there(programs: Sequence[Program]) -> None:
         return
     packages = " ".join(PACKAGES[tool] for tool in absent if tool in PACKAGES)
     toolchains = [tool for tool in absent if tool not in PACKAGES]
-    advice = [f"on Debian: apt-get install {packages} libclang-dev"] if packages else []
+    advice = [f"on Debian: apt-get install {packages} libclang-dev librocksdb-dev"] if packages else []
     advice += [f"install the toolchain that has {tool}" for tool in toolchains]
     what = ", ".join(program.name for program in programs)
     raise UnableError(f"{', '.join(absent)} missing to build {what} ({'; '.join(advice)})")
