@@ -73,7 +73,7 @@ packages:
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing
 
-environment: minutes = 10
+environment: minutes = 15
 environment:
 	mkdir -p $(CACHE)
 	$(PYTHON) -m venv $(VENV)
@@ -94,11 +94,11 @@ environment:
 	python -m ziglang version >$(CACHE)/zig-lib/version
 
 # Those that only wait for its end do so whatever it is: hence the hyphen.
-binaries: minutes = 75
+binaries: minutes = 60
 binaries: packages
 	-$(IMAGES) --binaries
 
-tensorflow-install: minutes = 30
+tensorflow-install: minutes = 20
 tensorflow-install:
 	$(YIELD)
 	$(PYTHON) -m venv $(TENSORFLOW)
@@ -113,7 +113,7 @@ docker: packages
 	for _ in {1..300}; do docker version && exit; kill -0 $$!; sleep 0.2; done
 	exit 1
 
-debian: minutes = 40
+debian: minutes = 25
 debian: packages environment
 	$(YIELD)
 	$(IMAGES) --systems
@@ -133,7 +133,7 @@ lint: environment
 tests faults: $(if $(MAKECMDGOALS),,binaries)
 
 # The host for other machines is tried in a container.
-tests: minutes = 82
+tests: minutes = 60
 tests: wheel docker
 	$(in_memory)
 	$(call tox,tests)
@@ -143,25 +143,25 @@ images: docker binaries debian
 	grep -q '^binaries .*passed' $(ARTIFACTS)/durations.txt
 	$(IMAGES)
 
-fresh: minutes = 40
+fresh: minutes = 20
 fresh: debian
 	$(call tox,fresh)
 
-dragonfly services: minutes = 30
+dragonfly services: minutes = 20
 dragonfly services: images wheel
 	$(call tox,$@)
 
-tensorflow: minutes = 40
+tensorflow: minutes = 25
 tensorflow: images wheel tensorflow-install
 	$(call tox,tensorflow)
 
-fidelity: minutes = 30
+fidelity: minutes = 15
 fidelity: wheel tensorflow-install
 	$(in_memory)
 	$(call tox,fidelity)
 
 # Plugins that hang are waited for.
-faults: minutes = 45
+faults: minutes = 35
 faults: wheel
 	$(in_memory)
 	$(call tox,faults)
