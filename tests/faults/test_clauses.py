@@ -70,7 +70,10 @@ def in_turn() -> set[str]:
     }
 
 
-IN_TURN = in_turn()
+#: What is kept of each new path takes half a minute to be seen, and on a busy machine it is not seen within a minute.
+#: One of these is tried by day.
+OF_NEW_PATHS = {fault for fault in FURTHER if fault.startswith("leaks.new-")} - {"leaks.new-names"}
+IN_TURN = in_turn() - OF_NEW_PATHS
 
 
 @pytest.mark.parametrize(
