@@ -1,12 +1,10 @@
 """The site as a browser shows it: for everybody, without a mouse, on a phone and in the dark, and its search."""
 
-import functools
-import http.server
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -34,27 +32,18 @@ PAGES = (
 SCREEN = {"viewport": {"width": 1400, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
+#: Its address.
+SITE = "http://site.invalid/"
+
 Opener = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def served(site: Path) -> Iterator[str]:
-    """The address of the site on a web server of this machine."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None: ...
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-
-
 @pytest.fixture
-def opened(chromium: Any) -> Iterator[Opener]:
-    """Open an address in a window of its own.
+def opened(chromium: Any, site: Path) -> Iterator[Opener]:
+    """Open a page of the site, by its place in there, in a window of its own.
 
-    A dialog, an error of a script, a sentence on the console, and a request that leaves the machine fail the test.
+    No server is asked: where a network of docker comes or goes, Chromium breaks its connections. A dialog, an error of
+    a script, a sentence on the console, and a request for something that is elsewhere fail the test.
     """
     contexts, troubles = [], []
 
@@ -62,16 +51,21 @@ def opened(chromium: Any) -> Iterator[Opener]:
         troubles.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
+    def answer(route: Any) -> None:
+        place = site / unquote(urlsplit(route.request.url).path).lstrip("/")
+        route.fulfill(path=place) if place.is_file() else route.fulfill(status=404)
+
     def open_(address: str, **options: Any) -> Any:
         context = chromium.new_context(**({"viewport": {"width": 1400, "height": 900}} | options))
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
+        context.route(f"{SITE}**", answer)
         page = context.new_page()
         page.on("dialog", dismiss)
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("console", lambda message: troubles.append(f"console: {message.text}"))
-        page.on("request", lambda it: troubles.extend([it.url] * (not it.url.startswith(("http://127.", "data:")))))
-        page.goto(address)
+        page.on("request", lambda it: troubles.extend([it.url] * (not it.url.startswith((SITE, "data:")))))
+        page.goto(SITE + address)
         return page
 
     yield open_
@@ -95,19 +89,15 @@ LOOKS = [
 
 
 @pytest.mark.parametrize(("page", "scheme", "size"), LOOKS)
-def test_nothing_stands_in_anybodys_way(
-    served: str, page: str, scheme: str, size: dict[str, Any], opened: Opener
-) -> None:
-    shown = opened(served + page, color_scheme=scheme, **size)
+def test_nothing_stands_in_anybodys_way(page: str, scheme: str, size: dict[str, Any], opened: Opener) -> None:
+    shown = opened(page, color_scheme=scheme, **size)
     assert shown.evaluate("document.documentElement.scrollWidth") <= size["viewport"]["width"]
     assert complaints(shown) == []
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["screen", "phone"])
-def test_the_first_screen_says_whether_a_training_run_may_use_s3(
-    served: str, size: dict[str, Any], opened: Opener
-) -> None:
-    page = opened(served, **size)
+def test_the_first_screen_says_whether_a_training_run_may_use_s3(size: dict[str, Any], opened: Opener) -> None:
+    page = opened("index.html", **size)
     row = page.locator(".answers li", has=page.get_by_text("tensorflow-io s3", exact=True))
     for words in ("No: loses data", "Renaming ckpt-1 loses ckpt-10.", "checkpoints"):
         place = row.get_by_text(words).first.bounding_box()
@@ -122,8 +112,8 @@ def test_the_first_screen_says_whether_a_training_run_may_use_s3(
         ("tensorflow-io s3", "tensorflow-io s3", "plugins/s3-versitygw/index.html"),
     ],
 )
-def test_the_search_finds(served: str, asked: str, found: str, leads_to: str, opened: Opener) -> None:
-    page = opened(f"{served}docs/wire.html")
+def test_the_search_finds(asked: str, found: str, leads_to: str, opened: Opener) -> None:
+    page = opened("docs/wire.html")
     page.get_by_role("textbox", name="Search").fill(asked)
     page.keyboard.press("Enter")
     first = page.locator("#search-results li a").first
@@ -142,14 +132,12 @@ def test_the_search_needs_no_server(site: Path, chromium: Any) -> None:
     context.close()
 
 
-def test_what_a_plugin_is_called_makes_no_markup_in_the_search(
-    tmp_path: Path, opened: Opener, site: Path, served: str
-) -> None:
+def test_what_a_plugin_is_called_makes_no_markup_in_the_search(tmp_path: Path, opened: Opener, site: Path) -> None:
     source = CLONE / "reports" / "published" / "posix"
     shutil.copytree(source, tmp_path / "published" / "posix")
     (tmp_path / "published" / "posix" / "about.toml").write_text('name = "odd <img src=x onerror=alert(1)> name"')
     output_of("published", "site", site / "hostile", f"--published={tmp_path / 'published'}")
-    page = opened(f"{served}hostile/search.html?q=onerror")
+    page = opened("hostile/search.html?q=onerror")
     wait_until(page, "document.querySelector('.search-summary')?.textContent.includes('finished')")
     assert "odd <img src=x onerror=alert(1)> name" in page.locator("#search-results").inner_text()
     assert page.locator("#search-results img").count() == 0
@@ -164,8 +152,8 @@ def _pressed_until(page: Any, wanted: str) -> None:
     pytest.fail(f"the keyboard does not get to {wanted}")
 
 
-def test_clauses_are_reached_and_hidden_by_keyboard(served: str, opened: Opener) -> None:
-    page = opened(f"{served}clauses.html")
+def test_clauses_are_reached_and_hidden_by_keyboard(opened: Opener) -> None:
+    page = opened("clauses.html")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent").strip() == "Skip to content"
     rows = page.locator("tbody tr:not(.class)")
@@ -181,8 +169,8 @@ def test_clauses_are_reached_and_hidden_by_keyboard(served: str, opened: Opener)
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["screen", "phone"])
-def test_heads_stay_in_sight(served: str, size: dict[str, Any], opened: Opener) -> None:
-    page = opened(f"{served}clauses.html#class-write", **size)
+def test_heads_stay_in_sight(size: dict[str, Any], opened: Opener) -> None:
+    page = opened("clauses.html#class-write", **size)
     page.locator(".matrix").evaluate("(box) => box.scrollBy(100, 0)")
     # What an address leads to stands below the heads, and not behind them. The page gets there little by little.
     wait_until(
