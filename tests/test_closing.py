@@ -2,8 +2,11 @@
 
 import pytest
 
+from tests.test_system_calls import NOTHING
+from tffs_conformance.harness.launchers.strace import Call
 from tffs_conformance.suite.engine import closing
 from tffs_conformance.suite.engine.closing import Closing
+from tffs_conformance.suite.engine.failing import Attempt
 
 
 class Clock:
@@ -27,10 +30,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_who_closes_late_has_the_whole_time_again_and_again(clock: Clock) -> None:
-    waiting = Closing(10)
+    waiting, closes_at = Closing(10), []
     for _ in range(3):
-        closes = clock.now + 9
-        assert waiting.wait(lambda: int(clock.now < closes), 0) == 0  # noqa: B023 - it is called here only
+        closes_at.append(clock.now + 9)
+        assert waiting.wait(lambda: int(clock.now < closes_at[-1]), 0) == 0
 
 
 def test_who_never_closes_is_waited_for_until_that_is_told(clock: Clock) -> None:
@@ -38,5 +41,25 @@ def test_who_never_closes_is_waited_for_until_that_is_told(clock: Clock) -> None
     assert waiting.wait(lambda: 3, 1) == 3
     assert 10 <= clock.now < 11
     waiting.is_told = True
-    assert waiting.wait(lambda: 3, 1) is None
+    assert waiting.wait(lambda: 3, 1) == 3
     assert clock.now < 11
+
+
+#: Where two descriptors were open before, and a close fails that strace does not make: so many are open at the end,
+#: whether that was waited for, and what is said of it.
+LEFT = {
+    "as many": (3, True, None),
+    "more": (4, True, "a descriptor stays open"),
+    "more, not waited for": (4, False, None),
+    "fewer": (2, True, "a descriptor is closed once more"),
+    "fewer, not waited for": (2, False, "a descriptor is closed once more"),
+}
+
+
+@pytest.mark.parametrize(("left", "waited", "said"), LEFT.values(), ids=LEFT)
+def test_who_is_not_waited_for_is_blamed_for_what_no_waiting_mends(left: int, waited: bool, said: str | None) -> None:
+    failed = Call("7", "close", 1, ("/d/a",), "close(3</d/a>) = -1 EIO (Input/output error) (INJECTED)")
+    whole = Attempt(NOTHING, NOTHING, {}, {}, open_before=2, open=2)
+    attempt = Attempt(NOTHING, NOTHING, {}, {}, (failed,), "/d", open_before=2, open=left, waited=waited)
+    assert attempt.closed_wrongly(whole) == said
+    assert attempt.stays_open(whole) == (said == "a descriptor stays open")

@@ -73,7 +73,6 @@ def test_in_trouble(case: Case, name: str) -> None:
             lacks = lacking(network.before, whole, again, attempt.there_again)
             check(AGAIN, trouble, "it works again", lacks if again.ok else again.told)
             more = network.kept(attempt)
-            if attempt.is_seen:
-                check(
-                    GIVEN_BACK, trouble, "as many connections as before", f"{more} more are open" if more > 0 else None
-                )
+            if attempt.waited:
+                kept = f"{more} more are open" if more > 0 else None
+                check(GIVEN_BACK, trouble, "as many connections as before", kept)

@@ -51,8 +51,9 @@ def test_one_fails(case: Case, name: str) -> None:
             check(TOLD, failure, "an error, or all of its work", lacks and f"OK, but {lacks}")
             lacks = lacking(before, whole, again, attempt.there_again)
             check(AGAIN, failure, "it works again", lacks if again.ok else again.told)
-            if attempt.is_seen:
-                check(CLOSED, failure, "each descriptor closed", attempt.closed_wrongly(whole))
+            wrong = attempt.closed_wrongly(whole)
+            if attempt.waited or wrong:
+                check(CLOSED, failure, "each descriptor closed", wrong)
             if went.failed is not None:
                 code = went.failed.code
                 check(CODE, failure, "RESOURCE_EXHAUSTED", None if code is Code.RESOURCE_EXHAUSTED else went.told)

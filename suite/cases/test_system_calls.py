@@ -50,8 +50,9 @@ def test_one_fails(case: Case, name: str) -> None:
             check(KEPT, failure, "what was there", harmed(trials.before, whole.there, attempt.there, gives_up))
             if went.died is not None:
                 continue
-            if attempt.is_seen:
-                check(CLOSED, failure, "each descriptor closed once", attempt.closed_wrongly(whole))
+            wrong = attempt.closed_wrongly(whole)
+            if attempt.waited or wrong:
+                check(CLOSED, failure, "each descriptor closed once", wrong)
             lacks = lacking(trials.before, whole, attempt.again, attempt.there_again)
             check(AGAIN, failure, "it works again", lacks if attempt.again.ok else attempt.again.told)
             if once_more is not None:

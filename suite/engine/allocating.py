@@ -97,7 +97,7 @@ class Allocations:
                 continue
             if attempt.went.died is not None:
                 ended.add(failure.op)
-            self._closing.is_told |= attempt.closed_wrongly(self.whole) is not None
+            self._closing.is_told |= attempt.stays_open(self.whole)
             tried += 1
             yield failure, attempt
         if not tried:
@@ -147,11 +147,7 @@ class Allocations:
                     break
             went.clean_up()
         most = max(before, self.whole.open if call != COUNT else 0)
-        left: int | None = before
-        if call == COUNT:
-            left = Closing(case.bench.target.timeout).wait(lambda: open_now(case, directory), most)
-        elif not went.died:
-            left = self._closing.wait(lambda: open_now(case, directory), most)
+        left = before if went.died else self._closing.wait(lambda: open_now(case, directory), most)
         if not self._case.bench.hosts_differ:
             case.surroundings.end_host()
         elif went.died is not None or again.died is not None:
@@ -162,8 +158,8 @@ class Allocations:
             if call == COUNT:
                 raise
             return Attempt(went, again, {}, {}, unreadable=str(failed)), called
-        is_seen = left is not None
-        return Attempt(went, again, there, there_again, open_before=before, open=left or 0, is_seen=is_seen), called
+        waited = not self._closing.is_told
+        return Attempt(went, again, there, there_again, open_before=before, open=left, waited=waited), called
 
 
 def plan(called: list[tuple[str, int]]) -> list[Failure]:

@@ -66,8 +66,9 @@ class Failure:
 class Attempt:
     """What came of a stimulus: how it went, once more in another directory, and what is in both then.
 
-    `calls` are those on files below its own `directory`; so many of these were open before it, and were at the end, as
-    far as that `is_seen`. `unreadable` says why another process cannot look at what is there.
+    `calls` are those on files below its own `directory`; so many of these were open before it, and were at the end.
+    Where that was not waited for, more may be open than will be. `unreadable` says why another process cannot look at
+    what is there.
     """
 
     went: Performance
@@ -78,17 +79,19 @@ class Attempt:
     directory: str = ""
     open_before: int = 0
     open: int = 0
-    is_seen: bool = True
+    waited: bool = True
     unreadable: str = ""
 
-    def closed_wrongly(self, whole: "Attempt") -> str | None:
-        """What is wrong with the descriptors that are open, where that is seen, in words; in `whole` nothing failed."""
-        if not self.is_seen:
-            return None
+    def stays_open(self, whole: "Attempt") -> bool:
+        """Whether a descriptor does; in `whole` nothing failed."""
         # A close(2) that strace fails is not made.
-        left = self.open - _not_closed(self.calls)
-        if left > max(self.open_before, whole.open):
+        return self.waited and self.open - _not_closed(self.calls) > max(self.open_before, whole.open)
+
+    def closed_wrongly(self, whole: "Attempt") -> str | None:
+        """What is wrong with the descriptors that are open, in words; in `whole` nothing failed."""
+        if self.stays_open(whole):
             return "a descriptor stays open"
+        left = self.open - _not_closed(self.calls)
         # One that was open before may be given up for any other failure.
         again = _not_closed(self.calls) and left < min(self.open_before, whole.open)
         return "a descriptor is closed once more" if again else None
@@ -111,7 +114,7 @@ class Trials:
         control = case.trial(case.bench, 0)
         self._closing = Closing(case.bench.target.timeout)
         try:
-            self.whole = _attempt(control, stimulus, None, Closing(case.bench.target.timeout))
+            self.whole = _attempt(control, stimulus, None, self._closing)
         except DiedError as died:
             raise BlockedError(died.death.op, str(died)) from died
         finally:
@@ -162,7 +165,7 @@ class Trials:
             tried += 1
             if attempt.went.died is not None:
                 ended.add(failure.call)
-            self._closing.is_told |= attempt.closed_wrongly(self.whole) is not None
+            self._closing.is_told |= attempt.stays_open(self.whole)
             yield failure, attempt, self._once_more(failure, attempt)
         left = len(planned) - tried - len(missed)
         said = f"{tried} failing system calls were tried" + (f", {left} were left out" if left else "")
@@ -275,14 +278,14 @@ def _attempt(
     if went.died is None:
         again.perform(stimulus)
         again.clean_up()
-    left = None
+    left, waited = open_now(case, directory), False
     # An attempt in which nothing failed is not judged.
     if closing is not None and (tracing is None or any(call.injected for call in calls)):
         left = closing.wait(lambda: open_now(case, directory), max(open_before, usual) + _not_closed(calls))
+        waited = not closing.is_told
     case.surroundings.end_host()
     there, there_again = below(case.setup.tree(), FIRST, AGAIN)
-    is_seen = left is not None
-    return Attempt(went, again, there, there_again, calls, directory, open_before, left or 0, is_seen)
+    return Attempt(went, again, there, there_again, calls, directory, open_before, left, waited)
 
 
 def open_now(case: Case, directory: str) -> int:

@@ -123,7 +123,8 @@ class Network:
 
         Who works in spite of a trouble may need more of them.
         """
-        return attempt.open - max(attempt.open_before, self.whole.open) if attempt.went.failed is not None else 0
+        judged = attempt.waited and attempt.went.failed is not None
+        return attempt.open - max(attempt.open_before, self.whole.open) if judged else 0
 
     def _tried_in(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
         for number, name in enumerate(self.services.values()):
@@ -213,11 +214,10 @@ class Network:
             place, again = FIRST, Performance(case, FIRST)
             again.perform(self._stimulus)
             again.clean_up()
-        left: int | None = _connections(case)
+        left = _connections(case)
         if went.failed is not None:
             most = open_before if control else max(open_before, self.whole.open)
-            closing = Closing(case.bench.target.timeout) if control else self._closing
-            left = closing.wait(lambda: _connections(case), most)
+            left = self._closing.wait(lambda: _connections(case), most)
         case.surroundings.end_host()
         try:
             there, there_again = below(_tree(case), FIRST, place)
@@ -225,8 +225,8 @@ class Network:
             if control:
                 raise
             return Attempt(went, again, {}, {}, unreadable=str(failed))
-        is_seen = left is not None
-        return Attempt(went, again, there, there_again, open_before=open_before, open=left or 0, is_seen=is_seen)
+        waited = not self._closing.is_told
+        return Attempt(went, again, there, there_again, open_before=open_before, open=left, waited=waited)
 
 
 def surely(perform: Callable[[], Attempt | None], kept: Callable[[Attempt], int]) -> Attempt | None:

@@ -4,7 +4,7 @@
 Scheduler and object store come from their Go modules, the client from its crate, the system below them from Debian's
 packages. Binaries are cached below ~/.cache/tffs-conformance/services by all that they depend on: version, command,
 settings, compilers, locked modules. Nothing is built that the cache or docker holds. The first time takes some 20
-minutes on two cores, nearly all of it the client; longer without librocksdb-dev, for then it is compiled, too.
+minutes on two cores, nearly all of it the client; longer without librocksdb-dev, for then RocksDB is compiled, too.
 
 Needs only Python's library, docker, and for what is missing: go, cargo, debootstrap.
 """
@@ -51,8 +51,9 @@ VERSIONS = {"cargo": ("rustc", "-Vv"), "go": ("go", "version"), "c++": ("c++", "
 #: The cfg is set by the repository of the client, and `cargo install` does not carry it.
 RUST_FLAGS = ("--cfg", "tokio_unstable")
 #: With this version of librocksdb-dev the client has Debian's RocksDB, which is a third of what would be compiled else.
-#: It is older: of what the client refers to it lacks one function, which nothing calls.
+#: It is older: it lacks one function, which would be called for a setting that the client does not make.
 ROCKSDB = "7.8.3"
+#: Where Debian has libraries of this architecture.
 LIBRARIES = Path("/usr/lib", sysconfig.get_config_var("MULTIARCH") or "")
 ROCKSDB_FLAGS = ("-Clink-arg=-lstdc++", "-Clink-arg=-Wl,--defsym=rocksdb_write_buffer_manager_destroy=0")
 #: Nobody reads them in a container, and they are half of the system.
