@@ -38,7 +38,7 @@ def test_doctor_tells_nobody_else(without_dragonfly: dict[str, str]) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "without gdb: it looks into a plugin by hand; on Debian: apt-get install gdb\n" in done.stdout
-    assert [word for word in ("missing", "dragonfly", "docker") if word in done.stdout] == []
+    assert [word for word in ("missing", "dragonfly", "docker.io") if word in done.stdout] == []
 
 
 def test_the_run_names_the_packages(without_dragonfly: dict[str, str]) -> None:

@@ -182,10 +182,8 @@ def test_the_process_that_forks_hosts_with_a_runtime_is_kept(tmp_path: Path) -> 
 
 def servers() -> set[str]:
     """The numbers of the processes below this one that fork hosts."""
-    said = subprocess.run(
-        ["pgrep", "-P", str(os.getpid()), "-f", "tffs-host serve"], capture_output=True, text=True, check=False
-    )
-    return {*said.stdout.split()}
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return {pid for pid in children if b"tffs-host\0serve" in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
 #: Announces one scheme where the environment tells it the runtime.
