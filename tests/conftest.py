@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell that runs the tests in the background has SIGINT ignored, and what they start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A bare Debian lacks what CMake takes by itself.
+    if shutil.which("make") is None:
+        os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
     # The workers of pytest-xdist start later.
     if not hasattr(config, "workerinput"):
         try:
@@ -41,6 +45,13 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("any machine")
     config.addinivalue_line("markers", "long: begins before all others, for it takes long")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what the tests lacked that were skipped, and how many of them there are."""
+    why = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped"))
+    for reason, count in why.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")
 
 
 @pytest.hookimpl(trylast=True)

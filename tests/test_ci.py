@@ -1,6 +1,7 @@
 """The steps of CI: limits, failures, what waits for what, and what is told at the end."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 
 from tests.test_suite import command
 from tests.topology import until
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="not run: make is not there: apt-get install make")
 
 CLONE = Path(__file__).parents[1]
 #: Steps of ours where CI has its own.
