@@ -30,9 +30,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell that runs the tests in the background has SIGINT ignored, and what they start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A bare Debian lacks what CMake takes by itself.
-    if shutil.which("make") is None:
-        os.environ.setdefault("CMAKE_GENERATOR", "Ninja")
     # The workers of pytest-xdist start later.
     if not hasattr(config, "workerinput"):
         try:

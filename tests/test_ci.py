@@ -11,7 +11,11 @@ import pytest
 from tests.test_suite import command
 from tests.topology import until
 
-pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="not run: make is not there: apt-get install make")
+#: What the steps find, however a shell is set up.
+PATH = "/usr/bin:/bin"
+pytestmark = pytest.mark.skipif(
+    shutil.which("make", path=PATH) is None, reason="not run: make is not there: apt-get install make"
+)
 
 CLONE = Path(__file__).parents[1]
 #: Steps of ours where CI has its own.
@@ -50,7 +54,7 @@ waiting: $(if $(MAKECMDGOALS),,tried)
 def ended(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
     steps = folder / "steps.mk"
     steps.write_text(OURS.format(clone=CLONE, folder=folder))
-    environment = {"PATH": "/usr/bin:/bin", "TFFS_CI_ARTIFACTS": str(folder / "kept"), "TFFS_CI_STEPS": str(steps)}
+    environment = {"PATH": PATH, "TFFS_CI_ARTIFACTS": str(folder / "kept"), "TFFS_CI_STEPS": str(steps)}
     line = [str(CLONE / ".ci" / "run"), *names]
     return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
 
@@ -99,7 +103,7 @@ def test_steps_by_name_bring_what_they_need(tmp_path: Path) -> None:
 def test_who_ends_a_run_ends_its_steps(tmp_path: Path) -> None:
     steps, pid = tmp_path / "steps.mk", tmp_path / "pid"
     steps.write_text(OURS.format(clone=CLONE, folder=tmp_path).replace("0.008", "1"))
-    environment = {"PATH": "/usr/bin:/bin", "TFFS_CI_ARTIFACTS": str(tmp_path / "kept"), "TFFS_CI_STEPS": str(steps)}
+    environment = {"PATH": PATH, "TFFS_CI_ARTIFACTS": str(tmp_path / "kept"), "TFFS_CI_STEPS": str(steps)}
     line = [str(CLONE / ".ci" / "run"), "late"]
     with subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True) as run:
         until(lambda: pid.exists() and pid.read_text().endswith("\n"), "the step began")

@@ -12,6 +12,9 @@ from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_di
 
 CLONE = Path(__file__).parents[1]
 PACKAGES = "libcurl4-openssl-dev libssl-dev nlohmann-json3-dev libpugixml-dev"
+needs_cmake = pytest.mark.skipif(
+    not (shutil.which("cmake") and shutil.which("ninja")), reason="cmake or ninja is not there: pip install cmake ninja"
+)
 
 
 @pytest.fixture
@@ -62,12 +65,12 @@ def configured(directory: Path, headers: dict[str, str]) -> subprocess.Completed
     for name, text in headers.items():
         (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).write_text(f"{text}\n")
-    command = ["cmake", "-S", str(CLONE), "-B", str(directory / "build"), "-DPUGIXML_LIBRARY:STRING=m"]
+    command = ["cmake", "-G", "Ninja", "-S", str(CLONE), "-B", str(directory / "build"), "-DPUGIXML_LIBRARY:STRING=m"]
     command += [f"-D{variable}={directory}" for variable in VARIABLES]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake")
+@needs_cmake
 @pytest.mark.parametrize(
     ("header", "old", "reason"),
     [
@@ -83,7 +86,7 @@ def test_a_build_leaves_it_out_and_says_why(tmp_path: Path, header: str, old: st
     assert told == [f"-- dragonfly is not built, {reason}: on Debian, apt-get install {PACKAGES}"]
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake")
+@needs_cmake
 def test_a_build_takes_it_where_all_is_new_enough(tmp_path: Path) -> None:
     done = configured(tmp_path, HEADERS)
     assert done.returncode == 0, done.stderr

@@ -27,7 +27,10 @@ COMPLAINS = "99"
 
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason=MISSING),
-    pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake"),
+    pytest.mark.skipif(
+        not (shutil.which("cmake") and shutil.which("make")),
+        reason="cmake or make is not there: apt-get install cmake make",
+    ),
     # One worker builds for all.
     pytest.mark.xdist_group("unit"),
     pytest.mark.long,

@@ -10,6 +10,10 @@ import pytest
 
 from tffs_conformance import __version__
 
+needs_cmake = pytest.mark.skipif(
+    not (shutil.which("cmake") and shutil.which("ninja")), reason="cmake or ninja is not there: pip install cmake ninja"
+)
+
 #: A plugin in one file, which compiles against the header and nothing else.
 PLUGIN = """
 #include "tf_filesystem_plugin.h"
@@ -72,11 +76,11 @@ def test_includes(folder: Path, compiler: str, name: str) -> None:
 
 def cmake(folder: Path, version: str) -> subprocess.CompletedProcess[str]:
     (folder / "CMakeLists.txt").write_text(CMAKE_LISTS.format(version=version))
-    command = ["cmake", "-S", ".", "-B", "build", f"-Dtffs_conformance_DIR={told('--cmakedir')}"]
+    command = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-Dtffs_conformance_DIR={told('--cmakedir')}"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake")
+@needs_cmake
 def test_cmake(folder: Path) -> None:
     done = cmake(folder, __version__)
     assert done.returncode == 0, done.stderr
@@ -85,7 +89,7 @@ def test_cmake(folder: Path) -> None:
     assert exports_the_entry_point(folder / "build/libmine_too.so")
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not there: pip install cmake")
+@needs_cmake
 @pytest.mark.parametrize("version", ["0.1.0", "99.0"])
 def test_cmake_refuses_another_series(folder: Path, version: str) -> None:
     done = cmake(folder, version)

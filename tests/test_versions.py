@@ -163,7 +163,7 @@ def built(clone: Path, **environment: str) -> str:
     target = clone.parent / "out"
     build = clone.parent / "build"
     shutil.rmtree(target, ignore_errors=True)  # CMake does not install again what is less than a second newer
-    for step in (["-S", clone, "-B", build], ["--install", build, "--prefix", target]):
+    for step in (["-G", "Ninja", "-S", clone, "-B", build], ["--install", build, "--prefix", target]):
         subprocess.run(["cmake", *map(str, step)], env=os.environ | environment, capture_output=True, check=True)
     return (target / "tffs_conformance" / "commit.txt").read_text().strip()
 
