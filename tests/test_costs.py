@@ -262,10 +262,18 @@ def test_calls_of_the_storage_are_told_for_each_op(quick: Path, monkeypatch: pyt
     monkeypatch.setattr(measure_module, "held", spent)
     got = measured(quick, "fakes/faulty", "fails:copy_file", counter=Storage())
     assert (got.failure, got.counted) == (None, "calls of the storage")
-    # What goes wrong has no figure.
+    # What goes wrong has no figure, and a reason.
     assert {one.what for one in got.called} == set(WORK) - {"copy a file"}
+    assert got.unmeasured == ("calls of the storage to copy a file: copy_file answers INTERNAL",)
     assert all(one.calls == {"GET": 1} for one in got.called)
     assert ("stat of a file", "1 GET") in cost_words.called(got)
+
+
+def test_memory_that_could_not_be_measured_has_a_reason(quick: Path) -> None:
+    got = measured(quick, "fakes/faulty", "fails:new_read_only_memory_region_from_file")
+    why = "memory of a region of 1 MiB: new_read_only_memory_region_from_file answers INTERNAL"
+    assert (got.failure, len(got.memory), got.unmeasured) == (None, 3, (why,))
+    assert f"  not measured: {why}" in [text for text, _ in cost_lines(got, 120)]
 
 
 def test_a_plugin_that_dies_keeps_what_was_measured(quick: Path) -> None:

@@ -31,6 +31,8 @@ def cost_lines(costs: Costs, columns: int, verbosity: int = 0) -> Iterator[Line]
         yield from wrapped("  ", f"{costs.counted}:", columns)
     for what, calls in cost_words.called(costs):
         yield from wrapped(f"    {printable(what):<28} ", calls, columns)
+    for text in costs.unmeasured:
+        yield from wrapped("  not measured: ", text, columns)
     if costs.failure is not None:
         for text, _ in wrapped("  the measuring ended early: ", costs.failure, columns):
             yield text, {"red": True}

@@ -88,6 +88,9 @@ class Costs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     memory: Annotated[tuple[HeldMemory, ...], Meta(description="What memory it takes.")] = ()
     counted: Annotated[str | None, Meta(description="What `called` counts; null where nobody counts.")] = None
     called: Annotated[tuple[Called, ...], Meta(description="How often the storage was called.")] = ()
+    unmeasured: Annotated[
+        tuple[str, ...], Meta(description="What memory and which calls of the storage have no figure, and why.")
+    ] = ()
     failure: Annotated[str | None, Meta(description="What ended the measuring early; null where nothing did.")] = None
 
     def without_secrets(self, redaction: Redaction) -> "Costs":

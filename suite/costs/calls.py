@@ -73,8 +73,11 @@ WORK: Mapping[str, tuple[tuple[str, ...], Steps]] = {
 }
 
 
-def called(ground: Ground, counter: CallCounter) -> Iterator[Called]:
-    """The calls of the storage for each work that the plugin can do. Raises what the counter raises."""
+def called(ground: Ground, counter: CallCounter, unmeasured: list[str]) -> Iterator[Called]:
+    """The calls of the storage for each work that the plugin has the ops for. Raises what the counter raises.
+
+    `unmeasured` grows by each whose ops went wrong, with the reason.
+    """
     for offset, (what, (needs, steps)) in enumerate(WORK.items()):
         if not ground.has(*needs):
             continue
@@ -85,7 +88,8 @@ def called(ground: Ground, counter: CallCounter) -> Iterator[Called]:
             before = counter()
             for program in programs:
                 ground.perform([program])
-        except UnmeasuredError:
+        except UnmeasuredError as why:
+            unmeasured.append(f"calls of the storage to {what}: {why}")
             continue
         grown = counter() - before
         yield Called(what=what, calls={kind: round(count / TIMES, 2) for kind, count in sorted(grown.items())})

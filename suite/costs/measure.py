@@ -76,6 +76,7 @@ class _Measuring:
         self._beside = Reference("not looked at")
         self._figures: list[tuple[Workload | None, Cost]] = []
         self._memory: list[HeldMemory] = []
+        self._unmeasured: list[str] = []
 
     def on(self, bench: Workbench, target: Target, root: str, grounds: ExitStack) -> Costs:
         """All there is to measure. Raises what goes wrong."""
@@ -88,11 +89,11 @@ class _Measuring:
         for workload in self._workloads:
             self._figures.append((workload, cost(workload, ground, other, self._pace)))
         # By now the process has all that it makes once.
-        self._memory += held(ground, other, entries)
+        self._memory += held(ground, other, entries, self._unmeasured)
         if self._counter is not None:
             # What is counted needs few files, which may not lack because large ones took the time.
             ground.allow(MAKING)
-            self._called += called(ground, self._counter)
+            self._called += called(ground, self._counter, self._unmeasured)
         return self.result(None)
 
     def _other(self, grounds: ExitStack) -> Ground | None:
@@ -120,5 +121,6 @@ class _Measuring:
             memory=tuple(self._memory),
             counted=self._counter.what if self._called and self._counter else None,
             called=tuple(self._called),
+            unmeasured=tuple(self._unmeasured),
             failure=failure,
         )

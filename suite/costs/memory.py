@@ -13,8 +13,11 @@ FILES, REGIONS, BYTES = 64, 16, MIB
 ENTRIES = 10_000
 
 
-def held(target: Ground, reference: Ground | None, count: int) -> Iterator[HeldMemory]:
-    """What each of some things takes. `count` is how many entries are made for one figure."""
+def held(target: Ground, reference: Ground | None, count: int, unmeasured: list[str]) -> Iterator[HeldMemory]:
+    """What each of some things takes. `count` is how many entries are made for one figure.
+
+    `unmeasured` grows by each that has no figure, with the reason.
+    """
     rows: tuple[tuple[str, int, Callable[[Ground], int]], ...] = (
         ("a file that is open for reading, after a read of 4 KiB", FILES, _reading),
         ("a file that is open for writing, after an append of 4 KiB", FILES, _writing),
@@ -28,7 +31,8 @@ def held(target: Ground, reference: Ground | None, count: int) -> Iterator[HeldM
     for what, number, weigh in rows:
         try:
             each = weigh(target)
-        except UnmeasuredError:
+        except UnmeasuredError as why:
+            unmeasured.append(f"memory of {what}: {why}")
             continue
         yield HeldMemory(what=what, count=number, bytes=each, reference=_of(reference, weigh))
 
@@ -53,8 +57,8 @@ def _grown(before: State, after: State) -> int:
 
 
 def _needs(ground: Ground, *ops: str) -> None:
-    if not ground.has(*ops):
-        raise UnmeasuredError("the plugin lacks an op")
+    if missing := [op for op in ops if not ground.has(op)]:
+        raise UnmeasuredError(f"the plugin has no {missing[0]}")
 
 
 def _open(ground: Ground, op: str, cleanup: str, names: Iterator[str], use: Callable[[int], object]) -> int:
