@@ -157,6 +157,8 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
     assert "no such file" in probed(tmp_path, "./no-such.so", code=2)
     assert "NAME=VALUE" in probed(tmp_path, "posix", "--env=NAME", code=2)
     assert "--scheme=other" in probed(tmp_path, "posix", "--scheme=other", code=2)
+    for seconds in ("-3", "0", "nan", "inf"):
+        assert "--call-timeout must be" in probed(tmp_path, "posix", f"--call-timeout={seconds}", code=2)
     (tmp_path / "plain.so").write_text("not a shared object")
     assert "is no shared object" in probed(tmp_path, "./plain.so", code=2)
     (tmp_path / "short.so").write_bytes(b"\x7fELF, and no more of a shared object")

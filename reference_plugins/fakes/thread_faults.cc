@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -17,6 +19,7 @@
 
 #include "faults.h"
 #include "names.h"
+#include "path_ops.h"
 #include "support/memory.h"
 #include "writers.h"
 
@@ -170,11 +173,101 @@ void MakesRoom(const TF_WritableFile* file, const char* buffer, size_t n, TF_Sta
   Real().writable_file.append(file, buffer, n, status);
 }
 
+// An op that takes its path, the first where there are two, from a buffer of all threads.
+template <auto Entry, typename Type = decltype(Entry)>
+struct OneBuffer;
+
+template <auto Entry, typename Ops, typename Result, typename... Arguments>
+struct OneBuffer<Entry, Result (*Ops::*)(Filesystem, const char*, Arguments...)> {
+  static Result Call(Filesystem filesystem, const char* path, Arguments... arguments) {
+    static char buffer[1 << 16];
+    snprintf(buffer, sizeof buffer, "%s", path);
+    LetOthers();
+    return (Right().*Entry)(filesystem, buffer, arguments...);
+  }
+};
+
+struct SharingPaths {
+  std::vector<Fault>& faults;
+
+  template <auto Entry>
+  void Add(const char* op) {
+    faults.push_back({std::string("shares-path:") + op,
+                      "the path, of two the first, is copied into one buffer for all threads",
+                      "several threads may do that at once",
+                      [](support::Tables& t) { t.filesystem.*Entry = OneBuffer<Entry>::Call; }});
+  }
+};
+
+// A copy goes through a block that all copies use.
+void CopiesThroughOneBlock(Filesystem filesystem, const char* source, const char* target,
+                           TF_Status* status) {
+  static char block[1 << 16];
+  const int descriptor = open(source, O_RDONLY | O_CLOEXEC);
+  struct stat facts;
+  const bool fits = descriptor >= 0 && fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) &&
+                    facts.st_size <= off_t{sizeof block};
+  const ssize_t got = fits ? read(descriptor, block, sizeof block) : -1;
+  if (descriptor >= 0) close(descriptor);
+  if (got < 0) return Right().copy_file(filesystem, source, target, status);
+  LetOthers();
+  TF_WritableFile file{};
+  Right().new_writable_file(filesystem, target, &file, status);
+  if (TF_GetCode(status) != TF_OK) return;
+  Real().writable_file.append(&file, block, static_cast<size_t>(got), status);
+  if (TF_GetCode(status) == TF_OK) Real().writable_file.close(&file, status);
+  Real().writable_file.cleanup(&file);
+}
+
+// A copy takes two of four connections, one after the other.
+class Connections {
+ public:
+  void Take() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    freed_.wait(lock, [this] { return free_ > 0; });
+    --free_;
+  }
+  void Give() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++free_;
+    freed_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  int free_ = 4;
+};
+
+void TakesTwo(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+  static auto& connections = *new Connections;
+  connections.Take();
+  LetOthers();
+  connections.Take();
+  Right().copy_file(filesystem, source, target, status);
+  connections.Give();
+  connections.Give();
+}
+
+bool ExistInOneBuffer(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
+  static char buffer[1 << 16];
+  bool all = true;
+  for (int k = 0; k < count; ++k) {
+    snprintf(buffer, sizeof buffer, "%s", paths[k]);
+    LetOthers();
+    char* path = buffer;
+    all = Right().paths_exist(filesystem, &path, 1, statuses == nullptr ? nullptr : statuses + k) &&
+          all;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Fault> ThreadFaults() {
   constexpr const char* kOnce = "of several threads that do the same one succeeds";
-  return {
+  constexpr const char* kSafe = "several threads may do that at once";
+  std::vector<Fault> faults = {
       {"read.seeks-first", "sets the position that all threads share, then reads from there",
        "read is thread safe",
        [](support::Tables& t) {
@@ -205,7 +298,16 @@ std::vector<Fault> ThreadFaults() {
          NotePaths(t);
          t.writable_file.append = MakesRoom;
        }},
+      {"paths_exist.shared-path", "each path is copied into one buffer for all threads", kSafe,
+       [](support::Tables& t) { t.filesystem.paths_exist = ExistInOneBuffer; }},
+      {"copy_file.shared-block", "copies at the same time mix up their bytes", kSafe,
+       [](support::Tables& t) { t.filesystem.copy_file = CopiesThroughOneBlock; }},
+      {"copy_file.takes-two", "a copy takes two of four connections, one after the other",
+       "ops come back, however many are at work",
+       [](support::Tables& t) { t.filesystem.copy_file = TakesTwo; }},
   };
+  ForEachPathOp(SharingPaths{faults});
+  return faults;
 }
 
 }  // namespace fakes

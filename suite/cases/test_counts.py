@@ -65,7 +65,9 @@ def seen(case: Case, names: list[str]) -> None:
         # What comes before `d/` in the order of keys fills the first page.
         case.check.status(AGREE, fs.path_exists(uri), Code.OK)
         case.check.equal(AGREE, "stat: is_directory", 1, case.setup.require(fs.stat(uri)).is_directory)
-        case.check.equal(AGREE, "is_directory: returned", 1, fs.is_directory(uri).value)
+        kind = fs.is_directory(uri)
+        if not case.check.unimplemented(kind):
+            case.check.equal(AGREE, "is_directory: returned", 1, kind.value)
         case.check.equal(ONCE, "entries of d", ("inside",), case.setup.require(fs.get_children(uri)).bare)
     for pattern in understood(case, "many", names[1], PATTERNS) if matches_itself(case) else ():
         matches = case.setup.require(fs.get_matching_paths(f"{many}/{pattern}"))

@@ -54,6 +54,7 @@ def test_whole(case: Case, size: int) -> None:
 @clauses("append.writes-exactly-n", "tell.is-the-write-position", "append.succeeds", "tell.succeeds", "close.succeeds")
 def test_pieces(case: Case, size: int) -> None:
     """A file of this size is appended in three pieces, with the position asked for after each."""
+    case.surroundings.within_size(size)
     cuts = sorted({0, size // 3, size // 2 + 1 if size else 0, size})
     uri = case.uri("file")
     with case.setup, case.setup.opened(case.fs.new_writable_file(uri)) as file:
@@ -103,6 +104,7 @@ def test_region(case: Case, size: int) -> None:
 @clauses("new_appendable_file.keeps-what-exists", "new_appendable_file.succeeds", "append.succeeds", "close.succeeds")
 def test_append(case: Case, size: int) -> None:
     """Something is appended to a file of this size."""
+    case.surroundings.within_size(size + len(b"more"))
     uri = case.setup.write("file", content(size))
     with case.setup, case.setup.opened(case.fs.new_appendable_file(uri)) as file:
         case.setup.require(file.append(b"more"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from ...harness.ops.codes import Code
-from ...harness.ops.outcomes import Entries, Read, Source, Statistics
+from ...harness.ops.outcomes import Entries, Existence, Read, Source, Statistics
 from ...harness.over_tables.files import handle_of
 from ...harness.over_tables.programs import Program, Timed, run, run_within
 from ..engine.case import Case
@@ -69,7 +69,9 @@ def test_region(case: Case) -> None:
     case.check.that("data.is-thread-safe", not found, "one address and its bytes, every time", found or "the same")
 
 
-#: What each thread does to a file and a directory of its own, by the op that is checked.
+#: What each thread does to a file and a directory of its own, by what it begins with. All ops that take a path are
+#: among these: kinds and sizes with "query", copies and renaming with "list", appending with "write", regions with
+#: "read", trees with "create". Each finds the same every time, whichever of its ops there are.
 BUSY = ("query", "list", "write", "read", "create", "glob", "flush")
 
 
@@ -81,8 +83,9 @@ def test_filesystem(case: Case, what: str) -> None:
     programs = []
     for k in range(THREADS):
         case.setup.mkdir(f"thread{k}")
+        case.setup.mkdir(f"thread{k}/inner")
         for name in range(k + 1):
-            case.setup.write(f"thread{k}/file{name}", CONTENT[: 100 * k])
+            case.setup.write(f"thread{k}/file{name}", CONTENT[1000 * k : 1100 * k])
         programs.append(busy(case, what, k))
     # What a plugin sets up at the first call is set up by several threads at once.
     together = run_within(case.tables, programs, ROUNDS // 4, SECONDS)
@@ -104,8 +107,14 @@ def answer(timed: Timed) -> str:
             value = f" {sorted(names)}"
         case Statistics(length=length, is_directory=kind):
             value = f" {length} {kind}"
-        case Read(data=data):
+        case Read(data=data) | (_, bytes(data)):
             value = f" {data[:20]!r} {len(data)}"
+        case Existence(statuses=statuses):
+            value = f" {[str(one.code) for one in statuses or ()]}"
+        case int(number) if got.op in ("is_directory", "get_file_size"):
+            value = f" {number}"
+        case str(name):
+            value = f" {name}"
         case _:
             value = ""
     return f"{got.op} {got.code}{value}"
@@ -121,8 +130,12 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.path_op("path_exists", file)
             program.stat(file)
             program.path_op("path_exists", file + "-missing")
+            program.number_op("is_directory", directory if k % 2 else file)
+            program.number_op("get_file_size", file)
+            program.paths_exist([file, file + "-missing"], with_statuses=True)
         case "list":
             program.entries_op("get_children", directory)
+            _move(program, file, f"{directory}-copy", f"{directory}-moved")
         case "flush":
             program.stat(file)
             program.flush_caches()
@@ -130,22 +143,45 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.entries_op("get_children", directory)
         case "glob":
             program.entries_op("get_matching_paths", case.uri(f"thread{k}/*"))
+            program.translate_name(case.uri(f"thread{k}/file0"))
         case "read":
-            handle = program.open("new_random_access_file", file).value
-            program.read(handle, 0, 50 * (k + 1))
-            program.handle_op("random_access_file.cleanup", handle)
+            _read(program, file, 50 * (k + 1))
+            region = program.open("new_read_only_memory_region_from_file", file).value
+            program.data(region, 0, 100 * k)
+            program.handle_op("read_only_memory_region.cleanup", region)
         case "write":
-            handle = program.open("new_writable_file", directory + "/new").value
-            program.append(handle, b"%d" % k * 100)
-            program.handle_op("close", handle)
-            program.handle_op("writable_file.cleanup", handle)
-            program.stat(directory + "/new")
+            for op in ("new_writable_file", "new_appendable_file"):
+                handle = program.open(op, directory + "/new").value
+                program.append(handle, b"%d" % k * 100)
+                program.handle_op("close", handle)
+                program.handle_op("writable_file.cleanup", handle)
+                program.stat(directory + "/new")
         case _:
-            program.path_op("create_dir", directory + "/inner")
-            program.path_op("create_dir", directory + "/inner")
             program.path_op("delete_dir", directory + "/inner")
             program.path_op("path_exists", directory + "/inner")
+            program.path_op("create_dir", directory + "/inner")
+            program.path_op("create_dir", directory + "/inner")
+            program.path_op("recursively_create_dir", directory + "/tree/in/it")
+            program.path_op("path_exists", directory + "/tree/in/it")
+            program.delete_recursively(directory + "/tree")
+            program.path_op("path_exists", directory + "/tree")
     return program
+
+
+def _move(program: Program, file: str, copy: str, moved: str) -> None:
+    program.path_op("copy_file", file, copy)
+    _read(program, copy, 300)
+    program.path_op("rename_file", copy, moved)
+    _read(program, moved, 300)
+    for path in (copy, moved):
+        program.path_op("delete_file", path)
+        program.path_op("path_exists", path)
+
+
+def _read(program: Program, file: str, n: int) -> None:
+    handle = program.open("new_random_access_file", file).value
+    program.read(handle, 0, n)
+    program.handle_op("random_access_file.cleanup", handle)
 
 
 @full

@@ -54,6 +54,13 @@ def test_the_case_says_so(fault: str, case: str, clause: str) -> None:
     assert clause in broken, f"{record.verdict}: {record.reason}"
 
 
+def test_threads_that_wait_for_each_other_are_a_hang() -> None:
+    (listed,) = [one for one in all_cases("full") if one.id == "threads/filesystem[list]"]
+    (record,) = judge("fakes/faulty", "copy_file.takes-two", [listed], timeout=5).records
+    broken = {check.clause for check in record.checks if check.verdict is Verdict.VIOLATION}
+    assert broken == {"robustness.no-hang"}, f"{record.verdict}: {record.reason}"
+
+
 def test_what_spellings_break_is_told_of_translate_name_alone() -> None:
     """One cause: no op is blamed because it does not know a name that translate_name did not clean."""
     cases = list(all_cases("must")) + [one for one in all_cases("full") if "spelling" in one.id]

@@ -12,7 +12,7 @@ import tomlkit
 from ..harness.targets.shipped import built
 from ..reports.escape import printable, steers
 from ..reports.model.redaction import looks_secret
-from ..run.run_options import BadUsageError
+from ..run.run_options import BadUsageError, patience
 from ..run.targets import only_target
 from ..suite.contract.claims import meanings
 from ..suite.engine.observations import Observation, observations
@@ -51,7 +51,7 @@ def probe(
             )
         environment[name] = value if equals else os.environ[name]
     try:
-        target = only_target(plugin, scheme, root, environment, call_timeout)
+        target = only_target(plugin, scheme, root, environment, patience(call_timeout))
     except BadUsageError as error:
         raise click.UsageError(printable(str(error))) from None
     bench = Workbench(target)

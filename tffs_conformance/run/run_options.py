@@ -1,7 +1,6 @@
 """What a user may ask for in a run, and asked for: each option is declared here, read once and checked."""
 
 import argparse
-import math
 import os
 import secrets
 import shlex
@@ -29,6 +28,8 @@ SANITIZERS = ("memcheck", "address", "thread")
 CONDITIONS = ("syscalls", "kill", "power", "network", "processes", "memory")
 #: Why it does not go with what else starts hosts.
 _ITS_OWN = "it is for hosts of this machine, and starts them itself"
+#: Seconds that nobody waits for a call: a day.
+LONGEST_CALL = 86_400
 #: What else it takes beside --gate: a violation that the baseline has, and that got something else then.
 CHANGED = "changed"
 #: The exit codes of a run, as `--help` tells them; docs/verdicts.md says more.
@@ -69,9 +70,10 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _timeout(seconds: float) -> float:
-    if not 0 < seconds < math.inf:
-        raise BadUsageError("--call-timeout must be a number of seconds, more than 0")
+def patience(seconds: float) -> float:
+    """What was asked for with --call-timeout. Raises BadUsageError where nobody can wait so long."""
+    if not 0 < seconds <= LONGEST_CALL:
+        raise BadUsageError(f"--call-timeout must be a number of seconds, more than 0 and at most {LONGEST_CALL:,}")
     return seconds
 
 
@@ -280,7 +282,7 @@ class RunOptions:
     )
     timeout: float = option(
         "call-timeout", "after so long an op counts as hung (default: 10)",
-        default=10.0, type=float, metavar="SECONDS", read=_timeout, shapes=True, of_target=True, again=True,
+        default=10.0, type=float, metavar="SECONDS", read=patience, shapes=True, of_target=True, again=True,
     )
     reports: Path = option(
         "report-dir",

@@ -242,6 +242,8 @@ def _registered(
         raise BadUsageError(f"{option}: {lost}" if option else str(lost)) from lost
     except FileNotFoundError:
         raise BadUsageError(f"--plugin={given}: there is no such file where the host runs") from None
+    except PermissionError as error:
+        raise BadUsageError(f"--plugin={given} cannot be read: {error.strerror}") from None
     except NotElfError as error:
         raise BadUsageError(f"--plugin={given} is no shared object: {error}") from None
     known = list(seen.registration.registered) if seen.registration else []
