@@ -198,7 +198,7 @@ def test_a_plugin_that_is_not_there_is_a_usage_error(container: str, tmp_path: P
     command = f"--host-command=docker exec -i {container} /tffs-host"
     done = pytest_run(tmp_path, command, "--plugin=/plugins/missing.so")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "no such file where the host runs" in done.stderr + done.stdout
+    assert "no such file that can be read where the host runs" in done.stderr + done.stdout
 
 
 def test_a_container_that_is_not_there_is_a_usage_error(far_host: Path, tmp_path: Path) -> None:

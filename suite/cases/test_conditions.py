@@ -8,7 +8,7 @@ from ..engine.case import Case
 from ..engine.marks import clauses, condition, over_tables
 from ..judge.blame import SURVIVED
 from .test_robustness import round_trip
-from .test_threads import BUSY, busy
+from .test_threads import BUSY, CONTENT, busy
 
 #: Threads that do the same, rounds of it at most, and seconds for which they do it.
 THREADS, ROUNDS, SECONDS = 2, 50, 0.2
@@ -42,7 +42,7 @@ def test_thread(case: Case) -> None:
     with case.setup:
         for k in range(THREADS):
             case.setup.mkdir_where_known(f"thread{k}")
-            uri = case.setup.write(f"thread{k}/file0", b"content")
+            uri = case.setup.write(f"thread{k}/file0", CONTENT[: 100 * THREADS])
     # What a plugin sets up at its first call, two of these set up. Then each meets the others, at the same time: from
     # one command to the next the host is in order.
     whats = (*BUSY, *MORE)

@@ -1,5 +1,6 @@
 """Threads: the host's threads repeat ops at the same time."""
 
+import zlib
 from collections.abc import Sequence
 
 import pytest
@@ -22,6 +23,8 @@ CONTENT = b"".join(b"%07d\n" % k for k in range(4096))
 PIECE = 512
 #: How often a file is replaced in each round.
 REPLACED = 4
+#: What an op that looks at a file may answer while it is replaced: a store that pins the version it reads aborts.
+NO_NEWS = (Code.OK, Code.OUT_OF_RANGE, Code.UNIMPLEMENTED, Code.ABORTED)
 
 
 def wrong(went: list[list[Timed]], expected: Sequence[object]) -> str:
@@ -70,8 +73,8 @@ def test_region(case: Case) -> None:
 
 
 #: What each thread does to a file and a directory of its own, by what it begins with. All ops that take a path are
-#: among these: kinds and sizes with "query", copies and renaming with "list", appending with "write", regions with
-#: "read", trees with "create". Each finds the same every time, whichever of its ops there are.
+#: among these: kinds and sizes with "query", copies with "list", appending with "write", regions with "read", trees
+#: with "create", renaming with "flush". Each finds the same every time, whichever of its ops there are.
 BUSY = ("query", "list", "write", "read", "create", "glob", "flush")
 
 
@@ -83,9 +86,11 @@ def test_filesystem(case: Case, what: str) -> None:
     programs = []
     for k in range(THREADS):
         case.setup.mkdir(f"thread{k}")
-        case.setup.mkdir(f"thread{k}/inner")
+        if not case.surroundings.bench.seeds(case.fs, "create_dir"):
+            # Nobody makes it again where the plugin only deletes directories.
+            case.setup.mkdir(f"thread{k}/inner")
         for name in range(k + 1):
-            case.setup.write(f"thread{k}/file{name}", CONTENT[1000 * k : 1100 * k])
+            case.setup.write(f"thread{k}/file{name}", CONTENT[1000 * k : 1100 * k + 100])
         programs.append(busy(case, what, k))
     # What a plugin sets up at the first call is set up by several threads at once.
     together = run_within(case.tables, programs, ROUNDS // 4, SECONDS)
@@ -105,13 +110,13 @@ def answer(timed: Timed) -> str:
     match got.value:
         case Entries(names=names):
             value = f" {sorted(names)}"
-        case Statistics(length=length, is_directory=kind):
+        case Statistics(length=length, is_directory=kind) if got.ok:
             value = f" {length} {kind}"
         case Read(data=data) | (_, bytes(data)):
-            value = f" {data[:20]!r} {len(data)}"
-        case Existence(statuses=statuses):
-            value = f" {[str(one.code) for one in statuses or ()]}"
-        case int(number) if got.op in ("is_directory", "get_file_size"):
+            value = f" {data[:20]!r} {len(data)} {zlib.crc32(data):08x}"
+        case Existence(returned=returned, statuses=statuses):
+            value = f" {returned} {[str(one.code) for one in statuses or ()]}"
+        case int(number) if got.ok and got.op in ("is_directory", "get_file_size"):
             value = f" {number}"
         case str(name):
             value = f" {name}"
@@ -135,27 +140,35 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.paths_exist([file, file + "-missing"], with_statuses=True)
         case "list":
             program.entries_op("get_children", directory)
-            _move(program, file, f"{directory}-copy", f"{directory}-moved")
+            program.path_op("copy_file", file, f"{directory}-copy")
+            _read(program, f"{directory}-copy", 400)
+            program.path_op("delete_file", f"{directory}-copy")
+            program.path_op("path_exists", f"{directory}-copy")
         case "flush":
             program.stat(file)
             program.flush_caches()
             program.stat(file)
             program.entries_op("get_children", directory)
+            program.path_op("rename_file", file, f"{directory}-moved")
+            _read(program, f"{directory}-moved", 400)
+            program.path_op("rename_file", f"{directory}-moved", file)
         case "glob":
             program.entries_op("get_matching_paths", case.uri(f"thread{k}/*"))
             program.translate_name(case.uri(f"thread{k}/file0"))
         case "read":
             _read(program, file, 50 * (k + 1))
             region = program.open("new_read_only_memory_region_from_file", file).value
-            program.data(region, 0, 100 * k)
+            program.data(region, 0, 100 * (k + 1))
             program.handle_op("read_only_memory_region.cleanup", region)
         case "write":
-            for op in ("new_writable_file", "new_appendable_file"):
+            # Nobody empties what is appended to where the plugin makes no files.
+            for op in ("new_writable_file", "new_appendable_file")[: 1 if case.surroundings.seeded else 2]:
                 handle = program.open(op, directory + "/new").value
-                program.append(handle, b"%d" % k * 100)
+                program.append(handle, b"%d" % k * 100 * (k + 1))
                 program.handle_op("close", handle)
                 program.handle_op("writable_file.cleanup", handle)
-                program.stat(directory + "/new")
+            program.stat(directory + "/new")
+            program.path_op("delete_file", directory + "/new")
         case _:
             program.path_op("delete_dir", directory + "/inner")
             program.path_op("path_exists", directory + "/inner")
@@ -166,16 +179,6 @@ def busy(case: Case, what: str, k: int) -> Program:
             program.delete_recursively(directory + "/tree")
             program.path_op("path_exists", directory + "/tree")
     return program
-
-
-def _move(program: Program, file: str, copy: str, moved: str) -> None:
-    program.path_op("copy_file", file, copy)
-    _read(program, copy, 300)
-    program.path_op("rename_file", copy, moved)
-    _read(program, moved, 300)
-    for path in (copy, moved):
-        program.path_op("delete_file", path)
-        program.path_op("path_exists", path)
 
 
 def _read(program: Program, file: str, n: int) -> None:
@@ -191,6 +194,8 @@ def test_rename_is_atomic(case: Case) -> None:
     if "rename_file" not in case.fs.present:
         # Core's default copies and deletes. It empties the target first, for which the plugin is not to blame.
         case.missing("rename_file")
+    if case.surroundings.seeded:
+        case.missing("new_writable_file")
     target, other = (case.fs.translate(uri) for uri in (case.setup.write("target", b"old"), case.uri("other")))
     raw = case.tables
     writer = Program(raw)
@@ -220,9 +225,12 @@ def test_rename_is_atomic(case: Case) -> None:
         case.check.status("rename_file.succeeds", refused[0], Code.OK)
         return
     outcomes = [timed.outcome for thread in went[1:] for timed in thread]
-    looks = [got for got in outcomes if got.op in ("new_random_access_file", "path_exists") and not got.ok]
-    failed = next((got for got in looks if got.code is not Code.UNIMPLEMENTED), None)
-    contents = {got.value.data for got in outcomes if got.op == "read" and got.source is Source.PLUGIN}
+    looks = [got for got in outcomes if got.op in ("new_random_access_file", "path_exists", "read")]
+    failed = next((got for got in looks if got.source is Source.PLUGIN and got.code not in NO_NEWS), None)
+    if failed is None and not any(got.ok for got in looks):
+        case.missing("new_random_access_file")
+    read = [got for got in looks if got.op == "read" and got.code in (Code.OK, Code.OUT_OF_RANGE)]
+    contents = {got.value.data for got in read}
     bad = sorted(contents - {b"old", b"new"})
     said = f"content={bad}" if bad else "the old or the new file"
     if failed is not None:

@@ -74,12 +74,13 @@ WORK: Mapping[str, tuple[tuple[str, ...], Steps]] = {
 
 
 def called(ground: Ground, counter: CallCounter, unmeasured: list[str]) -> Iterator[Called]:
-    """The calls of the storage for each work that the plugin has the ops for. Raises what the counter raises.
+    """The calls of the storage for each work that the plugin can do. Raises what the counter raises.
 
-    `unmeasured` grows by each whose ops went wrong, with the reason.
+    `unmeasured` grows by each that has no figure, with the reason.
     """
     for offset, (what, (needs, steps)) in enumerate(WORK.items()):
-        if not ground.has(*needs):
+        if missing := [op for op in needs if not ground.has(op)]:
+            unmeasured.append(f"calls of the storage to {what}: the plugin has no {missing[0]}")
             continue
         programs = [ground.program() for _ in range(TIMES)]
         try:

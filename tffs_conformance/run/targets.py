@@ -241,7 +241,7 @@ def _registered(
     except HostLostError as lost:
         raise BadUsageError(f"{option}: {lost}" if option else str(lost)) from lost
     except FileNotFoundError:
-        raise BadUsageError(f"--plugin={given}: there is no such file where the host runs") from None
+        raise BadUsageError(f"--plugin={given}: there is no such file that can be read where the host runs") from None
     except PermissionError as error:
         raise BadUsageError(f"--plugin={given} cannot be read: {error.strerror}") from None
     except NotElfError as error:
