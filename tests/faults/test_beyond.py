@@ -54,6 +54,18 @@ def test_the_case_says_so(fault: str, case: str, clause: str) -> None:
     assert clause in broken, f"{record.verdict}: {record.reason}"
 
 
+@pytest.mark.parametrize("kind", ["null", "unimplemented"])
+@pytest.mark.parametrize("op", ["path_exists", "new_writable_file", "delete_dir", "delete_recursively", "is_directory"])
+def test_threads_find_the_same_whichever_ops_there_are(kind: str, op: str) -> None:
+    cases = [one for one in all_cases("full") if one.id.startswith(("threads/filesystem[", "threads/rename"))]
+    records = judge("fakes/faulty", f"{kind}:{op}", cases).records
+    broken = {
+        check.clause for one in records for check in one.checks if check.verdict in (Verdict.VIOLATION, Verdict.WARNING)
+    }
+    # What is no answer sets no counters: that is told as it is.
+    assert broken <= {"delete_recursively.writes-both-counters"}
+
+
 def test_threads_that_wait_for_each_other_are_a_hang() -> None:
     (listed,) = [one for one in all_cases("full") if one.id == "threads/filesystem[list]"]
     (record,) = judge("fakes/faulty", "copy_file.takes-two", [listed], timeout=5).records
