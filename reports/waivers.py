@@ -1,49 +1,45 @@
 """A file of waivers is read."""
 
 import datetime
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import msgspec
+from msgspec import Meta, Struct
+
+from .. import typed_toml
+from ..typed_toml import TomlError
 from .model.waivers import Waiver, WaiverError
 
-REQUIRED = ("clause", "fingerprint", "reason", "owner")
-OPTIONAL = ("case", "issue", "expires")
+_Text = Annotated[str, Meta(pattern=r"\S")]
+
+
+class _Entry(Struct, forbid_unknown_fields=True, kw_only=True):
+    clause: Annotated[_Text, Meta(description="The id of the clause whose violations are accepted.")]
+    fingerprint: Annotated[_Text, Meta(description="What the waived checks got.")]
+    reason: Annotated[_Text, Meta(description="Why they are accepted.")]
+    owner: Annotated[_Text, Meta(description="The person or team that answers for it.")]
+    case: Annotated[_Text, Meta(description="A case id or a shell pattern.")] = "*"
+    issue: Annotated[_Text | None, Meta(description="Where it is discussed.")] = None
+    expires: Annotated[datetime.date | None, Meta(description="The last day on which it waives anything.")] = None
+
+
+class WaiverFile(Struct, forbid_unknown_fields=True):
+    """A file of waivers as it is written."""
+
+    waiver: tuple[_Entry, ...] = ()
 
 
 def read(path: Path, today: datetime.date) -> list[Waiver]:
     """The entries of a file, in their order. Raises WaiverError, or OSError."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WaiverError(f"{path} is no TOML: {error}") from None
-    entries = tables.pop("waiver", [])
-    if tables:
-        raise WaiverError(f"{path}: the unknown key {next(iter(tables))!r}; a file of waivers has [[waiver]] only")
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise WaiverError(f"{path}: each waiver begins with [[waiver]]")
+        entries = typed_toml.read(path, WaiverFile).waiver
+    except TomlError as error:
+        raise WaiverError(str(error)) from None
     waivers: list[Waiver] = []
     for number, entry in enumerate(entries, start=1):
-        where = f"{path}: waiver {number} ({entry.get('clause', 'no clause')}, {entry.get('case', '*')})"
-        waiver = _entry(where, entry, today)
+        waiver = Waiver(**msgspec.structs.asdict(entry), expired=entry.expires is not None and entry.expires < today)
         if any((w.clause, w.case, w.fingerprint) == (waiver.clause, waiver.case, waiver.fingerprint) for w in waivers):
-            raise WaiverError(f"{where} stands there twice")
+            raise WaiverError(f"{path}: waiver {number} ({waiver.clause}, {waiver.case}) stands there twice")
         waivers.append(waiver)
     return waivers
-
-
-def _entry(where: str, entry: Mapping[str, Any], today: datetime.date) -> Waiver:
-    if unknown := [key for key in entry if key not in REQUIRED + OPTIONAL]:
-        raise WaiverError(f"{where} has the unknown key {unknown[0]!r}; known are {', '.join(REQUIRED + OPTIONAL)}")
-    if missing := [key for key in REQUIRED if key not in entry]:
-        raise WaiverError(f"{where} has no {missing[0]}")
-    for key, value in entry.items():
-        if key == "expires":
-            if not isinstance(value, datetime.date) or isinstance(value, datetime.datetime):
-                raise WaiverError(f"{where}: expires is a date without quotes, such as 2027-03-01")
-        elif not isinstance(value, str) or not value.strip():
-            raise WaiverError(f"{where}: {key} is a text that says something")
-    expires = entry.get("expires")
-    defaults = {"case": "*", "issue": None, "expires": None}
-    return Waiver(**{**defaults, **entry}, expired=expires is not None and expires < today)

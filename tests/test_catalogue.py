@@ -11,6 +11,7 @@ import pytest
 from tffs_conformance.run.run_options import CONDITIONS
 from tffs_conformance.suite.contract import catalogue
 from tffs_conformance.suite.engine import collect
+from tffs_conformance.typed_toml import TomlError
 
 SUITE = Path(catalogue.__file__).parent
 
@@ -53,6 +54,30 @@ def test_cases_are_listed_as_pytest_collects_them(tmp_path: Path) -> None:
         ids.add(f"{module}/{name.replace('_', '-')}{bracket}{parameters}")
     # A run has one condition at most.
     assert ids == {case.id for case in collect.cases() if case.tier not in ("address", "thread")}
+
+
+CLAUSE = '[[clause]]\nid = "a.b"\nlevel = "MUST"\nclass = "read"\nrule = "r"\nsource = "s"\ncheck = "c"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CLAUSE.replace('"r"', "5"), r"clause 1 \(a.b\): rule is wrong: expected text, got int"),
+        (f'{CLAUSE}conditions = "power"\n', "conditions is wrong: expected array, got text"),
+        (f"{CLAUSE}source = [1]\n".replace('source = "s"\n', ""), r"source 1 is wrong: expected text"),
+        (CLAUSE.replace("MUST", "MIGHT"), "level is wrong"),
+        (CLAUSE.replace('"read"', '"reed"'), "the class 'reed' is none of"),
+        (f'{CLAUSE}disputed = "A1"\n', "both 'disputed' and 'readings'"),
+        (f"{CLAUSE}why = 1\n", "the unknown key 'why'; known are id, level, class"),
+        (CLAUSE.replace('rule = "r"\n', ""), "has no rule"),
+        (CLAUSE + CLAUSE, "a.b stands in the catalogue twice"),
+    ],
+)
+def test_clause_that_is_not_valid_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "clauses.toml"
+    file.write_text(text)
+    with pytest.raises(TomlError, match=said):
+        catalogue.read([file])
 
 
 def peer() -> dict[str, list[str]]:

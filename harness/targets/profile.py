@@ -5,24 +5,63 @@ mean.
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as defaulting
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from ... import typed_toml
+from ...typed_toml import TomlError
 
 #: The folder of the profiles that ship with the package. Each has the claims of one kind of storage, and no plugin.
 SHIPPED = Path(__file__).parent / "profiles"
 
-LIMITS = ("max_path", "max_name", "max_file_size", "mtime_granularity_ns")
+_Positive = Annotated[int, Meta(ge=1)]
 
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "plugin": ("path", "scheme", "root"),
-    "limits": LIMITS,
-    "backing": ("url",),
-    "services": ("compose",),
-}
-_SECTIONS = ("semantics", "plugin", "env", "claims", "limits", "backing", "services")
+
+class _Plugin(Struct, frozen=True, forbid_unknown_fields=True):
+    path: Annotated[str | None, Meta(description="A shared object, or the name of a plugin that ships.")] = None
+    scheme: str | None = None
+    root: Annotated[str | None, Meta(description="The URI of the directory that is judged.")] = None
+
+
+class _Variable(Struct, forbid_unknown_fields=True):
+    variable: Annotated[str, Meta(description="The variable of the run's environment that has the value.")] = field(
+        name="from"
+    )
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a target limits: in bytes, and the granularity of times in nanoseconds."""
+
+    max_path: _Positive | None = None
+    max_name: _Positive | None = None
+    max_file_size: _Positive | None = None
+    mtime_granularity_ns: Annotated[int, Meta(ge=0)] | None = None
+
+
+class _Backing(Struct, frozen=True, forbid_unknown_fields=True):
+    url: Annotated[str | None, Meta(description="An fsspec URL; {path} is the path of the root.")] = None
+
+
+class _Services(Struct, frozen=True, forbid_unknown_fields=True):
+    compose: Annotated[str | None, Meta(description="The path of a compose file, seen from the profile.")] = None
+
+
+class ProfileFile(Struct, forbid_unknown_fields=True):
+    """A profile as it is written."""
+
+    semantics: Annotated[str | None, Meta(description="A profile that ships, whose claims are taken.")] = None
+    plugin: _Plugin = _Plugin()
+    env: dict[str, str | _Variable] = {}
+    claims: dict[str, str | bool] = {}
+    limits: Limits = Limits()
+    backing: _Backing = _Backing()
+    services: _Services = _Services()
 
 
 class ProfileError(Exception):
@@ -41,10 +80,10 @@ class Profile:
     plugin: str | None = None
     scheme: str | None = None
     root: str | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = defaulting(default_factory=dict)
     secrets: frozenset[str] = frozenset()
-    claims: Mapping[str, str | bool] = field(default_factory=dict)
-    limits: Mapping[str, int] = field(default_factory=dict)
+    claims: Mapping[str, str | bool] = defaulting(default_factory=dict)
+    limits: Mapping[str, int] = defaulting(default_factory=dict)
     backing: str | None = None
     services: Path | None = None
 
@@ -60,82 +99,37 @@ def read(given: str, environment: Mapping[str, str] = os.environ) -> Profile:
     A value `{from = "VAR"}` is taken from `environment`. Raise ProfileError.
     """
     if given in shipped():
-        return Profile(name=given, claims=_tables(SHIPPED / f"{given}.toml")["claims"])
+        return Profile(name=given, claims=typed_toml.read(SHIPPED / f"{given}.toml", ProfileFile).claims)
     path = Path(given)
     if not path.is_file():
         raise ProfileError(f"{given}: there is no such file, nor a profile of that name ({', '.join(shipped())})")
-    tables = _tables(path)
-    claims = {}
-    if "semantics" in tables:
-        base = tables["semantics"]
-        if base not in shipped():
-            raise ProfileError(f"{path}: semantics is {base!r}; known are {', '.join(shipped())}")
-        claims = dict(read(base).claims)
-    plugin = tables.get("plugin", {})
-    compose = tables.get("services", {}).get("compose")
-    values, secrets = _environment(path, tables.get("env", {}), environment)
+    try:
+        file = typed_toml.read(path, ProfileFile)
+    except TomlError as error:
+        raise ProfileError(str(error)) from None
+    if file.semantics is not None and file.semantics not in shipped():
+        raise ProfileError(f"{path}: semantics is {file.semantics!r}; known are {', '.join(shipped())}")
+    base = read(file.semantics).claims if file.semantics else {}
     return Profile(
         name=given,
-        plugin=_beside(path, plugin["path"]) if "path" in plugin else None,
-        scheme=plugin.get("scheme"),
-        root=plugin.get("root"),
-        environment=values,
-        secrets=secrets,
-        claims=claims | tables.get("claims", {}),
-        limits=tables.get("limits", {}),
-        backing=tables.get("backing", {}).get("url"),
-        services=(path.parent / compose).absolute() if compose else None,
+        plugin=_beside(path, file.plugin.path) if file.plugin.path is not None else None,
+        scheme=file.plugin.scheme,
+        root=file.plugin.root,
+        environment={name: _value(path, name, value, environment) for name, value in file.env.items()},
+        secrets=frozenset(name for name, value in file.env.items() if not isinstance(value, str)),
+        claims={**base, **file.claims},
+        limits=msgspec.to_builtins(file.limits),
+        backing=file.backing.url,
+        services=(path.parent / file.services.compose).absolute() if file.services.compose else None,
     )
 
 
-def _tables(path: Path) -> dict[str, Any]:
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise ProfileError(f"{path} is no TOML: {error}") from None
-    for section, table in tables.items():
-        if section not in _SECTIONS:
-            raise ProfileError(f"{path}: the unknown key {section!r}; known are {', '.join(_SECTIONS)}")
-        if section == "semantics":
-            continue
-        if not isinstance(table, dict):
-            raise ProfileError(f"{path}: {section} is a table, [{section}]")
-        for key, value in table.items():
-            if section in _KEYS and key not in _KEYS[section]:
-                raise ProfileError(
-                    f"{path}: [{section}] has the unknown key {key!r}; known are {', '.join(_KEYS[section])}"
-                )
-            _held_to_type(path, section, key, value)
-    return tables
-
-
-def _held_to_type(path: Path, section: str, key: str, value: object) -> None:
-    if section == "limits":
-        least = 0 if key == "mtime_granularity_ns" else 1
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ProfileError(f"{path}: [limits] {key} is a number, at least {least}")
-    elif section == "claims":
-        if not isinstance(value, str | bool):
-            raise ProfileError(f"{path}: [claims] {key} is a text, true or false")
-    elif section == "env":
-        if not isinstance(value, str) and not (isinstance(value, dict) and list(value) == ["from"]):
-            raise ProfileError(f'{path}: [env] {key} is a text or {{from = "VARIABLE"}}')
-    elif not isinstance(value, str):
-        raise ProfileError(f"{path}: [{section}] {key} is a text")
-
-
-def _environment(
-    path: Path, table: Mapping[str, Any], environment: Mapping[str, str]
-) -> tuple[dict[str, str], frozenset[str]]:
-    values = {}
-    for name, value in table.items():
-        if isinstance(value, str):
-            values[name] = value
-        elif value["from"] in environment:
-            values[name] = environment[value["from"]]
-        else:
-            raise ProfileError(f"{path}: [env] {name} comes from the variable {value['from']}, which is not set")
-    return values, frozenset(name for name, value in table.items() if not isinstance(value, str))
+def _value(path: Path, name: str, value: "str | _Variable", environment: Mapping[str, str]) -> str:
+    if isinstance(value, str):
+        return value
+    if value.variable not in environment:
+        raise ProfileError(f"{path}: [env] {name} comes from the variable {value.variable}, which is not set")
+    return environment[value.variable]
 
 
 def _beside(path: Path, plugin: str) -> str:

@@ -1,12 +1,14 @@
 """The plugins that ship with the package: what the `plugin.toml` beside each of them says."""
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
+
 from ... import __path__ as package
+from ... import typed_toml
 from ..native import native_directory
 
 
@@ -44,24 +46,18 @@ def shipped() -> Mapping[str, ShippedPlugin]:
     """All of them by name, whether they were built or not: `posix`, `fakes/null`, …"""
     files = (file for entry in package for file in sorted(Path(entry).glob("reference_plugins/*/plugin.toml")))
     return {
-        name: _plugin(name, table, file.parent)
+        name: ShippedPlugin(
+            name, one.backing, file.parent / one.services if one.services else None, one.debian_packages
+        )
         for file in files
-        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items()
+        for name, one in typed_toml.read(file, dict[str, _Written]).items()
     }
 
 
-def _plugin(name: str, table: Mapping[str, object], folder: Path) -> ShippedPlugin:
-    known = {"backing", "services", "debian_packages"}
-    if unknown := set(table) - known:
-        raise ValueError(f"{folder / 'plugin.toml'}: {name} has unknown keys: {', '.join(sorted(unknown))}")
-    backing, services, packages = table.get("backing"), table.get("services"), table.get("debian_packages", [])
-    assert isinstance(packages, list)
-    return ShippedPlugin(
-        name,
-        backing=str(backing) if backing else None,
-        services=folder / str(services) if services else None,
-        debian_packages=tuple(packages),
-    )
+class _Written(Struct, forbid_unknown_fields=True):
+    backing: str | None = None
+    services: str | None = None
+    debian_packages: tuple[str, ...] = ()
 
 
 def compose_files() -> dict[str, Path]:

@@ -3,15 +3,16 @@
 import difflib
 import fnmatch
 import functools
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
+from msgspec import Struct
+
+from ... import typed_toml
 from ...reports.model.header import ClauseFacts, ReadingFacts, digest
 from ...reports.plain import plain
+from ...typed_toml import TomlError
 
 #: The version of the contract: the release of TensorFlow whose interface it is about, a slash, and major.minor of what
 #: the clauses demand. `versions.toml` has the digest of each version; docs/versioning.md says which number moves.
@@ -51,10 +52,6 @@ class Level(StrEnum):
     MAY = "MAY"
 
 
-class CatalogueError(Exception):
-    """A file of the catalogue has an entry that is not valid. The text is one sentence that names it."""
-
-
 class UnknownClauseError(KeyError):
     """There is no clause with this id. The text names similar ids."""
 
@@ -62,8 +59,7 @@ class UnknownClauseError(KeyError):
         return str(self.args[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True, forbid_unknown_fields=True):
     """One accepted answer to a disputed clause.
 
     `tensorflow` says how TensorFlow works with a plugin that answers so. A `harmful` answer loses data.
@@ -75,9 +71,8 @@ class Reading:
     harmful: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One checkable sentence of the contract.
+class Clause(Struct, frozen=True, forbid_unknown_fields=True, rename={"conformance_class": "class"}):
+    """One checkable sentence of the contract: an entry of a file in `clauses/`.
 
     `rule` is the sentence, `source` where it comes from, `check` what an author should look at where it is broken. `op`
     is empty for a rule about more than one op. `tensorflow` says what TensorFlow makes of a breach, where that
@@ -90,7 +85,7 @@ class Clause:
     level: Level
     conformance_class: str
     rule: str
-    source: tuple[str, ...]
+    source: str | tuple[str, ...]
     check: str
     op: str = ""
     tensorflow: str | None = None
@@ -99,55 +94,31 @@ class Clause:
     disputed: str | None = None
     readings: tuple[Reading, ...] = ()
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where it comes from."""
+        return (self.source,) if isinstance(self.source, str) else self.source
 
-_REQUIRED = {"id", "level", "class", "rule", "source", "check"}
-_OPTIONAL = {"op", "tensorflow", "untested", "conditions", "disputed", "readings"}
+    def __post_init__(self) -> None:
+        if self.conformance_class not in CLASSES:
+            raise ValueError(f"the class {self.conformance_class!r} is none of {', '.join(CLASSES)}")
+        if (self.disputed is None) != (not self.readings):
+            raise ValueError("it must have both 'disputed' and 'readings', or neither")
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    clause: tuple[Clause, ...]
 
 
 def read(files: Iterable[Path]) -> dict[str, Clause]:
-    """Read the clauses of some files, in their order. Raise CatalogueError."""
+    """Read the clauses of some files, in their order. Raise TomlError."""
     clauses: dict[str, Clause] = {}
     for file in files:
-        try:
-            tables = tomllib.loads(file.read_text(encoding="utf-8")).get("clause", [])
-        except tomllib.TOMLDecodeError as error:
-            raise CatalogueError(f"{file.name}: {error}") from error
-        for table in tables:
-            clause = _clause(file.name, table)
+        for clause in typed_toml.read(file, _File).clause:
             if clause.id in clauses:
-                raise CatalogueError(f"{file.name}: {clause.id} stands in the catalogue twice")
+                raise TomlError(f"{file}: {clause.id} stands in the catalogue twice")
             clauses[clause.id] = clause
     return clauses
-
-
-def _clause(where: str, table: Mapping[str, Any]) -> Clause:
-    name = table.get("id", "a clause without id")
-    keys = set(table)
-    if missing := _REQUIRED - keys:
-        raise CatalogueError(f"{where}: {name} lacks {', '.join(sorted(missing))}")
-    if unknown := keys - _REQUIRED - _OPTIONAL:
-        raise CatalogueError(f"{where}: {name} has the unknown key {', '.join(sorted(unknown))}")
-    if table["level"] not in Level.__members__:
-        raise CatalogueError(f"{where}: {name} has the unknown level {table['level']!r}")
-    if table["class"] not in CLASSES:
-        raise CatalogueError(f"{where}: {name} has the unknown class {table['class']!r}")
-    if ("disputed" in table) != bool(table.get("readings")):
-        raise CatalogueError(f"{where}: {name} must have both 'disputed' and 'readings', or neither")
-    source = table["source"]
-    return Clause(
-        id=name,
-        level=Level(table["level"]),
-        conformance_class=table["class"],
-        rule=table["rule"],
-        source=(source,) if isinstance(source, str) else tuple(source),
-        check=table["check"],
-        op=table.get("op", ""),
-        tensorflow=table.get("tensorflow"),
-        untested=table.get("untested"),
-        conditions=tuple(table.get("conditions", ())),
-        disputed=table.get("disputed"),
-        readings=tuple(Reading(**reading) for reading in table.get("readings", ())),
-    )
 
 
 @functools.cache
@@ -171,11 +142,14 @@ def matching(pattern: str) -> list[Clause]:
     return [entry for name, entry in catalogue().items() if fnmatch.fnmatchcase(name, pattern)]
 
 
+class _Order(Struct, forbid_unknown_fields=True):
+    causes_first: tuple[str, ...]
+
+
 @functools.cache
 def causes_first() -> tuple[str, ...]:
     """Patterns of clause ids, causes before consequences."""
-    table = tomllib.loads((Path(__file__).parent / "order.toml").read_text(encoding="utf-8"))
-    return tuple(table["causes_first"])
+    return typed_toml.read(Path(__file__).parent / "order.toml", _Order).causes_first
 
 
 def order(name: str) -> int:
@@ -192,7 +166,7 @@ def for_report(conditions: Collection[str] = ()) -> dict[str, ClauseFacts]:
             conformance_class=entry.conformance_class,
             op=entry.op or None,
             rule=entry.rule,
-            source=entry.source,
+            source=entry.sources,
             check=entry.check,
             tensorflow=entry.tensorflow,
             order=order(entry.id),

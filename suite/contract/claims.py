@@ -2,12 +2,13 @@
 
 import fnmatch
 import functools
-import tomllib
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from msgspec import Struct
+
+from ... import typed_toml
 from ...harness.ops import paths
 from ...reports.model.claims import StatedClaim
 from .catalogue import catalogue
@@ -44,25 +45,45 @@ class Meaning:
         return f"{self.claim} = {str(self.value).lower() if isinstance(self.value, bool) else self.value}"
 
 
+class _Value(Struct, forbid_unknown_fields=True):
+    value: Value
+    text: str
+    supported: bool | None = None
+    clauses: tuple[str, ...] | None = None
+    ops: tuple[str, ...] | None = None
+    readings: dict[str, tuple[str, ...]] = {}
+
+
+class _Claim(Struct, forbid_unknown_fields=True):
+    name: str
+    about: str
+    values: tuple[_Value, ...]
+    clauses: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+
+    def meaning(self, entry: _Value) -> Meaning:
+        patterns = self.clauses if entry.clauses is None else entry.clauses
+        return Meaning(
+            claim=self.name,
+            about=self.about,
+            value=entry.value,
+            text=entry.text,
+            supported=entry.supported,
+            clauses=frozenset(name for name in catalogue() if any(fnmatch.fnmatchcase(name, p) for p in patterns)),
+            ops=frozenset(self.ops if entry.ops is None else entry.ops),
+            readings=entry.readings,
+        )
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    claim: tuple[_Claim, ...]
+
+
 @functools.cache
 def meanings() -> Mapping[str, Mapping[Value, Meaning]]:
     """The meaning of each value of each claim: `meanings()["append"][True]`."""
-    tables = tomllib.loads((Path(__file__).parent / "claims.toml").read_text(encoding="utf-8"))["claim"]
-    return {table["name"]: {entry["value"]: _meaning(table, entry) for entry in table["values"]} for table in tables}
-
-
-def _meaning(table: Mapping[str, Any], entry: Mapping[str, Any]) -> Meaning:
-    patterns = entry.get("clauses", table.get("clauses", ()))
-    return Meaning(
-        claim=table["name"],
-        about=table["about"],
-        value=entry["value"],
-        text=entry["text"],
-        supported=entry.get("supported"),
-        clauses=frozenset(name for name in catalogue() if any(fnmatch.fnmatchcase(name, p) for p in patterns)),
-        ops=frozenset(entry.get("ops", table.get("ops", ()))),
-        readings={name: tuple(readings) for name, readings in entry.get("readings", {}).items()},
-    )
+    claims = typed_toml.read(Path(__file__).parent / "claims.toml", _File).claim
+    return {claim.name: {entry.value: claim.meaning(entry) for entry in claim.values} for claim in claims}
 
 
 def stated(claims: Mapping[str, Value]) -> list[Meaning]:

@@ -102,7 +102,7 @@ def cites(clause: Clause, sentence: Sentence) -> bool:
     wanted = sentence.lines
     if wanted is None:
         return True
-    cited = ",".join(many for source in clause.source for many in _CITED.findall(source))
+    cited = ",".join(many for source in clause.sources for many in _CITED.findall(source))
     return any(one.start < wanted.stop and wanted.start < one.stop for one in map(_range, _LINES.finditer(cited)))
 
 

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ... import typed_toml
 from . import survival
-from .survival import NOTHING, Content, History, Moment, Place, State, Step, is_of_core, read, shown
+from .survival import NOTHING, Content, History, Moment, Place, State, Step, is_of_core, shown
 
 SYNCED, NAMED = "power.keeps-what-was-synced", "power.keeps-the-name"
 KEPT, WHOLE = "power.keeps-what-was-there", "power.rename-is-whole"
@@ -19,8 +20,8 @@ KEPT, WHOLE = "power.keeps-what-was-there", "power.rename-is-whole"
 @functools.cache
 def histories() -> Mapping[str, History]:
     """The histories by name."""
-    table = read(Path(__file__).with_suffix(".toml"))
-    return {**{name: survival.histories()[name] for name in table["also"]}, **survival.histories_of(table)}
+    file = typed_toml.read(Path(__file__).with_suffix(".toml"), survival.HistoryFile)
+    return {**{name: survival.histories()[name] for name in file.also}, **file.by_name}
 
 
 def after(state: State, step: Step) -> State:

@@ -2,12 +2,14 @@
 
 import functools
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
+
+from ... import typed_toml
 
 CLOSED, SYNCED, FLUSHED = (f"survival.keeps-what-was-{done}" for done in ("closed", "synced", "flushed"))
 KEPT, DONE = "survival.keeps-what-was-there", "survival.keeps-what-was-done"
@@ -226,31 +228,47 @@ def shown(content: Content) -> str:
     return "is a directory" if content is None else f"has {content!r}"
 
 
+class _Written(Struct, forbid_unknown_fields=True):
+    """A history as it is written; a name with a slash at its end is that of a directory."""
+
+    name: str
+    before: dict[str, str]
+    ops: tuple[tuple[str, ...], ...]
+
+    @property
+    def history(self) -> History:
+        return History(
+            {path.rstrip("/"): None if path.endswith("/") else text.encode() for path, text in self.before.items()},
+            tuple(_step(*words) for words in self.ops),
+        )
+
+
+class HistoryFile(Struct, forbid_unknown_fields=True):
+    """A file of histories. `also` names those of survival.toml that count as well."""
+
+    history: tuple[_Written, ...]
+    also: tuple[str, ...] = ()
+    calls: dict[str, str] = {}
+
+    @property
+    def by_name(self) -> Mapping[str, History]:
+        """The histories by name."""
+        return {one.name: one.history for one in self.history}
+
+
 @functools.cache
 def histories() -> Mapping[str, History]:
     """The histories by name."""
-    return histories_of(_read())
-
-
-def histories_of(table: Mapping[str, Any]) -> Mapping[str, History]:
-    """The histories of a file, by name."""
-    return {
-        one["name"]: History(
-            {path.rstrip("/"): None if path.endswith("/") else text.encode() for path, text in one["before"].items()},
-            tuple(_step(*words) for words in one["ops"]),
-        )
-        for one in table["history"]
-    }
+    return _read().by_name
 
 
 def _step(op: str, *words: str) -> Step:
     return Step(op, words[:1], words[1].encode()) if op == "append" else Step(op, words)
 
 
-@functools.cache
 def changing() -> Mapping[str, str]:
     """The system calls that change something, each with what has to be in its line, a regular expression."""
-    return dict(_read()["calls"])
+    return _read().calls
 
 
 def changes(call: str, line: str) -> bool:
@@ -259,10 +277,5 @@ def changes(call: str, line: str) -> bool:
 
 
 @functools.cache
-def _read() -> dict[str, Any]:
-    return read(Path(__file__).with_suffix(".toml"))
-
-
-def read(path: Path) -> dict[str, Any]:
-    """A file of histories."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+def _read() -> HistoryFile:
+    return typed_toml.read(Path(__file__).with_suffix(".toml"), HistoryFile)

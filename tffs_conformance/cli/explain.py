@@ -50,7 +50,7 @@ def _clause(entry: Clause, cases: list[str], every: bool) -> None:
         _show("" if number else "accepted", f"{reading.name}: {reading.text} TensorFlow: {reading.tensorflow}{harm}")
     if entry.disputed:
         _show("disputed", entry.disputed)
-    for number, source in enumerate(entry.source):
+    for number, source in enumerate(entry.sources):
         _show("" if number else "source", source)
     if entry.tensorflow:
         _show("TensorFlow", entry.tensorflow)
