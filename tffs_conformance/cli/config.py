@@ -5,8 +5,14 @@ import shutil
 from pathlib import Path
 
 import click
+import msgspec
 
 from ..harness.native import include_directory, portable_host
+from ..harness.targets.profile import ProfileFile
+from ..reports.waivers import WaiverFile
+
+#: The files that a user writes, as they are read.
+SCHEMAS = {"profile": ProfileFile, "waivers": WaiverFile}
 
 
 @click.command()
@@ -19,14 +25,18 @@ from ..harness.native import include_directory, portable_host
     metavar="DIR",
     help="Put the host there that '--host-command' runs elsewhere, in a container or on another machine; its path.",
 )
-def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | None) -> None:
+@click.option("--schema", type=click.Choice(list(SCHEMAS)), help="The JSON schema of such a TOML file, for editors.")
+def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | None, schema: str | None) -> None:
     """Say where a build finds tf_filesystem_plugin.h, the interface that plugins are compiled against.
 
     With --host, hand out the host as one file. It needs glibc 2.28 or later where it runs, and neither Python nor a C++
     library.
     """
+    if schema:
+        click.echo(msgspec.json.format(msgspec.json.encode(msgspec.json.schema(SCHEMAS[schema]))))
+        return
     if not (includes or cmakedir or pkgconfigdir or host):
-        raise click.UsageError("say what is wanted: --includes, --cmakedir, --pkgconfigdir or --host=DIR")
+        raise click.UsageError("no option is given: --includes, --cmakedir, --pkgconfigdir, --host or --schema")
     directory = include_directory()
     if includes:
         click.echo(shlex.quote(f"-I{directory}"))
