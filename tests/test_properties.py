@@ -1,5 +1,6 @@
 """Properties, from the outside: what is found is shrunk, written down, and found again."""
 
+import importlib.util
 import json
 import random
 import re
@@ -21,6 +22,7 @@ from tffs_conformance.harness.ops.tables import OPS
 from tffs_conformance.reports.model.records import CheckRecord
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.contract.model import Expectation, Step
+from tffs_conformance.suite.properties import draws
 from tffs_conformance.suite.properties.answers import is_right_code
 from tffs_conformance.suite.properties.making import Making
 from tffs_conformance.suite.properties.rarity import Past, Rarity
@@ -150,6 +152,18 @@ def test_a_report_says_how_much_was_tried(tmp_path: Path) -> None:
     assert run(tmp_path, "--plugin=posix", "--case=properties/reads").returncode == 0
     reason = report(tmp_path)["cases"][0]["reason"]
     assert re.fullmatch(r"\d+ histories were tried: seed 0, Hypothesis [\d.]+", reason)
+
+
+def test_hypothesis_without_its_private_module_draws_with_constants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis.internal.conjecture.providers", None)
+    spec = importlib.util.spec_from_file_location("without_providers", draws.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    without = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(without)
+    assert without.BACKEND == "hypothesis"
+    assert "draws constants" in without.CAVEAT
+    assert draws.BACKEND != "hypothesis"
 
 
 def found(directory: Path) -> dict[str, Any]:

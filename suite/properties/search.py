@@ -15,7 +15,7 @@ from ..contract.model import Step
 from ..engine.case import Case, NoStimulusError
 from ..engine.ending import conclude
 from . import reproducers
-from .draws import BY_THE_SEED
+from .draws import BACKEND, CAVEAT
 from .machines import Maker
 from .rarity import Rarity
 from .shrink import EnoughTriedError, shrink, valid
@@ -67,7 +67,7 @@ class Search:
     def tried_in_words(self) -> str:
         """How much was tried, in words. The same version of Hypothesis makes the same histories of a seed."""
         seed = self._bench.target.seed
-        return f"{self._number} histories were tried: seed {seed}, Hypothesis {hypothesis.__version__}"
+        return f"{self._number} histories were tried: seed {seed}, Hypothesis {hypothesis.__version__}{CAVEAT}"
 
     def decided(self, steps: Sequence[Step]) -> bool:
         """Whether the contract and the target's claims decide what each step must answer."""
@@ -192,7 +192,7 @@ def given(case: Case, histories: "hypothesis.strategies.SearchStrategy[list[Step
 def settings(examples: int) -> hypothesis.settings:
     """How so many histories are made: nothing is kept, and Hypothesis shrinks nothing."""
     return hypothesis.settings(
-        backend=BY_THE_SEED,
+        backend=BACKEND,
         max_examples=examples,
         stateful_step_count=STEPS,
         database=None,
