@@ -6,7 +6,7 @@ SHELL := $(CURDIR)/.ci/step
 .SILENT:
 
 # First what others wait for; the last of all is the one that no step waits for.
-STEPS := packages environment binaries tensorflow-install docker debian wheel lint tests images fresh dragonfly services \
+STEPS := packages environment binaries tensorflow-install docker debian wheel lint lowest tests images fresh dragonfly services \
     tensorflow fidelity faults
 .PHONY: all $(STEPS)
 all: $(STEPS)
@@ -128,6 +128,22 @@ wheel: packages environment
 lint: minutes = 20
 lint: environment
 	$(call tox,lint)
+
+# What pyproject.toml promises of the oldest releases of other packages.
+lowest: minutes = 10
+lowest: wheel
+	$(YIELD)
+	rm -rf $(ARTIFACTS)/lowest
+	$(PYTHON) -m venv $(ARTIFACTS)/lowest
+	$(PYTHON) - >$(ARTIFACTS)/lowest.txt <<-END
+	import re, tomllib
+	for one in tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]:
+	    print(re.sub(">=([^,]+).*", r"==\1", one))
+	END
+	cd $(ARTIFACTS)/lowest
+	bin/pip install -q --only-binary=:all: -r ../lowest.txt
+	bin/pip install -q --no-deps $(WHEELS)/*.whl
+	bin/pytest -p no:cacheprovider --plugin=posix --tier=smoke
 
 # The tests of what hangs do not run beside a compiler that has both cores.
 tests faults: $(if $(MAKECMDGOALS),,binaries)
