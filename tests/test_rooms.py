@@ -1,15 +1,19 @@
-"""The arrows between rooms of reference plugins: dragonfly stands on objectstore, which knows nothing of it.
-
-objectstore_minimal takes one file of objectstore, and stays small.
-"""
+"""The rooms: how many lines each may have, and what each reference plugin may include of another one."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-PLUGINS = Path(__file__).parents[1] / "reference_plugins"
+CLONE = Path(__file__).parents[1]
+PLUGINS = CLONE / "reference_plugins"
+#: Lines of Python and C++ that each folder may have.
+BUDGETS: dict[str, int] = tomllib.loads((CLONE / "pyproject.toml").read_text())["tool"]["tffs"]["line-budgets"]
+LANGUAGES = {".py", ".cc", ".h", ".c"}
+#: So many lines may a folder stay below its budget. A commit that deletes more lowers the budget.
+MAX_UNUSED_LINES = 200
 #: What each room may include in quotes besides its own files, by the folder in front of the name.
 MAY = {
     "objectstore": {"support", "posix"},
@@ -18,6 +22,29 @@ MAY = {
 }
 #: In quotes, but of no room.
 HEADERS = {"tf_filesystem_plugin.h"}
+
+
+def lines(folder: str) -> int:
+    """The lines of Python and C++ in a folder, without those of folders that have a budget of their own."""
+    others = [CLONE / other for other in BUDGETS if other.startswith(f"{folder}/")]
+    files = (path for path in (CLONE / folder).rglob("*") if path.suffix in LANGUAGES and not path.is_symlink())
+    return sum(path.read_bytes().count(b"\n") for path in files if not any(map(path.is_relative_to, others)))
+
+
+@pytest.mark.parametrize("folder", BUDGETS)
+def test_folder_stays_within_its_line_budget(folder: str) -> None:
+    has, may = lines(folder), BUDGETS[folder]
+    assert has <= may, (
+        f"{folder} has {has} lines, {has - may} more than pyproject.toml allows. Delete what no reader would miss, or "
+        "raise the budget, with the reason in the message of the same commit."
+    )
+    assert may - has <= MAX_UNUSED_LINES, f"{folder} has {has} lines of {may}: lower its budget in pyproject.toml"
+
+
+def test_each_folder_of_sources_has_a_line_budget() -> None:
+    rooms = {path.name for path in CLONE.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    with_sources = {room for room in rooms - {"build", "ci-artifacts"} if lines(room)}
+    assert with_sources <= BUDGETS.keys() | {budget.partition("/")[0] for budget in BUDGETS}
 
 
 def strangers(room: str, folder: Path) -> Iterator[str]:
