@@ -1,7 +1,6 @@
 """The JSON schema of a report, and the tables of its keys in docs/: all are derived from the types.
 
-`python -m tffs_conformance.reports.json_schema` prints the schema, with `--keys` the tables of docs/report-keys.md,
-with `--measures` those of docs/report-measures.md.
+`python -m tffs_conformance.reports.json_schema` prints the schema, with `--keys` the tables of docs/report-keys.md.
 """
 
 import json
@@ -66,31 +65,17 @@ def text() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-#: What is measured beside the verdicts has a page of its own.
-_MEASURES = "report-measures.md"
-_MEASURED = frozenset(
-    {"AbiFacts", "AbiSymbols", "Called", "Cost", "Costs", "Figure", "Figures", "Growth", "HeldMemory", "Point"}
-)
-
-
 def keys() -> Iterator[str]:
-    """The keys of a report and of the objects in it, as lines of Markdown tables, but those of what is measured."""
+    """The keys of a report and of the objects in it, as lines of Markdown tables."""
     whole = schema()
     yield from _table("The report", whole)
     for name, definition in whole["$defs"].items():
-        if "properties" in definition and name not in _MEASURED:
+        if "properties" in definition:
             yield from _table(name, definition)
     for name, definition in whole["$defs"].items():
         if "enum" in definition:
             yield from ("", f"## {name}", "", definition["description"], "")
             yield ", ".join(f"`{value}`" for value in definition["enum"])
-
-
-def measures() -> Iterator[str]:
-    """The same of what is measured."""
-    for name, definition in schema()["$defs"].items():
-        if name in _MEASURED:
-            yield from (line.replace(f"]({_MEASURES}#", "](#") for line in _table(name, definition))
 
 
 def _table(name: str, definition: dict[str, Any]) -> Iterator[str]:
@@ -111,7 +96,7 @@ def _kind(said: dict[str, Any]) -> str:
             return ", ".join(f"`{value}`" for value in values)
         case {"$ref": ref}:
             name = ref.rpartition("/")[2]
-            return f"[{name}]({_MEASURES if name in _MEASURED else ''}#{name.lower()})"
+            return f"[{name}](#{name.lower()})"
         case {"anyOf": kinds}:
             return " or ".join(_kind(kind) for kind in kinds)
         case {"type": "array", "items": items}:
@@ -126,5 +111,4 @@ def _kind(said: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    tables = {"--keys": keys, "--measures": measures}
-    print("\n".join(tables[sys.argv[1]]()) if sys.argv[1:] else text().rstrip())
+    print("\n".join(keys()) if sys.argv[1:] == ["--keys"] else text().rstrip())

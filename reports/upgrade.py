@@ -5,7 +5,7 @@ prepared passed for what it was about. Its checks are completed, and what is no 
 is counted again. Verdicts of classes and of the target stay as they were given.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +74,30 @@ def _from_2_3(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_3_0(document: dict[str, Any]) -> dict[str, Any]:
-    """3.1 added `histories`, of the run and of cases, left out where nobody tried any, and the tier `deep`."""
-    return document | {"schema": SCHEMA}
+    """3.1 added `histories`, of the run and of cases, left out where nobody tried any, and the tier `deep`.
+
+    Of costs it has one table, and what has no figure: sentences, memory and calls of the storage are gone.
+    """
+    costs = document.get("costs")
+    return document | ({"costs": _one_table(costs)} if isinstance(costs, dict) else {}) | {"schema": SCHEMA}
+
+
+def _one_table(costs: dict[str, Any]) -> dict[str, Any]:
+    """The costs of a report of before 3.1. What are no costs stay as they are."""
+    figures = costs.get("figures", [])
+    if not isinstance(figures, list) or not all(isinstance(figure, dict) for figure in figures):
+        return costs
+    missing = [f"{one.get('what')}: {one['left_out']}" for one in figures if one.get("left_out")]
+    missing += [costs["failure"]] if costs.get("failure") else []
+    gone = ("findings", "memory", "counted", "called", "alike", "seconds", "failure")
+    return _without(costs, gone) | {
+        "figures": [_without(figure, ("ratio", "ratio_least", "left_out")) for figure in figures],
+        "unmeasured": [*costs.get("unmeasured", ()), *missing],
+    }
+
+
+def _without(document: dict[str, Any], gone: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in gone}
 
 
 def _none(holder: dict[str, Any]) -> dict[str, Any]:

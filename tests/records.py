@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tffs_conformance.reports.model.abi import AbiFacts, AbiSymbols
-from tffs_conformance.reports.model.costs import Called, Cost, Costs, Growth, HeldMemory, Point
+from tffs_conformance.reports.model.costs import Cost, Costs, Growth, Point
 from tffs_conformance.reports.model.header import ClauseFacts, Header, ReadingFacts, SuiteFacts, TargetFacts, digest
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.report import Report
@@ -85,21 +85,15 @@ HEADER = Header(
 
 
 COSTS = Costs(
-    storage="a disk", reference="posix", alike=True, seconds=5, findings=("listing is quadratic",),
-    failure="it crashed",
+    storage="a disk", reference="posix", unmeasured=("copy_file: the plugin has no copy_file",),
     figures=(
-        Cost(op="stat", what="each call", points=(Point(at=1, calls=3, median=2, p95=3, reference=1),), ratio=2,
-             ratio_least=1.5),
-        Cost(op="get_children", what="list a directory", grows="entries of the directory",
-             left_out="the time was spent",
-             points=tuple(Point(at=n, calls=9, median=n * n, p95=n * n + 1, reference=n, rate=n, reference_rate=n)
-                          for n in (16, 64, 256)),
+        Cost(op="stat", what="each call", points=(Point(at=1, calls=3, median=2, p95=3, reference=1),)),
+        Cost(op="get_children", what="get_children", grows="entries of the directory",
+             points=tuple(Point(at=n, calls=9, median=n * n, p95=n * n + 1, reference=n) for n in (16, 64, 256)),
              growth=Growth(exponent=2, low=1.9, high=2.1, reference=1)),
-        Cost(op="copy_file", what="copy a file", grows="bytes of the file", left_out="there is no copy_file"),
+        Cost(op="read", what="read", grows="bytes of the file",
+             points=(Point(at=4096, calls=9, median=2, p95=3, reference=1, rate=2048e6, reference_rate=4096e6),)),
     ),
-    memory=(HeldMemory(what="a file that is open", count=64, bytes=200, reference=100),),
-    counted="requests",
-    called=(Called(what="stat", calls={"HEAD": 1, "LIST": 0.33}), Called(what="nothing", calls={})),
 )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ import pytest
 from docker.errors import APIError
 
 from tffs_conformance.harness.services import ComposeError, engine, read
-from tffs_conformance.harness.services.calls import CallCounter
 from tffs_conformance.harness.services.compose import Port
 from tffs_conformance.harness.services.figures import sample
 from tffs_conformance.harness.targets.shipped import compose_files
@@ -67,16 +66,6 @@ def test_variables(tmp_path: Path, text: str, environment: dict[str, str], expec
         (
             "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [{what: w, sender: b}]}}",
             "measure: b is no service",
-        ),
-        (
-            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [],"
-            " calls: {what: w, log: b, line: x}}}",
-            "measure: b is no service",
-        ),
-        (
-            "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [],"
-            " calls: {what: w, log: a, line: '('}}}",
-            "or calls are not what, log and line: missing ), unterminated subpattern",
         ),
         (
             "services: {a: {image: i}}\nx-tffs: {measure: {size: 1, environment: {}, figures: [{what: w, url: u}]}}",
@@ -181,25 +170,6 @@ def test_a_sample_of_metrics() -> None:
     assert sample(metrics, "got_total") == 1000
     # What a service has not counted yet it does not show.
     assert sample(metrics, 'got{type="C"}') == 0
-
-
-class Log:
-    """A container that has said this, and says the rest a little later."""
-
-    def __init__(self, *said: bytes) -> None:
-        self.said = list(said)
-
-    def logs(self, since: float) -> bytes:
-        return self.said.pop(0) if len(self.said) > 1 else self.said[0]
-
-
-def test_calls_are_counted_until_no_more_come() -> None:
-    calls = read(DRAGONFLY).supply.measure.calls  # type: ignore[union-attr]
-    assert calls is not None
-    line = b"access tffs [23/November/2026:06:00:00 +0000] 172.18.0.1 access 1 s3_%s a/b.bin GET /tffs/a/b.bin 200 -\n"
-    first = b"log starts now\n" + line % b"HeadObject"
-    counter = CallCounter(calls, {"s3": Log(first, first + 2 * (line % b"GetObject"))})
-    assert counter() == {"HeadObject": 1, "GetObject": 2}
 
 
 class Container:

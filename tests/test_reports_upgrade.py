@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands import output_of
+from tests.records import COSTS
 from tests.test_reports_schema import full
 from tffs_conformance.reports.document import load, render, validate, write
 from tffs_conformance.reports.errors import AlteredReportError, WrongSchemaError
@@ -159,6 +160,17 @@ def test_a_newer_report_is_told_apart(name: str) -> None:
         WrongSchemaError, match=f"the report follows {name}, this version reads {SCHEMA} and earlier ones"
     ):
         validate(old() | {"schema": name})
+
+
+def test_costs_of_3_0_become_one_table() -> None:
+    now = json.loads(full())
+    more = {"ratio": 2, "ratio_least": 1.5, "left_out": "it was late"}
+    gone = {"findings": ["listing is slow"], "memory": [], "counted": "calls", "called": [], "seconds": 5}
+    old_costs = {"storage": "a disk", "figures": [one | more for one in now["costs"]["figures"]]} | gone
+    costs = validate(now | {"schema": "tffs-conformance/report/3.0", "costs": old_costs}).costs
+    assert costs is not None
+    assert costs.figures == COSTS.figures
+    assert costs.unmeasured == tuple(f"{one.what}: it was late" for one in COSTS.figures)
 
 
 def test_a_report_of_3_0_is_read_as_it_stands() -> None:

@@ -244,31 +244,12 @@ def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, tiny: Path, do
     assert not Path(directory).exists()
 
 
-#: What the store is asked for one op: the table of requests in the README of the plugin, and two requests of the peer
-#: for an object that it does not have.
-ASKED = {
-    "open and read a file": {"HeadObject": 1, "GetObject": 2},
-    "open and read it again": {"HeadObject": 1},
-    "path_exists of a file": {"HeadObject": 1},
-    "stat of a file": {"HeadObject": 1},
-    "stat of a directory": {"HeadObject": 1, "ListObjectsV2": 1},
-    "list a directory of 16": {"ListObjectsV2": 1},
-    "write a new file": {"ListObjectsV2": 1, "HeadObject": 1, "PutObject": 1},
-    "copy a file": {"HeadObject": 2, "ListObjectsV2": 1, "CopyObject": 1},
-    "rename a file": {"HeadObject": 3, "ListObjectsV2": 1, "CopyObject": 1, "DeleteObject": 1},
-    "delete a file": {"HeadObject": 1, "DeleteObject": 1},
-    "create a directory": {"ListObjectsV2": 1, "HeadObject": 1, "PutObject": 1},
-    "delete an empty directory": {"ListObjectsV2": 1, "DeleteObject": 1},
-}
-
-
 @pytest.mark.nightly
 def test_the_report_says_who_served_a_second_node(tmp_path: Path, docker: Any) -> None:
     if not BUILT:
         pytest.skip(MISSING)
-    done = run(tmp_path, "--plugin=dragonfly", "--services", "--tier=smoke", "--measure")
+    done = run(tmp_path, "--plugin=dragonfly", "--services", "--tier=smoke")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert {one["what"]: one["calls"] for one in report(tmp_path)["costs"]["called"]} == ASKED
     assert report(tmp_path)["target"]["profile"] == "dragonfly"
     measured = report(tmp_path)["services"]
     assert measured["failure"] is None

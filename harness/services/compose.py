@@ -12,7 +12,6 @@ from typing import Any
 
 import yaml
 
-from .calls import Calls
 from .figures import Figure
 
 HEALTHY = "service_healthy"
@@ -66,14 +65,12 @@ class Service:
 class Measure:
     """What is measured after a run: the target reads a file of `size` bytes, then reads it again as another node.
 
-    `environment` holds the variables that make the plugin's process that other node. `calls` are the calls of the
-    storage, where they can be counted.
+    `environment` holds the variables that make the plugin's process that other node.
     """
 
     size: int
     environment: Mapping[str, str]
     figures: tuple[Figure, ...]
-    calls: Calls | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +118,6 @@ def read(path: Path, environment: Mapping[str, str] = os.environ) -> Compose:
     for figure in supply.measure.figures if supply.measure else ():
         if figure.sender and figure.sender not in services:
             raise ComposeError(f"{path}: x-tffs: measure: {figure.sender} is no service")
-    if supply.measure and supply.measure.calls and supply.measure.calls.log not in services:
-        raise ComposeError(f"{path}: x-tffs: measure: {supply.measure.calls.log} is no service")
     return Compose(path, tuple(_ordered(path, services)), supply)
 
 
@@ -235,12 +230,10 @@ def _supply(path: Path, given: dict[str, Any]) -> Supply:
 def _measure(where: str, given: dict[str, Any]) -> Measure:
     try:
         figures = tuple(Figure(**entry) for entry in given["figures"])
-        calls = Calls(**given["calls"]) if "calls" in given else None
-        return Measure(int(given["size"]), _environment(given["environment"]), figures, calls)
-    except (KeyError, TypeError, ValueError, re.error) as error:
+        return Measure(int(given["size"]), _environment(given["environment"]), figures)
+    except (KeyError, TypeError, ValueError) as error:
         raise ComposeError(
-            f"{where} is not a size, an environment, and figures with what, and url and sample, or sender;"
-            f" or calls are not what, log and line: {error}"
+            f"{where} is not a size, an environment, and figures with what, and url and sample, or sender: {error}"
         ) from error
 
 

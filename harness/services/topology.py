@@ -15,7 +15,6 @@ from docker.errors import APIError, DockerException, ImageNotFound
 from docker.types import Mount
 
 from . import engine, health, interrupts
-from .calls import CallCounter
 from .compose import Compose, Service
 from .engine import ServiceMissingError, ServicesError, ServicesRun
 
@@ -94,11 +93,6 @@ class Running:
         """
         figures = self.measure.figures if self.measure else ()
         return {figure.what: figure.read(self.placed, self.containers) for figure in figures}
-
-    def calls(self) -> CallCounter | None:
-        """A counter of the calls of the storage from now on; None where nobody counts them."""
-        counted = self.measure.calls if self.measure else None
-        return None if counted is None else CallCounter(counted, self.containers)
 
     def write_files(self) -> None:
         """Write the files for the target. Only this user may read them, because they hold credentials."""

@@ -14,7 +14,7 @@ from ..model.report import ClauseAccount, Report
 from ..model.verdicts import Verdict, checks_made
 from ..model.waivers import REMEDIES
 from ..waiver_entries import breaches, entries, written
-from . import cost_words, words
+from . import cost_table, words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
 from .packed import packed
 from .page import page
@@ -79,7 +79,7 @@ def render(report: Report, directory: Path) -> str:
         groups=_groups(report.clauses),
         ops=sorted({clause.op for clause in report.clauses.values() if clause.op}),
         spans=spans,
-        cost_words=cost_words,
+        cost_table=cost_table,
         elsewhere=words.elsewhere,
         remedies=REMEDIES,
         kinds=OF_CHECK,

@@ -18,7 +18,7 @@ from ..model.findings import Finding
 from ..model.report import REPORT_NAME, Report
 from ..model.verdicts import Verdict
 from ..plain import dumps
-from . import cost_words, words
+from . import cost_table, words
 from .terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN
 
 #: Bytes of the file. A comment on GitHub takes 65,536 characters, the summary of a job 1 MiB.
@@ -159,25 +159,15 @@ def _calls(finding: Finding) -> str:
 
 
 def _costs(costs: Costs) -> Iterator[Part]:
-    """What a person can act on, and the table of the work."""
-    told = [_prose(finding) for finding in costs.findings] or [_prose(cost_words.nothing_found(costs))]
-    failed = f"Not all was measured: {_prose(costs.failure)}\n" if costs.failure is not None else ""
-    yield "costs", f"## Costs\n\n{_prose(cost_words.head(costs))}. No verdict.\n\n{_lines(told)}{failed}"
+    """What was measured, and the table, a line each."""
+    missing = _lines([_prose(f"Not measured: {text}") for text in costs.unmeasured])
+    yield "costs", f"## Costs\n\n{_prose(cost_table.head(costs))}.\n\n{missing}"
     rows = [
-        f"{_prose(row.work)}: "
-        + _code(", ".join(filter(None, (row.at, row.median, f"p95 {row.p95}", row.ratio, row.growth, row.rate))))
-        for row in cost_words.work(costs)
-        if row.median
+        f"{_prose(op)}: {_code(', '.join(filter(None, figures)))}"
+        for op, *figures in cost_table.rows(costs, largest_only=True)
     ]
     if rows:
         yield "costs", _details(number(len(rows), "figure"), _lines(rows))
-    calls = [f"{_prose(what)}: {_code(count)}" for what, count in cost_words.called(costs)]
-    if calls:
-        counted = f"{_prose(costs.counted or '')}, each time:\n\n"
-        yield (
-            "costs",
-            _details(number(len(calls), "op") + " by the calls of the storage", counted + _lines(calls)),
-        )
 
 
 def _warning(report: Report, finding: Finding) -> str:

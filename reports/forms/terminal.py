@@ -23,7 +23,7 @@ from ..model.verdicts import TargetVerdict, Verdict
 from ..model.waivers import REMEDIES
 from ..plain import dumps
 from . import words
-from .cost_lines import cost_lines
+from .cost_table import cost_lines
 from .lines import Line, fitting, rule, wrapped
 
 #: So many findings are shown where nobody asks for all.

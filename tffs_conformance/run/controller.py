@@ -331,15 +331,22 @@ class Controller(Session):
         """What each target costs, where a user asked for it; by target."""
         if not self.options.measure or not self._journals or self._interrupted:
             return {}
-        from . import costing  # noqa: PLC0415 - most runs do without
+        from ..suite.costs import measure  # noqa: PLC0415 - most runs do without
 
-        counters = {one.target.name: one.services.calls() if one.services else None for one in self._prepared}
-        return costing.costs(
-            [(self.targets[name], self.knowledge(name), counters[name]) for name in self.usable],
-            self.interrupts,
-            self.config.get_terminal_writer(),
-            short=self.options.tier == "smoke",
-        )
+        found: dict[str, Costs] = {}
+        writer = self.config.get_terminal_writer()
+        # The cases are over, so a signal ends this and not the run.
+        self.interrupts.ending = False
+        try:
+            for name in self.usable:
+                writer.line(f"\nmeasuring what {printable(name)} costs: some ten seconds")
+                writer.flush()
+                found[name] = measure(self.targets[name], self.knowledge(name))
+        except KeyboardInterrupt:
+            writer.line("the measuring was interrupted: the report has no costs")
+        finally:
+            self.interrupts.ending = True
+        return found
 
     def _say_that_nothing_was_selected(self) -> None:
         options = " ".join((f"--tier={self.options.tier}", *self.selected))

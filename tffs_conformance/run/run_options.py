@@ -196,8 +196,8 @@ class RunOptions:
     )
     measure: bool = option(
         "measure",
-        "after the cases, find out what the plugin costs (times, how they grow, memory) beside the reference"
-        " plugin of that kind of storage: about a minute, some seconds with --tier=smoke; it never fails a run",
+        "after the cases, measure what each op takes, by size, beside the reference plugin of that kind of storage:"
+        " some ten seconds for a quick plugin; it never fails a run",
         default=False,
     )
     tier: Tier = option(

@@ -1,0 +1,253 @@
+"""Measures what the ops of a target take, by size, beside a reference plugin. What goes wrong here fails no run."""
+
+import math
+import os
+import random
+import secrets
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from ..harness.ops import paths
+from ..harness.ops.codes import Code
+from ..harness.ops.guard import Guard
+from ..harness.ops.outcomes import DiedError
+from ..harness.over_tables import programs
+from ..harness.over_tables.programs import Program, Spent
+from ..harness.over_tables.raw import RawFilesystem
+from ..harness.targets.shipped import plugin_path
+from ..reports.model.costs import Cost, Costs, Growth, Point
+from .engine.knowledge import NOTHING, Knowledge
+from .engine.target import Target
+from .engine.workbench import Workbench
+
+FILE, DIRECTORY = "bytes of the file", "entries of the directory"
+#: What grows, and the sizes that are tried, the smallest first.
+SIZES = {FILE: (4 << 10, 64 << 10, 1 << 20, 4 << 20), DIRECTORY: (16, 64, 256, 1024)}
+#: An exponent is that of so many sizes, the largest: at small ones, what every call takes hides the growth. For its
+#: confidence the times are drawn again so many times.
+FITTED_SIZES, DRAWS = 3, 200
+#: Seconds for the ops of one program, at all sizes, and for making the entries of one directory.
+SECONDS, MAKING_SECONDS = 0.5, 10.0
+#: All sizes are visited so many times, unless the time is spent before: then so many at least.
+VISITS, FEWEST_VISITS = 100, 3
+#: So many files are made by one command of the wire, which has the time of one call.
+BATCH = 64
+#: The ops that move as many bytes as the file has.
+MOVING = ("read", "append", "copy_file")
+#: What an op is called in the table when a program has it again and again. Where there is no name, it is not counted.
+NAMES: Mapping[str, Sequence[str]] = {"read": ("read of one byte", "read")}
+
+#: A filesystem, and the paths of files and directories in it, by what grows and the size.
+Place = tuple[RawFilesystem, Mapping[str, dict[int, str]]]
+#: Adds ops on a file or a directory to a program: its path, and its size.
+Steps = Callable[[Program, str, int], object]
+#: Microseconds of each visit, by size.
+Times = dict[int, list[float]]
+
+
+def _read(program: Program, path: str, size: int) -> None:
+    handle = program.open("new_random_access_file", path).value
+    program.read(handle, size // 2, 1)
+    program.read(handle, 0, size)
+    program.handle_op("random_access_file.cleanup", handle)
+    handle = program.open("new_read_only_memory_region_from_file", path).value
+    program.data(handle, 0, 1)
+    program.length(handle)
+    program.handle_op("read_only_memory_region.cleanup", handle)
+
+
+def _write(program: Program, path: str, size: int, op: str = "new_writable_file", sync: bool = True) -> None:
+    handle = program.open(op, path).value
+    program.append(handle, bytes(size))
+    program.tell(handle)
+    for step in ("flush", "sync", "close", "writable_file.cleanup") if sync else ("close", "writable_file.cleanup"):
+        program.handle_op(step, handle)
+
+
+def _rename_and_copy(program: Program, path: str, _: int) -> None:
+    program.path_op("rename_file", path, f"{path}-away")
+    program.path_op("rename_file", f"{path}-away", path)
+    program.path_op("copy_file", path, f"{path}-new")
+
+
+def _one_more(program: Program, path: str, _: int) -> None:
+    _write(program, f"{path}/new", 0, sync=False)
+    program.path_op("delete_file", f"{path}/new")
+    program.path_op("create_dir", f"{path}/new")
+    program.path_op("delete_dir", f"{path}/new")
+    program.path_op("recursively_create_dir", f"{path}/new/below")
+    program.delete_recursively(f"{path}/new")
+
+
+WORK: tuple[tuple[str, Steps], ...] = (
+    (FILE, lambda program, path, size: program.path_op("path_exists", path)),
+    (FILE, lambda program, path, size: program.number_op("get_file_size", path)),
+    (FILE, lambda program, path, size: program.stat(path)),
+    (FILE, _read),
+    (FILE, _rename_and_copy),
+    (FILE, lambda program, path, size: _write(program, f"{path}-new", size)),
+    (FILE, lambda program, path, size: _write(program, path, 1, "new_appendable_file")),
+    (DIRECTORY, lambda program, path, size: program.number_op("is_directory", path)),
+    (DIRECTORY, lambda program, path, size: program.stat(f"{path}/{size // 2}")),
+    (DIRECTORY, lambda program, path, size: program.paths_exist([f"{path}/{size // 2}"], with_statuses=True)),
+    (DIRECTORY, lambda program, path, size: program.entries_op("get_children", path)),
+    (DIRECTORY, lambda program, path, size: program.entries_op("get_matching_paths", f"{path}/*")),
+    (DIRECTORY, _one_more),
+    (DIRECTORY, lambda program, path, size: program.path_op("flush_caches")),
+)
+
+
+def measure(target: Target, knowledge: Knowledge) -> Costs:
+    """What the ops of a target take that nothing else uses now."""
+    if target.root is None or target.through:
+        why = "ops go through TensorFlow" if target.through else "there is no root"
+        return Costs(storage="not looked at", unmeasured=(f"all ops: {why}",))
+    figures: dict[tuple[str, str], Cost] = {}
+    unmeasured: list[str] = []
+    storage, reference = "not looked at", None
+    try:
+        with ExitStack() as stack:
+            # An allocator that fills what it gives takes time of its own.
+            bench = Workbench(target, replace(knowledge, filling=False))
+            stack.callback(bench.close)
+            places = [_place(bench, target.root, stack, unmeasured)]
+            storage, reference, root = _reference(target, target.root, hosts_differ=bench.hosts_differ)
+            if reference is not None:
+                other = Target(reference, plugin_path(reference), reference, root, timeout=target.timeout)
+                beside = Workbench(other, replace(NOTHING, filling=False))
+                stack.callback(beside.close)
+                stack.callback(beside.remove_root)
+                places.append(_place(beside, root, stack, unmeasured))
+            for grows, steps in WORK:
+                try:
+                    for cost in _figures(grows, steps, places, unmeasured):
+                        figures.setdefault((cost.what, grows), cost)
+                except DiedError as died:
+                    unmeasured.append(f"{died.death.op}, and ops with it: {died}")
+                    places[0] = _place(bench, target.root, stack, unmeasured)
+    except Exception as error:
+        # Whatever a plugin does: what was measured until then is in the report, and the run goes on.
+        unmeasured.append(f"everything else: {error or type(error).__name__}")
+    whys = tuple(dict.fromkeys(unmeasured))
+    return Costs(storage=storage, reference=reference, figures=tuple(figures.values()), unmeasured=whys)
+
+
+def _reference(target: Target, root: str, *, hosts_differ: bool) -> tuple[str, str | None, str]:
+    """What storage a target has, in words, and the plugin to compare it with, if there is one, with a root for it."""
+    path = paths.parse(root).path.rstrip("/")
+    if target.host_command:
+        return "another machine, or behind another command", None, ""
+    if hosts_differ:
+        return "memory of the process", "memory", "memory:///tffs-reference"
+    if path and os.path.isdir(path):
+        return "a disk of this machine", "posix", f"posix://{path}-reference"
+    return "something else than a disk of this machine", "posix", f"posix:///tmp/{paths.basename(root)}-reference"
+
+
+def _place(bench: Workbench, root: str, stack: ExitStack, unmeasured: list[str]) -> Place:
+    """A new host, and new directories, which `stack` removes. What cannot be made goes to `unmeasured`."""
+    bench.make_root()
+    loaded = bench.load("costs")
+    stack.callback(bench.release, loaded)
+    filesystem = bench.filesystem(loaded, Guard(root), [])
+    made: dict[str, dict[int, str]] = {grows: {} for grows in SIZES}
+    for grows, size in ((grows, size) for grows, sizes in SIZES.items() for size in sizes):
+        uri = bench.directory(f"costs {size} {secrets.token_hex(4)}")
+        directory = bench.make(filesystem, uri)
+        stack.callback(bench.remove, uri)
+        path = filesystem.translate(uri)
+        count, length = (1, size) if grows == FILE else (size, 0)
+        why = _fill(filesystem.raw, path, count, length) if directory.ok else f"create_dir answers {directory.code}"
+        if why is None:
+            made[grows][size] = f"{path}/0" if grows == FILE else path
+        else:
+            unmeasured.append(f"all ops at {size:,} {grows}: {why}")
+    return filesystem.raw, made
+
+
+def _fill(raw: RawFilesystem, path: str, count: int, size: int) -> str | None:
+    """Make so many files of so many bytes in a directory. Return why that did not work, or None."""
+    deadline = time.monotonic() + MAKING_SECONDS
+    for begin in range(0, count, BATCH):
+        if time.monotonic() > deadline:
+            return f"{begin:,} entries were made when the time was spent"
+        program = Program(raw)
+        for number in range(begin, min(count, begin + BATCH)):
+            _write(program, f"{path}/{number}", size, sync=False)
+        for one in programs.measure(raw, [program])[0]:
+            if one.code is not Code.OK and one.op not in ("tell", "close"):
+                return _said(one)
+    return None
+
+
+def _said(one: Spent) -> str:
+    return f"{one.op} is not there, or had nothing to work on" if one.code is None else f"{one.op} answers {one.code}"
+
+
+def _figures(grows: str, steps: Steps, places: Sequence[Place], unmeasured: list[str]) -> Iterator[Cost]:
+    """The figures of one program. An op that is not OK has none, and a reason in `unmeasured`. Raises DiedError."""
+    runs: list[tuple[int, int, Program]] = []
+    for size in places[0][1][grows]:
+        for side, (raw, made) in enumerate(places):
+            runs.append((size, side, Program(raw)))
+            steps(runs[-1][-1], made[grows][size], size)
+    # By op and name in the table: the times of the target, and those of the reference.
+    times: dict[tuple[str, str], tuple[Times, Times]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
+    wrong: dict[tuple[str, str], str] = {}
+    deadline = time.monotonic() + SECONDS
+    for number in range(VISITS):
+        if number >= FEWEST_VISITS and time.monotonic() > deadline:
+            break
+        for size, side, program in runs:
+            seen: Counter[str] = Counter()
+            for one in programs.measure(program, [program])[0]:
+                names = NAMES.get(one.op, (one.op,))
+                if seen[one.op] < len(names) and not one.op.endswith(".cleanup"):
+                    what = one.op, names[seen[one.op]]
+                    times[what][side][size].append(one.ns / 1000)
+                    if one.code is not Code.OK and not side:
+                        wrong[what] = _said(one)
+                seen[one.op] += 1
+    unmeasured += wrong.values()
+    yield from (_cost(*what, grows, *sides) for what, sides in times.items() if what not in wrong)
+
+
+def _cost(op: str, what: str, grows: str, own: Times, beside: Times) -> Cost:
+    moves = what in MOVING and grows == FILE
+    points = []
+    for size, some in own.items():
+        median, *others = (round(max(statistics.median(times), 1e-3), 3) for times in (some, beside[size]) if times)
+        point = Point(
+            at=size,
+            calls=len(some),
+            median=median,
+            p95=round(statistics.quantiles(some, n=20)[-1], 3),
+            reference=others[0] if others else None,
+            rate=round(size / median * 1e6) if moves else None,
+            reference_rate=round(size / others[0] * 1e6) if moves and others else None,
+        )
+        points.append(point)
+    return Cost(op=op, what=what, grows=grows, points=tuple(points), growth=growth(own, beside))
+
+
+def growth(own: Times, beside: Times) -> Growth | None:
+    """The exponent with which times grow over the largest sizes; None where there are too few."""
+    sizes = sorted(own)[-FITTED_SIZES:]
+    if len(sizes) < FITTED_SIZES:
+        return None
+
+    def slope(visits: Sequence[Sequence[float]]) -> float:
+        # A clock may tell no time for what is very short.
+        medians = [math.log(max(statistics.median(column), 1e-3)) for column in zip(*visits, strict=True)]
+        return round(statistics.linear_regression([math.log(size) for size in sizes], medians).slope, 3)
+
+    visits, others = (list(zip(*(times.get(size, ()) for size in sizes), strict=True)) for times in (own, beside))
+    # All sizes were visited in turn, so visits are drawn with all their sizes. The same ones give the same confidence.
+    draw = random.Random(0)
+    slopes = sorted(slope(draw.choices(visits, k=len(visits))) for _ in range(DRAWS))
+    low, high = slopes[DRAWS // 40], slopes[-1 - DRAWS // 40]
+    return Growth(exponent=slope(visits), low=low, high=high, reference=slope(others) if others else None)
