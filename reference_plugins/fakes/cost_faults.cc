@@ -1,4 +1,4 @@
-// Plugins that give right answers at a price: no clause is broken, and `--measure` names them.
+// Plugins that give right answers at a price: no clause is broken, and `--measure` shows the price.
 
 #include <string>
 #include <vector>
