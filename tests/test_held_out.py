@@ -37,29 +37,41 @@ def of(*seen: tuple[str, str], fault: Fault = FAULT) -> Outcome:
     return Outcome(fault, held_out(fault, CASES), tuple(Seen(*one) for one in seen), 10, 1.5)
 
 
-#: A case that is held out finds it, and two that are left: one of another op, and one of no op.
+#: A case that is held out finds it, and three that are left: another row, one of another op, and one of no op.
 HELD = ("status/one-path[stat]", "stat.succeeds")
+ROW = ("status/one-path[read]", "read.succeeds")
 OTHER = ("read/plain", "read.succeeds")
 OF_NO_OP = ("tree/size[1]", "robustness.no-crash")
 
 
-def test_all_cases_of_a_function_are_held_out_where_one_declares_the_clause() -> None:
-    assert held_out(FAULT, CASES) == {"status/one-path"}
+def test_cases_that_declare_the_clause_are_held_out_and_no_other_rows() -> None:
+    assert held_out(FAULT, CASES) == {"status/one-path[stat]"}
     assert held_out(replace(FAULT, clauses=("read.succeeds", "stat.length-is-the-size")), CASES) == {
-        "read/plain", "status/one-path", "tree/size",
+        "read/plain", "status/one-path[read]", "tree/size[1]", "tree/size[2]",
     }  # fmt: skip
 
 
-def test_a_search_goes_on_until_two_functions_have_seen_it_and_one_of_them_is_left() -> None:
-    search = Search(replace(FAULT, clauses=("stat.succeeds", "read.succeeds")), CASES)
-    run = []
+def searched(fault: Fault, *seeing: str) -> tuple[list[str], Search]:
+    """The cases that are run where these see it, and the search."""
+    search, run = Search(fault, CASES), []
     for one in search.cases():
         run.append(one.id)
-        found = Verdict.CONFORM if one.id.startswith("tree/size[1") else Verdict.VIOLATION
+        found = Verdict.VIOLATION if one.id in seeing else Verdict.CONFORM
         if search.is_over(record(one.id, found, check(one.clauses[0], found))):
             break
+    return run, search
+
+
+def test_a_search_goes_on_until_two_functions_and_a_case_that_is_left_have_seen_it() -> None:
+    run, search = searched(FAULT, "status/one-path[stat]", "tree/size[2]")
     assert run == ["status/one-path[stat]", "tree/size[1]", "tree/size[2]"]
-    assert [one.family for one in search.seen.values()] == ["status/one-path", "tree/size"]
+    assert [one.case for one in search.seen] == ["status/one-path[stat]", "tree/size[2]"]
+
+
+def test_another_row_of_the_function_that_saw_it_is_tried() -> None:
+    run, search = searched(FAULT, "status/one-path[stat]", "status/one-path[read]")
+    assert run == ["status/one-path[stat]", "tree/size[1]", "tree/size[2]", "read/plain", "status/one-path[read]"]
+    assert [one.case for one in search.seen] == ["status/one-path[stat]", "status/one-path[read]"]
 
 
 def test_a_search_is_not_over_where_only_cases_that_are_held_out_saw_it() -> None:
@@ -81,6 +93,7 @@ def test_a_warning_is_not_seeing_it() -> None:
     [
         (of(), "", "", ""),
         (of(HELD), "", "status/one-path", ""),
+        (of(HELD, ROW), "status/one-path[read]", "status/one-path", "no"),
         (of(OTHER), "read/plain", "read/plain", "no"),
         (of(HELD, OTHER), "read/plain", "", "no"),
         (of(HELD, ("tree/size[2]", "stat.succeeds")), "tree/size[2]", "", "yes"),

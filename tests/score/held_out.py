@@ -1,8 +1,8 @@
 """Faults of the table without the cases that were written for them: what does the rest of the suite see?
 
 `tests/faults.toml` says of a fault which clause it breaks. The cases that were written for it are not known by name, so
-more than these are held out: of each test function of which any case declares such a clause, all cases. What is left
-declares other clauses. A fault is seen where a case that is left finds a violation.
+more than these are held out: all that declare such a clause. A case is one row of a test function, by its parameters:
+the other rows of the same function stay. A fault is seen where a case that is left finds a violation.
 """
 
 import random
@@ -47,7 +47,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The first violation that a family of cases found: the case, and the clause."""
+    """A case that found a violation, and the clause of the first that it found."""
 
     case: str
     clause: str
@@ -60,7 +60,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a fault: the families that are held out, those that saw it, in order, and how many cases ran."""
+    """What became of a fault: the cases that are held out, and those that saw it, in order: of each family one.
+
+    A second one of a family is there where only that is left of all that saw it. `cases` is how many ran.
+    """
 
     fault: Fault
     held: frozenset[str]
@@ -71,12 +74,17 @@ class Outcome:
     @property
     def rest(self) -> Seen | None:
         """Where it was first seen by cases that are left."""
-        return next((one for one in self.seen if one.family not in self.held), None)
+        return next((one for one in self.seen if one.case not in self.held), None)
 
     @property
     def guard(self) -> str:
         """The family that alone sees it, if there is one."""
-        return self.seen[0].family if len(self.seen) == 1 else ""
+        return self.seen[0].family if self.families == 1 else ""
+
+    @property
+    def families(self) -> int:
+        """How many families saw it."""
+        return len({one.family for one in self.seen})
 
     @property
     def told(self) -> str:
@@ -88,7 +96,7 @@ class Outcome:
     def plain(self) -> dict[str, Any]:
         """As it stands in a JSON file."""
         rest = asdict(self.rest) if self.rest else None
-        return {**asdict(self), "held": sorted(self.held), "rest": rest, "guard": self.guard, "told": self.told}
+        return {**asdict(self), "held": len(self.held), "rest": rest, "guard": self.guard, "told": self.told}
 
     def __str__(self) -> str:
         rest = f"{self.rest.clause} in {self.rest.case}" if self.rest else "NOT SEEN by the rest"
@@ -97,23 +105,32 @@ class Outcome:
 
 
 class Search:
-    """What is still to be run on a fault: until two families have seen it, and one of them is left."""
+    """What is still to be run on a fault: until two families have seen it, and a case that is left."""
 
     def __init__(self, fault: Fault, cases: Sequence[Listed]) -> None:
         self.held = held_out(fault, cases)
-        self.seen: dict[str, Seen] = {}
+        self.seen: list[Seen] = []
         self._cases = order(cases, fault.ops)
 
+    @property
+    def _is_seen_by_the_rest(self) -> bool:
+        return any(one.case not in self.held for one in self.seen)
+
+    def _is_of_use(self, case: str) -> bool:
+        """Whether more is known where this case sees it."""
+        is_new = family(case) not in {one.family for one in self.seen}
+        return is_new or not (self._is_seen_by_the_rest or case in self.held)
+
     def cases(self) -> Iterator[Listed]:
-        """Those of families that have not seen it yet, its op's first."""
-        return (one for one in self._cases if family(one.id) not in self.seen)
+        """Those by which more can be known, its op's first."""
+        return (one for one in self._cases if self._is_of_use(one.id))
 
     def is_over(self, record: CaseRecord) -> bool:
         """Take the record of a case, and say whether it was the last that is needed."""
         broken = next((one.clause for one in record.checks if one.verdict is Verdict.VIOLATION), "")
-        if broken:
-            self.seen.setdefault(family(record.id), Seen(record.id, broken))
-        return len(self.seen) > 1 and not self.seen.keys() <= self.held
+        if broken and self._is_of_use(record.id):
+            self.seen.append(Seen(record.id, broken))
+        return len({one.family for one in self.seen}) > 1 and self._is_seen_by_the_rest
 
 
 def family(case: str) -> str:
@@ -122,8 +139,8 @@ def family(case: str) -> str:
 
 
 def held_out(fault: Fault, cases: Sequence[Listed]) -> frozenset[str]:
-    """The families of which a case declares a clause of the fault."""
-    return frozenset(family(one.id) for one in cases if not set(fault.clauses).isdisjoint(one.clauses))
+    """The cases that declare a clause of the fault."""
+    return frozenset(one.id for one in cases if not set(fault.clauses).isdisjoint(one.clauses))
 
 
 def known() -> list[Fault]:
@@ -165,7 +182,7 @@ def outcome(fault: Fault) -> Outcome:
     search = Search(fault, all_cases(TIER))
     plugin, _, value = fault.name.partition(" ")
     done = judge(f"fakes/{plugin}", value, search.cases(), BUSY, search.is_over)
-    return Outcome(fault, search.held, tuple(search.seen.values()), len(done.records), round(done.seconds, 1))
+    return Outcome(fault, search.held, tuple(search.seen), len(done.records), round(done.seconds, 1))
 
 
 def score(outcomes: Sequence[Outcome]) -> float:
@@ -177,7 +194,7 @@ def section(outcomes: Sequence[Outcome]) -> list[str]:
     """The lines of the page: the figures, what the rest does not see, and who alone guards something."""
     number = len(outcomes)
     unseen = [one for one in outcomes if one.rest is None]
-    several = sum(len(one.seen) > 1 for one in outcomes)
+    several = sum(one.families > 1 for one in outcomes)
     told = Counter(one.told for one in outcomes)
     seconds = sorted(one.seconds for one in outcomes)
     rows = [
