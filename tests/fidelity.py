@@ -24,7 +24,6 @@ from unittest import mock
 
 from tests import fakes
 from tests.faults.driven import all_cases, run
-from tests.test_fakes import told
 from tffs_conformance.harness.launchers.choice import launcher
 from tffs_conformance.harness.launchers.launcher import Launcher
 from tffs_conformance.harness.launchers.local import Local, LocalProcess
@@ -106,7 +105,7 @@ def asked(fault: str) -> tuple[Listed, ...]:
 def every() -> Iterator[tuple[str, str]]:
     """All plugins with their faults."""
     yield from RIGHT
-    for name, *_ in told("faulty"):
+    for name, *_ in fakes.faults("faulty"):
         if not any(word in name for word in COSTLY):
             yield "fakes/faulty", name
 

@@ -1,121 +1,92 @@
-"""The score: which mutants there are, what they are called, and what is made of what the suite said of them."""
+"""The scores: what is held out, that a miss counts, and what saved headlines of plugins with several faults reach."""
 
-from dataclasses import replace
+import functools
 
 import pytest
 
-from tests.faults.driven import all_cases
-from tests.score.judging import Judged, order
-from tests.score.scoring import HEADINGS, Result, accepted, page, table
-from tests.score.sources import CLONE, PLUGINS, Mutant, Plugin, named, ops
-from tffs_conformance.harness.ops.tables import OPS
-from tffs_conformance.suite.contract.catalogue import clause
+from tests.faults.driven import all_cases, judge, of_clause
+from tests.records import record, report_of
+from tests.score import headlines, held_out, mutants
+from tests.score.faults import KnownFault, known
+from tests.score.held_out import HeldOutResult, Search, Sighting
+from tests.score.mutants import MutantResult
+from tests.score.mutations import PluginMutant
+from tests.score.sandboxed_judge import MutantVerdict
+from tffs_conformance.reports.model.records import CheckRecord
+from tffs_conformance.reports.model.verdicts import Verdict
+from tffs_conformance.suite.contract.catalogue import for_report
+from tffs_conformance.suite.engine.collect import Listed
 
-TEXT = """\
-int Twice(int n) {
-  n += n;
-  n += n;
-  return n;
-}
-
-void Stat(Facts* facts) noexcept {
-  n += n;
-}
-"""
-CHANGES = [(2, "  n -= n;\n"), (3, "  n -= n;\n"), (8, "  n -= n;\n"), (2, "  n += n;\n"), (2, "  n -= n;\n")]
-TABLE = {("", "Stat"): ["stat"], ("other.cc", "Twice"): ["read"]}
-
-
-def of(text: str = TEXT, changes: list[tuple[int, str]] = CHANGES) -> list[Mutant]:
-    return list(named("posix", "posix/queries.cc", text, changes, TABLE))
+FAULT = KnownFault("faulty stat.stale", ("stat.succeeds",), ("stat",))
+CASES = [
+    Listed(name, (clause,), "must", "", over_tables=False, calls=1, body=functools.partial(print))
+    for name, clause in (
+        ("read/plain", "read.succeeds"),
+        ("status/one-path[stat]", "stat.succeeds"),
+        ("status/one-path[read]", "read.succeeds"),
+    )
+]
 
 
-def result(verdict: str, name: str = "", *, reason: str = "", mutant: Mutant | None = None) -> Result:
-    return Result(mutant or of()[2], Judged(verdict, name, "stat/plain", "", 1.5, 10, 0), reason)
+def test_held_out_cases_declare_the_clause() -> None:
+    assert held_out.held_out(FAULT, CASES) == {"status/one-path[stat]"}
 
 
-def test_a_mutant_has_the_function_and_the_op_of_its_line() -> None:
-    assert [(one.function, one.nth, one.ops) for one in of()] == [
-        ("Twice", 0, ()), ("Twice", 1, ()), ("Stat", 0, ("stat",)),
-    ]  # fmt: skip
-    assert {one.near for one in of()} == {("stat",)}
+def test_search_with_two_functions_and_the_rest_is_over() -> None:
+    search = Search(FAULT, CASES)
+    broken = CheckRecord(clause="stat.succeeds", verdict=Verdict.VIOLATION)
+    held, rest = (record(name, Verdict.VIOLATION, broken) for name in ("status/one-path[stat]", "read/plain"))
+    assert [search.is_over(held), search.is_over(rest)] == [False, True]
+    assert not Search(FAULT, CASES).is_over(rest)
 
 
-def test_a_mutant_is_drawn_whatever_changes_elsewhere() -> None:
-    moved = of("// new\n" + TEXT, [(number + 1, line) for number, line in CHANGES])
-    assert [one.digest for one in moved] == [one.digest for one in of()]
-    assert len({one.digest for one in of()}) == 3
+def test_held_out_score_counts_a_planted_miss() -> None:
+    held, rest = Sighting("status/one-path[stat]", "stat.succeeds"), Sighting("status/one-path[read]", "read.succeeds")
+    missed, seen = (HeldOutResult(FAULT, frozenset({held.case}), found, 9, 1.5) for found in ((held,), (held, rest)))
+    assert held_out.score([missed, seen]) == 0.5
+    assert "not seen by the rest: stat.stale, of stat.succeeds" in list(held_out.report([missed, seen]))
 
 
-def test_the_text_of_a_mutant_differs_in_its_line_alone() -> None:
-    source, text = PLUGINS[0].units()[0]
-    number, line = next((k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() == "return left;")
-    (mutant,) = named("posix", source, text, [(number, line + "\n  break;")], {})
-    before, after = text.splitlines(), mutant.text().splitlines()
-    assert after == [*before[:number], "  break;", *before[number:]]
+def test_mutant_score_counts_a_planted_survivor() -> None:
+    mutant = PluginMutant("posix", "posix/queries.cc", 2, "Stat", "n += n;", "n -= n;", 0, ("stat",))
+    killed = MutantResult(mutant, MutantVerdict("violation", "stat.succeeds", "stat/plain", "", 10))
+    survived = MutantResult(mutant, MutantVerdict("conform", cases=10))
+    excused = MutantResult(mutant, None, "It is equal.")
+    assert list(mutants.report([killed, survived, excused])) == [
+        "survived posix/queries.cc:2 'n += n;' -> 'n -= n;'",
+        "posix: 3 mutants: 1 killed, 1 excused, 0 warned, 1 survived, 0 error; score 50%",
+        "all: 3 mutants: 1 killed, 1 excused, 0 warned, 1 survived, 0 error; score 50%",
+    ]
 
 
-@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.name)
-def test_every_op_of_a_plugin_has_its_function(plugin: Plugin) -> None:
-    found = {op for mine in ops(plugin).values() for op in mine}
-    assert found <= set(OPS)
-    assert {"stat", "cleanup", "append", "writable_file.cleanup"} <= found
+@pytest.mark.parametrize("draw", headlines.DRAWS)
+def test_headlines_name_each_fault_and_begin_with_a_cause(draw: str) -> None:
+    scores = [score for name, score in headlines.saved_scores() if name.startswith(f"{draw}/")]
+    named, first, _ = headlines.figures(scores)
+    assert named >= headlines.NAMED, "\n".join(headlines.lines(scores))
+    assert first >= headlines.FIRST, "\n".join(headlines.lines(scores))
 
 
-@pytest.mark.parametrize(("key", "reason"), accepted().items(), ids=lambda one: None)
-def test_who_may_survive_is_there(key: tuple[str, str, str, str, int], reason: str) -> None:
-    source, _, out, put_in, _ = key
-    text = (CLONE / "reference_plugins" / source).read_text()
-    numbers = [k for k, line in enumerate(text.splitlines(), 1) if line.strip() == out]
-    mutants = named("", source, text, [(number, put_in) for number in numbers], {})
-    assert key in {one.key for one in mutants}, "no line of that function is so"
-    assert reason.endswith(".")
+def test_headlines_are_few_for_each_fault() -> None:
+    scores = [score for _, score in headlines.saved_scores()]
+    assert headlines.figures(scores)[2] <= headlines.PER_FAULT, "\n".join(headlines.lines(scores))
 
 
-def test_cases_of_the_op_come_first_and_smaller_tiers_before_larger() -> None:
-    cases = order(all_cases("full"), ["stat"])
-    about = [any(clause(name).op == "stat" for name in case.clauses) for case in cases]
-    assert about == sorted(about, reverse=True)
-    first = [case.tier for case in cases[: about.count(True)]]
-    assert first == sorted(first, key=["smoke", "must", "full"].index)
-
-
-@pytest.mark.parametrize(
-    ("given", "fate", "told"),
-    [
-        (result("violation", "stat.succeeds"), "killed", "yes"),
-        (result("violation", "read.succeeds"), "killed", "no"),
-        (result("violation", "robustness.no-crash"), "killed", ""),
-        (result("violation", "stat.succeeds", mutant=of()[0]), "killed", ""),
-        (result("violation", "stat.succeeds", reason="Equal."), "killed", "yes"),
-        (result("warning", "stat.succeeds"), "warned", "yes"),
-        (result("error", "stat.succeeds"), "error", "yes"),
-        (result("conform"), "survived", ""),
-        (result("conform", reason="Equal."), "excused", ""),
-        (Result(of()[0], None, "Equal."), "excused", ""),
-    ],
+#: The faults of a plugin: seen through other ops, left in the process, in the content of a file.
+TOGETHER = (
+    ("get_children.skips-directories", "paths_exist.stops-at-first"),
+    ("rename_file.copies", "new_random_access_file.leaks-descriptor-on-error"),
+    ("read.garbage", "wrong-code:get_file_size", "tell.advances"),
 )
-def test_what_became_of_a_mutant(given: Result, fate: str, told: str) -> None:
-    assert (given.fate, given.told) == (fate, told)
 
 
-def test_what_makes_a_run_judge_nothing_is_told_apart() -> None:
-    judged = Judged("conform", "", "", "", 1.5, 10, 6)
-    assert Result(of()[2], judged).fate == "killed"
-    assert Result(of()[2], replace(judged, not_run=5)).fate == "survived"
-
-
-def test_excused_ones_do_not_count() -> None:
-    results = [result("violation", "stat.succeeds"), result("conform"), Result(of()[0], None, "Equal.")]
-    row = dict(zip(HEADINGS, table(results)[0], strict=True))
-    assert (row["mutants"], row["excused"], row["killed"], row["survived"]) == ("3", "1", "1", "1")
-    assert (row["score"], row["own op"], row["longest"]) == ("50 %", "1 of 1", "1.5 s")
-
-
-def test_a_page_has_the_last_results_in_place_of_those_before() -> None:
-    start = "# The score\n\n## The last score\n"
-    once = page(start, [result("conform"), Result(of()[0], None, "Equal.")])
-    assert once.startswith(start)
-    assert page(once, [result("violation", "stat.succeeds")]).count("n += n") == 0
-    assert "  -n += n;\n  +n -= n;" in once
-    assert "Equal." in once.partition("## What is excused")[2]
+@pytest.mark.parametrize("names", TOGETHER, ids=",".join)
+def test_headlines_of_a_new_run_name_each_fault(names: tuple[str, ...]) -> None:
+    faults = [one for one in known() if one.value in names]
+    cases = {case.id: case for case in all_cases("smoke")}
+    for clause in sorted(clause for fault in faults for clause in fault.clauses):
+        cases |= {case.id: case for case in of_clause(clause)[:12]}
+    judged = judge("fakes/faulty", ",".join(names), list(cases.values()))
+    found = headlines.score(report_of(*judged.records, clauses=for_report()), faults)
+    assert (len(faults), found.unnamed) == (len(names), [])
+    assert found.begins_with_a_cause

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import fakes
 from tests.tensorflow.targets import (
     LASTING,
     LOADER,
@@ -21,7 +22,6 @@ from tests.tensorflow.targets import (
     shipped,
     tensorflow,
 )
-from tests.test_fakes import told
 from tests.test_header import HEADER
 from tests.test_suite import report
 from tests.test_suite import run as suite
@@ -377,7 +377,7 @@ def by_our_host(plugin: Path, fault: str) -> tuple[str, str]:
 
 
 def test_tensorflow_registers_what_our_host_registers(capsys: pytest.CaptureFixture[str]) -> None:
-    faults = [name for name, _, _ in told("malformed") if "<" not in name and not name.startswith("hang")]
+    faults = [name for name, _, _ in fakes.faults("malformed") if "<" not in name and not name.startswith("hang")]
     fake = shipped("fakes/malformed")
     asked = [(fake, fault) for fault in ["", *faults, *WITH_ARGUMENT]]
     asked += [(shipped(name), "") for name in ("posix", "memory", "fakes/noinit", "fakes/unresolved")]

@@ -8,7 +8,7 @@ import functools
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from tffs_conformance.reports.model.records import CaseRecord
@@ -69,6 +69,15 @@ def _words(name: str) -> list[str]:
 def of_op(op: str, tier: str) -> list[Listed]:
     """The cases of a tier that declare a clause of this op."""
     return [case for case in all_cases(tier) if any(clause(name).op == op for name in case.clauses)]
+
+
+def ordered(cases: Iterable[Listed], ops: Collection[str]) -> list[Listed]:
+    """The cases about these ops before the others, and the smaller tiers before the larger."""
+
+    def is_about(case: Listed) -> bool:
+        return any(clause(name).op in ops for name in case.clauses)
+
+    return sorted(cases, key=lambda case: (not is_about(case), TIERS.index(case.tier)))
 
 
 def judge(
