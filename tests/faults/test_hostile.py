@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.faults.conftest import Record
 from tests.faults.driven import all_cases, judge, of_op
 from tests.test_suite import report, run
 from tffs_conformance.harness.ops.tables import OPS
@@ -27,31 +26,29 @@ SOME = ("crash:new_writable_file", "hang:tell")
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("op", OPS)
-def test_cases_of_an_op_name_it(op: str, kind: str, record: Record) -> None:
+def test_cases_of_an_op_name_it(op: str, kind: str) -> None:
     every = of_op(op, "must")
     step = -(-len(every) // FEW)
     cases = [case for number, case in enumerate(every) if case.tier == "smoke" or number % step == 0]
     assert cases
     judged = judge("fakes/faulty", f"{kind}:{op}", cases, timeout=1 if kind == "hang" else None)
-    record("hostile plugins, on cases of their op", fault=f"{kind}:{op}", cases=str(len(cases)),
-           violations=str(judged.violations), seconds=f"{judged.seconds:.1f}")  # fmt: skip
     assert any(op in check.got for one in judged.records for check in one.checks if check.verdict is Verdict.VIOLATION)
     assert not [one.id for one in judged.records if one.verdict is Verdict.ERROR]
 
 
 @pytest.mark.parametrize("fault", SOME)
-def test_a_run_of_the_must_tier_has_its_report(tmp_path: Path, fault: str, record: Record) -> None:
-    whole(tmp_path, fault, "must", record)
+def test_a_run_of_the_must_tier_has_its_report(tmp_path: Path, fault: str) -> None:
+    whole(tmp_path, fault, "must")
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("fault", [f"{kind}:{op}" for op in OPS for kind in KINDS])
-def test_a_run_of_the_suite_has_its_report(tmp_path: Path, fault: str, record: Record) -> None:
-    whole(tmp_path, fault, "full", record)
+def test_a_run_of_the_suite_has_its_report(tmp_path: Path, fault: str) -> None:
+    whole(tmp_path, fault, "full")
 
 
-def whole(directory: Path, fault: str, tier: str, record: Record) -> None:
+def whole(directory: Path, fault: str, tier: str) -> None:
     """A run as a person starts it."""
     started = time.monotonic()
     done = run(
@@ -60,8 +57,6 @@ def whole(directory: Path, fault: str, tier: str, record: Record) -> None:
     seconds = time.monotonic() - started
     found: dict[str, Any] = report(directory)
     checks = [check for case in found["cases"] for check in case["checks"]]
-    record(f"hostile plugins, tier {tier}", fault=fault, violations=str(found["counts"]["violation"]),
-           seconds=f"{seconds:.1f}")  # fmt: skip
     assert (done.returncode, found["verdict"]) == (1, "not conformant")
     assert any(fault.partition(":")[2] in check["got"] for check in checks if check["verdict"] == "violation")
     assert len(found["cases"]) == len(all_cases(tier))
