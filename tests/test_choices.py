@@ -1,6 +1,5 @@
 """A right plugin may decide open questions otherwise than posix: nothing is wrong with it, and its choice is named."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -155,12 +154,5 @@ def readings(document: dict[str, Any], clause: str) -> set[str]:
     return {check["reading"] for check in checks if check["clause"] == clause and "reading" in check}
 
 
-def test_the_readme_names_every_choice() -> None:
-    readme = (Path(__file__).parents[1] / "reference_plugins" / "choices" / "README.md").read_text()
-    named = set(re.findall(r"^\| `([a-z-]+)` \|", readme, re.MULTILINE))
-    # A run with a slow plugin is a matter of patience: see the benchmark. One that only reads needs a backing, and one
-    # for one process at a time a lock: see test_loading.py. How sync does its work shows where the power is lost.
-    elsewhere = {"slow", "read-only", "one-process", "sync-aside", "sync-by-mapping", "sync-each-write"}
-    elsewhere |= {"sync-the-filesystem"}
-    assert named == CHOICES.keys() - {"all"} | elsewhere | UNASKED
+def test_runs_make_every_choice() -> None:
     assert EACH | {choice for choices in RUNS for choice in choices.split(",")} == CHOICES.keys() | UNASKED

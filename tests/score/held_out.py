@@ -90,7 +90,7 @@ def held_out(fault: KnownFault, cases: Sequence[Listed]) -> frozenset[str]:
     return frozenset(one.id for one in cases if not set(fault.clauses).isdisjoint(one.clauses))
 
 
-def drawn(sample: int | None, only: Collection[str] = ()) -> list[KnownFault]:
+def drawn(sample: int, only: Collection[str] = ()) -> list[KnownFault]:
     """A sample of the faults that break a MUST, or `only` these; a smaller sample is a part of a larger one.
 
     Faults that hang are left out, because each of their cases waits. Raises SystemExit if one of `only` is unknown.
@@ -135,7 +135,6 @@ def report(results: Sequence[HeldOutResult]) -> Iterator[str]:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.add_argument("--all", action="store_true", help="every fault, and not a sample")
     parser.add_argument("--sample", type=int, default=SAMPLE_FAULTS, metavar="N", help="default: %(default)s")
     parser.add_argument("--only", action="append", default=[], metavar="FAULT", help="may be given again")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="default: %(default)s")
@@ -144,7 +143,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(given: Namespace) -> bool:
     """Judge the faults, print the score, and return whether it reaches the goal."""
     fakes.build()
-    faults = drawn(None if given.all else given.sample, given.only)
+    faults = drawn(given.sample, given.only)
     results = []
     with ProcessPoolExecutor(given.workers) as workers:
         for done in as_completed([workers.submit(result, one) for one in faults]):

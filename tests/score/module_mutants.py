@@ -96,8 +96,8 @@ def read(module: str, lines: Sequence[str]) -> Iterator[ModuleMutant]:
 
 def unexplained(found: Sequence[ModuleMutant]) -> list[ModuleMutant]:
     """The mutants that survive and must not."""
-    entries = tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]
-    excused = {(one["module"], one["out"], one["in"]) for one in entries}
+    survivors = tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))
+    excused = {(module, one["out"], one["in"]) for module, entries in survivors.items() for one in entries}
     alive = [one for one in found if one.survived and one.has_effect]
     return [one for one in alive if (one.module, one.out, one.put_in) not in excused]
 

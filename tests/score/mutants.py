@@ -56,8 +56,10 @@ class MutantResult:
 def excuses() -> dict[tuple[str, str, str, str, int], str]:
     """The reasons why mutants may survive, by their keys."""
     return {
-        (one["source"], one["function"], one["out"], put_in, one.get("nth", 0)): one["reason"]
-        for one in tomllib.loads(SURVIVORS.read_text(encoding="utf-8"))["survivor"]
+        (source, function, one["out"], put_in, one.get("nth", 0)): one["reason"]
+        for source, functions in tomllib.loads(SURVIVORS.read_text(encoding="utf-8")).items()
+        for function, survivors in functions.items()
+        for one in survivors
         for put_in in ([one["in"]] if isinstance(one["in"], str) else one["in"])
     }
 
@@ -87,8 +89,7 @@ def judged(sample: Sequence[tuple[PluginMutant, Path]], workers: int, *, with_ex
 def report(results: Sequence[MutantResult]) -> Iterator[str]:
     """A line for each mutant that survives, and the score of each plugin and of all: killed, of those not excused."""
     yield from (str(one) for one in results if one.fate not in ("killed", "excused"))
-    names = sorted({one.mutant.plugin for one in results})
-    for name in (*names, "all"):
+    for name in (*sorted({one.mutant.plugin for one in results}), "all"):
         fates = [one.fate for one in results if name in (one.mutant.plugin, "all")]
         counts = ", ".join(f"{fates.count(fate)} {fate}" for fate in FATES)
         score = fates.count("killed") / max(len(fates) - fates.count("excused"), 1)
