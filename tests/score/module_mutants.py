@@ -69,7 +69,7 @@ class ModuleMutant:
 def mutants(tree: Path, module: str) -> Iterator[ModuleMutant]:
     """Try all mutants of a module of this tree, which is changed meanwhile."""
     tests = " ".join(f"tests/{name}" for name in MODULES[module])
-    pytest = f"{sys.executable} -m pytest -x -q -p no:randomly -p no:cacheprovider -o addopts= {tests}"
+    pytest = f"{sys.executable} -m pytest -x -q --noconftest -p no:randomly -p no:cacheprovider -o addopts= {tests}"
     subprocess.run(pytest.split(), cwd=tree, check=True, stdout=subprocess.DEVNULL)
     (tree / "mutants.cfg").write_text(
         f'[cosmic-ray]\nmodule-path = "{module}"\ntimeout = {TESTS_TIMEOUT_SECONDS}\nexcluded-modules = []\n'
@@ -112,7 +112,7 @@ def run(given: Namespace) -> bool:
     all_excused = True
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
-        unused = shutil.ignore_patterns(".git", ".tox", ".venv*", "*cache*", "build*")
+        unused = shutil.ignore_patterns(".git", ".tox", ".venv*", ".*_cache", "__pycache__", "build")
         shutil.copytree(CLONE, tree, symlinks=True, ignore=unused)
         for module in given.modules:
             found = list(mutants(tree, module))
