@@ -10,7 +10,7 @@ from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.services import Figures
 from tffs_conformance.reports.model.verdicts import TargetVerdict, Verdict
 from tffs_conformance.suite.judge.course import Course
-from tffs_conformance.suite.judge.exit_code import exit_code
+from tffs_conformance.suite.judge.exit_code import UNWRITABLE, exit_code
 
 COURSE = Course(
     tier="must", cases=frozenset("abc"), targets=1, collected=3, ended=3, selected=(), stops=(), interrupted=False
@@ -88,3 +88,7 @@ def test_figures_that_could_not_be_had_fail_the_run() -> None:
 def test_a_waiver_that_is_over_fails_the_run() -> None:
     assert code(report(KEPT, waived=True)) == 1
     assert code(report(KEPT, waived=True), report(KEPT)) == 1
+
+
+def test_unwritable_report_has_its_documented_exit_code() -> None:
+    assert UNWRITABLE == 6
