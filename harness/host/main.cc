@@ -91,7 +91,7 @@ int Perform(const Ends& ends, Wire& wire) {
   std::string_view body;
   while (wire.Receive(&body)) {
     Request request(body);
-    const std::string command(request.TakeBytes());
+    const std::string command(request.TakeCommand());
     if (command == "quit") return Quit(request);
     if (!wire.Send(host.PerformGuarded(command, request))) break;
   }
@@ -131,7 +131,7 @@ int PerformAlone() {
   std::string_view body;
   if (!first.Receive(&body)) return EXIT_SUCCESS;
   Request request(body);
-  if (request.TakeBytes() == kRelay) {
+  if (request.TakeCommand() == kRelay) {
     TakeEnvironment(request);
     return PerformRelay();
   }
@@ -160,4 +160,10 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace tffs
 
-int main(int argc, char** argv) { return tffs::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return tffs::Main(argc, argv);
+  } catch (const tffs::BadRequest& error) {
+    tffs::EndForEnvironment(std::string("a request is damaged: ") + error.what());
+  }
+}

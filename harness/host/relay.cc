@@ -100,7 +100,7 @@ class Relayed {
       taken += size;
       const std::string_view frame = rest.substr(0, size);
       Request request(frame.substr(sizeof(uint32_t)));
-      const std::string_view command = request.TakeBytes();
+      const std::string_view command = request.TakeCommand();
       if (command == "start") {
         ends = Start();
       } else if (command == "abort") {

@@ -51,6 +51,14 @@ std::string_view Request::TakeBytes() {
   return value;
 }
 
+std::string_view Request::TakeCommand() {
+  try {
+    return TakeBytes();
+  } catch (const BadRequest&) {
+    return {};
+  }
+}
+
 bool Reply::HasRoom(size_t bytes) {
   wanted_ += bytes;
   return wanted_ <= kLargestBody;

@@ -34,6 +34,8 @@ class Request {
  public:
   explicit Request(std::string_view body) : rest_(body) {}
 
+  // What the request begins with; empty, which is no command, where that is damaged.
+  std::string_view TakeCommand();
   bool AtEnd() const { return rest_.empty(); }
   int64_t TakeInteger();
   uint64_t TakeUnsigned() { return static_cast<uint64_t>(TakeInteger()); }
