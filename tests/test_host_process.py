@@ -1,14 +1,21 @@
 """What a host tells of its own process, and how it ends where a plugin does what no plugin may do."""
 
+import contextlib
 import os
+import random
 import resource
 import shutil
 import subprocess
 import sys
+import tracemalloc
 import uuid
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.faults.driven import judge, of_clause
 from tests.hosted import hosted
@@ -18,6 +25,7 @@ from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.hosting.registration import again, register
 from tffs_conformance.harness.hosting.state import State
 from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.ops.codes import Code
 from tffs_conformance.harness.ops.outcomes import Crashed, DiedError, Watch
 from tffs_conformance.harness.over_tables import programs
@@ -247,6 +255,7 @@ import resource, sys
 from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.launchers.launcher import HostLostError
 from tffs_conformance.harness.launchers.local import Local
+from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.hosting.registration import register
 from tffs_conformance.harness.targets.shipped import plugin_path
 
@@ -309,3 +318,148 @@ def test_what_hangs_in_any_case_is_told() -> None:
 def test_a_hang_is_told_where_memory_is_not_filled(fault: str, verdict: Verdict) -> None:
     judged = judge("fakes/faulty", f"{fault}:read", of_clause("read.succeeds")[:1], timeout=PATIENCE)
     assert [record.verdict for record in judged.records] == [verdict]
+
+
+# Damaged frames -------------------------------------------------------------------------------------------------------
+
+#: The exit status of a host whose client or machine is at fault: harness/host/environment.h.
+BROKEN_ENVIRONMENT = 71
+
+#: How the client takes the values of a frame.
+TAKERS: tuple[Callable[[wire.Reply], object], ...] = (
+    wire.Reply.take,
+    wire.Reply.take_number,
+    wire.Reply.take_bytes,
+    wire.Reply.take_text,
+    wire.Reply.take_status,
+    lambda reply: [*reply.take_texts()],
+    lambda reply: reply.is_a(b"done"),
+)
+#: Each byte of a stream that is changed, counted from its start or its end, and what it becomes.
+CHANGES = st.lists(st.tuples(st.integers(-40, 40), st.integers(0, 255)), max_size=4)
+VALUES = st.lists(st.integers(-(2**63), 2**64 - 1) | st.binary(max_size=40), max_size=6)
+
+
+def changed(stream: bytes, changes: Sequence[tuple[int, int]]) -> bytes:
+    content = bytearray(stream)
+    for place, byte in changes:
+        if -len(content) <= place < len(content):
+            content[place] = byte
+    return bytes(content)
+
+
+def frames_in(stream: bytes) -> Iterator[wire.Reply]:
+    """The frames that the client finds in these bytes; WireError ends them."""
+    reading, writing = os.pipe()
+    with open(reading, "rb"), open(writing, "wb", buffering=0) as pipe:
+        wire.widen(writing)
+        assert pipe.write(stream) == len(stream)
+        pipe.close()
+        frames = wire.Frames()
+        with contextlib.suppress(wire.WireError):
+            more = True
+            while more:
+                more = frames.read(reading)
+                while reply := frames.take():
+                    yield reply
+
+
+def size_of_values(reply: wire.Reply, take: Callable[[wire.Reply], object]) -> int:
+    """The bytes of byte strings that are taken before the frame ends or WireError is raised."""
+    size = 0
+    with contextlib.suppress(wire.WireError):
+        while reply.more:
+            value = take(reply)
+            size += len(value) if isinstance(value, bytes) else 0
+            if isinstance(value, bool):
+                break
+    return size
+
+
+@given(st.lists(VALUES, min_size=1, max_size=3), CHANGES, st.integers(0, 10), st.sampled_from((0, 70_000)))
+def test_damaged_frames_give_values_or_wire_errors(
+    requests: list[list[wire.Value]], changes: list[tuple[int, int]], cut: int, padding: int
+) -> None:
+    whole = b"".join(wire.encode("done", [*values, b"x" * padding]) for values in requests)
+    stream = changed(whole, changes)[: len(whole) - cut]
+    for take in TAKERS:
+        tracemalloc.start()
+        size = sum(size_of_values(reply, take) for reply in frames_in(stream))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert size <= len(stream)
+        assert peak < 8 * len(stream) + (1 << 20)
+
+
+@given(VALUES, st.sampled_from(TAKERS))
+def test_undamaged_frames_are_found_whole(values: list[wire.Value], take: Callable[[wire.Reply], object]) -> None:
+    frame = wire.encode("done", values)
+    first, second = frames_in(frame + frame)
+    found = [second.take() for _ in range(1 + len(values))]
+    assert found == [
+        b"done",
+        *(value - 2**64 if isinstance(value, int) and value >= 2**63 else value for value in values),
+    ]
+    assert not second.more
+    size_of_values(first, take)
+
+
+@contextlib.contextmanager
+def host_without_plugin(stream: bytes) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+    """A host that was sent these bytes, and its answers. Its input ends with the block."""
+    with subprocess.Popen(
+        [native_directory() / "tffs-host"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as host:
+        assert host.stdin is not None
+        assert host.stdout is not None
+        host.stdin.write(stream)
+        host.stdin.flush()
+        yield host, host.stdout
+        host.stdin.close()
+        host.wait()
+
+
+def ending_of(host: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+    """The exit status, and what was printed."""
+    assert host.stderr is not None
+    return host.wait(), host.stderr.read()
+
+
+def test_host_answers_damaged_requests() -> None:
+    chosen = random.Random(0)
+    requests = [
+        wire.values_of(*one)
+        for one in (("stat", (0, b"/x")), ("describe", (0,)), ("load", (b"/no.so",)), ("append", (1, b"abc")))
+    ]
+    stream, count = b"", 300
+    for _ in range(count):
+        body = bytearray(chosen.choice(requests))
+        for _ in range(chosen.choice((1, 2, 8))):
+            body[chosen.randrange(len(body))] = chosen.choice((0, ord("i"), ord("s"), 0xFF, chosen.randrange(256)))
+        del body[chosen.choice((len(body), chosen.randrange(len(body)))) :]
+        stream += len(body).to_bytes(4, "little") + body
+    answers: list[wire.Value] = []
+    with host_without_plugin(stream) as (host, output):
+        frames = wire.Frames()
+        while len(answers) < count and frames.read(output.fileno()):
+            while reply := frames.take():
+                answers.append(reply.take())
+        assert host.poll() is None
+    assert host.returncode == 0
+    assert len(answers) == count
+    assert set(answers) == {b"bad", b"done"}
+
+
+@pytest.mark.parametrize("length", [0, 5, 100, wire.LARGEST_BODY, wire.LARGEST_BODY + 1, 2**32 - 1])
+def test_host_ends_after_wrong_frame_length(length: int) -> None:
+    with host_without_plugin(length.to_bytes(4, "little") + wire.values_of("stat", (0, b"/x"))) as (host, _):
+        pass
+    assert host.returncode == 0
+
+
+@pytest.mark.parametrize("values", [("quit", (b"x",)), ("quit", (1,)), ("relay", (b"NAME",)), ("relay", (1, 2))])
+def test_host_names_a_damaged_last_request(values: tuple[str, tuple[wire.Value, ...]]) -> None:
+    with host_without_plugin(wire.encode(*values)) as (host, _):
+        status, printed = ending_of(host)
+    assert status == BROKEN_ENVIRONMENT
+    assert printed.startswith(b"tffs-host: a request is damaged: ")
