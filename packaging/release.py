@@ -1,8 +1,7 @@
 """Make what belongs to a tag: `python packaging/release.py [DIRECTORY] [--url=URL] [--once] [--no-image]`.
 
 `DIRECTORY`, by default `dist/VERSION` of the clone, gets the sdist, the wheel and its debug information
-(packaging/wheel.py), the host as one file, a list of the Python packages that an installation has (an SBOM as
-CycloneDX), the image where docker is there, a statement of the digest of each, and the checksums.
+(packaging/wheel.py), the host as one file, the image where docker is there, and the checksums.
 
 It ends with 1 and one sentence where the tree is not the commit's, the commit has not the tag of its version, or the
 changelog begins with another version; nothing is made then.
@@ -10,16 +9,13 @@ changelog begins with another version; nothing is made then.
 
 import argparse
 import hashlib
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -62,12 +58,6 @@ def hold(release: str) -> None:
         raise RefusedError(f"the version is {release}, and CHANGELOG.md begins with {begins}")
 
 
-def missing() -> list[str]:
-    """What pyproject.toml leaves to the owner."""
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [key for key in ("authors", "urls") if not project.get(key)]
-
-
 def packages(out: Path, once: bool) -> Path:
     """Put the sdist and the wheel into `out`, and give the wheel; beside them is the debug information, as one file."""
     script = PROJECT / "packaging" / "wheel.py"
@@ -94,27 +84,6 @@ def host(wheel: Path, out: Path, commit: str) -> Path:
         program.write_bytes(contents.read(HOST))
     program.chmod(0o755)
     return program
-
-
-def bill(wheel: Path, out: Path) -> Path:
-    """An SBOM of what pip installs with the wheel, without extras. What is compiled into the wheel is not in it."""
-    written = out / f"{NAME}-{version()}.cdx.json"
-    with tempfile.TemporaryDirectory(prefix="tffs-release-") as scratch:
-        root, environment = Path(scratch) / "pyproject.toml", Path(scratch) / "environment"
-        # The tool takes the version from here, and it is only known to the build.
-        text = (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
-        root.write_text(text.replace('dynamic = ["version"]', f'version = "{version()}"', 1), encoding="utf-8")
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
-        pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python")]
-        subprocess.run([*pip, "install", "--quiet", str(wheel)], check=True)
-        # It says from which path of this machine the wheel came.
-        for origin in environment.glob("lib/*/site-packages/tffs_conformance-*/direct_url.json"):
-            origin.unlink()
-        subprocess.run(
-            [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", f"--pyproject={root}",
-             f"--output-file={written}", str(environment)], check=True,
-        )  # fmt: skip
-    return written
 
 
 def image(out: Path, commit: str) -> Path | None:
@@ -154,25 +123,8 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def statement(artefacts: Sequence[Path], release: str, commit: str) -> str:
-    """An in-toto statement: what belongs to this release. It is not signed; who signs it puts it into an envelope."""
-    facts = {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": path.name, "digest": {"sha256": digest(path)}} for path in artefacts],
-        "predicateType": "https://in-toto.io/attestation/release/v0.2",
-        "predicate": {
-            "purl": f"pkg:generic/{NAME}@{release}",
-            "commit": commit,
-            "signature": "none: this file guards against accidents, and proves nothing of who made it",
-        },
-    }
-    return json.dumps(facts, indent=2) + "\n"
-
-
-def seal(out: Path, release: str, commit: str) -> None:
-    """Write the statement and the checksums of all that is in `out`."""
-    stated = out / f"{NAME}-{release}.intoto.unsigned.json"
-    stated.write_text(statement(sorted(out.iterdir()), release, commit), encoding="utf-8")
+def write_checksums(out: Path) -> None:
+    """Write the digests of all files in `out`, for `sha256sum --check`."""
     lines = [f"{digest(path)}  {path.name}\n" for path in sorted(out.iterdir())]
     (out / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
 
@@ -188,19 +140,16 @@ def make(out: Path, once: bool, with_image: bool, url: str | None) -> None:
         making = Path(scratch) / out.name
         wheel = packages(making, once)
         host(wheel, making, commit)
-        bill(wheel, making)
         if url:
             requirement(wheel, url, making)
         if not with_image or image(making, commit) is None:
             print("without the image: " + ("there is no docker" if with_image else "--no-image"))
-        seal(making, release, commit)
+        write_checksums(making)
         making.rename(out)
     print((out / CHECKSUMS).read_text(), end="")
-    print(f"{NAME} {release} is in {out}; the statement is not signed")
+    print(f"{NAME} {release} is in {out}")
     if not url:
         print("without the requirement: --url says where the wheel will lie")
-    if left := missing():
-        print(f"pyproject.toml does not say, and its owner has to: {', '.join(left)}")
 
 
 def main() -> None:
