@@ -18,8 +18,8 @@ from reference_plugins.dragonfly.services import build_images
 from reference_plugins.dragonfly.services.build_images import UnableError
 from tffs_conformance.harness.native import native_directory
 from tffs_conformance.harness.services import ComposeError
-from tffs_conformance.harness.shared_object import runtimes, wheels
-from tffs_conformance.harness.shared_object.wheels import NoWheelError
+from tffs_conformance.harness.shared_object import runtimes
+from tffs_conformance.harness.shared_object.runtimes import NoWheelError
 from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports import publish as reports
 from tffs_conformance.reports.document import load
@@ -195,11 +195,10 @@ def fetch(target: Target) -> None:
             raise BadTargetError(f"{wanted} cannot be installed: {error}") from error
         return
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
-        wheel = wheels.download(wanted, Path(folder))
-        wheels.unpack(wheel, [target.library], Path(folder))
+        runtimes.unpack_wheel(wanted, Path(folder))
         unpacked = Path(folder, target.library)
         if not unpacked.is_file():
-            raise NoWheelError(f"{wheel.name} has no {target.library}")
+            raise NoWheelError(f"the wheel of {wanted} has no {target.library}")
         unpacked.replace(place)
 
 

@@ -6,7 +6,9 @@ package, or as pip names a release (`tensorflow-cpu==2.16.*`): that is fetched o
 
 import importlib.util
 import os
+import platform
 import re
+import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -16,8 +18,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
 from ..native import RUNTIME_NAME, STAND_IN
-from . import wheels
-from .wheels import NoWheelError
 
 #: The library with TensorFlow's C++ symbols, for plugins that import such.
 CXX_NAME = "libtensorflow_cc.so.2"
@@ -27,8 +27,18 @@ PACKAGES = ("tensorflow", "tensorflow-cpu")
 _INSTALLED = re.compile(r"tensorflow(?:_(?:cpu|gpu|intel|rocm))?-([^-]+)\.dist-info")
 
 
+#: Pythons whose wheels are taken if there is none for this one, the newest first.
+PYTHONS = ("3.10", "3.9", "3.8", "3.7")
+#: What the names of wheels for Linux say of the glibc that they need.
+GLIBCS = ("manylinux_2_17", "manylinux2014", "manylinux_2_12", "manylinux2010")
+
+
 class NoRuntimeError(Exception):
     """There is no such runtime; the text is one sentence."""
+
+
+class NoWheelError(NoRuntimeError):
+    """There is no wheel of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,23 +143,42 @@ def _place(package: str, release: Version) -> Path:
 
 
 def _fetched(wanted: Requirement) -> Path:
-    """Fetch a wheel with pip, and keep what is needed of it."""
+    """Fetch a wheel with pip, and put what is needed of it into the cache."""
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache(), prefix=".fetching-") as folder:
         print(f"fetching {wanted} with pip, for good, into {cache()} …", file=sys.stderr, flush=True)
-        try:
-            wheel = wheels.download(str(wanted), Path(folder))
-        except NoWheelError as error:
-            raise NoRuntimeError(str(error)) from error
-        release = wheels.version(wheel)
-        place = _place(wanted.name, release)
-        unpacked = Path(folder, "unpacked")
-        wheels.unpack(wheel, [f"tensorflow/{one}" for one in (RUNTIME_NAME, CXX_NAME)], unpacked)
-        if not (unpacked / "tensorflow" / RUNTIME_NAME).is_file():
-            raise NoRuntimeError(f"{wheel.name} has no {RUNTIME_NAME}")
-        # What tells its version, as beside an installed one.
-        (unpacked / f"tensorflow-{release}.dist-info").touch()
-        # Somebody else may have been faster.
+        unpacked, needed = Path(folder, "unpacked", "tensorflow"), Path(folder, "needed", "tensorflow")
+        unpack_wheel(str(wanted), unpacked.parent)
+        if not (unpacked / RUNTIME_NAME).is_file():
+            raise NoRuntimeError(f"the wheel of {wanted} has no {RUNTIME_NAME}")
+        release = _version(unpacked)
+        needed.mkdir(parents=True)
+        for library in (RUNTIME_NAME, CXX_NAME):
+            if (unpacked / library).is_file():
+                (unpacked / library).rename(needed / library)
+        # The file that has the version in its name, as beside an installed one.
+        (needed.parent / f"tensorflow-{release}.dist-info").touch()
+        place = _place(wanted.name, Version(release))
+        # Another process may have been faster.
         if not place.parent.exists():
-            unpacked.rename(place.parent)
+            needed.parent.rename(place.parent)
     return place
+
+
+def unpack_wheel(requirement: str, folder: Path) -> None:
+    """Let pip unpack the wheel that it chooses into a folder. Raises NoWheelError.
+
+    What is wanted of it are shared objects that need no Python. So if a release has no wheel for this Python, that for
+    an older one will do.
+    """
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--no-compile"]
+    failures = []
+    for python in ("", *PYTHONS):
+        older = [f"--python-version={python}", *(f"--platform={one}_{platform.machine()}" for one in GLIBCS)]
+        options = [f"--target={folder}", *(older if python else [])]
+        done = subprocess.run([*command, *options, requirement], stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode == 0:
+            return
+        failures.append((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+    # If none helps, the one for this Python is what the reader asked for.
+    raise NoWheelError(f"pip does not fetch {requirement}: {failures[0]}")
