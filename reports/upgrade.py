@@ -25,8 +25,9 @@ VERSION_2_1 = "tffs-conformance/report/2.1"
 VERSION_2_2 = "tffs-conformance/report/2.2"
 VERSION_2_3 = "tffs-conformance/report/2.3"
 VERSION_3_0 = "tffs-conformance/report/3.0"
+VERSION_3_1 = "tffs-conformance/report/3.1"
 #: The schemas of which the cases are whole as they stand.
-COMPLETED = (VERSION_3_0, SCHEMA)
+COMPLETED = (VERSION_3_0, VERSION_3_1, SCHEMA)
 
 #: How a case ended that had no check of its own, by its verdict.
 _ENDED = {"absent": Ending.LACKING, "not run": Ending.UNABLE, "error": Ending.BROKEN}
@@ -74,16 +75,26 @@ def _from_2_3(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_3_0(document: dict[str, Any]) -> dict[str, Any]:
-    """3.1 added `histories`, of the run and of cases, left out where nobody tried any, and the tier `deep`.
+    """3.1 added `histories`, of the run and of cases, left out where nobody tried any, and the tier `deep`."""
+    return document | {"schema": VERSION_3_1}
+
+
+def _from_3_1(document: dict[str, Any]) -> dict[str, Any]:
+    """4.0 removed the captured symbols from `abi` of the target.
 
     Of costs it has one table, and what has no figure: sentences, memory and calls of the storage are gone.
     """
-    costs = document.get("costs")
-    return document | ({"costs": _one_table(costs)} if isinstance(costs, dict) else {}) | {"schema": SCHEMA}
+    more: dict[str, Any] = {"schema": SCHEMA}
+    costs, target = document.get("costs"), document.get("target")
+    if isinstance(costs, dict):
+        more["costs"] = _one_table(costs)
+    if isinstance(target, dict) and isinstance(target.get("abi"), dict):
+        more["target"] = target | {"abi": _without(target["abi"], ("captured", "remedy"))}
+    return document | more
 
 
 def _one_table(costs: dict[str, Any]) -> dict[str, Any]:
-    """The costs of a report of before 3.1. What are no costs stay as they are."""
+    """The costs of a report of before 4.0. What are no costs stay as they are."""
     figures = costs.get("figures", [])
     if not isinstance(figures, list) or not all(isinstance(figure, dict) for figure in figures):
         return costs
@@ -173,6 +184,7 @@ STEPS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     VERSION_2_2: _from_2_2,
     VERSION_2_3: _from_2_3,
     VERSION_3_0: _from_3_0,
+    VERSION_3_1: _from_3_1,
 }
 
 

@@ -72,8 +72,6 @@ HEADER = Header(
             releases=("2.1", "2.2", "2.3"),
             loads=("2.2", "2.3"),
             missing=(AbiSymbols(library="", symbols=("TF_New",), count=1, releases=("2.1",)),),
-            captured=(AbiSymbols(library="liba.so", symbols=("a_new", "a_old"), count=5, releases=("2.3",)),),
-            remedy="hide them",
             unknown=(),
             untold=0,
             glibc="2.28",

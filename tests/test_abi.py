@@ -1,4 +1,4 @@
-"""What is told of a shared object without loading it: where it loads, and what TensorFlow's copies would take over."""
+"""In which releases of TensorFlow a shared object loads, without loading it."""
 
 import subprocess
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ import pytest
 from tests.commands import output_of
 from tffs_conformance.harness.native import RUNTIME_NAME
 from tffs_conformance.harness.shared_object import abi, releases
-from tffs_conformance.harness.shared_object.abi import ELSEWHERE, Abi, Symbols
-from tffs_conformance.harness.shared_object.demangle import demangled
+from tffs_conformance.harness.shared_object.abi import Abi, Symbols
 from tffs_conformance.harness.shared_object.releases import LIBRARIES, PYTHON_NAME, Exports
 from tffs_conformance.harness.shared_object.runtimes import CXX_NAME
 from tffs_conformance.harness.targets.shipped import plugin_path
@@ -73,7 +72,7 @@ def test_a_plugin_loads_where_its_symbols_are(
     folder: Path, symbol: str, loads: tuple[str, ...], missing: list[object]
 ) -> None:
     found = seen(folder, symbol, TENSORFLOW)
-    assert (found.loads, fates(found.missing), found.captured) == (loads, missing, ())
+    assert (found.loads, fates(found.missing)) == (loads, missing)
 
 
 def test_what_a_plugin_does_not_name_gives_it_something_only_in_the_global_scope(folder: Path) -> None:
@@ -95,7 +94,6 @@ def test_of_a_library_that_is_not_here_nobody_can_tell(folder: Path) -> None:
     found = abi.read(plugin, table=APART)
     assert found.unknown == ("libother.so",)
     assert fates(found.missing) == [("", ("TF_Old",), ("2.2",))]
-    assert fates(found.captured) == [("libother.so", ("early",), ("2.1", "2.2"))]
     # Read from another machine, whose libraries are all not here.
     (folder / "libother.so").write_bytes(b"")
     assert abi.read(Path("/elsewhere/plugin.so"), plugin.read_bytes(), APART) == found
@@ -123,86 +121,62 @@ def test_what_the_libraries_of_c_have_is_not_looked_for(folder: Path) -> None:
     assert abi.read(plugin, table=Exports(("2.1",))).loads == ("2.1",)
 
 
-# What is captured -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("links", [(TENSORFLOW, OTHER), (OTHER, TENSORFLOW), (OTHER,)])
-def test_the_global_scope_comes_before_every_library(folder: Path, links: tuple[str, ...]) -> None:
-    found = seen(folder, "copied", *links, BESIDE)
-    assert found.loads == TABLE.releases
-    assert fates(found.captured) == [("libother.so", ("copied",), ("2.2",))]
-
-
-@pytest.mark.parametrize(("links", "captured"), [((TENSORFLOW, OTHER), True), ((OTHER, TENSORFLOW), False)])
-def test_elsewhere_the_library_that_is_named_first_gives_the_symbol(
-    folder: Path, links: tuple[str, ...], captured: bool
-) -> None:
-    found = seen(folder, "copied", *links, BESIDE, table=APART)
-    assert found.loads == TABLE.releases
-    assert fates(found.captured) == [("libother.so", ("copied",), ("2.2",))] * captured
-
-
-def test_what_a_library_needs_is_asked_after_it(folder: Path) -> None:
+def test_libraries_that_a_library_names_are_asked_too(folder: Path) -> None:
     library(folder, "libmiddle.so", "void middle(void) {}", OTHER, BESIDE)
-    found = seen(folder, "copied", "-l:libmiddle.so", TENSORFLOW, BESIDE, table=APART)
-    assert [one.library for one in found.captured] == ["libother.so"]
     assert seen(folder, "only_here", "-l:libmiddle.so", BESIDE).loads == TABLE.releases
+    assert seen(folder, "nowhere", "-l:libmiddle.so", BESIDE).loads == ()
 
 
-def test_what_a_library_of_the_plugin_needs_is_captured_as_well(folder: Path) -> None:
-    library(folder, "libmiddle.so", USES.format("copied"), OTHER, BESIDE)
-    found = seen(folder, "use", "-l:libmiddle.so", BESIDE)
-    assert fates(found.captured) == [("libother.so", ("copied",), ("2.2",))]
+def test_what_a_library_of_the_plugin_needs_may_be_missing(folder: Path) -> None:
+    library(folder, "libmiddle.so", USES.format("TF_Old"), BESIDE)
+    found = seen(folder, "use", "-l:libmiddle.so", TENSORFLOW, BESIDE)
+    assert fates(found.missing) == [("", ("TF_Old",), ("2.2",))]
 
 
 @pytest.mark.parametrize(
-    ("definition", "links", "captured"),
+    ("symbol", "is_of_template"),
     [
-        ("void copied(void) {{}}", (), True),
-        ("void copied(void) {{}}", ("-Wl,-Bsymbolic",), False),
-        ('__attribute__((visibility("hidden"))) void copied(void) {{}}', (), False),
-        ("__attribute__((weak)) void copied(void) {{}}", (), False),
+        (TEMPLATE, True),
+        ("_Z3getIiEvT_", True),
+        ("_ZNK4absl8StatusOrIiE2okEv", True),
+        ("_ZN4llvmlsIRNS_6RemarkEEERT_OS3_", True),
+        ("_ZN4absl6StatusC1IiEET_", True),
+        ("_ZTVN10tensorflow4BaseIiEE", True),
+        (RUN, False),
+        ("_ZN10tensorflow3runENS_4BaseIiEE", False),
+        ("_ZN4absllsERSoRKNS_4CordE", False),
+        ("_ZN9999999993run", False),
+        ("I", False),
     ],
 )
-def test_its_own_symbols_are_captured_that_it_does_not_hide(
-    folder: Path, definition: str, links: tuple[str, ...], captured: bool
-) -> None:
-    plugin = library(folder, "plugin.so", definition.format() + USES.format("copied"), *links)
-    assert fates(abi.read(plugin, table=TABLE).captured) == [("plugin.so", ("copied",), ("2.2",))] * captured
-    assert abi.read(plugin, table=APART).captured == ()
-
-
-def test_who_is_meant_among_several_libraries_that_are_not_here_nobody_can_tell(folder: Path) -> None:
-    library(folder, "libmore.so", "void more(void) {}")
-    found = seen(folder, "copied", OTHER, "-l:libmore.so")
-    assert fates(found.captured) == [(ELSEWHERE, ("copied",), ("2.2",))]
+def test_names_of_templates_are_recognised(symbol: str, is_of_template: bool) -> None:
+    assert abi._is_of_template(symbol) is is_of_template
 
 
 # The command ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "about", lambda symbols: TABLE)
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("small_table")
 def test_the_command_says_it(folder: Path) -> None:
     plugin = library(folder, "plugin.so", USES.format("copied"), TENSORFLOW, OTHER, BESIDE)
     done = output_of("abi", plugin)
     assert f"plugin.so names {RUNTIME_NAME}, libother.so, libc.so.6" in done
     assert "  2.1 to 2.2        loads" in done
-    assert "TensorFlow 2.2 captures copied: those of libother.so are not used there" in done
     assert "To do: " not in done
     plugin = library(folder, "plugin.so", USES.format(RUN), TENSORFLOW)
     done = output_of("abi", plugin)
-    assert f"tensorflow::run(): in {CXX_NAME}, which it does not name" in done
+    assert f"{RUN}: in {CXX_NAME}, which it does not name" in done
     plugin = library(folder, "plugin.so", USES.format("TF_Never"), TENSORFLOW)
     done = output_of("abi", plugin, code=1)
     assert "TF_Never: TensorFlow does not have that" in done
 
 
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("small_table")
 @pytest.mark.parametrize(
     ("symbol", "links", "code", "remedy"),
     [
@@ -229,11 +203,6 @@ def test_what_is_no_shared_object_is_a_sentence(tmp_path: Path, content: bytes |
     done = output_of("abi", path, code=2)
     assert str(path) in done
     assert "Traceback" not in done
-
-
-def test_names_of_cxx_are_told_as_people_write_them() -> None:
-    assert demangled("_ZN4absl12lts_202206236Status2okEv") == "absl::lts_20220623::Status::ok()"
-    assert [demangled(name) for name in ("TF_NewStatus", "_Znonsense")] == ["TF_NewStatus", "_Znonsense"]
 
 
 # The tables -----------------------------------------------------------------------------------------------------------

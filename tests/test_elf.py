@@ -25,7 +25,6 @@ def wrong(plugin: SharedObject) -> list[str]:
     found = [name for name in ("executable_stack", "text_relocations", "static_tls") if getattr(plugin, name)]
     found += ["run_path"] if plugin.run_path else []
     found += ["exported"] if plugin.exported != {"TF_InitPlugin"} else []
-    found += ["open"] if plugin.open else []
     return found
 
 

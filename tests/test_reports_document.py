@@ -159,8 +159,8 @@ def changed(change: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "value", "error"),
     [
-        ("schema", "tffs-conformance/report/4.0", WrongSchemaError),
-        ("schema", "tffs-conformance/report/3.2", WrongSchemaError),
+        ("schema", "tffs-conformance/report/5.0", WrongSchemaError),
+        ("schema", "tffs-conformance/report/4.1", WrongSchemaError),
         ("schema", "tffs-conformance/report/2.4", WrongSchemaError),
         ("cases.0.ended", "well", WrongSchemaError),
         ("counts.does not apply", None, WrongSchemaError),

@@ -46,11 +46,8 @@ def test_a_good_run_is_told_in_a_few_lines() -> None:
 def test_the_releases_in_which_it_loads_are_told_in_a_line() -> None:
     text = shown(*GOOD)
     assert "loads in TensorFlow 2.2 to 2.3; not in 2.1, for want of TF_New (-v says more)\n" in text
-    assert "TensorFlow's own copy gives it a_new and 4 more, instead of liba.so (-v says more)\n" in text
-    assert "hide them" not in text
     text = shown(*GOOD, verbosity=1)
     assert "loads in TensorFlow 2.2 to 2.3\n  not in 2.1, for want of TF_New\n" in text
-    assert "  instead of liba.so: a_new and 4 more from the copy in TensorFlow 2.3\n  remedy: hide them\n" in text
 
 
 def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
@@ -68,9 +65,9 @@ def test_a_symbol_that_two_releases_lack_for_two_reasons_counts_once() -> None:
     ("given", "said"),
     [
         (None, ""),
-        ({"loads": ("2.1", "2.2", "2.3"), "missing": (), "captured": ()}, "loads in TensorFlow 2.1 to 2.3\n"),
-        ({"loads": ("2.1", "2.3"), "captured": ()}, "loads in TensorFlow 2.1, 2.3; not in 2.2, for want of"),
-        ({"loads": (), "captured": ()}, "loads in no release of TensorFlow; not in 2.1 to 2.3, for want of TF_New"),
+        ({"loads": ("2.1", "2.2", "2.3"), "missing": ()}, "loads in TensorFlow 2.1 to 2.3\n"),
+        ({"loads": ("2.1", "2.3")}, "loads in TensorFlow 2.1, 2.3; not in 2.2, for want of"),
+        ({"loads": ()}, "loads in no release of TensorFlow; not in 2.1 to 2.3, for want of TF_New"),
     ],
 )
 def test_what_needs_no_words_has_none(given: dict[str, Any] | None, said: str) -> None:
@@ -79,7 +76,6 @@ def test_what_needs_no_words_has_none(given: dict[str, Any] | None, said: str) -
     text = shown(*GOOD, header=replace(HEADER, target=target))
     assert said in text
     assert ("loads in" in text) == bool(said)
-    assert "copy" not in text.replace("copy_file", "")
 
 
 def test_a_violation_has_what_is_needed_to_act_on_it() -> None:

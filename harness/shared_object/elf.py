@@ -20,19 +20,17 @@ _SEGMENT = struct.Struct("<II48x")
 _SECTION = struct.Struct("<4xIQ8xQQII16x")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _DYNAMIC = struct.Struct("<qQ")
-_RELOCATION = struct.Struct("<QQq")
 _VERSION = struct.Struct("<H")
 #: Number of auxiliaries, where the first is, where the next need is.
 _VERSION_NEED = struct.Struct("<2xH4xII")
 #: Number of the version, its name, where the next auxiliary is.
 _VERSION_AUXILIARY = struct.Struct("<6xHII")
-_STRING_TABLE, _RELOCATIONS, _DYNAMIC_SECTION, _NO_BITS, _DYNAMIC_SYMBOLS = 3, 4, 6, 8, 11
+_STRING_TABLE, _DYNAMIC_SECTION, _NO_BITS, _DYNAMIC_SYMBOLS = 3, 6, 8, 11
 _VERSION_NEEDS, _SYMBOL_VERSIONS = 0x6FFFFFFE, 0x6FFFFFFF
 _COMPRESSED_FLAG = 0x800
 _STACK_SEGMENT = 0x6474E551
 _EXECUTABLE_FLAG = 0x1
-_NULL_TAG, _NEEDED_TAG, _RPATH_TAG, _SYMBOLIC_TAG, _TEXTREL_TAG, _RUNPATH_TAG, _FLAGS_TAG = 0, 1, 15, 16, 22, 29, 30
-_SYMBOLIC_FLAG = 0x2
+_NULL_TAG, _NEEDED_TAG, _RPATH_TAG, _TEXTREL_TAG, _RUNPATH_TAG, _FLAGS_TAG = 0, 1, 15, 22, 29, 30
 _TEXTREL_FLAG = 0x4
 _STATIC_TLS_FLAG = 0x10
 _LOCAL, _GLOBAL, _WEAK = 0, 1, 2
@@ -52,13 +50,11 @@ class NotElfError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SharedObject:
-    """What the dynamic loader is told: symbols that must and that may be missing, and how it has to load the file.
+    """What the dynamic loader reads: the symbols that it has to find, and how it has to load the file.
 
-    `weak` symbols are NULL where nobody has them. `standard` are those that the libraries of C and C++ have, as their
-    versions say. `open` are symbols that it exports and looks up all the same, so that whoever is asked before it gives
-    them; copies of what headers define are left out. `libraries` are those that it names, in their order; `run_path`
-    has the directories in which they are looked for first. `glibc` is the newest version of the C library whose symbols
-    it needs, empty for none.
+    `weak` symbols may be missing. `standard` are those that the libraries of C and C++ have, as
+    their versions say. `libraries` are those that it names, in their order; `run_path` has the directories in which
+    they are looked for first. `glibc` is the newest version of the C library whose symbols it needs, empty for none.
     """
 
     libraries: tuple[str, ...]
@@ -66,7 +62,6 @@ class SharedObject:
     standard: frozenset[str]
     weak: frozenset[str]
     exported: frozenset[str]
-    open: frozenset[str]
     executable_stack: bool
     text_relocations: bool
     static_tls: bool
@@ -167,12 +162,9 @@ def _read(file: _File) -> SharedObject:
     flags = next((value for tag, value in tags if tag == _FLAGS_TAG), 0)
     stack = next((flags for kind, flags in file.segments if kind == _STACK_SEGMENT), None)
     paths = [names.at(value) for tag, value in tags if tag in (_RPATH_TAG, _RUNPATH_TAG)]
-    # With -Bsymbolic it is the first to be asked for its own.
-    symbolic = any(tag == _SYMBOLIC_TAG for tag, _ in tags) or bool(flags & _SYMBOLIC_FLAG)
-    looked_up = set() if symbolic else _relocated(file)
     needs = _version_needs(file)
     versions = _standard_symbols(file, needs)
-    needed, weak, exported, own, standard = (set[str]() for _ in range(5))
+    needed, weak, exported, standard = (set[str]() for _ in range(4))
     for k, (name, binding, visibility, undefined) in enumerate(_symbols(file, symbols)):
         if undefined:
             {_GLOBAL: needed, _WEAK: weak}.get(binding, set()).add(name)
@@ -180,15 +172,12 @@ def _read(file: _File) -> SharedObject:
                 standard.add(name)
         elif binding != _LOCAL and visibility in (_DEFAULT, _PROTECTED):
             exported.add(name)
-            if binding == _GLOBAL and visibility == _DEFAULT and k in looked_up:
-                own.add(name)
     return SharedObject(
         libraries=tuple(names.at(value) for tag, value in tags if tag == _NEEDED_TAG),
         needed=frozenset(needed) - {""},
         standard=frozenset(standard),
         weak=frozenset(weak) - {""},
         exported=frozenset(exported) - _OF_THE_LINKER,
-        open=frozenset(own) - _OF_THE_LINKER,
         # Without the entry the loader takes the older way, an executable stack.
         executable_stack=stack is None or bool(stack & _EXECUTABLE_FLAG),
         text_relocations=any(tag == _TEXTREL_TAG for tag, _ in tags) or bool(flags & _TEXTREL_FLAG),
@@ -211,16 +200,6 @@ def _symbols(file: _File, section: _Section) -> Iterator[tuple[str, int, int, bo
     names = file.strings_of(section)
     for start, info, other, index, _, _ in _SYMBOL.iter_unpack(file.content_of(section)):
         yield names.at(start), info >> 4, other & 3, index == 0
-
-
-def _relocated(file: _File) -> set[int]:
-    """The numbers of the symbols that the loader looks up."""
-    return {
-        info >> 32
-        for section in file.sections
-        if section.type == _RELOCATIONS
-        for _, info, _ in _RELOCATION.iter_unpack(file.content_of(section))
-    }
 
 
 def _standard_symbols(file: _File, needs: Mapping[int, str]) -> set[int]:

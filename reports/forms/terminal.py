@@ -93,7 +93,7 @@ def _histories(histories: Histories | None, columns: int, verbosity: int) -> Ite
 
 
 def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
-    """In which releases of TensorFlow it loads, and what they would take over."""
+    """In which releases of TensorFlow it loads, and why not in the others."""
     if abi is None:
         return
     loads = f"TensorFlow {spans(abi.loads, abi.releases)}" if abi.loads else "no release of TensorFlow"
@@ -106,15 +106,6 @@ def _abi(abi: AbiFacts | None, columns: int, verbosity: int) -> Iterator[Line]:
         where = f": {one.library} has it, which the plugin does not name" if one.library else ""
         text = f"{spans(one.releases, abi.releases)}, for want of {_symbols([one])}{where}"
         yield from wrapped("  not in ", text, columns)
-    if abi.captured and not verbosity:
-        text = f"{_symbols(abi.captured)}, instead of {few([*dict.fromkeys(one.library for one in abi.captured)])}"
-        for line, _ in wrapped("TensorFlow's own copy gives it ", f"{text} (-v says more)", columns):
-            yield line, {"yellow": True}
-    for one in abi.captured if verbosity else ():
-        text = f"{_symbols([one])} from the copy in TensorFlow {spans(one.releases, abi.releases)}"
-        yield from wrapped(f"  instead of {printable(one.library)}: ", text, columns)
-    if abi.remedy and verbosity:
-        yield from wrapped("  remedy: ", abi.remedy, columns)
 
 
 def _symbols(groups: Sequence[AbiSymbols]) -> str:

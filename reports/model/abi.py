@@ -6,12 +6,6 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-#: What to do about symbols that TensorFlow captures.
-REMEDY = (
-    "TensorFlow's copy may be of another version. Link the library statically and hide it"
-    " (-Wl,--exclude-libs,ALL), or open it at run time (dlopen with RTLD_DEEPBIND). No order of libraries helps where"
-    " TensorFlow's are in the global scope, as they are in Python from 2.19 on."
-)
 #: So many symbols of one kind are in a report, the rest is counted; so many kinds; and so long a name.
 MOST_SYMBOLS = 20
 MOST_GROUPS = 50
@@ -19,17 +13,16 @@ LONGEST_SYMBOL = 300
 
 
 class AbiSymbols(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Symbols that share a fate in some releases."""
+    """Symbols that some releases lack."""
 
     library: Annotated[
         str,
         Meta(
-            description="Of captured symbols, where they would be from: a library that the plugin was built with, or "
-            "the plugin. Of missing ones, the library of TensorFlow that has them and that the plugin does not name; "
+            description="The library of TensorFlow that has them and that the plugin does not name; "
             "empty where none has them."
         ),
     ]
-    symbols: Annotated[tuple[str, ...], Meta(description=f"The first {MOST_SYMBOLS}, demangled.")]
+    symbols: Annotated[tuple[str, ...], Meta(description=f"The first {MOST_SYMBOLS}, as linkers name them.")]
     count: Annotated[int, Meta(ge=1, description="How many symbols there are.")]
     releases: Annotated[tuple[str, ...], Meta(min_length=1, description="The releases in which that is so.")]
 
@@ -40,11 +33,6 @@ class AbiFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     releases: Annotated[tuple[str, ...], Meta(description="The releases that were looked at, oldest first.")]
     loads: Annotated[tuple[str, ...], Meta(description="Those in which it loads.")]
     missing: Annotated[tuple[AbiSymbols, ...], Meta(description="What the others lack.")]
-    captured: Annotated[
-        tuple[AbiSymbols, ...],
-        Meta(description="What TensorFlow's own copy gives it instead of the library that it was built with."),
-    ]
-    remedy: Annotated[str, Meta(description="What to do about captured symbols; empty where there are none.")]
     unknown: Annotated[
         tuple[str, ...], Meta(description="Libraries that it names and that were not found, so that nobody can tell.")
     ]

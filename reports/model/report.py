@@ -16,8 +16,8 @@ from .verdicts import ClauseVerdict, TargetVerdict
 from .waivers import WaiverAccount
 
 #: The version of the document: docs/versioning.md says when which number moves.
-Schema = Literal["tffs-conformance/report/3.1"]
-SCHEMA: Schema = "tffs-conformance/report/3.1"
+Schema = Literal["tffs-conformance/report/4.0"]
+SCHEMA: Schema = "tffs-conformance/report/4.0"
 
 #: The file name of a report in the directory of a run.
 REPORT_NAME = "report.json"

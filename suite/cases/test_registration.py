@@ -10,7 +10,6 @@ from ...harness.hosting.registration import Registration, Scheme, again
 from ...harness.ops.codes import Code
 from ...harness.ops.tables import FILESYSTEM, RANDOM_ACCESS_FILE, READ_ONLY_MEMORY_REGION, TABLES, WRITABLE_FILE
 from ...harness.over_tables.raw import RawFilesystem
-from ...harness.shared_object.demangle import demangled
 from ...harness.shared_object.releases import functions_of_c
 from ...harness.targets.backing import BackingUnableError
 from ...harness.wire import unsigned
@@ -34,14 +33,14 @@ def registered(case: Case) -> Registration:
 def test_load(case: Case) -> None:
     """The plugin is loaded and registered, and what it handed over is freed."""
     registration = case.surroundings.registration
-    missing = [symbol.demangled for symbol in registration.missing]
-    of_tensorflow = {symbol.name for symbol in registration.missing}
+    names = {symbol.name: symbol.demangled for symbol in registration.missing}
+    missing, of_tensorflow = [*names.values()], {*names}
     # TensorFlow's own libraries lack nothing: there the plugin's file tells what it needs of them.
     inside = bool(case.bench.target.runtime)
     told = abi_of(case) if missing or inside else None
     if inside and told is not None:
         of_tensorflow.update(told.of_tensorflow)
-    foreign = [demangled(symbol) for symbol in sorted(of_tensorflow) if symbol not in functions_of_c()]
+    foreign = [names.get(symbol, symbol) for symbol in sorted(of_tensorflow) if symbol not in functions_of_c()]
     if missing and not foreign:
         runtime = "this TensorFlow" if inside else "the stand-in for TensorFlow"
         remedy = advice(told) or "--env=LD_PRELOAD=… can bring them"

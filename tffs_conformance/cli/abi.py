@@ -7,15 +7,14 @@ import click
 
 from ..harness.shared_object import abi as loader
 from ..harness.shared_object.abi import Abi, Symbols
-from ..harness.shared_object.demangle import demangled
 from ..harness.shared_object.elf import NotElfError
 from ..harness.shared_object.releases import is_cxx, is_function_of_c
 from ..harness.targets.shipped import plugin_path
 from ..reports.escape import printable
-from ..reports.model.abi import REMEDY, spans
+from ..reports.model.abi import spans
 
-#: So many symbols are named where nobody asks for all.
-FEW = 3
+#: Symbols that are named without --all.
+MAX_SYMBOLS = 3
 
 
 @click.command()
@@ -24,10 +23,8 @@ FEW = 3
 def abi(plugin: str, every: bool) -> None:
     """Say in which releases of TensorFlow a plugin loads, and why not in the others. Nothing of it is run.
 
-    That is for a process of Python that imported TensorFlow. Also told: which libraries that it was built with it
-    would find in TensorFlow's copies instead.
-
-    The exit code is 1 where it loads in no release.
+    That is for a process of Python that imported TensorFlow. Symbols are named as linkers do: c++filt makes names of
+    C++ of them. The exit code is 1 if it loads in no release.
     """
     path = plugin_path(plugin)
     try:
@@ -36,12 +33,12 @@ def abi(plugin: str, every: bool) -> None:
         raise click.UsageError(f"{printable(plugin)} cannot be read: {error.strerror}") from error
     except NotElfError as error:
         raise click.UsageError(f"{printable(plugin)} is no shared object: {printable(str(error))}") from error
-    most = None if every else FEW
+    most = None if every else MAX_SYMBOLS
     click.echo(f"{path.name} names {', '.join(map(printable, found.libraries)) or 'no library'}")
     if found.glibc:
         click.echo(f"  and needs glibc {printable(found.glibc)} or newer")
     for library in found.unknown:
-        click.echo(f"  {printable(library)} is not on this machine: what it has nobody can tell")
+        click.echo(f"  {printable(library)} is not on this machine: what it has is not known")
     if found.untold:
         click.echo(f"  {_named(found.untold, most)} may be there or not: copies of templates are not in the tables")
     click.echo("TensorFlow")
@@ -50,12 +47,6 @@ def abi(plugin: str, every: bool) -> None:
         click.echo(f"  {releases:<18}{'does not load' if group else 'loads'}")
         for one in group:
             click.echo(f"{'':<20}{_named(one.symbols, most)}: {_why(one)}")
-    for one in found.captured:
-        whose = "its own" if one.library == path.name else f"those of {printable(one.library)}"
-        releases = spans(one.releases, found.releases)
-        click.echo(f"TensorFlow {releases} captures {_named(one.symbols, most)}: {whose} are not used there")
-    if found.captured:
-        click.echo(f"  {REMEDY}")
     for remedy in _remedies(found):
         click.echo(f"To do: {remedy}")
     if not found.loads:
@@ -83,12 +74,12 @@ def _remedies(found: Abi) -> Iterator[str]:
 
 def _why(one: Symbols) -> str:
     if one.library:
-        return f"in {one.library}, which it does not name and nobody else made global"
+        return f"in {one.library}, which it does not name and no other library made global"
     return "TensorFlow does not have that"
 
 
 def _named(symbols: Sequence[str], most: int | None) -> str:
-    """The first of these symbols by their names, and how many more there are."""
-    named = ", ".join(printable(demangled(symbol)) for symbol in symbols[:most])
+    """The first of these symbols, and how many more there are."""
+    named = ", ".join(map(printable, symbols[:most]))
     left = len(symbols) - len(symbols[:most])
     return f"{named} and {left} more" if left else named

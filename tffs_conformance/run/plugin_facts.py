@@ -18,11 +18,10 @@ from ..harness.ops.outcomes import DiedError
 from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
 from ..harness.shared_object import abi
 from ..harness.shared_object.abi import Abi, Symbols
-from ..harness.shared_object.demangle import demangled
 from ..harness.shared_object.elf import NotElfError, require_magic
 from ..harness.shared_object.runtimes import Runtime
 from ..harness.through.filesystem import REACHED
-from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, REMEDY, AbiFacts, AbiSymbols
+from ..reports.model.abi import LONGEST_SYMBOL, MOST_GROUPS, MOST_SYMBOLS, AbiFacts, AbiSymbols
 from ..reports.model.header import TargetFacts
 from ..suite.engine.target import Target
 
@@ -126,8 +125,6 @@ def _abi(told: Abi) -> AbiFacts:
         releases=told.releases,
         loads=told.loads,
         missing=_symbols(told.missing),
-        captured=_symbols(told.captured),
-        remedy=REMEDY if told.captured else "",
         unknown=told.unknown[:MOST_GROUPS],
         untold=len(told.untold),
         glibc=told.glibc,
@@ -138,7 +135,7 @@ def _symbols(groups: Sequence[Symbols]) -> tuple[AbiSymbols, ...]:
     return tuple(
         AbiSymbols(
             library=one.library,
-            symbols=tuple(demangled(symbol)[:LONGEST_SYMBOL] for symbol in one.symbols[:MOST_SYMBOLS]),
+            symbols=tuple(symbol[:LONGEST_SYMBOL] for symbol in one.symbols[:MOST_SYMBOLS]),
             count=len(one.symbols),
             releases=one.releases,
         )
