@@ -1,7 +1,7 @@
-"""Make what belongs to a tag: `python packaging/release.py [DIRECTORY] [--url=URL] [--once] [--no-image]`.
+"""Make what belongs to a tag: `python packaging/release.py [DIRECTORY] [--url=URL] [--once]`.
 
 `DIRECTORY`, by default `dist/VERSION` of the clone, gets the sdist, the wheel and its debug information
-(packaging/wheel.py), the host as one file, the image where docker is there, and the checksums.
+(packaging/wheel.py), the host as one file, and the checksums.
 
 It ends with 1 and one sentence where the tree is not the commit's, the commit has not the tag of its version, or the
 changelog begins with another version; nothing is made then.
@@ -86,29 +86,6 @@ def host(wheel: Path, out: Path, commit: str) -> Path:
     return program
 
 
-def image(out: Path, commit: str) -> Path | None:
-    """The image of packaging/docker, as `docker load` takes it; None where there is no docker."""
-    if shutil.which("docker") is None:
-        return None
-    if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode:
-        return None
-    tag, written = f"{NAME}:{version()}", out / f"{NAME}-{version()}-image.tar.gz"
-    with tempfile.TemporaryDirectory(prefix="tffs-release-") as clone:
-        subprocess.run(["git", "clone", "-q", str(PROJECT), clone], check=True)
-        subprocess.run(
-            ["docker", "build", "--network=host", f"--build-arg=COMMIT={commit}", "-t", tag,
-             "-f", f"{clone}/packaging/docker/Dockerfile", clone], check=True,
-            # Debian's docker has no other builder.
-            env={"DOCKER_BUILDKIT": "0"} | os.environ,
-        )  # fmt: skip
-    with written.open("wb") as file:
-        saved = subprocess.Popen(["docker", "save", tag], stdout=subprocess.PIPE)
-        subprocess.run(["gzip", "-n"], stdin=saved.stdout, stdout=file, check=True)
-    if saved.wait():
-        raise RefusedError(f"docker does not give the image {tag}")
-    return written
-
-
 def requirement(wheel: Path, url: str, out: Path) -> Path:
     """A line for pip that names the wheel where it will lie, and its digest, to which pip holds what it gets."""
     written = out / f"{NAME}-{version()}-requirement.txt"
@@ -129,7 +106,7 @@ def write_checksums(out: Path) -> None:
     (out / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
 
 
-def make(out: Path, once: bool, with_image: bool, url: str | None) -> None:
+def make(out: Path, once: bool, url: str | None) -> None:
     """Make all of it. Raises `RefusedError`."""
     release, commit = version(), git("rev-parse", "HEAD")
     # The archives say when the commit was, and the wheel which it is.
@@ -142,8 +119,6 @@ def make(out: Path, once: bool, with_image: bool, url: str | None) -> None:
         host(wheel, making, commit)
         if url:
             requirement(wheel, url, making)
-        if not with_image or image(making, commit) is None:
-            print("without the image: " + ("there is no docker" if with_image else "--no-image"))
         write_checksums(making)
         making.rename(out)
     print((out / CHECKSUMS).read_text(), end="")
@@ -158,7 +133,6 @@ def main() -> None:
     parser.add_argument("directory", type=Path, nargs="?", help="it must not be there yet (default: dist/VERSION)")
     parser.add_argument("--check", action="store_true", help="say only whether this is a release")
     parser.add_argument("--once", action="store_true", help="do not build the wheel a second time to compare")
-    parser.add_argument("--no-image", action="store_true", help="leave the image out, though docker is there")
     parser.add_argument("--url", help="the folder from which others will get the wheel, for the requirement")
     given = parser.parse_args()
     try:
@@ -168,7 +142,7 @@ def main() -> None:
         if out.exists():
             raise RefusedError(f"{out} is there already: remove it, or name another folder")
         if not given.check:
-            make(out, given.once, not given.no_image, given.url)
+            make(out, given.once, given.url)
     except RefusedError as refused:
         sys.exit(str(refused))
     except subprocess.CalledProcessError as failed:
