@@ -6,18 +6,19 @@ or of some, one after the other, and writes the tables of
 """
 
 import argparse
+import lzma
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from tffs_conformance.harness.shared_object import elf, releases
-from tffs_conformance.harness.shared_object.releases import LIBRARIES, PYTHON_NAME
+from tffs_conformance.harness.shared_object.releases import LIBRARIES, PYTHON_NAME, Exports
 
 PACKAGE = "tensorflow-cpu"
 #: Whose names begin like this is a part of a compiler that TensorFlow brings, of which no plugin has heard.
@@ -75,12 +76,43 @@ class Wheel:
         return place if place in self._members else None
 
 
+def extended(table: Exports, release: str, scope: Iterable[str], exported: Mapping[str, set[str]]) -> Exports:
+    """The tables with one release more."""
+    bit = 1 << len(table.releases)
+    symbols = {name: list(bits) for name, bits in table.symbols.items()}
+    for k, library in enumerate(LIBRARIES):
+        for name in exported.get(library, ()):
+            symbols.setdefault(name, [0] * len(LIBRARIES))[k] |= bit
+    return Exports(
+        (*table.releases, release),
+        tuple(bits | bit * (name in scope) for name, bits in zip(LIBRARIES, table.scope, strict=True)),
+        {name: tuple(bits) for name, bits in symbols.items()},
+    )
+
+
+def write(table: Exports) -> None:
+    """Write the tables."""
+    lines = ["release\tin the global scope after `import tensorflow`"]
+    for k, release in enumerate(table.releases):
+        names = (name for name, bits in zip(LIBRARIES, table.scope, strict=True) if bits >> k & 1)
+        lines.append(f"{release}\t{' '.join(names)}".rstrip())
+    (releases.TABLES / "releases.tsv").write_text("\n".join(lines) + "\n", encoding="ascii")
+    for name, cxx in (("c", False), ("cxx", True)):
+        rows = [
+            "\t".join((symbol, *(f"{one:x}" for one in bits)))
+            for symbol, bits in sorted(table.symbols.items())
+            if releases.is_cxx(symbol) is cxx
+        ]
+        packed = lzma.compress(("\n".join(rows) + "\n").encode("ascii"), preset=9 | lzma.PRESET_EXTREME)
+        (releases.TABLES / f"{name}.tsv.xz").write_bytes(packed)
+
+
 def main() -> int:
     """Bring the tables up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("release", nargs="*", help="releases, such as 2.16.2; all that are offered where none is named")
     known = (releases.TABLES / "releases.tsv").exists()
-    table = releases.whole() if known else releases.Exports()
+    table = releases.whole() if known else Exports()
     for release in parser.parse_args().release or offered():
         if release in table.releases:
             continue
@@ -91,8 +123,8 @@ def main() -> int:
             subprocess.run(command, check=True)
             (path,) = Path(folder).glob("*.whl")
             wheel = Wheel(path)
-            table = table.extended(release, wheel.scope, dict(wheel.exports()))
-        releases.write(table)
+            table = extended(table, release, wheel.scope, dict(wheel.exports()))
+        write(table)
     size = sum(path.stat().st_size for path in releases.TABLES.iterdir())
     print(f"{len(table.releases)} releases, {len(table.symbols)} symbols, {size >> 10} KiB")
     return 0

@@ -1,12 +1,15 @@
 """In which releases of TensorFlow a shared object loads, without loading it."""
 
+import importlib.util
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from tests.commands import output_of
+from tests.pages import PROJECT
 from tffs_conformance.harness.native import RUNTIME_NAME
 from tffs_conformance.harness.shared_object import abi, releases
 from tffs_conformance.harness.shared_object.abi import Abi, Symbols
@@ -242,8 +245,19 @@ def test_a_plugin_of_the_interface_needs_only_the_small_table(monkeypatch: pytes
     assert abi.read(plugin_path("posix")).loads
 
 
-def test_a_table_grows_by_a_release() -> None:
-    grown = TABLE.extended("2.3", {CXX_NAME}, {RUNTIME_NAME: {"TF_NewStatus", "TF_New"}, CXX_NAME: {"TF_New"}})
+@pytest.fixture
+def tool() -> ModuleType:
+    """packaging/tensorflow_exports.py."""
+    specification = importlib.util.spec_from_file_location("exports", PROJECT / "packaging" / "tensorflow_exports.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_table_grows_by_a_release(tool: ModuleType) -> None:
+    grown = tool.extended(TABLE, "2.3", {CXX_NAME}, {RUNTIME_NAME: {"TF_NewStatus", "TF_New"}, CXX_NAME: {"TF_New"}})
     assert grown.releases == ("2.1", "2.2", "2.3")
     assert grown.scope == (2, 6, 0)
     assert grown.exporters("TF_NewStatus") == (7, 0, 0)
@@ -251,11 +265,11 @@ def test_a_table_grows_by_a_release() -> None:
     assert TABLE.exporters("TF_New") == (0, 0, 0)
 
 
-def test_what_is_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written_is_read(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "TABLES", tmp_path)
     for function in (releases.of_c, releases.whole):
         monkeypatch.setattr(releases, function.__name__, function.__wrapped__)
-    releases.write(TABLE)
+    tool.write(TABLE)
     assert releases.whole() == TABLE
     assert releases.about(["copied"]).symbols.keys() == TABLE.symbols.keys() - {RUN}
     assert releases.about(["copied", RUN]) == TABLE

@@ -59,19 +59,6 @@ class Exports:
         """The number that stands for all releases."""
         return (1 << len(self.releases)) - 1
 
-    def extended(self, release: str, scope: Iterable[str], exported: Mapping[str, set[str]]) -> "Exports":
-        """The tables with one release more."""
-        bit = 1 << len(self.releases)
-        symbols = {name: list(bits) for name, bits in self.symbols.items()}
-        for k, library in enumerate(LIBRARIES):
-            for name in exported.get(library, ()):
-                symbols.setdefault(name, [0] * len(LIBRARIES))[k] |= bit
-        return Exports(
-            (*self.releases, release),
-            tuple(bits | bit * (name in scope) for name, bits in zip(LIBRARIES, self.scope, strict=True)),
-            {name: tuple(bits) for name, bits in symbols.items()},
-        )
-
 
 @functools.cache
 def of_c() -> Exports:
@@ -111,20 +98,3 @@ def _read(name: str) -> Mapping[str, tuple[int, ...]]:
     with lzma.open(TABLES / f"{name}.tsv.xz", "rt", encoding="ascii") as file:
         rows = (line.split("\t") for line in file.read().splitlines())
     return {symbol: tuple(int(one, 16) for one in bits) for symbol, *bits in rows}
-
-
-def write(table: Exports) -> None:
-    """Write the tables."""
-    lines = ["release\tin the global scope after `import tensorflow`"]
-    for k, release in enumerate(table.releases):
-        names = (name for name, bits in zip(LIBRARIES, table.scope, strict=True) if bits >> k & 1)
-        lines.append(f"{release}\t{' '.join(names)}".rstrip())
-    (TABLES / "releases.tsv").write_text("\n".join(lines) + "\n", encoding="ascii")
-    for name, cxx in (("c", False), ("cxx", True)):
-        rows = [
-            "\t".join((symbol, *(f"{one:x}" for one in bits)))
-            for symbol, bits in sorted(table.symbols.items())
-            if is_cxx(symbol) is cxx
-        ]
-        packed = lzma.compress(("\n".join(rows) + "\n").encode("ascii"), preset=9 | lzma.PRESET_EXTREME)
-        (TABLES / f"{name}.tsv.xz").write_bytes(packed)
