@@ -50,15 +50,6 @@ def exports_the_entry_point(plugin: Path) -> bool:
     return re.search(r" T TF_InitPlugin$", shown.stdout, re.MULTILINE) is not None
 
 
-def test_the_versions_are_that_of_the_package() -> None:
-    for option, name in (
-        ("--cmakedir", "tffs_conformance-config-version.cmake"),
-        ("--pkgconfigdir", "tffs-conformance.pc"),
-    ):
-        text = Path(told(option), name).read_text()
-        assert re.findall(r"^(?:set\(PACKAGE_VERSION |Version: )([^)\n]+)", text, re.MULTILINE) == [__version__]
-
-
 def test_config_asks_what_is_wanted() -> None:
     command = [sys.executable, "-m", "tffs_conformance", "config"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

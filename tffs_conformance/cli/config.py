@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from ..harness.native import include_directory, portable_host
+from ..harness.native import include_directory, native_directory, portable_host
 from ..harness.targets.profile import ProfileFile
 from ..reports.waivers import WaiverFile
 
@@ -37,13 +37,12 @@ def config(*, includes: bool, cmakedir: bool, pkgconfigdir: bool, host: Path | N
         return
     if not (includes or cmakedir or pkgconfigdir or host):
         raise click.UsageError("no option is given: --includes, --cmakedir, --pkgconfigdir, --host or --schema")
-    directory = include_directory()
     if includes:
-        click.echo(shlex.quote(f"-I{directory}"))
+        click.echo(shlex.quote(f"-I{include_directory()}"))
     if cmakedir:
-        click.echo(directory / "cmake")
+        click.echo(native_directory() / "cmake")
     if pkgconfigdir:
-        click.echo(directory / "pkgconfig")
+        click.echo(native_directory() / "pkgconfig")
     if host:
         click.echo(handed_out(host))
 
