@@ -80,6 +80,11 @@ def built(sdist: Path, directory: Path, defines: list[str]) -> Path:
     return wheel
 
 
+def git(*arguments: str) -> str:
+    """What git prints about the clone."""
+    return subprocess.run(["git", *arguments], cwd=PROJECT, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def digest(path: Path) -> str:
     """SHA-256, in hexadecimal digits."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -94,11 +99,9 @@ def differing(one: Path, other: Path) -> list[str]:
 
 def release(out: Path, times: int) -> None:
     """Build, compare, and put what is fit for release into `out`. Raises `RefusedError` where it is not."""
-    # The time of the last commit stands in the archives, whenever they are made.
-    epoch = subprocess.run(
-        ["git", "log", "-1", "--format=%ct"], cwd=PROJECT, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    os.environ.setdefault("SOURCE_DATE_EPOCH", epoch)
+    # The archives have the time of the last commit, whenever they are made, and the wheel has its digest.
+    os.environ.setdefault("SOURCE_DATE_EPOCH", git("log", "-1", "--format=%ct"))
+    os.environ.setdefault("TFFS_COMMIT", git("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"))
     out.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         [sys.executable, "-m", "build", "--sdist", "--no-isolation", f"--outdir={out}"], cwd=PROJECT, check=True
