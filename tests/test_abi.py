@@ -236,7 +236,7 @@ def test_functions_of_c_are_in_some_release() -> None:
 
 
 def test_the_clause_names_the_releases_of_the_table() -> None:
-    (source,) = clause("registration.loads-in-every-release").source
+    (source,) = clause("registration.loads-in-every-release").sources
     assert source.rpartition("TensorFlow ")[2].split(", ") == [*releases.of_c().releases]
 
 
