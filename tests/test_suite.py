@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tffs_conformance.campaign import fork_server
+from tests import copies
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.run.targets import only_target
@@ -28,8 +28,8 @@ PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 def run(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Pytest in a directory of the user's, with what is installed, in a copy of a Python that has imported us."""
     with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
-        given = fork_server.Asked([*ALONE, *arguments], str(directory), out.name, err.name, environment() | variables)
-        return subprocess.CompletedProcess(["pytest", *arguments], fork_server.run(given), out.read(), err.read())
+        code = copies.run([*ALONE, *arguments], directory, environment() | variables, out.name, err.name)
+        return subprocess.CompletedProcess(["pytest", *arguments], code, out.read(), err.read())
 
 
 def run_anew(directory: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
