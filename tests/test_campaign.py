@@ -1,39 +1,36 @@
-"""Campaigns from end to end: Dask, the suite in processes of their own, a store, and the report of one run."""
+"""Campaigns from end to end: Dask, pytest in processes of its own, a folder of reports, and the report of one run."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from distributed import Client, LocalCluster
+from msgspec.structs import replace
 
-from tests.commands import output_of
+from tests.records import GOOD, HEADER, case, report_of
+from tests.test_merge import timeless
 from tests.test_suite import environment, run
-from tffs_conformance.campaign import status
-from tffs_conformance.campaign.store import Store
-from tffs_conformance.campaign.tasks import Block
-from tffs_conformance.reports.document import load
-from tffs_conformance.suite.judge.compare import compare
+from tffs_conformance.campaign import RETRIES, _leave, fetch, has_report, tasks
+from tffs_conformance.cli.report.merge import write_merged
+from tffs_conformance.reports.document import load, write
 
-SMALL = """name = "small"
-tier = "smoke"
-shards = 2
-[[target]]
-name = "faulty"
-plugin = "fakes/faulty"
-environment = { TFFS_FAULT = "history.crash" }
+SMOKE = ("--plugin=memory", "--tier=smoke")
+#: Ends pytest without a report in one of two shards, as long as a file says so; counts how often.
+DIES = """
+import os, pathlib, sys
+def pytest_sessionstart():
+    if "--shard=2/2" in sys.argv and pathlib.Path("die").exists():
+        with pathlib.Path("died").open("a") as died:
+            died.write("x")
+        print("no more")
+        sys.stdout.flush()
+        os._exit(9)
 """
-PLAN = f"""{SMALL}[histories]
-seeds = 2
-each = 20
-cases = ["properties/tree"]
-"""
-#: Seconds that Dask may take to connect: far more than a campaign needs to begin.
-CONNECTING = 200
-#: Settings of Dask that name certificates which are not there.
-GONE = {"TLS__CA_FILE": "gone.pem", "TLS__CLIENT__CERT": "gone.pem"}
 
 
 def command(*arguments: str) -> list[str]:
@@ -41,137 +38,114 @@ def command(*arguments: str) -> list[str]:
 
 
 def campaign(folder: Path, *arguments: str, code: int, **variables: str) -> str:
+    """What a campaign prints in all, with modules of the folder."""
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        command(*arguments), cwd=folder, env=environment() | variables, text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, check=False,
+        command(*arguments), cwd=folder, env=environment() | {"PYTHONPATH": path} | variables, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stdout
     return done.stdout
 
 
-def asked(*arguments: str, code: int) -> str:
-    return output_of("campaign", *arguments, code=code)
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as connected,
+    ):
+        yield connected
 
 
-def test_a_campaign_is_the_report_of_one_run(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 8"))
-    printed = campaign(tmp_path, "plan.toml", "--workers=2", code=0)
-    assert "all tasks ended: 8 of 8 tasks, 26 cases, 0 histories, 0 findings" in printed
-    run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=history.crash", "--tier=smoke")
-    one, many = load(tmp_path / "tffs-report/report.json"), load(tmp_path / "tffs-report/small/faulty/report.json")
-    found = compare(one, many)
-    assert (found.differences, found.changes, found.cases_added, found.cases_removed) == ((), (), (), ())
-    assert (one.counts, one.classes, one.suite.selection) == (many.counts, many.classes, many.suite.selection)
-    assert [(case.id, case.checks) for case in one.cases] == [(case.id, case.checks) for case in many.cases]
-    # Again there is nothing to do, and the store alone says all of it.
-    entries = sorted((tmp_path / "tffs-campaign/ended").rglob("*"))
-    assert "8 of 8 tasks" in campaign(tmp_path, "plan.toml", "--workers=1", code=0)
-    assert sorted((tmp_path / "tffs-campaign/ended").rglob("*")) == entries
-    assert asked("status", str(tmp_path / "tffs-campaign"), code=0).startswith("small: 8 of 8 tasks, 26 cases")
+def test_a_campaign_that_loses_a_worker_is_one_run(tmp_path: Path, client: Client) -> None:
+    given = ("--shards=4", "--seeds=2", f"--scheduler={client.scheduler_info()["address"]}", "--", *SMOKE)
+    processes = client.run(os.getpid)
+    running = subprocess.Popen(command(*given), cwd=tmp_path, env=environment(), text=True, stdout=subprocess.PIPE)
+    folder = tmp_path / "tffs-campaign"
+    while not (list(folder.glob("*/*/report.json")) and all(client.processing().values())):
+        assert running.poll() is None
+        time.sleep(0.01)
+    lost = next(iter(processes))
+    assert client.processing()[lost]
+    os.kill(processes[lost], signal.SIGKILL)
+    assert len(list(folder.glob("*/*/report.json"))) < 7
+    printed, _ = running.communicate()
+    assert running.returncode == 0, printed
+    assert len([line for line in printed.splitlines() if " of 8: seed-" in line]) == 8
+    assert lost not in client.run(os.getpid)
+    assert run(tmp_path, *SMOKE, "--report-dir=one").returncode == 0
+    one, many = load(tmp_path / "one" / "report.json"), load(tmp_path / "tffs-report" / "report.json")
+    assert many.suite.options == {**one.suite.options, "seeds": 2}
+    assert timeless(replace(many, suite=replace(many.suite, options=one.suite.options))) == timeless(one)
+    assert many.counts == one.counts
+    # Again there is nothing to do.
+    assert "8 reports of 8 found in " in campaign(tmp_path, *given, code=0)
+    assert len(list(folder.glob("*/*/report.json"))) == 8
 
 
-def test_a_shard_without_cases_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(f'{SMALL}options = ["-ktest_process_state"]\n')
-    assert "all tasks ended: 2 of 2 tasks, 1 case," in campaign(tmp_path, "plan.toml", "--workers=2", code=1)
-    ended = Store(str(tmp_path / "tffs-campaign")).ended(Block("faulty", "shard", 0)).values()
-    assert sorted(entry.cases for entry in ended) == [0, 1]
+def test_a_shard_without_a_report_is_named(tmp_path: Path) -> None:
+    (tmp_path / "dies.py").write_text(DIES)
+    (tmp_path / "die").touch()
+    given = ("--shards=2", "--", *SMOKE, "-p", "dies")
+    printed = campaign(tmp_path, *given, code=3)
+    assert "seed-0-shard-2-of-2: NoReportError: pytest gave no report and the exit code 9: no more\n" in printed
+    assert "Error: 1 task gave no report; the others are in " in printed
+    assert (tmp_path / "died").read_text() == "x" * (1 + RETRIES)
+    assert not (tmp_path / "tffs-report").exists()
+    (tmp_path / "die").unlink()
+    printed = campaign(tmp_path, *given, code=0)
+    assert "1 report of 2 found in " in printed
+    assert "1 of 1: seed-0-shard-2-of-2\n" in printed
+    assert load(tmp_path / "tffs-report" / "report.json").left_out is None
 
 
-def test_a_target_without_cases_is_not_good(tmp_path: Path) -> None:
-    """Its shards have ended, as those of others have, and it is told."""
-    nothing = '[[target]]\nname = "none"\nplugin = "posix"\noptions = ["-knothing"]\n'
-    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 1") + nothing)
-    printed = campaign(tmp_path, "plan.toml", "--workers=2", code=1)
-    assert "all tasks ended: 2 of 2 tasks, 26 cases" in printed
-    assert "faulty: conformant: " in printed
-    assert "none: no case of it was run" in printed.splitlines()
-
-
-def test_seeds_without_cases_are_a_usage_error(tmp_path: Path) -> None:
-    plan = PLAN.replace("shards = 2", "shards = 0").replace('"smoke"', '"full"')
-    options = 'plugin = "fakes/faulty"\noptions = ["-knothing"]'
-    (tmp_path / "plan.toml").write_text(plan.replace('plugin = "fakes/faulty"', options))
-    printed = campaign(tmp_path, "plan.toml", "--workers=1", code=4)
-    assert "faulty/seed/0000001: " in printed
-    assert "no case of the suite was selected" in printed
-
-
-@pytest.mark.nightly
-def test_seeds_find_one_difference_once(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN.replace('"smoke"', '"full"').replace("shards = 2", "shards = 0"))
-    printed = campaign(tmp_path, "plan.toml", "--workers=2", code=1)
-    assert "2 of 2 tasks, 2 cases" in printed
-    store = Store(str(tmp_path / "tffs-campaign"))
-    (found,) = store.findings()
-    assert (found.clause, found.case) == ("robustness.no-crash", "properties/tree")
-    assert found.trace is not None
-    assert "create_dir" in found.trace
-    report = load(tmp_path / "tffs-report/small/faulty/report.json")
-    assert report.suite.options["more seeds"] == 2
-    assert (tmp_path / "tffs-report/small/faulty/traces/properties-tree.json").exists()
-
-
-@pytest.mark.nightly
-def test_a_driver_that_is_killed_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(SMALL.replace("shards = 2", "shards = 11"))
-    ended = tmp_path / "tffs-campaign/ended/faulty/shard-00000"
-    first = subprocess.Popen(command("plan.toml", "--workers=1"), cwd=tmp_path, env=environment())
-    while not (ended.is_dir() and len(list(ended.iterdir())) >= 3):
-        assert first.poll() is None
-        time.sleep(0.1)
-    first.send_signal(signal.SIGKILL)
-    first.wait()
-    before = {path.name for path in ended.iterdir()}
-    campaign(tmp_path, "plan.toml", "--workers=2", code=0)
-    after = {path.name for path in ended.iterdir()}
-    assert before <= after
-    # A task whose result was on its way may have two entries, and counts once.
-    now = status.read(Store(str(tmp_path / "tffs-campaign")))
-    assert (now.ended, now.cases) == (11, 26)
-
-
-def test_a_plugin_that_is_not_there_ends_it_with_pytests_own_words(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text('name = "p"\nshards = 1\n[[target]]\nname = "a"\nplugin = "./libgone.so"\n')
-    printed = campaign(tmp_path, "plan.toml", "--workers=1", code=4)
-    assert "a/shard/0000001: " in printed
-    assert f"--plugin={tmp_path}/libgone.so: there is no such file" in printed
-
-
-def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path) -> None:
-    for name in ("distributed", "rich"):
-        (tmp_path / f"{name}.py").write_text("raise ImportError\n")
-    (tmp_path / "plan.toml").write_text(SMALL)
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    printed = campaign(tmp_path, "plan.toml", code=5, PYTHONPATH=path)
-    assert printed.splitlines()[-1].endswith("pip install 'tffs-conformance[campaign]'")
-
-
-def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(SMALL)
-    printed = campaign(
-        tmp_path, "plan.toml", "--scheduler=tcp://127.0.0.1:9", code=5, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s"
-    )
-    assert "--scheduler=tcp://127.0.0.1:9: it cannot be reached" in printed
+def test_a_violation_in_a_shard_is_the_exit_code(tmp_path: Path) -> None:
+    faulty = ("--plugin=fakes/faulty", "--env=TFFS_FAULT=flush.loses", "--tier=smoke")
+    assert "not conformant: " in campaign(tmp_path, "--shards=1", "--", *faulty, code=1)
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "variables", "sentence"),
+    ("arguments", "sentence"),
     [
-        ("tls://127.0.0.1:9", {}, "Dask's settings name no certificates: set distributed.comm.tls"),
-        ("tls://127.0.0.1:9", GONE, "the certificates that Dask's settings name cannot be read: "),
-        ("tcp://127.0.0.1:9", {"REQUIRE_ENCRYPTION": "true"}, "refusing communication from/to 'tcp://127.0.0.1:9'"),
-        ("udp://127.0.0.1:9", {}, "unknown address scheme 'udp'"),
+        (("--shards=3", "--", "--plugin=./libgone.so"), "--plugin=./libgone.so: there is no such file"),
+        (("--shards=1", "--", *SMOKE, "--plugin=posix"), "a campaign is of one plugin and one of its schemes"),
+        (("--", *SMOKE, "--seed=3"), "--seed=3: a campaign gives this option itself"),
+        (("--scheduler=tcp://127.0.0.1:9", "--", *SMOKE), "--scheduler=tcp://127.0.0.1:9: it cannot be reached: "),
+        (("--scheduler=tls://127.0.0.1:9", "--", *SMOKE), "--scheduler=tls://127.0.0.1:9: it cannot be reached: "),
     ],
 )
-def test_settings_with_which_nobody_can_be_reached(
-    tmp_path: Path, scheduler: str, variables: dict[str, str], sentence: str
-) -> None:
-    """They are told at once: what Dask makes of them waits until the time for connecting is over."""
-    (tmp_path / "plan.toml").write_text(SMALL)
-    begun = time.monotonic()
-    given = {f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in variables.items()}
-    given["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = f"{CONNECTING}s"
-    printed = campaign(tmp_path, "plan.toml", f"--scheduler={scheduler}", code=5, **given)
+def test_what_makes_no_sense_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    printed = campaign(tmp_path, *arguments, code=4, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s")
     assert sentence in printed
     assert printed.count("\n") == 1, printed
-    assert time.monotonic() - begun < CONNECTING
+
+
+def test_without_dask_a_sentence_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError\n")
+    printed = campaign(tmp_path, "--", *SMOKE, code=4)
+    assert printed.endswith("pip install 'tffs-conformance[campaign]'\n")
+    assert printed.count("\n") == 1, printed
+
+
+def test_reports_of_several_seeds_are_merged(tmp_path: Path) -> None:
+    folder = str(tmp_path / "folder")
+    wanted = tasks(("--plugin=mine",), str(tmp_path), shards=1, seeds=2)
+    for task, verdict in zip(wanted, ("conform", "violation"), strict=True):
+        suite = replace(HEADER.suite, seed=task.seed, command=(*HEADER.suite.command, f"--seed={task.seed}"))
+        made = tmp_path / task.name
+        (made / "traces").mkdir(parents=True)
+        (made / "traces" / "b.json").write_text(verdict)
+        write(report_of(*GOOD, case("read/b", ("read.hint", verdict), cut="b.json"), suite=suite, duration=1), made)
+        assert not has_report(task, folder)
+        _leave(made, task, folder)
+        assert has_report(task, folder)
+    found = write_merged(tmp_path / "out", fetch(wanted, folder, tmp_path / "parts"))
+    assert (found.differing, found.report.suite.seed, found.report.suite.options["seeds"]) == (("read/b",), 0, 2)
+    assert found.report.counts.violation == 1
+    assert (tmp_path / "out" / "traces" / "b.json").read_text() == "violation"
+
+
+def test_other_arguments_have_other_reports(tmp_path: Path) -> None:
+    one, other = (tasks((f"--plugin={name}",), str(tmp_path), 1, 1)[0] for name in ("one", "other"))
+    assert one.name == other.name
+    assert one.place != other.place

@@ -2,6 +2,5 @@
 
 from .cli import main
 
-# Workers of a campaign import this module, too.
 if __name__ == "__main__":
     main()

@@ -1,152 +1,94 @@
-"""`tffs-conformance campaign`: very many cases and histories, on one machine or on all that Dask has."""
+"""`tffs-conformance campaign`: a run in shards and under several seeds, on one machine or on all that Dask has."""
 
 import os
+import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
-from .. import __version__
-from ..campaign import engine, plan, report, status
-from ..campaign.driver import SURROUNDINGS, USAGE, CampaignBrokenError, Driver
-from ..campaign.plan import BadPlanError, Plan
-from ..campaign.progress import shown
-from ..campaign.store import Store, StoreError
+from .. import campaign as campaigns
 from ..reports.errors import ReportError
 from ..reports.escape import printable
-from ..reports.model.report import REPORT_NAME
-from ..run.commit import commit
+from ..reports.model.counts import few, number
+from ..reports.model.report import REPORT_NAME, Report
+from ..reports.model.verdicts import TargetVerdict
+from ..suite.judge.course import is_as_asked
+from .report.merge import write_merged
 
-#: So many findings are told; the store has all.
-TOLD = 20
-
-
-def ended(code: int, sentence: str) -> click.ClickException:
-    """What to raise for a campaign that cannot go on, with its exit code."""
-    error = click.ClickException(sentence)
-    error.exit_code = code  # type: ignore[misc] # click reads it off the instance
-    return error
-
-
-class OrPlan(click.Group):
-    """A group whose first word may also be a plan: `campaign plan.toml` is `campaign run plan.toml`."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant."""
-        known = args[0] in self.commands
-        return super().resolve_command(ctx, args if known else ["run", *args])
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options before the plan are those of a run."""
-        asks_for_help = bool(args) and args[0] in ctx.help_option_names
-        begins = bool(args) and args[0].startswith("-") and not asks_for_help
-        return super().parse_args(ctx, ["run", *args] if begins else args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what makes no sense, and what is out of order, is told in a sentence."""
-        try:
-            return super().invoke(ctx)
-        except BadPlanError as error:
-            raise ended(USAGE, str(error)) from None
-        except CampaignBrokenError as broken:
-            raise ended(broken.code, printable(str(broken))) from None
-        except (StoreError, engine.NoEngineError) as error:
-            raise ended(SURROUNDINGS, str(error)) from None
+#: The exit codes beside 0 and 1.
+INTERRUPTED, NO_REPORT, USAGE = 2, 3, 4
+#: The options that a task has from its campaign.
+_OWN = ("--seed", "--shard", "--report-dir")
+#: Where the report goes.
+OUT = Path("tffs-report")
 
 
-@click.group(cls=OrPlan, subcommand_metavar="PLAN.TOML [OPTIONS] | status STORE | report STORE")
-def campaign() -> None:
-    """Judge plugins with very many cases and histories, on all machines that Dask has.
+class CampaignError(click.ClickException):
+    """A campaign that ends without a report, with this exit code."""
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(printable(sentence))
+        self.exit_code = code  # type: ignore[misc] # click reads it off the instance
+
+
+@click.command()
+@click.option("--shards", type=click.IntRange(1), default=8, show_default=True, help="In how many parts cases run.")
+@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="How often, with seeds from 0.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask's, such as tcp://head:8786; without it, this machine.")
+@click.option("--folder", default="tffs-campaign", show_default=True, help="For reports: a directory, or fsspec's URL.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="-- --plugin=PLUGIN ...")
+def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, arguments: tuple[str, ...]) -> None:
+    """Judge a plugin in very many runs of pytest, on all machines that Dask has.
 
     \b
-        tffs-conformance campaign plan.toml                              here
-        tffs-conformance campaign plan.toml --scheduler=tcp://host:8786 --store=s3://bucket/nightly
-        tffs-conformance campaign status tffs-campaign                   how far it is
-        tffs-conformance campaign report tffs-campaign                   a report of what is there
+        tffs-conformance campaign --shards=16 -- --plugin=./libmine.so
+        tffs-conformance campaign --seeds=100 --scheduler=tcp://head:8786 --folder=s3://bucket/one -- --plugin=posix
 
-    A plan names the targets, what is spread, and when it is enough; docs/campaigns.md has all of its keys. What ended
-    is in the store: whatever dies, the same command goes on from there.
+    What follows `--` goes to pytest. A task whose report is in the folder is not run again. At the end there is one
+    report in tffs-report, that of one run.
+
+    Exit codes: 0 nothing was wrong; 1 the plugin is not conformant, or the suite made an error; 2 interrupted; 3 a task
+    gave no report; 4 the arguments make no sense, or Dask cannot be reached. After 2 and 3 the same command goes on.
     """
-
-
-@campaign.command(hidden=True)
-@click.argument("file", type=click.Path(path_type=Path), metavar="PLAN.TOML")
-@click.option("--scheduler", metavar="ADDRESS", help="Dask's scheduler, such as tcp://host:8786 or tls://host:8786.")
-@click.option("--store", "url", default="tffs-campaign", show_default=True, help="A directory, or a URL of fsspec.")
-@click.option("--workers", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="Workers on this machine.")
-@click.option(
-    "--patience", type=float, default=600, show_default=True, help="Seconds for a store or scheduler to heal."
-)
-def run(file: Path, scheduler: str | None, url: str, workers: int, patience: float) -> None:
-    """Begin a campaign, or go on with it.
-
-    Exit codes: 0 all targets conformant and nothing found; 1 something was found, or a target is not conformant; 2
-    interrupted; 3 a task failed again and again; 4 the plan or the store makes no sense; 5 the store or the scheduler
-    is out of order. After 2, 3 and 5 the same command goes on.
-    """
+    if own := [word for word in arguments if word.startswith(_OWN)]:
+        raise CampaignError(USAGE, f"{own[0]}: a campaign gives this option itself")
+    folder = folder if "://" in folder else os.path.abspath(folder)
+    tasks = campaigns.tasks(arguments, os.getcwd(), shards, seeds)
     try:
-        asked = plan.read(file)
-        store = Store(_anywhere(url))
-        store.claim(asked, f"{__version__} ({commit()})")
-        begun = status.read(store)
-        with engine.connected(scheduler, workers) as client, shown(begun) as (show, say):
-            driver = Driver(asked, store, client, begun, patience, show, say)
-            why = driver.run()
-            show(begun)
+        left = [task for task in tasks if not campaigns.has_report(task, folder)]
+        if len(left) < len(tasks):
+            click.echo(f"{number(len(tasks) - len(left), 'report')} of {len(tasks)} found in {folder}")
+        if left:
+            _perform(left, scheduler, folder)
+        with tempfile.TemporaryDirectory(prefix="tffs-campaign-") as parts:
+            found = write_merged(OUT, campaigns.fetch(tasks, folder, Path(parts)))
     except KeyboardInterrupt:
-        raise ended(2, "interrupted; the same command goes on from here") from None
-    click.echo(f"{why}: {begun.line()}")
-    raise SystemExit(_finish(store, asked, Path("tffs-report") / asked.name))
-
-
-@campaign.command("status")
-@click.argument("url", metavar="STORE")
-def status_(url: str) -> None:
-    """How far a campaign is, and what it found, from its store alone."""
-    store = Store(_anywhere(url))
-    now = status.read(store)
-    click.echo(f"{now.plan.name}: {now.line()}")
-    _tell_findings(store)
-
-
-@campaign.command("report")
-@click.argument("url", metavar="STORE")
-@click.argument("out", type=click.Path(file_okay=False, path_type=Path), required=False)
-def report_(url: str, out: Path | None) -> None:
-    """Write a report a target of what is in a store by now, into OUT (default: tffs-report/NAME)."""
-    store = Store(_anywhere(url))
-    asked, _ = store.plan()
-    raise SystemExit(_finish(store, asked, out or Path("tffs-report") / asked.name))
-
-
-def _finish(store: Store, asked: Plan, out: Path) -> int:
-    """Write the reports, and tell what was found; the exit code."""
-    verdicts = {}
-    try:
-        for name, one in report.reports(store, asked, out):
-            click.echo(f"{name}: {one.verdict}: {printable(one.reason)} ({out / name / REPORT_NAME})")
-            verdicts[name] = one.verdict
-        absent = [target.name for target in asked.judged if target.name not in verdicts]
-        for name in absent:
-            click.echo(f"{name}: no case of it was run")
-        found = _tell_findings(store)
+        raise CampaignError(INTERRUPTED, "interrupted; the same command goes on from here") from None
+    except campaigns.NoSchedulerError as error:
+        raise CampaignError(USAGE, str(error)) from None
     except (ReportError, OSError) as error:
-        raise ended(SURROUNDINGS, str(error)) from None
-    return 0 if report.is_good(verdicts.values()) and not absent and not found else 1
+        raise CampaignError(NO_REPORT, str(error)) from None
+    if found.differing:
+        click.echo(f"ended differently, the worst counts: {printable(few(found.differing))}")
+    click.echo(f"{found.report.verdict}: {printable(found.report.reason)} ({OUT / REPORT_NAME})")
+    raise SystemExit(0 if _is_good(found.report) else 1)
 
 
-def _tell_findings(store: Store) -> int:
-    count = 0
-    for count, one in enumerate(store.findings(), start=1):
-        if count <= TOLD:
-            click.echo(f"  {printable(status.finding_line(one))}")
-    if count > TOLD:
-        click.echo(f"  and {count - TOLD} more findings")
-    return count
+def _perform(tasks: list[campaigns.Task], scheduler: str | None, folder: str) -> None:
+    """Perform tasks, and show each as it ends. Raises CampaignError where one gave no report."""
+    failed = 0
+    with campaigns.connected(scheduler) as client:
+        for count, (task, said) in enumerate(campaigns.performed(client, tasks, folder), start=1):
+            if isinstance(said, str):
+                raise CampaignError(USAGE, f"{task.name}: {said}")
+            failed += said is not None
+            why = "" if said is None else f": {type(said).__name__}: {' '.join(str(said).split())}"
+            click.echo(f"{count} of {len(tasks)}: {task.name}{printable(why)}", err=said is not None)
+    if failed:
+        raise CampaignError(NO_REPORT, f"{number(failed, 'task')} gave no report; the others are in {folder}")
 
 
-def _anywhere(url: str) -> str:
-    """A directory as seen by workers, whatever they work in."""
-    return url if "://" in url else os.path.abspath(url)
+def _is_good(report: Report) -> bool:
+    """Whether nothing was wrong in what was to run."""
+    whole = report.verdict is not TargetVerdict.INCOMPLETE or is_as_asked(report.left_out)
+    return whole and report.verdict is not TargetVerdict.NOT_CONFORMANT and not report.counts.error

@@ -1,7 +1,7 @@
 """`tffs-conformance report merge`: one report of the parts of a run."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -40,10 +40,7 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
     if any(path.exists() and path.samefile(part) for part in parts):
         raise click.UsageError(f"{path} is one of the parts: choose another folder")
     try:
-        found = merged(_read(parts), SUITE)
-        out.mkdir(parents=True, exist_ok=True)
-        _copy_traces(found, parts, out / TRACES)
-        write(found.report, out)
+        found = write_merged(out, parts)
     except (ReportError, OSError) as error:
         raise UnreadableError(str(error)) from None
     report = found.report
@@ -55,12 +52,21 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
     click.echo(f"{number(len(report.cases), 'case')} of {number(len(parts), 'part')} written: {path}")
 
 
-def _read(parts: tuple[Path, ...]) -> Iterator[tuple[Path, Report]]:
+def write_merged(out: Path, parts: Sequence[Path]) -> Merged:
+    """Write the report of these parts into the folder `out`, with their traces. Raises ReportError and OSError."""
+    found = merged(_read(parts), SUITE)
+    out.mkdir(parents=True, exist_ok=True)
+    _copy_traces(found, parts, out / TRACES)
+    write(found.report, out)
+    return found
+
+
+def _read(parts: Sequence[Path]) -> Iterator[tuple[Path, Report]]:
     """One part after the other: there may be very much in them."""
     return ((path, read(path)) for path in parts)
 
 
-def _copy_traces(found: Merged, parts: tuple[Path, ...], into: Path) -> None:
+def _copy_traces(found: Merged, parts: Sequence[Path], into: Path) -> None:
     """The traces of the parts; where several have a case, those of the record that was taken. Raises OSError."""
     # A name that leads elsewhere is none that a run gave.
     cut = {case.id: case.cut for case in found.report.cases if case.cut and Path(case.cut).name == case.cut}

@@ -1,0 +1,201 @@
+"""A campaign: a run of pytest in shards, under several seeds, each a task of Dask that leaves its report in a folder.
+
+Dask schedules the tasks, tries them again, and goes on without workers that it loses. `folder` is a directory or a URL
+of fsspec; a task whose report is there has ended.
+"""
+
+import asyncio
+import logging
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import fsspec
+import pytest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from . import __version__
+from .reports import document
+from .reports.model.header import SuiteFacts
+from .reports.model.report import REPORT_NAME
+from .reports.plain import digest_of
+from .run.options import TRACES
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: So often Dask tries a task again that gave no report.
+RETRIES = 2
+#: The exit codes of pytest with which a run came to its end.
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+#: Of what a run printed that gave no report, so many characters are shown.
+_SHOWN = 600
+
+
+class NoSchedulerError(Exception):
+    """Dask is missing, or its scheduler cannot be reached. The text is one sentence."""
+
+
+class NoReportError(Exception):
+    """A task gave no report. The text is one sentence."""
+
+
+class Task(Struct, frozen=True):
+    """A run of pytest with these arguments, of shard 1 to `shards` of its cases, in a directory of the workers."""
+
+    arguments: tuple[str, ...]
+    directory: str
+    seed: int
+    shard: int
+    shards: int
+
+    @property
+    def name(self) -> str:
+        """Its name in a campaign."""
+        return f"seed-{self.seed}-shard-{self.shard}-of-{self.shards}"
+
+    @property
+    def place(self) -> str:
+        """Where its report goes: no other arguments and no other release of the suite leave one there."""
+        return f"{digest_of([__version__, *self.arguments])[:12]}/{self.name}"
+
+
+def tasks(arguments: Sequence[str], directory: str, shards: int, seeds: int) -> list[Task]:
+    """All tasks of a campaign, with seeds from 0."""
+    return [
+        Task(tuple(arguments), directory, seed, shard, shards)
+        for seed in range(seeds)
+        for shard in range(1, shards + 1)
+    ]
+
+
+# Where a worker runs -------------------------------------------------------------------------------------------------
+
+
+def perform(task: Task, folder: str) -> str | None:
+    """Run pytest, and leave its report in the folder; what pytest says where its arguments make no sense, else None.
+
+    Raises NoReportError, and OSError where the folder takes nothing.
+    """
+    with tempfile.TemporaryDirectory(prefix="tffs-campaign-") as name:
+        reports = Path(name)
+        done = subprocess.run(
+            [
+                *(sys.executable, "-P", "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"),
+                *task.arguments,
+                *(f"--seed={task.seed}", f"--shard={task.shard}/{task.shards}", f"--report-dir={reports}"),
+            ],
+            # Another machine need not have the directory.
+            cwd=task.directory if Path(task.directory).is_dir() else reports,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        said = " ".join(done.stdout.decode("utf-8", errors="replace").split())[-_SHOWN:]
+        if done.returncode == pytest.ExitCode.USAGE_ERROR:
+            return said
+        if list(reports.glob(f"*/{REPORT_NAME}")):
+            return "a campaign is of one plugin and one of its schemes, and these arguments name several"
+        if done.returncode not in _ENDED or not (reports / REPORT_NAME).is_file():
+            raise NoReportError(f"pytest gave no report and the exit code {done.returncode}: {said}")
+        _leave(reports, task, folder)
+    return None
+
+
+def _leave(reports: Path, task: Task, folder: str) -> None:
+    """The report goes last and at once: who sees it, sees all."""
+    files, root = fsspec.url_to_fs(folder)
+    there = f"{root}/{task.place}"
+    files.makedirs(there, exist_ok=True)
+    if (reports / TRACES).is_dir():
+        files.put(f"{reports / TRACES}/", f"{there}/{TRACES}/", recursive=True)
+    draft = f"{there}/{uuid.uuid4()}"
+    files.put_file(str(reports / REPORT_NAME), draft)
+    files.mv(draft, f"{there}/{REPORT_NAME}")
+
+
+# Where the campaign is started ---------------------------------------------------------------------------------------
+
+
+def has_report(task: Task, folder: str) -> bool:
+    """Whether a task left its report in the folder."""
+    files, root = fsspec.url_to_fs(folder)
+    return bool(files.exists(f"{root}/{task.place}/{REPORT_NAME}"))
+
+
+@contextmanager
+def connected(scheduler: str | None) -> "Iterator[Client]":
+    """A client of the scheduler at an address, or of threads of this process, one for each processor.
+
+    Raises NoSchedulerError.
+    """
+    # Slow to import, and an extra.
+    try:
+        from distributed import Client  # noqa: PLC0415
+    except ImportError:
+        raise NoSchedulerError(
+            "a campaign needs Dask, which is not installed: pip install 'tffs-conformance[campaign]'"
+        ) from None
+    if scheduler is None:
+        # What Dask would say is of tasks in the middle, where the arguments of pytest make no sense.
+        client = Client(processes=False, n_workers=1, dashboard_address=None, silence_logs=logging.CRITICAL)
+    else:
+        try:
+            asyncio.run(_reach(scheduler))
+            client = Client(scheduler)
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
+            raise NoSchedulerError(f"--scheduler={scheduler}: it cannot be reached: {error}") from None
+    try:
+        yield client
+    finally:
+        # Tasks in the middle may take longer than Dask waits for.
+        with suppress(TimeoutError):
+            client.close()
+
+
+async def _reach(scheduler: str) -> None:
+    """Connect once: a client that cannot also prints what it fails at when Python ends."""
+    from distributed import Security  # noqa: PLC0415
+    from distributed.comm.core import connect  # noqa: PLC0415
+
+    await (await connect(scheduler, **Security().get_connection_args("client"))).close()
+
+
+def performed(client: "Client", wanted: Sequence[Task], folder: str) -> Iterator[tuple[Task, str | Exception | None]]:
+    """Perform tasks; each as it ends, with what `perform` gave or raised."""
+    from distributed import as_completed  # noqa: PLC0415
+
+    futures: dict[Any, Task] = {
+        client.submit(perform, task, folder, pure=False, retries=RETRIES): task for task in wanted
+    }
+    for future in as_completed(futures):
+        try:
+            yield futures[future], future.result()
+        except Exception as error:  # whatever Dask has: a task whose workers all died, a scheduler that is gone
+            yield futures[future], error
+
+
+def fetch(wanted: Sequence[Task], folder: str, into: Path) -> list[Path]:
+    """Copy the reports and traces of tasks from the folder; the paths of the reports, as parts of one run.
+
+    Raises OSError, and ReportError for what is no report.
+    """
+    files, root = fsspec.url_to_fs(folder)
+    seeds = len({task.seed for task in wanted})
+    paths = []
+    first: SuiteFacts | None = None
+    for task in wanted:
+        files.get(f"{root}/{task.place}/", f"{into / task.name}/", recursive=True)
+        paths.append(into / task.name / REPORT_NAME)
+        if seeds > 1:
+            report = document.load(paths[-1])
+            first = first or replace(report.suite, options={**report.suite.options, "seeds": seeds})
+            suite = replace(report.suite, seed=first.seed, command=first.command, options=first.options)
+            document.write(replace(report, suite=suite), into / task.name)
+    return paths
