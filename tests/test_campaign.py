@@ -49,16 +49,18 @@ def campaign(folder: Path, *arguments: str, code: int, **variables: str) -> str:
 
 
 @pytest.fixture
-def client() -> Iterator[Client]:
+def client(tmp_path: Path) -> Iterator[Client]:
+    # A worker that is killed leaves its folder.
+    options = {"local_directory": str(tmp_path), "env": {"TMPDIR": str(tmp_path)}}
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, **options) as cluster,
         Client(cluster) as connected,
     ):
         yield connected
 
 
 def test_a_campaign_that_loses_a_worker_is_one_run(tmp_path: Path, client: Client) -> None:
-    given = ("--shards=4", "--seeds=2", f"--scheduler={client.scheduler_info()["address"]}", "--", *SMOKE)
+    given = ("--shards=4", "--seeds=2", f"--scheduler={client.scheduler_info()['address']}", "--", *SMOKE)
     processes = client.run(os.getpid)
     running = subprocess.Popen(command(*given), cwd=tmp_path, env=environment(), text=True, stdout=subprocess.PIPE)
     folder = tmp_path / "tffs-campaign"

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -90,15 +91,16 @@ def test_the_folder_may_have_tests_of_its_own(tmp_path: Path) -> None:
 def test_a_run_ends_with_the_process_that_asked(tmp_path: Path) -> None:
     (tmp_path / "test_long.py").write_text(TEST)
     path = os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    # It is killed, and leaves what multiprocessing made.
-    variables = environment() | {"PYTHONPATH": path, "TMPDIR": str(tmp_path)}
-    asking = psutil.Popen([sys.executable, "-c", ASKING], cwd=tmp_path, env=variables)
-    becomes_true((tmp_path / "begun").exists)
-    started = asking.children(recursive=True)
-    assert int((tmp_path / "begun").read_text()) in [process.pid for process in started]
-    asking.kill()
-    asking.wait()
-    assert not psutil.wait_procs(started, timeout=LONG)[1]
+    # It is killed, and leaves its temporary files.
+    with tempfile.TemporaryDirectory() as folder:
+        variables = environment() | {"PYTHONPATH": path, "TMPDIR": folder}
+        asking = psutil.Popen([sys.executable, "-c", ASKING], cwd=tmp_path, env=variables)
+        becomes_true((tmp_path / "begun").exists)
+        started = asking.children(recursive=True)
+        assert int((tmp_path / "begun").read_text()) in [process.pid for process in started]
+        asking.kill()
+        asking.wait()
+        assert not psutil.wait_procs(started, timeout=LONG)[1]
     assert (tmp_path / "interrupted").exists()
 
 
