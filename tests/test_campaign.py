@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tests.records import GOOD, HEADER, case, report_of
 from tests.test_merge import timeless
 from tests.test_suite import environment, run
-from tffs_conformance.campaign import RETRIES, _leave, fetch, has_report, tasks
+from tffs_conformance.campaign import RETRIES, _leave, fetch, has_report, parts, tasks
 from tffs_conformance.cli.report.merge import write_merged
 from tffs_conformance.reports.document import load, write
 
@@ -59,7 +59,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield connected
 
 
-def test_a_campaign_that_loses_a_worker_is_one_run(tmp_path: Path, client: Client) -> None:
+def test_campaign_losing_a_worker_equals_one_run(tmp_path: Path, client: Client) -> None:
     given = ("--shards=4", "--seeds=2", f"--scheduler={client.scheduler_info()['address']}", "--", *SMOKE)
     processes = client.run(os.getpid)
     running = subprocess.Popen(command(*given), cwd=tmp_path, env=environment(), text=True, stdout=subprocess.PIPE)
@@ -137,13 +137,18 @@ def test_reports_of_several_seeds_are_merged(tmp_path: Path) -> None:
         made = tmp_path / task.name
         (made / "traces").mkdir(parents=True)
         (made / "traces" / "b.json").write_text(verdict)
-        write(report_of(*GOOD, case("read/b", ("read.hint", verdict), cut="b.json"), suite=suite, duration=1), made)
+        reason = f"--replay=/tmp/x/tffs-campaign-a_1{task.seed}/traces/b.json"
+        found = case("read/b", ("read.hint", verdict), cut="b.json", reason=reason)
+        write(report_of(*GOOD, found, suite=suite, duration=1), made)
         assert not has_report(task, folder)
         _leave(made, task, folder)
         assert has_report(task, folder)
-    found = write_merged(tmp_path / "out", fetch(wanted, folder, tmp_path / "parts"))
-    assert (found.differing, found.report.suite.seed, found.report.suite.options["seeds"]) == (("read/b",), 0, 2)
-    assert found.report.counts.violation == 1
+    paths = fetch(wanted, folder, tmp_path / "parts")
+    merged = write_merged(tmp_path / "out", paths, parts(paths, 2))
+    suite = merged.report.suite
+    assert (merged.differing, suite.seed, suite.options["seeds"]) == (("read/b",), 0, 2)
+    assert merged.report.counts.violation == 1
+    assert merged.report.cases[-1].reason == "--replay=tffs-report/traces/b.json"
     assert (tmp_path / "out" / "traces" / "b.json").read_text() == "violation"
 
 

@@ -1,4 +1,4 @@
-"""A copy does what a new Python does, so that tests may use copies. It ends with who asked, as if interrupted."""
+"""A copy does what a new Python does, so that tests may use copies. It is interrupted where the asker ends."""
 
 import os
 import re
@@ -112,7 +112,7 @@ def test_a_copy_that_is_killed_says_so(tmp_path: Path) -> None:
     assert run(tmp_path, "--version").returncode == 0
 
 
-def test_the_end_of_a_tests_time_ends_its_run(tmp_path: Path) -> None:
+def test_the_end_of_its_time_kills_a_run(tmp_path: Path) -> None:
     (tmp_path / "test_long.py").write_text(TEST)
 
     def end() -> None:

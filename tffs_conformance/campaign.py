@@ -6,6 +6,7 @@ of fsspec; a task whose report is there has ended.
 
 import asyncio
 import logging
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,14 +23,18 @@ from msgspec.structs import replace
 
 from . import __version__
 from .reports import document
-from .reports.model.header import SuiteFacts
-from .reports.model.report import REPORT_NAME
+from .reports.model.report import REPORT_NAME, Report
 from .reports.plain import digest_of
 from .run.options import TRACES
 
 if TYPE_CHECKING:
     from distributed import Client
 
+#: Where the one report goes, with its traces.
+OUT = Path("tffs-report")
+#: What the names of the workers' directories begin with, and one of them as reports name it, for their traces.
+_PREFIX = "tffs-campaign-"
+_DIRECTORY = re.compile(rf"[^\s=]*/{_PREFIX}\w+/")
 #: So often Dask tries a task again that gave no report.
 RETRIES = 2
 #: The exit codes of pytest with which a run came to its end.
@@ -83,7 +88,7 @@ def perform(task: Task, folder: str) -> str | None:
 
     Raises NoReportError, and OSError where the folder takes nothing.
     """
-    with tempfile.TemporaryDirectory(prefix="tffs-campaign-") as name:
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as name:
         reports = Path(name)
         done = subprocess.run(
             [
@@ -109,7 +114,7 @@ def perform(task: Task, folder: str) -> str | None:
 
 
 def _leave(reports: Path, task: Task, folder: str) -> None:
-    """The report goes last and at once: who sees it, sees all."""
+    """The report goes last and in one step: where it is, all is."""
     files, root = fsspec.url_to_fs(folder)
     there = f"{root}/{task.place}"
     files.makedirs(there, exist_ok=True)
@@ -182,20 +187,21 @@ def performed(client: "Client", wanted: Sequence[Task], folder: str) -> Iterator
 
 
 def fetch(wanted: Sequence[Task], folder: str, into: Path) -> list[Path]:
-    """Copy the reports and traces of tasks from the folder; the paths of the reports, as parts of one run.
-
-    Raises OSError, and ReportError for what is no report.
-    """
+    """Copy the reports and traces of tasks from the folder; the paths of the reports. Raises OSError."""
     files, root = fsspec.url_to_fs(folder)
-    seeds = len({task.seed for task in wanted})
-    paths = []
-    first: SuiteFacts | None = None
     for task in wanted:
         files.get(f"{root}/{task.place}/", f"{into / task.name}/", recursive=True)
-        paths.append(into / task.name / REPORT_NAME)
+    return [into / task.name / REPORT_NAME for task in wanted]
+
+
+def parts(paths: Sequence[Path], seeds: int) -> Iterator[tuple[Path, Report]]:
+    """The reports at these paths as parts of one run. Raises OSError, and ReportError for what is no report."""
+    first = document.load(paths[0]).suite
+    for path in paths:
+        report = document.load(path)
+        suite = report.suite
         if seeds > 1:
-            report = document.load(paths[-1])
-            first = first or replace(report.suite, options={**report.suite.options, "seeds": seeds})
-            suite = replace(report.suite, seed=first.seed, command=first.command, options=first.options)
-            document.write(replace(report, suite=suite), into / task.name)
-    return paths
+            suite = replace(suite, seed=first.seed, command=first.command, options={**suite.options, "seeds": seeds})
+        # The directory of a task is gone.
+        cases = (replace(case, reason=case.reason and _DIRECTORY.sub(f"{OUT}/", case.reason)) for case in report.cases)
+        yield path, replace(report, suite=suite, cases=tuple(cases))

@@ -19,8 +19,6 @@ from .report.merge import write_merged
 INTERRUPTED, NO_REPORT, USAGE = 2, 3, 4
 #: The options that a task has from its campaign.
 _OWN = ("--seed", "--shard", "--report-dir")
-#: Where the report goes.
-OUT = Path("tffs-report")
 
 
 class CampaignError(click.ClickException):
@@ -34,7 +32,7 @@ class CampaignError(click.ClickException):
 @click.command()
 @click.option("--shards", type=click.IntRange(1), default=8, show_default=True, help="In how many parts cases run.")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="How often, with seeds from 0.")
-@click.option("--scheduler", metavar="ADDRESS", help="Dask's, such as tcp://head:8786; without it, this machine.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask's, like tcp://head:8786; without it, this machine.")
 @click.option("--folder", default="tffs-campaign", show_default=True, help="For reports: a directory, or fsspec's URL.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="-- --plugin=PLUGIN ...")
 def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, arguments: tuple[str, ...]) -> None:
@@ -60,8 +58,9 @@ def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, argume
             click.echo(f"{number(len(tasks) - len(left), 'report')} of {len(tasks)} found in {folder}")
         if left:
             _perform(left, scheduler, folder)
-        with tempfile.TemporaryDirectory(prefix="tffs-campaign-") as parts:
-            found = write_merged(OUT, campaigns.fetch(tasks, folder, Path(parts)))
+        with tempfile.TemporaryDirectory() as copies:
+            paths = campaigns.fetch(tasks, folder, Path(copies))
+            found = write_merged(campaigns.OUT, paths, campaigns.parts(paths, seeds))
     except KeyboardInterrupt:
         raise CampaignError(INTERRUPTED, "interrupted; the same command goes on from here") from None
     except campaigns.NoSchedulerError as error:
@@ -70,7 +69,7 @@ def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, argume
         raise CampaignError(NO_REPORT, str(error)) from None
     if found.differing:
         click.echo(f"ended differently, the worst counts: {printable(few(found.differing))}")
-    click.echo(f"{found.report.verdict}: {printable(found.report.reason)} ({OUT / REPORT_NAME})")
+    click.echo(f"{found.report.verdict}: {printable(found.report.reason)} ({campaigns.OUT / REPORT_NAME})")
     raise SystemExit(0 if _is_good(found.report) else 1)
 
 

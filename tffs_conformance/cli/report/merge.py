@@ -1,7 +1,7 @@
 """`tffs-conformance report merge`: one report of the parts of a run."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -40,7 +40,7 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
     if any(path.exists() and path.samefile(part) for part in parts):
         raise click.UsageError(f"{path} is one of the parts: choose another folder")
     try:
-        found = write_merged(out, parts)
+        found = write_merged(out, parts, _read(parts))
     except (ReportError, OSError) as error:
         raise UnreadableError(str(error)) from None
     report = found.report
@@ -52,11 +52,14 @@ def merge(out: Path, parts: tuple[Path, ...]) -> None:
     click.echo(f"{number(len(report.cases), 'case')} of {number(len(parts), 'part')} written: {path}")
 
 
-def write_merged(out: Path, parts: Sequence[Path]) -> Merged:
-    """Write the report of these parts into the folder `out`, with their traces. Raises ReportError and OSError."""
-    found = merged(_read(parts), SUITE)
+def write_merged(out: Path, paths: Sequence[Path], parts: Iterable[tuple[Path, Report]]) -> Merged:
+    """Write the report of the parts at these paths into the folder `out`, and their traces.
+
+    Raises ReportError and OSError.
+    """
+    found = merged(parts, SUITE)
     out.mkdir(parents=True, exist_ok=True)
-    _copy_traces(found, parts, out / TRACES)
+    _copy_traces(found, paths, out / TRACES)
     write(found.report, out)
     return found
 
