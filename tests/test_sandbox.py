@@ -15,6 +15,7 @@ import pytest
 from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers import sandbox
 from tffs_conformance.harness.launchers.sandbox import NoSandboxError, Sandbox
+from tffs_conformance.harness.native import NATIVE_DIRECTORY_VARIABLE, native_directory
 from tffs_conformance.harness.shared_object.runtimes import Runtime
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.run.sandboxing import host_command
@@ -183,6 +184,30 @@ def test_a_plugin_is_found_wherever_it_lies(given: str, tmp_path: Path) -> None:
         name = top.name if given.startswith("{tmp}") else given
         done = run(tmp_path, f"--plugin={name}", "--case=write/plain", "--sandbox=on")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("asked", ["on", "try"])
+def test_sandbox_with_installation_below_tmpdir_judges(asked: str, tmp_path: Path) -> None:
+    """The host and its libraries, and a plugin with one of its own in another folder."""
+    shutil.copytree(native_directory(), tmp_path / "venv" / "native")
+    for folder in ("build", "lib"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(plugin_path("posix"), tmp_path / "lib" / "libposix.so")
+    linking = ["-Wl,--no-as-needed", f"-L{tmp_path}/lib", "-l:libposix.so", f"-Wl,-rpath,{tmp_path}/lib"]
+    plugin = tmp_path / "build" / "mine.so"
+    subprocess.run(["cc", "-shared", "-o", plugin, "-x", "c", os.devnull, *linking], check=True)
+    here = {"TMPDIR": str(tmp_path), NATIVE_DIRECTORY_VARIABLE: str(tmp_path / "venv" / "native")}
+    done = run_anew(tmp_path / "build", f"--plugin={plugin}", "--tier=smoke", f"--sandbox={asked}", **here)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "in a sandbox without network" in done.stdout
+
+
+def test_sandbox_that_hides_what_is_needed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    needed = tmp_path / "gone"
+    with pytest.raises(NoSandboxError, match=f"^{needed} cannot be read in it$"):
+        sandbox.make(network=False, unset=[], needs=[needed])
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_root_may_be_a_link(tmp_path: Path) -> None:

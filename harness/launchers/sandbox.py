@@ -34,6 +34,8 @@ _PROGRAMS = ("/bin", "/lib", "/lib64")
 _JOIN = 'exec env {1} "$0" --userns 8 --pidns 9 "$@" 8</proc/{0}/ns/user 9</proc/{0}/ns/pid'
 #: Says that it runs, and waits for the end of its standard input.
 _KEEPER = "echo here && exec cat"
+#: Says which of its arguments cannot be read.
+_READABLE = 'for path; do test -r "$path" || { echo "$path cannot be read in it" >&2; exit 1; }; done'
 NO_NETWORK = "--unshare-net"
 #: Where tools keep credentials, below the home directory.
 CREDENTIALS = (
@@ -124,8 +126,11 @@ def has_network(command: Sequence[str]) -> bool:
     return NO_NETWORK not in command
 
 
-def make(network: bool, unset: Sequence[str]) -> Sandbox:
-    """A sandbox with an empty folder, which whoever asked for it closes. Raises NoSandboxError."""
+def make(network: bool, unset: Sequence[str], needs: Sequence[Path] = ()) -> Sandbox:
+    """A sandbox with an empty folder, which whoever asked for it closes.
+
+    Raises NoSandboxError, also where something that is needed cannot be read in it.
+    """
     program = shutil.which(PROGRAM)
     if program is None:
         raise NoSandboxError(f"{PROGRAM} is not there: {ADVICE}")
@@ -148,7 +153,8 @@ def make(network: bool, unset: Sequence[str]) -> Sandbox:
     (folder / "tmp").mkdir()
     (folder / "root").mkdir()
     made = Sandbox(folder, network, tuple(unset), keeper, number)
-    done = subprocess.run(made.command(["true"], ()), capture_output=True, text=True, errors="replace", check=False)
+    tried = made.command(["sh", "-c", _READABLE, "sh", *map(str, needs)], needs)
+    done = subprocess.run(tried, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         made.close()
         raise NoSandboxError(_last(done.stderr) or f"exit status {done.returncode}")

@@ -3,20 +3,25 @@
 import atexit
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..harness.launchers import sandbox
 from ..harness.launchers.sandbox import NoSandboxError, Sandbox
 from ..harness.native import native_directory
 from ..harness.ops import paths
+from ..harness.shared_object import elf
+from ..harness.shared_object.elf import NotElfError, SharedObject
 from ..harness.shared_object.runtimes import Runtime
+from ..harness.targets.shipped import plugin_path
 from ..reports.model.redaction import looks_secret
 from .run_options import BadUsageError, RunOptions
 
 
-def asked(options: RunOptions) -> Sandbox | None:
+def asked(options: RunOptions, plugins: Sequence[str]) -> Sandbox | None:
     """The sandbox of a run, where one is asked for. It goes with this process; its folder stays with --keep.
+
+    With `try` there is none where one of the plugins, or what hosts are made of, cannot be seen in it.
 
     Raises BadUsageError.
     """
@@ -27,8 +32,9 @@ def asked(options: RunOptions) -> Sandbox | None:
             raise BadUsageError(f"--sandbox and {name} exclude each other: a sandbox is for hosts of this machine")
     network = options.services or options.sandbox == "network"
     secret = [name for name, value in os.environ.items() if looks_secret(name, value)]
+    here = [path for path in map(plugin_path, plugins) if path.is_file()]
     try:
-        made = sandbox.make(network, secret)
+        made = sandbox.make(network, secret, [native_directory(), *here])
     except NoSandboxError as error:
         if options.sandbox != "try":
             raise BadUsageError(f"--sandbox={options.sandbox}: {error}") from error
@@ -42,14 +48,41 @@ def host_command(
     box: Sandbox, plugin: Path, environment: Mapping[str, str], runtime: Runtime, root: str | None = None
 ) -> tuple[str, ...]:
     """What starts hosts in a sandbox for a plugin, which may change a root that lies on this machine."""
-    host = native_directory() / "tffs-host"
     # What a variable names is for the plugin to see, such as the configuration that services write.
-    named = [Path(value) for value in environment.values() if value.startswith("/")]
+    folders = [*_folders(environment), *_folders(os.environ)]
+    named = [Path(value) for value in (*environment.values(), *folders) if value.startswith("/")]
     libraries = [path.absolute() for path in (plugin, *map(Path, (*runtime.libraries, *runtime.more)))]
     around = [way.parent for path in libraries for way in (path, path.resolve())]
+    native = native_directory()
+    needs = [native, *libraries, *around, *named, *_linked(plugin, folders)]
     # Behind a host a path is none of this machine.
     writable = [Path(paths.parse(root).path)] if root is not None and not paths.parse(root).host else []
-    return box.command([str(host)], [host, *libraries, *around, *named], writable)
+    return box.command([str(native / "tffs-host")], needs, writable)
+
+
+def _folders(environment: Mapping[str, str]) -> list[str]:
+    """Where the dynamic loader looks for libraries besides."""
+    return [folder for folder in environment.get("LD_LIBRARY_PATH", "").split(":") if folder]
+
+
+def _linked(plugin: Path, folders: Sequence[str]) -> list[Path]:
+    """The libraries that a plugin loads from its own run path or from `folders`, and those that they load.
+
+    Only shared objects are among them: a plugin may name any file.
+    """
+    found: dict[Path, SharedObject] = {}
+    asked = [plugin]
+    for path in asked:
+        try:
+            found[path] = elf.read(path.read_bytes())
+        except (NotElfError, OSError):
+            continue
+        run_path = (folder.replace("${ORIGIN}", "$ORIGIN") for folder in found[path].run_path)
+        looked = [*(folder.replace("$ORIGIN", str(path.parent)) for folder in run_path), *folders]
+        for name in found[path].libraries:
+            places = (Path(folder, name) for folder in looked)
+            asked += [place for place in places if place.is_file() and place not in asked]
+    return [*found]
 
 
 def root(box: Sandbox, given: str) -> str:

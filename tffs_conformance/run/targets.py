@@ -62,7 +62,11 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     profiles = [_profile(given) for given in options.profiles]
     plugins = options.plugins or options.loads
     plugins = plugins or tuple(_plugin_of(one) for one in profiles if one.plugin or not options.through)
-    box = sandboxing.asked(options)
+    try:
+        native_directory()
+    except NativePartsMissingError as error:
+        raise BadUsageError(str(error)) from error
+    box = sandboxing.asked(options, plugins)
     through = _through(options)
     if through is not None:
         plugins = plugins or (str(through.library),) * max(1, len(profiles), len(options.schemes))
@@ -75,10 +79,6 @@ def prepare(options: RunOptions, given: Supply) -> list[PreparedTarget]:
     for name, values in paired:
         if values and len(values) != len(plugins):
             raise not_one_for_each(name, len(values), len(plugins))
-    try:
-        native_directory()
-    except NativePartsMissingError as error:
-        raise BadUsageError(str(error)) from error
     try:
         runtime = through.runtime if through else find(options.runtime, here=not options.host_command)
     except NoRuntimeError as error:
