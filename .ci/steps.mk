@@ -85,8 +85,6 @@ environment:
 	print("tox>=4.60,<5", *project["project"]["dependencies"], *groups["test"], *groups["lint"], sep="\n")
 	END
 	pip install -q -r $(ARTIFACTS)/requirements.txt
-	[ -x $(CACHE)/toxiproxy/server ] || GOBIN=$(CACHE)/toxiproxy go install github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
-	ln -sf $(CACHE)/toxiproxy/server $(VENV)/bin/toxiproxy-server
 	unset ZIG_LIB_DIR
 	[ "$$(cat $(CACHE)/zig-lib/version)" = "$$(python -m ziglang version)" ] && exit
 	rm -rf $(CACHE)/zig-lib

@@ -1,6 +1,5 @@
 """--conditions=network: what a plugin with services does in each trouble of the network, and nothing else changes."""
 
-import shutil
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -12,10 +11,9 @@ import pytest
 from tests.dragonfly_client import BUILT, MISSING
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tests.test_runtimes import release
-from tests.test_suite import report, run, run_anew
+from tests.test_suite import report, run
 from tests.test_survival import wrong
 from tffs_conformance.harness.network.exchanges import Exchange
-from tffs_conformance.harness.network.toxiproxy import ADVICE, PROGRAM
 from tffs_conformance.suite.contract.network import endings
 from tffs_conformance.suite.engine.failing import Attempt
 from tffs_conformance.suite.engine.networking import places, services, surely
@@ -26,8 +24,6 @@ CLASS = "network"
 TOLD, IN_TIME, NEVER = f"{CLASS}.failure-is-told", f"{CLASS}.answers-in-time", f"{CLASS}.never-not-found"
 KEPT, AGAIN = f"{CLASS}.keeps-what-was-there", f"{CLASS}.works-again"
 CODE, GIVEN_BACK = f"{CLASS}.code", f"{CLASS}.gives-connections-back"
-LACKS = f"{PROGRAM} is not there: {ADVICE}"
-needs_toxiproxy = pytest.mark.skipif(shutil.which(PROGRAM) is None, reason=LACKS)
 
 #: Those that are tried at night: others show the same clause in the same trouble. Each takes some seconds.
 AT_NIGHT = (
@@ -120,7 +116,6 @@ def test_each_clause_is_broken_by_day() -> None:
     assert by_day == {TOLD, IN_TIME, NEVER, KEPT, AGAIN, CODE, GIVEN_BACK}
 
 
-@needs_toxiproxy
 @pytest.mark.parametrize(
     "fault", [pytest.param(fault, marks=pytest.mark.nightly) if fault in AT_NIGHT else fault for fault in FAULTS]
 )
@@ -133,7 +128,6 @@ def test_what_a_trouble_makes_of_an_op_is_told(tmp_path: Path, service: str, fau
     assert done.returncode == (clause not in (CODE, GIVEN_BACK)), done.stdout
 
 
-@needs_toxiproxy
 @pytest.mark.parametrize(
     "ops", [("read", "write", "rename", "get_children"), pytest.param(("*",), marks=pytest.mark.nightly)]
 )
@@ -149,13 +143,11 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path, service: str, ops: tuple[s
     assert clauses == {TOLD, IN_TIME, NEVER, KEPT, AGAIN, CODE, GIVEN_BACK}
 
 
-@needs_toxiproxy
 def test_who_finds_done_what_had_no_answer_is_not_blamed(tmp_path: Path, service: str) -> None:
     faulty(tmp_path, "deletes-again", service, "delete_file")
     assert wrong(report(tmp_path)) == set()
 
 
-@needs_toxiproxy
 @pytest.mark.skipif(not BUILT, reason=MISSING)
 @pytest.mark.parametrize("op", ["read", pytest.param("*", marks=pytest.mark.nightly)])
 def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
@@ -180,7 +172,6 @@ def test_a_plugin_without_services_has_no_network(tmp_path: Path) -> None:
     assert (record["verdict"], record["reason"]) == ("absent", reason)
 
 
-@needs_toxiproxy
 def test_a_root_may_lead_to_the_service(tmp_path: Path, service: str) -> None:
     address = service.rpartition("=")[2]
     run(
@@ -190,14 +181,12 @@ def test_a_root_may_lead_to_the_service(tmp_path: Path, service: str) -> None:
     assert (record["verdict"], record["reason"]) == ("absent", "the op asks none of the services")
 
 
-@needs_toxiproxy
 def test_what_is_there_is_known_of_a_plugin_that_lists_nothing(tmp_path: Path, service: str) -> None:
     run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=networked.lists-nothing", service,
         "--backing=file://{path}", f"--case={CLASS}/in-trouble[stat]", NETWORK)  # fmt: skip
     assert {name for _, name, _ in wrong(report(tmp_path))} == {NEVER}
 
 
-@needs_toxiproxy
 def test_it_goes_with_a_tensorflow(tmp_path: Path, service: str) -> None:
     inside = release(tmp_path / "site")
     run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=networked.not-found", service, f"--runtime={inside}",
@@ -205,14 +194,6 @@ def test_it_goes_with_a_tensorflow(tmp_path: Path, service: str) -> None:
     found = report(tmp_path)
     assert found["target"]["runtime"].startswith("TensorFlow 2.99.1")
     assert {name for _, name, _ in wrong(found)} == {NEVER}
-
-
-def test_without_toxiproxy_it_is_not_run(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    given = ["--plugin=posix", "--env=THEIRS=http://127.0.0.1:9/x", f"--case={CLASS}/in-trouble[read]", NETWORK]
-    run_anew(tmp_path, *given, PATH=str(tmp_path / "bin"))
-    (record,) = report(tmp_path)["cases"]
-    assert (record["verdict"], record["reason"]) == ("not run", LACKS)
 
 
 def test_what_leads_to_a_service(tmp_path: Path) -> None:

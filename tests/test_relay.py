@@ -1,18 +1,24 @@
-"""A relay ends connections where it is told, by what passes, and is well at once."""
+"""A relay ends connections at a place of what passes, disturbs all of them for a while, and is well at once."""
 
 import queue
 import socket
 import socketserver
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from time import monotonic, process_time, sleep
 
 import pytest
 
-from tffs_conformance.harness.network.exchanges import Break, Exchange, Watch
+from tffs_conformance.harness.network import relay as relays
+from tffs_conformance.harness.network.exchanges import Break, Disturbance, Exchange, Watch
 from tffs_conformance.harness.network.relay import Relay
+from tffs_conformance.suite.contract.network import Trouble, troubles
 
 RESET, UNANSWERED = Break("upstream", 0, reset=True), Break("downstream", 0)
+
+#: Seconds after which a connection is silent.
+PATIENCE = 2
 
 
 class _Echo(socketserver.BaseRequestHandler):
@@ -53,51 +59,51 @@ def relay(service: _Service) -> Iterator[tuple[Relay, tuple[str, int]]]:
         yield made, (host, int(port))
 
 
-def asked(place: tuple[str, int], text: bytes, connection: socket.socket | None = None) -> bytes | str:
-    """What comes back of a text, up to the end of the connection; of an old connection, or of a new one."""
-    made = connection or socket.create_connection(place)
+def asked(place: tuple[str, int], text: bytes, connection: socket.socket | None = None) -> tuple[bytes, str]:
+    """What comes back of a text, of an old connection or of a new one, and the error in which that ends."""
     got = b""
-    try:
-        made.sendall(text)
-        while len(got) < len(text) and (more := made.recv(9)):
-            got += more
-    except ConnectionError as error:
-        return type(error).__name__
-    finally:
-        if connection is None:
-            made.close()
-    return got
+    with ExitStack() as stack:
+        try:
+            made = connection or stack.enter_context(socket.create_connection(place))
+            made.settimeout(PATIENCE)
+            made.sendall(text)
+            while len(got) < len(text) and (more := made.recv(999)):
+                got += more
+        except (ConnectionError, TimeoutError) as error:
+            return got, type(error).__name__
+    return got, ""
 
 
 @pytest.mark.parametrize(
     ("ends", "answer", "comes"),
     [
-        (RESET, "ConnectionResetError", b""),
-        (UNANSWERED, b"", b"bb."),
-        (Break("downstream", 2), b"bb", b"bb."),
-        (Break("upstream", 2), b"", b"bb"),
+        (RESET, (b"", "ConnectionResetError"), b""),
+        (UNANSWERED, (b"", ""), b"bb."),
+        (Break("downstream", 2), (b"bb", ""), b"bb."),
+        (Break("upstream", 2), (b"", ""), b"bb"),
     ],
 )
 def test_one_exchange_ends_early(
-    service: _Service, relay: tuple[Relay, tuple[str, int]], ends: Break, answer: bytes | str, comes: bytes
+    service: _Service, relay: tuple[Relay, tuple[str, int]], ends: Break, answer: tuple[bytes, str], comes: bytes
 ) -> None:
     made, place = relay
     service.got = queue.Queue()
     with made.watched(0, Watch(ends, 2)) as watch:
-        assert [asked(place, text) for text in (b"a.", b"bb.", b"c.")] == [b"a.", answer, b"c."]
+        assert [asked(place, text) for text in (b"a.", b"bb.", b"c.")] == [(b"a.", ""), answer, (b"c.", "")]
     assert watch.met == 1
     assert len(watch.exchanges) == 3
     assert watch.exchanges[0] == watch.exchanges[2] == Exchange(2, 2)
     assert sorted(service.got.get(timeout=60) for _ in range(3)) == sorted((b"a.", comes, b"c."))
-    assert asked(place, b"bb.") == b"bb."
+    assert asked(place, b"bb.") == (b"bb.", "")
 
 
 def test_what_was_lost_on_an_old_connection_is_lost_on_a_new_one_too(relay: tuple[Relay, tuple[str, int]]) -> None:
     made, place = relay
     with socket.create_connection(place) as old:
-        assert asked(place, b"a.", old) == b"a."
+        assert asked(place, b"a.", old) == (b"a.", "")
         with made.watched(0, Watch(UNANSWERED)) as watch:
-            assert [asked(place, b"b.", old), asked(place, b"c."), asked(place, b"d.")] == [b"", b"", b"d."]
+            answers = [asked(place, b"b.", old), asked(place, b"c."), asked(place, b"d.")]
+    assert answers == [(b"", ""), (b"", ""), (b"d.", "")]
     assert watch.met == 2
 
 
@@ -105,12 +111,109 @@ def test_what_was_lost_on_an_old_connection_is_lost_on_a_new_one_too(relay: tupl
 def test_each_second_exchange_ends_early(relay: tuple[Relay, tuple[str, int]], first: int) -> None:
     made, place = relay
     with made.watched(0, Watch(UNANSWERED, first, 2)):
-        assert [bool(asked(place, b"a.")) for _ in range(4)] == [k % 2 != first % 2 for k in range(1, 5)]
+        assert [bool(asked(place, b"a.")[0]) for _ in range(4)] == [k % 2 != first % 2 for k in range(1, 5)]
+
+
+#: What a client sees of each trouble: how many bytes of an answer come, how that ends, and how many the service gets.
+ALL = 50_000
+GONE = {"", "ConnectionResetError", "BrokenPipeError"}
+RESETS = GONE - {""}
+SEEN = {
+    "down": (0, GONE | {"ConnectionRefusedError"}, 0),
+    "reset": (0, RESETS, 0),
+    "closed": (0, {""}, ALL),
+    "cut-early": (40, {""}, ALL),
+    "cut": (20_000, {""}, ALL),
+    "cut-request": (0, GONE, 20_000),
+    "slow": (ALL, {""}, ALL),
+    "crumbs": (ALL, {""}, ALL),
+    "silent": (0, {"TimeoutError"}, 0),
+}
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["old", "new"])
+@pytest.mark.parametrize("trouble", troubles(), ids=lambda trouble: trouble.name)
+def test_trouble_meets_old_and_new_connections(
+    service: _Service, relay: tuple[Relay, tuple[str, int]], trouble: Trouble, is_new: bool
+) -> None:
+    made, place = relay
+    service.got = queue.Queue()
+    size, ends, came = SEEN[trouble.name]
+    with ExitStack() as stack:
+        old = None if is_new else stack.enter_context(socket.create_connection(place))
+        if old is not None:
+            assert asked(place, b"a.", old) == (b"a.", "")
+        stack.enter_context(made.disturbed(0, trouble.disturbance))
+        answer, end = asked(place, b"b" * (ALL - 1) + b".", old)
+        assert (len(answer), end in ends) == (size, True), end
+    if not (is_new and trouble.disturbance.down):
+        assert len(service.got.get(timeout=60)) == came + (not is_new) * len(b"a.")
+    assert asked(place, b"c.") == (b"c.", "")
+
+
+def test_answers_that_are_slow_are_late(relay: tuple[Relay, tuple[str, int]]) -> None:
+    made, place = relay
+    begun = monotonic()
+    with made.disturbed(0, Disturbance(delay=(200, 200), rate=1000)):
+        assert asked(place, b"b" * 99 + b".")[1] == ""
+    assert monotonic() - begun > 0.3
+
+
+def test_pieces_of_an_answer_come_apart(relay: tuple[Relay, tuple[str, int]]) -> None:
+    made, place = relay
+    with made.disturbed(0, Disturbance(pieces=(10, 20))), socket.create_connection(place) as connection:
+        connection.sendall(b"b" * 999 + b".")
+        sizes = [len(connection.recv(1 << 16)) for _ in range(10)]
+    assert max(sizes) < 999
+
+
+def test_relay_in_silence_takes_no_processor(relay: tuple[Relay, tuple[str, int]]) -> None:
+    made, place = relay
+    with made.disturbed(0, Disturbance(silent=True)), socket.create_connection(place) as connection:
+        connection.sendall(b"b")
+        used, until = process_time(), monotonic() + 1
+        while monotonic() < until:
+            sleep(0.1)
+    assert process_time() - used < 0.5
+
+
+def test_what_waits_in_the_relay_is_bounded(relay: tuple[Relay, tuple[str, int]]) -> None:
+    made, place = relay
+    sent = 0
+    with made.disturbed(0, Disturbance(rate=1)), socket.create_connection(place, timeout=1) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+        with suppress(TimeoutError):
+            while sent < 1 << 26:
+                sent += connection.send(bytes(1 << 16))
+    assert sent < 1 << 24
+
+
+def test_connections_beyond_the_most_are_closed(
+    relay: tuple[Relay, tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relays, "MOST_CONNECTIONS", 1)
+    _, place = relay
+    with socket.create_connection(place) as first:
+        assert asked(place, b"a.", first) == (b"a.", "")
+        assert asked(place, b"b.")[0] == b""
+        assert asked(place, b"c.", first) == (b"c.", "")
+
+
+def test_relay_that_is_left_ends_its_connections(service: _Service) -> None:
+    threads = threading.active_count()
+    with Relay() as made:
+        host, _, port = made.through(f"127.0.0.1:{service.server_address[1]}").rpartition(":")
+        connection = socket.create_connection((host, int(port)))
+        assert asked((host, int(port)), b"a.", connection) == (b"a.", "")
+    with connection:
+        assert connection.recv(1) == b""
+    assert asked((host, int(port)), b"a.")[1] == "ConnectionRefusedError"
+    assert threading.active_count() <= threads + 1
 
 
 def test_who_is_not_watched_is_passed_on(relay: tuple[Relay, tuple[str, int]]) -> None:
     _, place = relay
-    assert asked(place, b"all" * 100_000 + b".") == b"all" * 100_000 + b"."
+    assert asked(place, b"all" * 100_000 + b".") == (b"all" * 100_000 + b".", "")
 
 
 def test_nobody_there_is_the_end_of_the_connection() -> None:
@@ -118,4 +221,5 @@ def test_nobody_there_is_the_end_of_the_connection() -> None:
         port = free.getsockname()[1]
     with Relay() as made:
         host, _, own = made.through(f"127.0.0.1:{port}").rpartition(":")
-        assert asked((host, int(own)), b"a") in (b"", "ConnectionResetError", "BrokenPipeError")
+        answer, end = asked((host, int(own)), b"a")
+    assert (answer, end in GONE) == (b"", True)

@@ -1,4 +1,4 @@
-"""Exchanges on the connections of a service: requests and their answers, and which of them end early."""
+"""Exchanges on the connections of a service: requests and their answers, and what disturbs them."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,12 +15,38 @@ class Break:
     reset: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """What happens to all connections of a service as long as it lasts."""
+
+    #: There are none, and none can be made.
+    down: bool = False
+    #: How each ends, by the bytes that it passed on since this began.
+    ends: Break | None = None
+    #: What is asked is lost. The connections end when this does.
+    silent: bool = False
+    #: How many milliseconds later an answer comes, at least and at most.
+    delay: tuple[int, int] = (0, 0)
+    #: How many bytes of requests pass in a second; 0 for as many as come.
+    rate: int = 0
+    #: In pieces of how many bytes an answer comes, at least and at most; 0 for as it comes.
+    pieces: tuple[int, int] = (0, 0)
+
+
 @dataclass(slots=True)
 class Exchange:
     """What was asked on a connection before it was asked again, and the answer: how many bytes came."""
 
     upstream: int = 0
     downstream: int = 0
+
+    def counted(self, stream: Stream, size: int, ends: Break | None) -> tuple[int, Break | None]:
+        """Count bytes that came: how many of them are passed on, and how the connection ends then, if it does."""
+        before: int = getattr(self, stream)
+        setattr(self, stream, before + size)
+        if ends is None or ends.stream != stream or before + size <= ends.after:
+            return size, None
+        return ends.after - before, ends
 
 
 @dataclass(slots=True)

@@ -2,53 +2,54 @@
 
 import functools
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from ...harness.network.exchanges import Break
+import msgspec
+
+from ...harness.network.exchanges import Break, Disturbance
 from ...harness.ops.codes import Code
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """What happens to connections: toxics of toxiproxy, or none is made where the service is `down`."""
+class Trouble(msgspec.Struct, frozen=True):
+    """What happens to connections while an op is performed."""
 
+    name: str
     what: str
-    down: bool
-    toxics: Sequence[Mapping[str, Any]]
+    disturbance: Disturbance
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True):
     """A trouble that ends within an op: how `{}`, which is a request, or its answer, breaks off."""
 
     what: str
     ends: Break
-    every: int
+    every: int = 0
 
 
-@functools.cache
+class _Table(msgspec.Struct, frozen=True):
+    passing: Sequence[str]
+    trouble: Sequence[Trouble]
+    ending: Sequence[Ending]
+
+
 def endings() -> Sequence[Ending]:
     """The troubles that end within an op."""
-    return [Ending(one["what"], Break(**one["ends"]), one.get("every", 0)) for one in _read()["ending"]]
+    return _read().ending
 
 
-@functools.cache
-def troubles() -> Mapping[str, Trouble]:
-    """The troubles by name."""
-    return {
-        one["name"]: Trouble(one["what"], one.get("down", False), one.get("toxics", [])) for one in _read()["trouble"]
-    }
+def troubles() -> Sequence[Trouble]:
+    """The troubles that last."""
+    return _read().trouble
 
 
 @functools.cache
 def passing() -> frozenset[Code]:
     """The codes that say: try again."""
-    return frozenset(Code[name] for name in _read()["passing"])
+    return frozenset(Code[name] for name in _read().passing)
 
 
 @functools.cache
-def _read() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+def _read() -> _Table:
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _Table)

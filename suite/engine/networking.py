@@ -1,4 +1,4 @@
-"""A network in trouble: the plugin reaches its services through a proxy, which disturbs the connections of an op."""
+"""A network in trouble: the plugin reaches its services through a relay, which disturbs the connections of an op."""
 
 import contextlib
 import functools
@@ -12,13 +12,12 @@ from pathlib import Path
 
 from ...harness.hosting.loader import BlockedError
 from ...harness.network.exchanges import Exchange, Watch
-from ...harness.network.toxiproxy import NoToxiproxyError, Toxiproxy, facing
 from ...harness.ops.outcomes import DiedError
 from ..contract.network import Ending, Trouble, passing
 from ..judge.evidence import Condition
 from .case import Case, NoStimulusError
 from .closing import Closing
-from .failing import FIRST, Attempt, NotTriedError, below, lacking, prepare
+from .failing import FIRST, Attempt, below, lacking, prepare
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench
@@ -36,14 +35,14 @@ AGAIN = ("2", "3")
 
 
 class Network:
-    """A stimulus of a case, performed in a fresh host and a fresh directory each time, through a proxy or a relay.
+    """A stimulus of a case, performed in a fresh host and a fresh directory each time, through a relay.
 
     At first there is no trouble: `whole` is what comes of it then. Raises NoStimulusError where the plugin has no
-    service, BlockedError where the stimulus does not work at all, and NotTriedError.
+    service, and BlockedError where the stimulus does not work at all.
     """
 
     def __init__(self, case: Case, stimulus: Stimulus) -> None:
-        from ...harness.network.relay import Relay  # noqa: PLC0415 - most runs have no network, and asyncio is slow to import
+        from ...harness.network.relay import Relay, facing  # noqa: PLC0415 - most runs have no network, and asyncio is slow to import
 
         self._case = case
         self._stimulus = stimulus
@@ -59,16 +58,10 @@ class Network:
                 "neither its root nor a variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"
             )
         with contextlib.ExitStack() as stack:
-            try:
-                self._proxy = stack.enter_context(Toxiproxy())
-                self._relay = stack.enter_context(Relay())
-                self._bench = self._through(stack, case.bench, self._proxy.through)
-                self._relayed = self._through(stack, case.bench, self._relay.through)
-            except NoToxiproxyError as missing:
-                raise NotTriedError(str(missing)) from missing
-            self.whole = self._control(self._bench, contextlib.nullcontext())
+            self._relay = stack.enter_context(Relay())
+            self._bench = self._through(stack, case.bench)
             watches = [Watch() for _ in self.services]
-            self._control(self._relayed, self._watched(watches))
+            self.whole = self._control(self._watched(watches))
             self._exchanges = [watch.exchanges for watch in watches]
             self._stack = stack.pop_all()
 
@@ -78,10 +71,10 @@ class Network:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _through(self, stack: contextlib.ExitStack, bench: Workbench, through: Callable[[str], str]) -> Workbench:
-        """The same target, whose services are behind a proxy or a relay. Files that name them are copied."""
+    def _through(self, stack: contextlib.ExitStack, bench: Workbench) -> Workbench:
+        """The same target, which reaches its services through the relay. Files that name them are copied."""
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        ways = {service: through(service) for service in self.services}
+        ways = {service: self._relay.through(service) for service in self.services}
         environment = dict(bench.target.environment)
 
         def led_by(match: re.Match[str]) -> str:
@@ -103,7 +96,7 @@ class Network:
         stack.callback(through_it.close)
         return through_it
 
-    def attempts(self, troubles: Mapping[str, Trouble], endings: Sequence[Ending]) -> Iterator[tuple[str, Attempt]]:
+    def attempts(self, troubles: Sequence[Trouble], endings: Sequence[Ending]) -> Iterator[tuple[str, Attempt]]:
         """Each trouble of each service, in words, and what came of it; then those that end within the op.
 
         Raises NoStimulusError where the op goes well in all of them: it asks none of the services.
@@ -126,9 +119,9 @@ class Network:
         judged = attempt.waited and attempt.went.failed is not None
         return attempt.open - max(attempt.open_before, self.whole.open) if judged else 0
 
-    def _tried_in(self, troubles: Mapping[str, Trouble]) -> Iterator[tuple[str, Attempt]]:
+    def _tried_in(self, troubles: Sequence[Trouble]) -> Iterator[tuple[str, Attempt]]:
         for number, name in enumerate(self.services.values()):
-            for trouble in troubles.values():
+            for trouble in troubles:
                 attempt = self._surely(functools.partial(self._in, number, trouble))
                 if attempt is not None:
                     yield f"{trouble.what}, {self._which(number, name)}", attempt
@@ -149,12 +142,12 @@ class Network:
         return attempt
 
     def _in(self, number: int, trouble: Trouble) -> Attempt:
-        return self._attempt(self._bench, self._proxy.disturbed(number, trouble.toxics, down=trouble.down))
+        return self._attempt(self._relay.disturbed(number, trouble.disturbance))
 
     def _within(self, number: int, ending: Ending, place: int) -> Attempt | None:
         """None where it did not come about, as in an op that goes another way than before: that is no trouble of it."""
         watch = Watch(ending.ends, place, ending.every)
-        attempt = self._attempt(self._relayed, self._relay.watched(number, watch))
+        attempt = self._attempt(self._relay.watched(number, watch))
         return attempt if watch.met else None
 
     def _which(self, number: int, name: str) -> str:
@@ -167,9 +160,9 @@ class Network:
                 stack.enter_context(self._relay.watched(number, watch))
             yield
 
-    def _control(self, bench: Workbench, watched: AbstractContextManager[object]) -> Attempt:
+    def _control(self, watched: AbstractContextManager[object]) -> Attempt:
         """What comes of it where there is no trouble. Raises BlockedError."""
-        attempt = self._attempt(bench, watched, control=True)
+        attempt = self._attempt(watched, control=True)
         for went in (attempt.went, attempt.again):
             if went.failed is not None:
                 self._case.check.implemented(went.failed)
@@ -178,15 +171,11 @@ class Network:
                 raise BlockedError("the host", went.died)
         return attempt
 
-    def _attempt(
-        self, bench: Workbench, disturbed: AbstractContextManager[object], *, control: bool = False
-    ) -> Attempt:
+    def _attempt(self, disturbed: AbstractContextManager[object], *, control: bool = False) -> Attempt:
         self._tried += 1
-        trial = self._case.trial(bench, self._tried)
+        trial = self._case.trial(self._bench, self._tried)
         try:
             return self._performed(trial, disturbed, control=control)
-        except NoToxiproxyError as lost:
-            raise NotTriedError(str(lost)) from lost
         except DiedError as died:
             raise BlockedError(died.death.op, str(died)) from died
         finally:

@@ -13,7 +13,6 @@ from .. import __version__
 from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.launchers.local import Local
 from ..harness.native import NativePartsMissingError, native_directory
-from ..harness.network import toxiproxy
 from ..harness.ops.outcomes import DiedError
 from ..harness.power.mounted import DEVICE, lacking
 from ..harness.targets.shipped import ShippedPlugin, plugin_path, shipped
@@ -45,11 +44,6 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         ("valgrind", "finds what a plugin does to memory: --sanitizer=memcheck", "valgrind"),
     ):
         yield _tool(tool, use, package)
-    proxy = shutil.which(toxiproxy.PROGRAM)
-    yield Requirement(
-        "toxiproxy", proxy is not None, False,
-        proxy or f"it disturbs the network of a plugin: --conditions=network; {toxiproxy.ADVICE}",
-    )  # fmt: skip
     power = lacking()
     yield Requirement("FUSE", power is None, False, f"--conditions=power: {power}" if power else DEVICE)
     for sanitizer, runtime in (("address", "asan"), ("thread", "tsan")):

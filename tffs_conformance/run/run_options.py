@@ -263,7 +263,7 @@ class RunOptions:
         "conditions",
         "add cases in which something fails under the plugin, separated by commas: 'syscalls' fails each system call"
         " that an op makes on files, with strace; 'kill' kills its process between and within ops; 'power' forgets"
-        " what was not made durable, with FUSE; 'network' disturbs its connections to services, with toxiproxy;"
+        " what was not made durable, with FUSE; 'network' disturbs its connections to services;"
         " 'processes' has signals, forks, exits and several processes at once; 'memory' fails each allocation of an op;"
         " they take minutes (docs/conditions.md)",
         default="", metavar="NAMES", read=_conditions, again=True, usual=((),),

@@ -1,6 +1,6 @@
-// What a released plugin answers when its network is in trouble, without the suite and without
-// toxiproxy: this program is the proxy itself. plugin.h says how it is built and run; it is built
-// with -pthread, and takes its further arguments from variables:
+// What a released plugin answers when its network is in trouble, without the suite: this program is
+// the proxy itself. plugin.h says how it is built and run; it is built with -pthread, and takes its
+// further arguments from variables:
 //
 //   PROXY   "9001 9000": it listens at the first port, and leads to the second one. The plugin has
 //           to be told the first one, in its variable or in the URI
