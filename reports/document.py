@@ -1,12 +1,12 @@
 """The report as a file: its text, written whole or not at all, and read back with what is wrong with it named."""
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from ..files import draft
 from . import consistency
 from .errors import AlteredReportError, EmptyReportError, NotAReportError, TruncatedReportError, WrongSchemaError
 from .escape import printable
@@ -57,13 +57,8 @@ def write_packed(report: Report, directory: Path) -> Path:
 
 def write_whole(path: Path, pieces: Iterable[str]) -> Path:
     """Write a text, piece by piece, whole or not at all; its path. Raises OSError."""
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.writelines(pieces)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with draft(path) as drafted, drafted.open("w", encoding="utf-8") as file:
+        file.writelines(pieces)
     return path
 
 

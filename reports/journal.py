@@ -4,7 +4,6 @@ One JSON object a line: the header, then a case as each ends, then a footer. A r
 after a run that ended well as after one that did not.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,6 +11,7 @@ from typing import Any, Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..files import draft
 from .errors import DuplicateCaseError, EmptyReportError, NotAReportError, TruncatedReportError
 from .escape import printable
 from .model.costs import Costs
@@ -76,9 +76,9 @@ class Journal:
     #: What it ends with, once it was closed, whether or not there was room for that.
     footer: Footer
 
-    def __init__(self, path: Path, draft: Path, clauses: Iterable[str], redaction: Redaction) -> None:
+    def __init__(self, path: Path, drafted: Path, clauses: Iterable[str], redaction: Redaction) -> None:
         self.path = path
-        self._file = draft.open("wb", buffering=0)
+        self._file = drafted.open("wb", buffering=0)
         self._roll = Roll(clauses, path)
         self._records: dict[str, CaseRecord] = {}
         self._redaction = redaction
@@ -91,14 +91,10 @@ class Journal:
         """
         directory.mkdir(parents=True, exist_ok=True)
         path = directory / JOURNAL_NAME
-        draft = path.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            journal = cls(path, draft, header.clauses, redaction)
+        with draft(path) as drafted:
+            journal = cls(path, drafted, header.clauses, redaction)
             journal._line(HeaderLine(header=header))
             (directory / REPORT_NAME).unlink(missing_ok=True)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
         return journal
 
     def case(self, record: CaseRecord) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 from docker.errors import APIError, DockerException, ImageNotFound
 from docker.types import Mount
 
-from . import engine, health, interrupts
+from .. import interrupts
+from . import engine, health
 from .compose import Compose, Service
 from .engine import ServiceMissingError, ServicesError, ServicesRun
 
@@ -112,7 +113,7 @@ class Running:
 
     def stop(self) -> None:
         """Remove the services. A second call does nothing."""
-        with interrupts.held():
+        with interrupts.deferred():
             engine.remove(self._client, self._found)
         atexit.unregister(self.stop)
         interrupts.restore(self._signals)
@@ -152,7 +153,7 @@ def up(
         running = Running(client, compose, started)
         running.write_files()
     except BaseException as error:
-        with interrupts.held():
+        with interrupts.deferred():
             if logs is not None and isinstance(error, ServicesError):
                 engine.keep_logs(client, started.run, logs)
             engine.remove(client, started)
@@ -189,7 +190,7 @@ def _start(client: Any, compose: Compose, found: ServicesRun, fixed_ports: bool,
     deadline = time.monotonic() + PATIENCE
     network = f"tffs-{found.name}-{found.run}"
     labels = engine.labels(found.name, found.run, found.keeper, Path(found.directory))
-    with interrupts.held():
+    with interrupts.deferred():
         client.networks.create(network, driver="bridge", labels=labels, check_duplicate=True)
     containers: dict[str, Any] = {}
     well: set[str] = set()
@@ -198,7 +199,7 @@ def _start(client: Any, compose: Compose, found: ServicesRun, fixed_ports: bool,
         needed = [services[name] for name, healthy in service.needs.items() if healthy and name not in well]
         health.wait(needed, containers, deadline, say)
         well.update(one.name for one in needed)
-        with interrupts.held():
+        with interrupts.deferred():
             containers[service.name] = _create(client, service, network, labels, fixed_ports)
             engine.start(containers[service.name], fixed_ports)
     health.wait([one for one in compose.services if one.name not in well], containers, deadline, say)

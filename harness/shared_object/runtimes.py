@@ -17,6 +17,7 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
+from ... import files
 from ..native import RUNTIME_NAME, STAND_IN
 
 #: The library with TensorFlow's C++ symbols, for plugins that import such.
@@ -112,7 +113,7 @@ def _folder(given: Path) -> Path:
 
 def cache() -> Path:
     """Where releases are kept that were fetched."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tffs-conformance" / "runtimes"
+    return files.cache() / "runtimes"
 
 
 def _released(given: str) -> Path:

@@ -9,13 +9,12 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Container, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ... import __version__
+from ... import __version__, files
 from .case_facts import TIERS, CaseFacts
 
 _PACKAGE = Path(__file__).parents[2]
@@ -60,11 +59,11 @@ def _collected() -> tuple[CaseFacts, ...]:
 def _path() -> Path | None:
     """Where the index is; each installation has its own. None where this user has no place for caches."""
     try:
-        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        cache = files.cache()
     except RuntimeError:
         return None
     where = hashlib.sha256(os.fsencode(_PACKAGE)).hexdigest()[:16]
-    return caches / "tffs-conformance" / f"cases-{where}.json"
+    return cache / f"cases-{where}.json"
 
 
 def _digest() -> str:
@@ -104,11 +103,5 @@ def _write(path: Path, digest: str, found: tuple[CaseFacts, ...]) -> None:
     rows = [[case.id, case.clauses, case.tier, case.doc, case.over_tables, case.calls] for case in found]
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
-            try:
-                json.dump({"of": digest, "cases": rows}, file, separators=(",", ":"))
-                file.close()
-                os.replace(file.name, path)
-            except OSError:
-                os.unlink(file.name)
-                raise
+        with files.draft(path) as drafted:
+            drafted.write_text(json.dumps({"of": digest, "cases": rows}, separators=(",", ":")), encoding="utf-8")

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import pytest
 
+from ..harness.interrupts import Interrupts, deferred
 from ..reports import forms, plain
 from ..reports.escape import printable
 from ..reports.forms import terminal
@@ -30,7 +31,6 @@ from ..suite.judge.exit_code import UNWRITABLE, exit_code
 from ..suite.judge.gate import Baseline, GateResult
 from ..suite.judge.reports import UnwrittenError, finish
 from . import baselines, collection, gate_text, github, services, targets
-from .interrupts import Interrupts
 from .journals import open_journals
 from .outcome import WarningsAside
 from .remarks import remarks
@@ -218,7 +218,7 @@ class Controller(Session):
         """Write down what workers report, and what went wrong beside the cases."""
         self._told_as_failed += report.failed and getattr(report, "tffs_verdict", None) == Verdict.VIOLATION
         if hasattr(report, "tffs_case"):
-            with self.interrupts.held():
+            with deferred():
                 self.hand_over(report.tffs_target, plain.read(report.tffs_case, CaseRecord), report)
         if hasattr(report, "tffs_trouble"):
             self._troubles.append(report.tffs_trouble)

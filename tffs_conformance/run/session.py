@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ..harness.interrupts import Interrupts, deferred
 from ..reports import plain
 from ..reports.model.records import CaseRecord
 from ..reports.model.verdicts import Verdict
@@ -26,7 +27,6 @@ from ..suite.engine.target import Target
 from ..suite.engine.workbench import Workbench
 from ..suite.judge.waivers import waived
 from . import collection
-from .interrupts import Interrupts
 from .outcome import present, tell, warn
 from .run_options import RunOptions
 from .selection import selection
@@ -193,7 +193,7 @@ class Session(ABC):
         raised, call.excinfo = call.excinfo, None
         report = yield
         call.excinfo = raised
-        with self.interrupts.held():
+        with deferred():
             record = conclude(case, raised.value if raised else None)
             record = waived(record, self.waivers[case.target_name])
             report.tffs_verdict = record.verdict.value  # type: ignore[attr-defined]
