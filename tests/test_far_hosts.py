@@ -120,16 +120,8 @@ def _connected(run: Any, key: Path) -> tuple[str, ...]:
     """The words that run a command there, once they do."""
     run.reload()
     port = run.ports["22/tcp"][0]["HostPort"]
-    options = (
-        "-F",
-        "none",
-        "-o",
-        "StrictHostKeyChecking=no",
-        "-o",
-        "UserKnownHostsFile=/dev/null",
-        "-o",
-        "LogLevel=ERROR",
-    )
+    settings = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR")
+    options = ["-F", "none", *(word for setting in settings for word in ("-o", setting))]
     command = ("ssh", "-T", *options, "-i", str(key), "-p", port, "root@127.0.0.1")
     deadline = time.monotonic() + PATIENCE
     while (tried := subprocess.run([*command, "exit 7"], capture_output=True, text=True, check=False)).returncode != 7:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,9 +30,9 @@ from tffs_conformance.harness.wire import WIRE_VERSION, encode
 HOST = str(native_directory() / "tffs-host")
 
 
-def plain(environment: dict[str, str]) -> Launcher:
+def plain(environment: dict[str, str], program: tuple[str, ...] = ()) -> Launcher:
     """Each host is started by itself."""
-    launcher = Local(environment)
+    launcher = Local(environment, program=program)
     launcher._forks = False
     return launcher
 
@@ -41,7 +41,8 @@ def behind_a_command(environment: dict[str, str]) -> Launcher:
     return Command(["env", "-u", "NO_SUCH_VARIABLE", HOST], environment)
 
 
-LAUNCHERS = {"forked": Local, "plain": plain, "command": behind_a_command}
+Launchers = Callable[[dict[str, str]], Launcher]
+LAUNCHERS: dict[str, Launchers] = {"forked": Local, "plain": plain, "command": behind_a_command}
 FAULTS = {
     "crash:stat": (Crashed, "signal SIGSEGV"),
     "exit:stat": (Crashed, "exit status 0"),
@@ -53,7 +54,7 @@ FAULTS = {
 
 
 @pytest.fixture(params=LAUNCHERS)
-def launchers(request: pytest.FixtureRequest) -> object:
+def launchers(request: pytest.FixtureRequest) -> Launchers:
     return LAUNCHERS[request.param]
 
 
@@ -82,9 +83,8 @@ def facts(host: Host) -> LocalFacts:
 
 @pytest.mark.parametrize(("fault", "expected"), FAULTS.items())
 def test_every_launcher_tells_how_a_host_ended(
-    launchers: object, fault: str, expected: tuple[type[object], str], tmp_path: Path
+    launchers: Launchers, fault: str, expected: tuple[type[object], str], tmp_path: Path
 ) -> None:
-    assert callable(launchers)
     kind, how = expected
     with faulty(launchers({"TFFS_FAULT": fault}), 0.5 if fault.startswith("hang") else 20) as (host, raw):
         with pytest.raises(DiedError) as caught:
@@ -97,33 +97,30 @@ def test_every_launcher_tells_how_a_host_ended(
             raw.stat(str(tmp_path))
 
 
-def test_a_plugin_that_has_no_descriptor_wait_does_not_end_its_host(launchers: object, tmp_path: Path) -> None:
-    assert callable(launchers)
+def test_a_plugin_that_has_no_descriptor_wait_does_not_end_its_host(launchers: Launchers, tmp_path: Path) -> None:
     with faulty(launchers({"TFFS_FAULT": "never-waits:stat"})) as (host, raw):
         for _ in range(20):
             assert raw.stat(str(tmp_path)).code is Code.OK
         assert host.alive
 
 
-def test_a_host_without_memory_is_no_fault_of_ours(launchers: object, tmp_path: Path) -> None:
-    assert callable(launchers)
-    path = str(tmp_path / "file")
-    with faulty(launchers({"TFFS_FAULT": "uses-up-memory:stat"})) as (_, raw):
-        writer = raw.open("new_writable_file", path).value
-        raw.stat(path)
-        with pytest.raises(HostLostError, match="the host cannot perform append: there is no memory"):
-            raw.append(writer, b"content" * 1000)
-
-
-def test_a_host_that_ends_before_it_has_read_a_long_request_takes_nothing_along(
-    launchers: object, tmp_path: Path
+@pytest.mark.parametrize(
+    ("times", "error", "said"),
+    [
+        (1000, HostLostError, "the host cannot perform append: there is no memory"),
+        # It ends before it has read the request.
+        (2**20, DiedError, "append ended the process: signal SIGABRT"),
+    ],
+    ids=["short", "long"],
+)
+def test_host_without_memory_ends_as_one_that_lacks_it(
+    launchers: Launchers, tmp_path: Path, times: int, error: type[Exception], said: str
 ) -> None:
-    assert callable(launchers)
     with faulty(launchers({"TFFS_FAULT": "uses-up-memory:stat"})) as (_, raw):
         writer = raw.open("new_writable_file", str(tmp_path / "file")).value
         raw.stat(str(tmp_path))
-        with pytest.raises(DiedError, match="append ended the process: signal SIGABRT"):
-            raw.append(writer, b"content" * 2**20)
+        with pytest.raises(error, match=said):
+            raw.append(writer, b"content" * times)
 
 
 def test_hosts_of_every_launcher_meet_the_same_process(tmp_path: Path) -> None:
@@ -139,10 +136,9 @@ def test_hosts_of_every_launcher_meet_the_same_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("perturbed", [True, False])
 def test_the_environment_reaches_the_plugin_and_the_allocator(
-    launchers: object, perturbed: bool, tmp_path: Path
+    launchers: Launchers, perturbed: bool, tmp_path: Path
 ) -> None:
     """A read that hands out freed memory gives junk where the allocator was told to overwrite it, and only there."""
-    assert callable(launchers)
     content = b"content" * 10
     (tmp_path / "file").write_bytes(content)
     environment = {"TFFS_FAULT": "read.freed-block"} | ({} if perturbed else dict.fromkeys(ALLOCATOR, ""))
@@ -220,8 +216,7 @@ def forks(environment: dict[str, str]) -> bool:
     return forked
 
 
-def test_large_frames_come_whole(launchers: object, tmp_path: Path) -> None:
-    assert callable(launchers)
+def test_large_frames_come_whole(launchers: Launchers, tmp_path: Path) -> None:
     content = os.urandom(1 << 20) * 9 + b"end"
     file = tmp_path / "file"
     file.write_bytes(content)
@@ -244,9 +239,8 @@ LARGE = bytes(9 << 20)
 
 @pytest.mark.timeout(60)
 def test_an_op_that_hangs_while_more_is_sent_than_a_pipe_holds_is_the_one_that_hung(
-    launchers: object, tmp_path: Path
+    launchers: Launchers, tmp_path: Path
 ) -> None:
-    assert callable(launchers)
     with faulty(launchers({"TFFS_FAULT": "hang:stat"}), 0.5) as (host, raw):
 
         def ask_more() -> None:
@@ -263,23 +257,11 @@ def test_an_op_that_hangs_while_more_is_sent_than_a_pipe_holds_is_the_one_that_h
 
 @pytest.mark.timeout(60)
 def test_a_host_that_reads_nothing_hangs() -> None:
-    launcher = Local(program=("/bin/sleep", "1000"))
-    launcher._forks = False
-    host = Host(launcher, 0.5)
+    host = Host(plain({}, ("/bin/sleep", "1000")), 0.5)
     with pytest.raises(DiedError) as caught:
         host.call("append", 0, LARGE)
     assert isinstance(caught.value.death, Hung)
     assert caught.value.death.op == "append"
-    assert not host.alive
-
-
-@pytest.mark.timeout(60)
-def test_a_command_that_reads_nothing_is_no_death(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_launcher, "KILL_PATIENCE", 0.5)
-    answers = f"import sys, time; sys.stdout.buffer.write({encode('done', (WIRE_VERSION,))!r}); sys.stdout.flush()"
-    host = Host(Command([sys.executable, "-c", f"{answers}; time.sleep(1000)"]), 0.5)
-    with pytest.raises(HostLostError, match=r"the command took nothing of what it was sent for 0\.5 s"):
-        host.call("append", 0, LARGE)
     assert not host.alive
 
 
@@ -295,9 +277,7 @@ def test_what_a_host_prints_is_read_while_it_is_sent_something(tmp_path: Path) -
         "sys.stdin.buffer.read()\n"
     )
     script.chmod(0o700)
-    launcher = Local(program=(str(script),))
-    launcher._forks = False
-    host = Host(launcher, 5)
+    host = Host(plain({}, (str(script),)), 5)
     host.send("append", 0, LARGE)
     host.close()
     assert "x" * 1000 in host.output
@@ -334,24 +314,35 @@ def test_one_connection_serves_many_hosts(tmp_path: Path) -> None:
     assert count.read_text().count("\n") <= 2
 
 
-def test_a_command_that_cannot_be_started_is_no_death() -> None:
-    with pytest.raises(HostLostError, match="no-such-command"):
-        Loader(Command(["/no-such-command"]), plugin_path("posix"), 20).load()
+def answering(*version: int) -> list[str]:
+    """A command whose relay says that it speaks a version of the wire, and takes nothing that follows."""
+    answer = f"sys.stdout.buffer.write({encode('done', version)!r}); sys.stdout.flush()"
+    return [sys.executable, "-c", f"import sys, time; {answer}; time.sleep(1000)"]
 
 
-def test_a_command_that_ends_says_why() -> None:
-    launcher = Command([sys.executable, "-c", "import sys; sys.exit('no such container')"])
-    with pytest.raises(HostLostError, match=r"exit status 1: no such container"):
-        Loader(launcher, plugin_path("posix"), 20).load()
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["/no-such-command"], "no-such-command"),
+        ([sys.executable, "-c", "import sys; sys.exit('no such container')"], "exit status 1: no such container"),
+        (answering(), "another version: .*: put there what 'tffs-conformance config --host"),
+        (answering(WIRE_VERSION + 1), "another version: .*: put there what 'tffs-conformance config --host"),
+    ],
+    ids=["not-there", "ends", "first-version", "next-version"],
+)
+def test_command_without_a_host_says_why(monkeypatch: pytest.MonkeyPatch, command: list[str], said: str) -> None:
+    monkeypatch.setattr(command_launcher, "KILL_PATIENCE", 0.5)
+    with pytest.raises(HostLostError, match=said):
+        Loader(Command(command), plugin_path("posix"), 20).load()
 
 
-@pytest.mark.parametrize("version", [(), (WIRE_VERSION + 1,)])
-def test_a_host_of_another_version_is_refused_in_one_sentence(version: tuple[int, ...]) -> None:
-    answers = f"import sys; sys.stdout.buffer.write({encode('done', version)!r}); sys.stdout.flush(); sys.stdin.read()"
-    with pytest.raises(
-        HostLostError, match=r"the host is of another version: .*: put there what 'tffs-conformance config --host"
-    ):
-        Command([sys.executable, "-c", answers]).start()
+@pytest.mark.timeout(60)
+def test_a_command_that_reads_nothing_is_no_death(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_launcher, "KILL_PATIENCE", 0.5)
+    host = Host(Command(answering(WIRE_VERSION)), 0.5)
+    with pytest.raises(HostLostError, match=r"the command took nothing of what it was sent for 0\.5 s"):
+        host.call("append", 0, LARGE)
+    assert not host.alive
 
 
 def test_a_connection_that_is_lost_is_no_death_and_the_next_one_works(tmp_path: Path) -> None:

@@ -30,53 +30,32 @@ AT_NIGHT = (
     "half-a-listing", "writes-are-lost", "rename-in-two", "resumes-behind", "rename-half", "delete-forgets",
     "exists-at-once", "lists-a-page",
 )  # fmt: skip
-#: Each fault, the op that shows it, the clause that it breaks, and what is said of it.
+#: What a check says of the service between the trouble and what came of it.
+LEADS = ", to which TFFS_SERVICE leads: "
+DOWN = "the service is down"
+#: Each fault, the op that shows it, the clause that it breaks, in which trouble, and what comes of that.
 FAULTS = {
-    "not-found": ("stat", NEVER, "the service is down, to which TFFS_SERVICE leads: stat: code=NOT_FOUND"),
-    "cut-is-the-end": ("read", TOLD, "answers end after 20,000 bytes, to which TFFS_SERVICE leads: OK, but"),
-    "half-a-listing": ("get_children", TOLD, "the service is down, to which TFFS_SERVICE leads: OK, but"),
-    "waits-for-ever": (
-        "path_exists",
-        IN_TIME,
-        "the service says nothing, to which TFFS_SERVICE leads: path_exists did",
-    ),
-    "internal": ("delete_file", CODE, "the service is down, to which TFFS_SERVICE leads: delete_file: code=INTERNAL"),
-    "stays-down": ("copy", AGAIN, "the service is down, to which TFFS_SERVICE leads: copy_file: code=UNAVAILABLE"),
-    "leaks-connections": ("stat", GIVEN_BACK, "connections are reset, to which TFFS_SERVICE leads: 1 more are open"),
-    "writes-are-lost": (
-        "write",
-        TOLD,
-        "requests end after 20,000 bytes, to which TFFS_SERVICE leads: OK, but file has",
-    ),
-    "appends-anew": ("append", KEPT, "the service is down, to which TFFS_SERVICE leads: file has b'a second"),
-    "rename-in-two": ("rename", KEPT, "the service is down, to which TFFS_SERVICE leads: file is gone"),
-    "append-forgets": ("append", KEPT, "request 1 of 3 is reset, to which TFFS_SERVICE leads: file has 51214 bytes"),
-    "retry-writes-twice": ("write", TOLD, "request 2 of 3 is reset, to which TFFS_SERVICE leads: OK, but file has 102"),
-    "resumes-behind": (
-        "read",
-        TOLD,
-        "the answer to request 3 of 3 ends after 40 bytes, to which TFFS_SERVICE leads: OK, but the answer is",
-    ),
-    "rename-half": ("rename", TOLD, "request 2 of 2 is reset, to which TFFS_SERVICE leads: OK, but file is still"),
-    "replaces-in-two": ("rename-over", KEPT, "request 2 of 2 is reset, to which TFFS_SERVICE leads: target is gone"),
-    "delete-forgets": ("delete_file", TOLD, "request 1 of 1 is reset, to which TFFS_SERVICE leads: OK, but file is"),
-    "exists-at-once": (
-        "path_exists",
-        NEVER,
-        "request 1 of 1 is reset, to which TFFS_SERVICE leads: path_exists: code=",
-    ),
-    "misses-all": (
-        "paths_exist",
-        NEVER,
-        "the service is down, to which TFFS_SERVICE leads: paths_exist: code=NOT_FOUND",
-    ),
-    "lists-a-page": ("get_children", TOLD, "request 2 of 2 is reset, to which TFFS_SERVICE leads: OK, but the answer"),
-    "last-code-counts": (
-        "copy",
-        TOLD,
-        "each second request is reset, from request 1 of 3 on, to which TFFS_SERVICE leads: OK, but new has",
-    ),
-    "dies": ("create_dir", IN_TIME, "the service is down, to which TFFS_SERVICE leads: create_dir ended the process"),
+    "not-found": ("stat", NEVER, DOWN, "stat: code=NOT_FOUND"),
+    "cut-is-the-end": ("read", TOLD, "answers end after 20,000 bytes", "OK, but"),
+    "half-a-listing": ("get_children", TOLD, DOWN, "OK, but"),
+    "waits-for-ever": ("path_exists", IN_TIME, "the service says nothing", "path_exists did"),
+    "internal": ("delete_file", CODE, DOWN, "delete_file: code=INTERNAL"),
+    "stays-down": ("copy", AGAIN, DOWN, "copy_file: code=UNAVAILABLE"),
+    "leaks-connections": ("stat", GIVEN_BACK, "connections are reset", "1 more are open"),
+    "writes-are-lost": ("write", TOLD, "requests end after 20,000 bytes", "OK, but file has"),
+    "appends-anew": ("append", KEPT, DOWN, "file has b'a second"),
+    "rename-in-two": ("rename", KEPT, DOWN, "file is gone"),
+    "append-forgets": ("append", KEPT, "request 1 of 3 is reset", "file has 51214 bytes"),
+    "retry-writes-twice": ("write", TOLD, "request 2 of 3 is reset", "OK, but file has 102"),
+    "resumes-behind": ("read", TOLD, "the answer to request 3 of 3 ends after 40 bytes", "OK, but the answer is"),
+    "rename-half": ("rename", TOLD, "request 2 of 2 is reset", "OK, but file is still"),
+    "replaces-in-two": ("rename-over", KEPT, "request 2 of 2 is reset", "target is gone"),
+    "delete-forgets": ("delete_file", TOLD, "request 1 of 1 is reset", "OK, but file is"),
+    "exists-at-once": ("path_exists", NEVER, "request 1 of 1 is reset", "path_exists: code="),
+    "misses-all": ("paths_exist", NEVER, DOWN, "paths_exist: code=NOT_FOUND"),
+    "lists-a-page": ("get_children", TOLD, "request 2 of 2 is reset", "OK, but the answer"),
+    "last-code-counts": ("copy", TOLD, "each second request is reset, from request 1 of 3 on", "OK, but new has"),
+    "dies": ("create_dir", IN_TIME, DOWN, "create_dir ended the process"),
 }
 
 
@@ -112,7 +91,7 @@ def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
 
 
 def test_each_clause_is_broken_by_day() -> None:
-    by_day = {clause for fault, (_, clause, _) in FAULTS.items() if fault not in AT_NIGHT}
+    by_day = {clause for fault, (_, clause, *_) in FAULTS.items() if fault not in AT_NIGHT}
     assert by_day == {TOLD, IN_TIME, NEVER, KEPT, AGAIN, CODE, GIVEN_BACK}
 
 
@@ -120,10 +99,11 @@ def test_each_clause_is_broken_by_day() -> None:
     "fault", [pytest.param(fault, marks=pytest.mark.nightly) if fault in AT_NIGHT else fault for fault in FAULTS]
 )
 def test_what_a_trouble_makes_of_an_op_is_told(tmp_path: Path, service: str, fault: str) -> None:
-    op, clause, said = FAULTS[fault]
+    op, clause, trouble, came = FAULTS[fault]
+    said = f"{op}: {trouble}{LEADS}{came}"
     done = faulty(tmp_path, fault, service, op)
     found = wrong(report(tmp_path))
-    assert any(name == clause and got.startswith(f"{op}: {said}") for _, name, got in found), found
+    assert any(name == clause and got.startswith(said) for _, name, got in found), found
     assert all(name.startswith(f"{CLASS}.") for _, name, _ in found)
     assert done.returncode == (clause not in (CODE, GIVEN_BACK)), done.stdout
 
@@ -165,20 +145,19 @@ def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
     assert "conform" in {one["verdict"] for one in report(tmp_path)["cases"]}
 
 
-def test_a_plugin_without_services_has_no_network(tmp_path: Path) -> None:
-    run(tmp_path, "--plugin=posix", f"--case={CLASS}/in-trouble[read]", NETWORK)
+@pytest.mark.parametrize(
+    ("root", "reason"),
+    [
+        ("", "neither its root nor a variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"),
+        ("posix://{service}{path}/r", "the op asks none of the services"),
+    ],
+    ids=["no-service", "root-leads-to-it"],
+)
+def test_plugin_that_asks_no_service_has_no_network(tmp_path: Path, service: str, root: str, reason: str) -> None:
+    given = [f"--root={root.format(service=service.rpartition('=')[2], path=tmp_path)}"] if root else []
+    run(tmp_path, "--plugin=posix", *given, f"--case={CLASS}/in-trouble[read]", NETWORK)
     (record,) = report(tmp_path)["cases"]
-    reason = "neither its root nor a variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"
     assert (record["verdict"], record["reason"]) == ("absent", reason)
-
-
-def test_a_root_may_lead_to_the_service(tmp_path: Path, service: str) -> None:
-    address = service.rpartition("=")[2]
-    run(
-        tmp_path, "--plugin=posix", f"--root=posix://{address}{tmp_path}/r", f"--case={CLASS}/in-trouble[read]", NETWORK
-    )
-    (record,) = report(tmp_path)["cases"]
-    assert (record["verdict"], record["reason"]) == ("absent", "the op asks none of the services")
 
 
 def test_what_is_there_is_known_of_a_plugin_that_lists_nothing(tmp_path: Path, service: str) -> None:

@@ -109,16 +109,6 @@ def test_whatever_is_decided_otherwise_is_right(tmp_path: Path, choices: str) ->
 
 
 @needs_fuse
-def test_what_a_filesystem_in_user_space_is_not_told_is_not_run(tmp_path: Path) -> None:
-    chosen = ["--plugin=posix_choices", "--env=TFFS_CHOICES=sync-the-filesystem"]
-    run(tmp_path, *chosen, f"--case={CLASS}/fails[sync]", POWER)
-    (record,) = report(tmp_path)["cases"]
-    assert (record["verdict"], record["reason"]) == (
-        "not run", "calls syncfs(2), of which a filesystem in user space is not told",
-    )  # fmt: skip
-
-
-@needs_fuse
 @pytest.mark.parametrize(
     ("claimed", "verdict"), [("true", "violation"), ("false", "absent")], ids=["claimed", "given-up"]
 )
@@ -130,19 +120,23 @@ def test_the_profile_decides_of_renames(tmp_path: Path, claimed: str, verdict: s
     assert verdict in {one["verdict"] for one in record["checks"] if one["clause"] == WHOLE}
 
 
-@needs_fuse
-def test_what_has_its_files_elsewhere_is_not_run(tmp_path: Path) -> None:
-    bucket = f"--env=TFFS_BUCKET={tmp_path / 'bucket'}"
-    given = ["--plugin=objectstore_minimal", "--plugin-profile=object-store", bucket, f"--case={CLASS}/fails[sync]"]
-    run(tmp_path, *given, POWER)
+@pytest.mark.parametrize(
+    ("given", "verdict", "reason"),
+    [
+        pytest.param(["--plugin=posix_choices", "--env=TFFS_CHOICES=sync-the-filesystem"], "not run",
+                     "calls syncfs(2), of which a filesystem in user space is not told", marks=needs_fuse),
+        pytest.param(["--plugin=objectstore_minimal", "--plugin-profile=object-store", "--env=TFFS_BUCKET={}/bucket"],
+                     "not run", "keeps nothing in files below its root on this machine", marks=needs_fuse),
+        (["--plugin=memory"], "absent", "its storage lives in its process, and ends with it"),
+    ],
+    ids=["calls-syncfs", "files-elsewhere", "in-its-process"],
+)  # fmt: skip
+def test_plugin_whose_power_cannot_be_lost_is_not_tried(
+    tmp_path: Path, given: list[str], verdict: str, reason: str
+) -> None:
+    run(tmp_path, *(word.format(tmp_path) for word in given), f"--case={CLASS}/fails[sync]", POWER)
     (record,) = report(tmp_path)["cases"]
-    assert (record["verdict"], record["reason"]) == ("not run", "keeps nothing in files below its root on this machine")
-
-
-def test_what_lives_in_its_process_is_absent(tmp_path: Path) -> None:
-    run(tmp_path, "--plugin=memory", f"--case={CLASS}/fails[sync]", POWER)
-    (record,) = report(tmp_path)["cases"]
-    assert (record["verdict"], record["reason"]) == ("absent", "its storage lives in its process, and ends with it")
+    assert (record["verdict"], record["reason"]) == (verdict, reason)
 
 
 def test_without_fuse_it_is_not_run(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 
-from ..wire import CHUNK, WIRE_VERSION, Frames, Reply, WireError, encode
+from ..wire import WIRE_VERSION, Frames, Reply, WireError, encode
 from .launcher import (
     ALLOCATOR,
     FILLING,
@@ -24,7 +24,7 @@ from .launcher import (
     LocalFacts,
     how,
 )
-from .output import Output
+from .output import Output, put
 
 #: Seconds in which a host that was killed is expected to be gone.
 KILL_PATIENCE = 10.0
@@ -199,7 +199,7 @@ class _Connection:
         self._poll = select.poll()
         self._poll.register(self._stdout, select.POLLIN)
         self._poll.register(self._stderr, select.POLLIN)
-        self._end = weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, end, self._process)
         # Where this process ends first, the relay ends with its standard input.
         self._end.atexit = False
         try:
@@ -221,26 +221,9 @@ class _Connection:
         """
         with contextlib.suppress(BrokenPipeError, ValueError):
             rest = memoryview(frame)[self._stdin.write(frame) or 0 :]
-            if rest and not self._send_rest(rest, timeout):
+            if rest and not put(self._stdin.fileno(), rest, timeout, self._stderr, self._drain):
                 self._stdin.close()
                 raise HostSilentError
-
-    def _send_rest(self, rest: memoryview, timeout: float) -> bool:
-        """Hand over what a pipe does not hold; False where nothing more of it is taken."""
-        poll = select.poll()
-        poll.register(self._stdin, select.POLLOUT)
-        poll.register(self._stderr, select.POLLIN)
-        deadline = time.monotonic() + timeout
-        while rest:
-            ready = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
-            if self._stderr in ready and not self._drain():
-                poll.unregister(self._stderr)
-            if self._stdin.fileno() in ready:
-                rest = rest[self._stdin.write(rest) or 0 :]
-                deadline = time.monotonic() + timeout
-            elif time.monotonic() >= deadline:
-                return False
-        return True
 
     def receive(self, deadline: float) -> Reply:
         """The next frame. Raises HostSilentError after `deadline` (of the monotonic clock), HostLostError."""
@@ -262,14 +245,11 @@ class _Connection:
 
     def _drain(self) -> bool:
         """Read what the command printed; False at its end."""
-        try:
-            while data := os.read(self._stderr, CHUNK):
-                self.output.add(data)
-        except BlockingIOError:
-            return True
-        with contextlib.suppress(KeyError):
-            self._poll.unregister(self._stderr)
-        return False
+        more = self.output.drain(self._stderr)
+        if not more:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._stderr)
+        return more
 
     def _lost(self) -> HostLostError:
         self._stdin.close()
@@ -300,12 +280,13 @@ def _speaks_ours(answer: Reply) -> bool:
     return answer.take() == b"done" and answer.more and answer.take() == WIRE_VERSION
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def end(process: "subprocess.Popen[bytes]", patience: float | None = None) -> None:
+    """End a process that ends with its input; where it does not in time, by force."""
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()
     try:
-        process.wait(KILL_PATIENCE)
+        process.wait(KILL_PATIENCE if patience is None else patience)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

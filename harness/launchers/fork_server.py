@@ -12,6 +12,7 @@ import socket
 import struct
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from .launcher import HostLostError
 
@@ -29,20 +30,10 @@ class ForkServer:
     def __init__(self, program: Sequence[str], environment: Mapping[str, str]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self.process = os.posix_spawn(
-                program[0],
-                [*program, "serve"],
-                environment,
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),
-                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                    # What TensorFlow logs while it is loaded is for nobody; a host says why it cannot start.
-                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-                ],
-                # A session of its own: Ctrl-C reaches pytest only.
-                setsid=True,
-                # Python ignores SIGPIPE; a plugin must meet the disposition that a fresh process has.
-                setsigdef=[signal.SIGPIPE],
+            # What TensorFlow logs while it is loaded is for nobody; a host says why it cannot start.
+            files = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+            self.process = spawned(
+                [*program, "serve"], environment, [(os.POSIX_SPAWN_DUP2, theirs.fileno(), 0), *files]
             )
         # Who forks does not wait for the answer; a signal may end it before it knows its ticket.
         self._tickets = itertools.count(1)
@@ -101,3 +92,14 @@ class ForkServer:
 def _end(connection: socket.socket, server: int) -> None:
     connection.close()
     os.waitpid(server, 0)
+
+
+def spawned(program: Sequence[str], environment: Mapping[str, str], files: Sequence[tuple[Any, ...]]) -> int:
+    """A new process, whose descriptors `files` make. It has a session of its own: Ctrl-C reaches pytest only.
+
+    Raises OSError where the program cannot be executed.
+    """
+    # Python ignores SIGPIPE; a plugin must meet the disposition that a fresh process has.
+    return os.posix_spawn(
+        program[0], tuple(program), environment, file_actions=files, setsid=True, setsigdef=[signal.SIGPIPE]
+    )

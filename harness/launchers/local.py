@@ -13,8 +13,8 @@ from resource import struct_rusage
 from typing import Self
 
 from ..native import native_directory
-from ..wire import CHUNK, Frames, Reply
-from .fork_server import ForkError, ForkServer
+from ..wire import Frames, Reply
+from .fork_server import ForkError, ForkServer, spawned
 from .launcher import (
     ALLOCATOR,
     FILLING,
@@ -26,7 +26,7 @@ from .launcher import (
     LocalFacts,
     how,
 )
-from .output import Output
+from .output import Output, put
 
 #: How often a client looks for a reply before it sleeps: some two hundred microseconds.
 PATIENCE = 300
@@ -137,20 +137,8 @@ class Local:
         return self._server
 
     def _spawned(self, request: int, reply: int, error: int) -> int:
-        return os.posix_spawn(
-            self._program[0],
-            self._program,
-            self._environment,
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, request, 0),
-                (os.POSIX_SPAWN_DUP2, reply, 1),
-                (os.POSIX_SPAWN_DUP2, error, 2),
-            ],
-            # A session of its own: Ctrl-C reaches pytest only, and what the plugin starts can be ended with it.
-            setsid=True,
-            # Python ignores SIGPIPE; a plugin must meet the disposition that a fresh process has.
-            setsigdef=[signal.SIGPIPE],
-        )
+        files = [(os.POSIX_SPAWN_DUP2, descriptor, k) for k, descriptor in enumerate((request, reply, error))]
+        return spawned(self._program, self._environment, files)
 
 
 class LocalProcess:
@@ -209,40 +197,20 @@ class LocalProcess:
     def send(self, frame: bytes, timeout: float) -> None:
         """Hand over a frame. Raises HostSilentError."""
         try:
-            put = os.write(self._request, frame)
+            sent = os.write(self._request, frame)
         except BlockingIOError:
-            put = 0
+            sent = 0
         except BrokenPipeError:
             return
-        if put < len(frame):
-            self._send_rest(memoryview(frame)[put:], timeout)
+        if sent < len(frame):
+            self._send_rest(memoryview(frame)[sent:], timeout)
 
     def _send_rest(self, rest: memoryview, timeout: float) -> None:
-        """Hand over what a pipe does not hold. What is printed is read meanwhile, as in `receive`."""
         if self._exit is None:
             self._watch()
-        poll = select.poll()
-        poll.register(self._request, select.POLLOUT)
-        poll.register(self._exit or 0, select.POLLIN)
-        if self._stderr_open:
-            poll.register(self._stderr, select.POLLIN)
-        deadline = time.monotonic() + timeout
-        while rest:
-            ready = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
-            if self._stderr in ready:
-                self._drain()
-                if not self._stderr_open:
-                    poll.unregister(self._stderr)
-            if self._request in ready:
-                try:
-                    rest = rest[os.write(self._request, rest) :]
-                except BrokenPipeError:
-                    return
-                deadline = time.monotonic() + timeout
-            elif self._exit in ready:
-                # Somebody that the plugin started may have the other end.
-                return
-            elif time.monotonic() >= deadline:
+        printed = self._stderr if self._stderr_open else None
+        with contextlib.suppress(BrokenPipeError):
+            if not put(self._request, rest, timeout, printed, self._drain, self._exit):
                 raise HostSilentError
 
     def receive(self, timeout: float) -> Reply:
@@ -352,18 +320,13 @@ class LocalProcess:
             self._poll.register(descriptor, select.POLLIN)
         return self._poll
 
-    def _drain(self) -> None:
-        """Read what is there on standard error."""
-        while self._stderr_open:
-            try:
-                data = os.read(self._stderr, CHUNK)
-            except BlockingIOError:
-                return
-            if not data:
-                self._stderr_open = False
-                if self._poll is not None:
-                    self._poll.unregister(self._stderr)
-            self._output.add(data)
+    def _drain(self) -> bool:
+        """Read what is there on standard error; False at its end."""
+        if self._stderr_open and not self._output.drain(self._stderr):
+            self._stderr_open = False
+            if self._poll is not None:
+                self._poll.unregister(self._stderr)
+        return self._stderr_open
 
 
 def end_descendants(pid: int) -> None:

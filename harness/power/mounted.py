@@ -13,6 +13,7 @@ from typing import Self
 
 import msgspec
 
+from ..launchers.command import end
 from .disk import Event
 
 #: What it takes, and how to get it.
@@ -107,16 +108,7 @@ class Mounted:
 
     def _end(self) -> None:
         """End the process, which unmounts; where it was not able to, unmount here."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        try:
-            self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+        end(self._process, PATIENCE)
         # Of a mount that nobody serves any more os.path.ismount does not know.
         if shutil.which(PROGRAM) is not None:
             subprocess.run([PROGRAM, "-u", "-z", self._directory], check=False, stderr=subprocess.DEVNULL)
