@@ -208,9 +208,9 @@ class LocalProcess:
     def _send_rest(self, rest: memoryview, timeout: float) -> None:
         if self._exit is None:
             self._watch()
-        printed = self._stderr if self._stderr_open else None
+        printed = self._stderr if self._stderr_open else -1
         with contextlib.suppress(BrokenPipeError):
-            if not put(self._request, rest, timeout, printed, self._drain, self._exit):
+            if not put(self._request, rest, timeout, printed, self._drain, self._exit or -1):
                 raise HostSilentError
 
     def receive(self, timeout: float) -> Reply:

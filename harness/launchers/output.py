@@ -45,33 +45,23 @@ class Output:
         return (bytes(self._head) + gap + bytes(self._tail)).decode("utf-8", "backslashreplace")
 
 
-def put(
-    descriptor: int,
-    rest: memoryview,
-    timeout: float,
-    printed: int | None,
-    drain: Callable[[], bool],
-    end: int | None = None,
-) -> bool:
+def put(pipe: int, rest: memoryview, timeout: float, printed: int, drain: Callable[[], bool], end: int = -1) -> bool:
     """Hand over what a pipe does not hold at once; False where nothing of it is taken for `timeout` seconds.
 
-    What is `printed` is read meanwhile by `drain`, which is False at its end, so that the process cannot block on it.
-    Where `end` is given and can be read, the process has ended: somebody that it started may have the pipe.
-
-    Raises BrokenPipeError.
+    What is `printed` meanwhile is read by `drain`, which is False at its end. Where `end` can be read, the process has
+    ended, and somebody that it started may have the pipe. Raises BrokenPipeError.
     """
     poll = select.poll()
-    poll.register(descriptor, select.POLLOUT)
-    for other in (printed, end):
-        if other is not None:
-            poll.register(other, select.POLLIN)
+    poll.register(pipe, select.POLLOUT)
+    for other in {printed, end} - {-1}:
+        poll.register(other, select.POLLIN)
     deadline = time.monotonic() + timeout
     while rest:
         ready = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
         if printed in ready and not drain():
             poll.unregister(printed)
-        if descriptor in ready:
-            rest = rest[os.write(descriptor, rest) :]
+        if pipe in ready:
+            rest = rest[os.write(pipe, rest) :]
             deadline = time.monotonic() + timeout
         elif end in ready:
             return True

@@ -10,9 +10,10 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from ..wire import LENGTH_BYTES, Reply
-from .launcher import HostLostError, Launcher, LocalFacts, Process
+from .launcher import HostLostError, Launcher, Process
 from .misuse import Misuse
 
 #: So much is read of what a tool writes of one process. Who makes more errors than that made enough.
@@ -50,9 +51,9 @@ class Watch:
             self.close()
             raise NoToolError(str(lost)) from lost
 
-    def start(self) -> "Watched":
+    def start(self) -> Process:
         """A fresh host. Raises HostLostError."""
-        return Watched(self._hosts.start(), self)
+        return cast("Process", Watched(self._hosts.start(), self))
 
     def without_filling(self) -> "Watch":
         """Itself: the tools have allocators of their own, which fill nothing."""
@@ -112,20 +113,9 @@ class Watched:
         self._asked: deque[str] = deque()
         self._last = ""
 
-    @property
-    def alive(self) -> bool:
-        """Whether `end` was not called yet."""
-        return self._process.alive
-
-    @property
-    def output(self) -> str:
-        """What the host printed so far."""
-        return self._process.output
-
-    @property
-    def facts(self) -> LocalFacts | None:
-        """What a process on this machine tells."""
-        return self._process.facts
+    def __getattr__(self, name: str) -> Any:
+        """All else is the process's own."""
+        return getattr(self._process, name)
 
     def send(self, frame: bytes, timeout: float) -> None:
         """Hand over a frame. Raises HostSilentError, HostLostError."""
@@ -140,14 +130,6 @@ class Watched:
             return self._process.receive(timeout)
         finally:
             self._watch.look(command)
-
-    def abort(self) -> None:
-        """SIGABRT, and some time for a backtrace."""
-        self._process.abort()
-
-    def wait(self, seconds: float) -> bool:
-        """Whether the host ended by itself in so many seconds."""
-        return self._process.wait(seconds)
 
     def end(self) -> str:
         """End the host and all it started. How it ended. Raises HostLostError."""

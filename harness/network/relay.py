@@ -30,10 +30,10 @@ class _Link:
     exchange: Exchange | None = None
     watch: Watch | None = None
     ends: Break | None = None
-    #: What passed in a disturbance.
+    #: What passed in which disturbance.
     passed: Exchange = field(default_factory=Exchange)
     disturbed: Disturbance | None = None
-    #: The same for each connection, so that a trouble is the same each time.
+    #: The same in each connection.
     draws: random.Random = field(default_factory=lambda: random.Random(0))
 
 

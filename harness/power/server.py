@@ -220,10 +220,6 @@ class PowerOperations(Operations):  # type: ignore[misc] # it is not typed
 
     fsyncdir = fsync
 
-    def flush(self, path: str, fh: int) -> int:
-        """close(2)."""
-        return 0
-
     def mkdir(self, path: str, mode: int) -> int:
         """mkdir(2)."""
         with self._lock:

@@ -1,17 +1,17 @@
 """Troubles of a network, and what an op may answer in one: `network.toml`."""
 
 import functools
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
+from msgspec import Struct
 
+from ... import typed_toml
 from ...harness.network.exchanges import Break, Disturbance
 from ...harness.ops.codes import Code
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens to connections while an op is performed."""
 
     name: str
@@ -19,7 +19,7 @@ class Trouble(msgspec.Struct, frozen=True):
     disturbance: Disturbance
 
 
-class Ending(msgspec.Struct, frozen=True):
+class Ending(Struct, frozen=True, forbid_unknown_fields=True):
     """A trouble that ends within an op: how `{}`, which is a request, or its answer, breaks off."""
 
     what: str
@@ -27,10 +27,10 @@ class Ending(msgspec.Struct, frozen=True):
     every: int = 0
 
 
-class _Table(msgspec.Struct, frozen=True):
-    passing: Sequence[str]
-    trouble: Sequence[Trouble]
-    ending: Sequence[Ending]
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
+    passing: tuple[str, ...]
+    trouble: tuple[Trouble, ...]
+    ending: tuple[Ending, ...]
 
 
 def endings() -> Sequence[Ending]:
@@ -51,5 +51,4 @@ def passing() -> frozenset[Code]:
 
 @functools.cache
 def _read() -> _Table:
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _Table)
+    return typed_toml.read(Path(__file__).with_suffix(".toml"), _Table)

@@ -17,6 +17,9 @@ from ..harness.targets.shipped import plugin_path
 from ..reports.model.redaction import looks_secret
 from .run_options import BadUsageError, RunOptions
 
+#: Where the dynamic loader looks for libraries first.
+_LIBRARIES = "LD_LIBRARY_PATH"
+
 
 def asked(options: RunOptions, plugins: Sequence[str]) -> Sandbox | None:
     """The sandbox of a run, where one is asked for. It goes with this process; its folder stays with --keep.
@@ -49,24 +52,19 @@ def host_command(
 ) -> tuple[str, ...]:
     """What starts hosts in a sandbox for a plugin, which may change a root that lies on this machine."""
     # What a variable names is for the plugin to see, such as the configuration that services write.
-    folders = [*_folders(environment), *_folders(os.environ)]
-    named = [Path(value) for value in (*environment.values(), *folders) if value.startswith("/")]
+    searched = [folder for given in (environment, os.environ) for folder in given.get(_LIBRARIES, "").split(":")]
+    named = [Path(value) for value in (*environment.values(), *searched) if value.startswith("/")]
     libraries = [path.absolute() for path in (plugin, *map(Path, (*runtime.libraries, *runtime.more)))]
     around = [way.parent for path in libraries for way in (path, path.resolve())]
     native = native_directory()
-    needs = [native, *libraries, *around, *named, *_linked(plugin, folders)]
+    needs = [native, *libraries, *around, *named, *_linked(plugin)]
     # Behind a host a path is none of this machine.
     writable = [Path(paths.parse(root).path)] if root is not None and not paths.parse(root).host else []
     return box.command([str(native / "tffs-host")], needs, writable)
 
 
-def _folders(environment: Mapping[str, str]) -> list[str]:
-    """Where the dynamic loader looks for libraries besides."""
-    return [folder for folder in environment.get("LD_LIBRARY_PATH", "").split(":") if folder]
-
-
-def _linked(plugin: Path, folders: Sequence[str]) -> list[Path]:
-    """The libraries that a plugin loads from its own run path or from `folders`, and those that they load.
+def _linked(plugin: Path) -> list[Path]:
+    """The libraries that a plugin finds by its own run path, and those that they find by theirs.
 
     Only shared objects are among them: a plugin may name any file.
     """
@@ -77,10 +75,9 @@ def _linked(plugin: Path, folders: Sequence[str]) -> list[Path]:
             found[path] = elf.read(path.read_bytes())
         except (NotElfError, OSError):
             continue
-        run_path = (folder.replace("${ORIGIN}", "$ORIGIN") for folder in found[path].run_path)
-        looked = [*(folder.replace("$ORIGIN", str(path.parent)) for folder in run_path), *folders]
-        for name in found[path].libraries:
-            places = (Path(folder, name) for folder in looked)
+        for folder in found[path].run_path:
+            origin = folder.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(path.parent))
+            places = (Path(origin, name) for name in found[path].libraries)
             asked += [place for place in places if place.is_file() and place not in asked]
     return [*found]
 
