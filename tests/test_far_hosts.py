@@ -131,9 +131,8 @@ def _connected(run: Any, key: Path) -> tuple[str, ...]:
 
 
 def test_a_plugin_is_judged_by_ssh(far: Far, tmp_path: Path) -> None:
-    there = judged(
-        tmp_path / "there", f"--host-command={' '.join(far.command)} /tffs-host", "--plugin=/plugins/posix.so"
-    )
+    command = f"--host-command={' '.join(far.command)} /tffs-host"
+    there = judged(tmp_path / "there", command, "--plugin=/plugins/posix.so")
     here = judged(tmp_path / "here", "--plugin=posix")
     assert there["counts"] == here["counts"]
     assert there["target"]["sha256"] == here["target"]["sha256"]
@@ -144,14 +143,8 @@ def test_a_connection_that_is_cut_is_an_error_of_the_environment(far: Far, tmp_p
     """A case that loses its host is an error, never a violation, and the next one has a new host."""
     cut = tmp_path / "cut.py"
     cut.write_text(CUT.format(command=[*far.command, "/tffs-host"], counted=str(tmp_path / "cuts"), cuts=CUTS))
-    found = judged(
-        tmp_path / "there",
-        f"--host-command={sys.executable} {cut}",
-        "--plugin=/plugins/posix.so",
-        "--tier=must",
-        "-k",
-        "read",
-    )
+    given = [f"--host-command={sys.executable} {cut}", "--plugin=/plugins/posix.so", "--tier=must", "-k", "read"]
+    found = judged(tmp_path / "there", *given)
     assert int((tmp_path / "cuts").read_text()) > CUTS + 2
     lost = [case for case in found["cases"] if case["verdict"] == "error"]
     assert 1 <= len(lost) <= CUTS

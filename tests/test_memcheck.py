@@ -183,20 +183,6 @@ def test_it_goes_with_a_tensorflow(tmp_path: Path) -> None:
     assert said == ["stat: Invalid read of size 1 in fakes::ReadBehind()"]
 
 
-@pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on"])
-def test_what_it_does_not_go_with(tmp_path: Path, other: str) -> None:
-    done = run(tmp_path, "--plugin=posix", MEMCHECK, other)
-    assert done.returncode == 4
-    assert f"--sanitizer and {other.partition('=')[0]} exclude each other" in done.stderr + done.stdout
-
-
-def test_a_run_without_it_knows_nothing_of_it(tmp_path: Path) -> None:
-    assert run(tmp_path, "--plugin=posix", "--case=plain/once[delete_file]").returncode == 0
-    found = report(tmp_path)
-    assert NAME not in found["clauses"]
-    assert "memory-safety" not in found["classes"]
-
-
 # Whose an error is ---------------------------------------------------------------------------------------------------
 
 PLUGIN = Path("/opt/mine/libmine.so")

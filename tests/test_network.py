@@ -1,7 +1,6 @@
 """--conditions=network: what a plugin with services does in each trouble of the network, and nothing else changes."""
 
 import socketserver
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.test_relay import serving
 from tests.test_runtimes import release
 from tests.test_suite import report, run
 from tests.test_survival import wrong
@@ -71,18 +71,10 @@ class _Answer(socketserver.StreamRequestHandler):
             pass
 
 
-class _Service(socketserver.ThreadingTCPServer):
-    allow_reuse_address = daemon_threads = True
-
-
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
-    with _Service(("127.0.0.1", 0), _Answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving(_Answer) as server:
         yield f"--env=TFFS_SERVICE=127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
 
 
 def faulty(directory: Path, fault: str, service: str, *cases: str) -> Any:
@@ -132,13 +124,9 @@ def test_who_finds_done_what_had_no_answer_is_not_blamed(tmp_path: Path, service
 @pytest.mark.parametrize("op", ["read", pytest.param("*", marks=pytest.mark.nightly)])
 def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
     with S3Server() as store:
-        variables = {
-            "TFFS_BUCKET": f"{store.url}/{BUCKET}",
-            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        }
         given = ["--plugin=objectstore_minimal", "--plugin-profile=object-store", "--backing=none", NETWORK]
-        environment = [f"--env={name}={value}" for name, value in variables.items()]
+        environment = [f"--env=TFFS_BUCKET={store.url}/{BUCKET}", f"--env=AWS_ACCESS_KEY_ID={ACCESS_KEY}",
+                       f"--env=AWS_SECRET_ACCESS_KEY={SECRET_KEY}"]  # fmt: skip
         done = run(tmp_path, *given, *environment, "--call-timeout=60", f"--case={CLASS}/in-trouble[{op}]")
     assert done.returncode == 0, done.stdout
     assert wrong(report(tmp_path)) == set()

@@ -142,12 +142,22 @@ def test_who_is_nobody_has_one() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_without_bubblewrap_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+@pytest.mark.parametrize(
+    ("programs", "needs", "said"),
+    [
+        ("/nowhere", (), "bwrap is not there: apt-get install bubblewrap"),
+        (os.defpath, (Path("/tmp/tffs-gone"),), "/tmp/tffs-gone cannot be read in it"),
+    ],
+    ids=["bubblewrap", "file"],
+)
+def test_sandbox_that_lacks_something_is_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, programs: str, needs: tuple[Path, ...], said: str
+) -> None:
+    monkeypatch.setenv("PATH", programs)
     # Elsewhere other tests have theirs.
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(NoSandboxError, match="bwrap is not there: apt-get install bubblewrap"):
-        sandbox.make(network=False, unset=[])
+    with pytest.raises(NoSandboxError, match=f"^{said}$"):
+        sandbox.make(network=False, unset=[], needs=needs)
     assert not [*tmp_path.iterdir()]
 
 
@@ -201,14 +211,6 @@ def test_sandbox_with_installation_below_tmpdir_judges(asked: str, tmp_path: Pat
     done = run_anew(tmp_path / "build", f"--plugin={plugin}", "--tier=smoke", f"--sandbox={asked}", **here)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "in a sandbox without network" in done.stdout
-
-
-def test_sandbox_that_hides_what_is_needed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    needed = tmp_path / "gone"
-    with pytest.raises(NoSandboxError, match=f"^{needed} cannot be read in it$"):
-        sandbox.make(network=False, unset=[], needs=[needed])
-    assert not [*tmp_path.iterdir()]
 
 
 def test_a_path_behind_a_host_is_none_of_this_machine(box: Sandbox, home: Path) -> None:

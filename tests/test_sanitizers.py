@@ -283,13 +283,6 @@ def small(folder: Path, *compiled: str) -> Path:
     return plugin
 
 
-@pytest.mark.parametrize("other", ["--host-command={host}", "--through=tensorflow", "--sandbox=on", "--runtime=/x"])
-def test_what_it_does_not_go_with(tmp_path: Path, other: str) -> None:
-    done = run(tmp_path, *asked("thread", small(tmp_path)), other)
-    assert done.returncode == 4
-    assert f"--sanitizer and {other.partition('=')[0]} exclude each other" in done.stderr + done.stdout
-
-
 # What is read of a log -----------------------------------------------------------------------------------------------
 
 PLUGIN = Path("/opt/mine/libmine.so")
