@@ -139,7 +139,6 @@ def test_a_store_of_objects_is_not_blamed(tmp_path: Path, op: str) -> None:
         ("", "neither its root nor a variable of its environment leads to a service, HOST:PORT or http://HOST:PORT"),
         ("posix://{service}{path}/r", "the op asks none of the services"),
     ],
-    ids=["no-service", "root-leads-to-it"],
 )
 def test_plugin_that_asks_no_service_has_no_network(tmp_path: Path, service: str, root: str, reason: str) -> None:
     given = [f"--root={root.format(service=service.rpartition('=')[2], path=tmp_path)}"] if root else []

@@ -129,7 +129,6 @@ def test_the_profile_decides_of_renames(tmp_path: Path, claimed: str, verdict: s
                      "not run", "keeps nothing in files below its root on this machine", marks=needs_fuse),
         (["--plugin=memory"], "absent", "its storage lives in its process, and ends with it"),
     ],
-    ids=["calls-syncfs", "files-elsewhere", "in-its-process"],
 )  # fmt: skip
 def test_plugin_whose_power_cannot_be_lost_is_not_tried(
     tmp_path: Path, given: list[str], verdict: str, reason: str

@@ -148,7 +148,6 @@ def test_who_is_nobody_has_one() -> None:
         ("/nowhere", (), "bwrap is not there: apt-get install bubblewrap"),
         (os.defpath, (Path("/tmp/tffs-gone"),), "/tmp/tffs-gone cannot be read in it"),
     ],
-    ids=["bubblewrap", "file"],
 )
 def test_sandbox_that_lacks_something_is_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, programs: str, needs: tuple[Path, ...], said: str
