@@ -11,6 +11,7 @@ from typing import Any
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tffs_conformance.harness.hosting import limits as host_limits
+from tffs_conformance.harness.hosting.client import Host
 from tffs_conformance.harness.hosting.loader import Loader
 from tffs_conformance.harness.hosting.registration import Registration
 from tffs_conformance.harness.launchers.local import Local
@@ -53,6 +54,21 @@ def registered(path: Path | str | None, environment: Mapping[str, str] | None = 
 
 
 @contextmanager
+def in_host(
+    path: Path, environment: Mapping[str, str] | None = None, root: str = ROOT
+) -> Iterator[tuple[Host, HostFilesystem]]:
+    """The plugin with the configuration in this file, and its host; nothing is changed but below `root`."""
+    local = Local({"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})})
+    loader = Loader(local, plugin_path("dragonfly"), 60)
+    loaded = loader.load()
+    entry = loaded.registration.registered["dragonfly"]
+    assert entry.filesystem is not None, entry.message
+    yield loaded.host, HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
+    loaded.host.close()
+    loader.close()
+
+
+@contextmanager
 def filesystem(
     folder: Path,
     config: Mapping[str, Any],
@@ -61,31 +77,33 @@ def filesystem(
     root: str = ROOT,
     log: list[str] | None = None,
 ) -> Iterator[HostFilesystem]:
-    """The plugin with this configuration, which is written to `folder`; nothing is changed but below `root`.
+    """The plugin with this configuration, which is written to `folder`.
 
     No file may grow beyond `file_size` bytes. In the end `log` has the lines that were logged.
     """
     path = folder / "dragonfly.json"
     path.write_text(json.dumps(config), encoding="utf-8")
-    local = Local({"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})})
-    loader = Loader(local, plugin_path("dragonfly"), 60)
-    loaded = loader.load()
-    entry = loaded.registration.registered["dragonfly"]
-    assert entry.filesystem is not None, entry.message
-    with host_limits.file_size(loaded.host, file_size):
-        yield HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
-    loaded.host.close()
-    if log is not None:
-        log += [line for line in loaded.host.output.splitlines() if "dragonfly: " in line]
-    loader.close()
+    with in_host(path, environment, root) as (host, fs):
+        with host_limits.file_size(host, file_size):
+            yield fs
+        host.close()
+        if log is not None:
+            log += [line for line in host.output.splitlines() if "dragonfly: " in line]
 
 
 @contextmanager
-def served(folder: Path, **config: Any) -> Iterator[tuple[S3Server, ProxyStub, HostFilesystem]]:
+def served(
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    file_size: int = -1,
+    log: list[str] | None = None,
+    kind: type[S3Server] = S3Server,
+    **config: Any,
+) -> Iterator[tuple[S3Server, ProxyStub, HostFilesystem]]:
     """A store and a proxy, and the plugin on them; it tries again for half a second unless `config` says otherwise."""
-    with S3Server() as store, ProxyStub() as proxy:
+    with kind() as store, ProxyStub() as proxy:
         given = configuration(store.url, proxy.url, **{"retry_deadline_s": 0.5, **config})
-        with filesystem(folder, given) as fs:
+        with filesystem(folder, given, environment, file_size, log=log) as fs:
             yield store, proxy, fs
 
 

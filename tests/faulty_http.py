@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal, Self
 
+#: Times that a fault is injected for.
+ALWAYS = 10**9
+
 
 @dataclass
 class Reply:
@@ -45,10 +48,33 @@ class Asked:
 Fault = Callable[[Asked, Reply], Reply]
 
 
-def without_length(_: Asked, right: Reply) -> Reply:
+def anything(_: Asked) -> bool:
+    return True
+
+
+def status(code: int, **headers: str) -> Reply:
+    """A status without a body; names of headers have underscores."""
+    return Reply(code, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def with_header(name: str, value: str | None) -> Fault:
+    """Another value of a header, or none."""
+
+    def fault(_: Asked, right: Reply) -> Reply:
+        headers = {n: v for n, v in right.headers.items() if n != name}
+        return replace(right, headers=headers | ({} if value is None else {name: value}))
+
+    return fault
+
+
+def silent(_: Asked, right: Reply) -> Reply:
+    """The request is done, and its answer is lost."""
+    return replace(right, silent=True)
+
+
+def without_length(asked: Asked, right: Reply) -> Reply:
     """The same; its end is that of the connection."""
-    headers = {name: value for name, value in right.headers.items() if name != "Content-Length"}
-    return replace(right, framed="end", headers=headers)
+    return replace(with_header("Content-Length", None)(asked, right), framed="end")
 
 
 @dataclass
@@ -180,7 +206,7 @@ class FaultyServer:
         raise NotImplementedError
 
     def inject(
-        self, fault: Fault, times: int = 10**9, when: Callable[[Asked], bool] = lambda _: True, done: bool = True
+        self, fault: Fault, times: int = ALWAYS, when: Callable[[Asked], bool] = anything, done: bool = True
     ) -> None:
         """The next `times` requests that fit `when` go wrong in this way; not `done`, they change nothing."""
         with self._lock:

@@ -5,6 +5,7 @@ import hashlib
 import re
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from urllib.parse import quote, quote_plus, unquote
@@ -45,6 +46,29 @@ def error(status: int, code: str, more: str = "") -> Reply:
 
 def document(text: str) -> Reply:
     return Reply(200, {"Content-Type": "application/xml"}, f"<?xml version='1.0'?>{text}".encode())
+
+
+def of_method(name: str) -> Callable[[Asked], bool]:
+    return lambda asked: asked.method == name
+
+
+def with_word(word: str) -> Callable[[Asked], bool]:
+    return lambda asked: word in asked.target
+
+
+is_head, is_get, is_put, is_post, is_delete = map(of_method, ("HEAD", "GET", "PUT", "POST", "DELETE"))
+is_list, is_delete_many = with_word("list-type"), with_word("delete=")
+#: The start of an upload in parts, and a part.
+is_start, is_part = with_word("uploads="), with_word("partNumber=")
+
+
+def is_finish(asked: Asked) -> bool:
+    """The end of an upload in parts."""
+    return asked.method == "POST" and "uploadId=" in asked.target
+
+
+def is_copy(asked: Asked) -> bool:
+    return "x-amz-copy-source" in asked.headers
 
 
 def _iso(moment: float) -> str:

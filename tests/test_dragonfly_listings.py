@@ -1,4 +1,6 @@
-"""Listings and deletions of many by a store that lists wrongly: an end, an error, and no key but those asked for."""
+"""Directories of the dragonfly plugin: listings, right and wrong ones, deletions of many, a key that is an object and
+a prefix. A store that lists wrongly leads to an end and an error, and to no key but those asked for.
+"""
 
 import re
 import time
@@ -8,20 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, at, served
-from tests.faulty_http import Asked, Reply
-from tests.s3_server import BUCKET, S3Server, document, error
+from tests import dragonfly_rows as do
+from tests.dragonfly_client import BUILT, MISSING, ROOT, at
+from tests.dragonfly_rows import Scene, Situation, Step, row
+from tests.faulty_http import Reply, anything
+from tests.s3_server import BUCKET, S3Server, Stored, document, is_delete_many, is_list
 from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
-KEYS = ("tests/d/", "tests/d/a", "tests/d/b", "tests/other")
+ALL = ("d/", "d/a", "d/b")
+OTHER = {"other": b""}
+BEFORE = dict.fromkeys(ALL, b"") | OTHER
+CONTENT = b"content" * 100
 #: So many pages of a listing are read at most.
-PAGES = 20
-
-
-def is_list(asked: Asked) -> bool:
-    return "list-type" in asked.target
+MAX_PAGES = 20
+URL = "<EncodingType>url</EncodingType>"
 
 
 def listing(content: str, token: str | None = None, truncated: str = "false", kind: str = "") -> Reply:
@@ -30,156 +34,198 @@ def listing(content: str, token: str | None = None, truncated: str = "false", ki
 
 
 def keys(*names: str) -> str:
-    return "".join(f"<Contents><Key>{name}</Key></Contents>" for name in names)
+    return "".join(f"<Contents><Key>tests/{name}</Key></Contents>" for name in names)
 
 
 def new() -> str:
     return str(time.monotonic_ns())
 
 
-URL = "<EncodingType>url</EncodingType>"
+def fixed(reply: Reply) -> Callable[[], Reply]:
+    return lambda: reply
 
-#: What the store answers to every listing of the directory `d`, and what get_children says.
-WRONG: dict[str, tuple[Callable[[Asked], Reply], Code, tuple[str, ...]]] = {
-    "a token that comes again": (lambda _: listing(keys("tests/d/a"), "same", "true"), Code.INTERNAL, ()),
-    "pages that go on for ever": (
-        lambda _: listing(keys(f"tests/d/{new()}"), new(), "true"),
-        Code.RESOURCE_EXHAUSTED,
-        (),
-    ),
-    "empty pages for ever": (lambda _: listing("", new(), "true"), Code.RESOURCE_EXHAUSTED, ()),
-    "no token to go on with": (lambda _: listing(keys("tests/d/a"), None, "true"), Code.INTERNAL, ()),
-    "not said whether it is all": (lambda _: document("<ListBucketResult/>"), Code.INTERNAL, ()),
-    "keys outside of the prefix": (lambda _: listing(keys("tests/d/a", "tests/other")), Code.INTERNAL, ()),
-    "a key that is not named": (lambda _: listing("<Contents/>"), Code.INTERNAL, ()),
-    "a prefix without its end": (
-        lambda _: listing("<CommonPrefixes><Prefix>tests/d/a</Prefix></CommonPrefixes>"),
-        Code.INTERNAL,
-        (),
-    ),
-    "keys that are not cut": (lambda _: listing(keys("tests/d/a", "tests/d/sub/b")), Code.OK, ("a", "sub")),
-    "keys twice": (lambda _: listing(keys("tests/d/a", "tests/d/a")), Code.OK, ("a",)),
-    "keys encoded": (lambda _: listing(keys("tests/d/a+b%2Bc%0A"), kind=URL), Code.OK, ("a b+c\n",)),
+
+TOKEN_AGAIN = fixed(listing(keys("d/a"), "same", "true"))
+OUTSIDE = fixed(listing(keys("d/a", "other")))
+NO_END = fixed(document("<ListBucketResult/>"))
+HALF_ENCODED = fixed(listing(keys("d/100%"), kind=URL))
+#: What the store answers to every listing of the directory `d`, and what get_children returns.
+LISTINGS: list[tuple[str, Callable[[], Reply], object]] = [
+    ("a token that comes again", TOKEN_AGAIN, Code.INTERNAL),
+    ("pages for ever", lambda: listing(keys(f"d/{new()}"), new(), "true"), Code.RESOURCE_EXHAUSTED),
+    ("empty pages for ever", lambda: listing("", new(), "true"), Code.RESOURCE_EXHAUSTED),
+    ("no token to go on with", fixed(listing(keys("d/a"), None, "true")), Code.INTERNAL),
+    ("nothing of its end", NO_END, Code.INTERNAL),
+    ("keys outside of the prefix", OUTSIDE, Code.INTERNAL),
+    ("a key without a name", fixed(listing("<Contents/>")), Code.INTERNAL),
+    ("a prefix without its end", fixed(listing("<CommonPrefixes><Prefix>tests/d/a</Prefix></CommonPrefixes>")),
+     Code.INTERNAL),
+    ("keys that are not cut", fixed(listing(keys("d/a", "d/sub/b"))), ["a", "sub"]),
+    ("keys twice", fixed(listing(keys("d/a", "d/a"))), ["a"]),
+    ("keys encoded", fixed(listing(keys("d/a+b%2Bc%0A"), kind=URL)), ["a b+c\n"]),
     # An op's path ends there, and would name another key.
-    "a key with a NUL": (lambda _: listing(keys("tests/d/a%00b", "tests/d/c"), kind=URL), Code.OK, ("c",)),
-    "keys not encoded": (lambda _: listing(keys("tests/d/a+b%2B")), Code.OK, ("a+b%2B",)),
-    "keys said to be encoded": (lambda _: listing(keys("tests/d/100% sure"), kind=URL), Code.INTERNAL, ()),
-    "keys half encoded": (lambda _: listing(keys("tests/d/100%"), kind=URL), Code.INTERNAL, ()),
+    ("a key with a NUL", fixed(listing(keys("d/a%00b", "d/c"), kind=URL)), ["c"]),
+    ("keys not encoded", fixed(listing(keys("d/a+b%2B"))), ["a+b%2B"]),
+    ("keys announced as encoded", fixed(listing(keys("d/100% sure"), kind=URL)), Code.INTERNAL),
+    ("keys half encoded", HALF_ENCODED, Code.INTERNAL),
     # It is a right answer, for those who wait for its end.
-    "a trickle": (lambda _: replace(listing(keys("tests/d/a")), pace=0.05), Code.DEADLINE_EXCEEDED, ()),
-}
+    ("a trickle", fixed(replace(listing(keys("d/a")), pace=0.05)), Code.DEADLINE_EXCEEDED),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_listing(tmp_path: Path, wrong: str) -> None:
-    answer, code, names = WRONG[wrong]
-    # Only a trickle is given up because of the time it takes: a busy machine may need a second for any answer.
-    config = {"stall_timeout_s": 1} if wrong == "a trickle" else {}
-    with served(tmp_path, list_max_pages=PAGES, **config) as (store, _, fs):
-        for key in KEYS:
-            store.put(key, b"")
-        store.inject(lambda asked, _: answer(asked), when=is_list, done=False)
-        got = fs.get_children(at("d"))
-        assert (got.code, tuple(got.value.names)) == (code, names)
-        assert sum(map(is_list, store.asked)) <= PAGES
-        store.heal()
-        assert {*KEYS} == {*store.buckets["bucket"]}
+def lists(make: Callable[[], Reply]) -> Step:
+    return do.store_does(lambda *_: make(), is_list, done=False)
 
 
-#: The listings by which delete_recursively would be led astray.
-ASTRAY = ["keys outside of the prefix", "a token that comes again", "not said whether it is all", "keys half encoded"]
+def pages_are_few(scene: Scene) -> bool:
+    return sum(map(is_list, scene.store.asked)) <= MAX_PAGES
 
 
-@pytest.mark.parametrize("wrong", ASTRAY)
-def test_a_wrong_listing_deletes_nothing(tmp_path: Path, wrong: str) -> None:
-    with served(tmp_path) as (store, _, fs):
-        for key in KEYS:
-            store.put(key, b"")
-        store.inject(lambda asked, _: WRONG[wrong][0](asked), when=is_list, done=False)
-        assert fs.delete_recursively(at("d")).code is Code.INTERNAL
-        assert {*KEYS} == {*store.buckets["bucket"]}
+# Only a trickle is given up because of the time it takes: a busy machine may need a second for any answer.
+LISTED = [row(name, lists(make), (do.children("d"), expected), (pages_are_few, True), before=BEFORE,
+              list_max_pages=MAX_PAGES, stall_timeout_s=1 if name == "a trickle" else None)
+          for name, make, expected in LISTINGS]  # fmt: skip
+ASTRAY = [row(f"a wrong listing deletes nothing, {k}", lists(make), (do.delete_all(), Code.INTERNAL), before=BEFORE)
+          for k, make in enumerate((OUTSIDE, TOKEN_AGAIN, NO_END, HALF_ENCODED))]  # fmt: skip
 
 
-def test_a_first_page_with_nothing_in_it(tmp_path: Path) -> None:
-    with served(tmp_path) as (store, _, fs):
-        store.put("tests/d/a", b"")
-        store.inject(lambda _, __: listing("", "tests%2Fd%2F", "true"), 1, is_list, done=False)
-        assert fs.is_directory(at("d")).ok
-        store.inject(lambda _, __: listing("", "tests%2Fd%2F", "true"), 1, is_list, done=False)
-        assert fs.delete_dir(at("d")).code is Code.FAILED_PRECONDITION
+def undeleted(scene: Scene) -> tuple[Code, int, int, bool]:
+    """The code and counters of delete_recursively, and whether the message has nothing strange from the store."""
+    got = scene.fs.delete_recursively(at("d"))
+    return got.code, got.value.files, got.value.dirs, got.message.isascii() and "<" not in got.message
 
 
-def objects(store: S3Server) -> dict[str, bytes]:
-    return {key: stored.content for key, stored in store.buckets[BUCKET].items()}
+def deletion(name: str, body: str, code: Code, *left: str) -> Situation:
+    """A deletion of many keys, to which this is the answer, and nothing is done by it; some are left in the end."""
+    dirs = left.count("d/")
+    return row(f"a deletion of many: {name}", do.store_answers(document(body), is_delete_many),
+               (undeleted, (code, len(left) - dirs, dirs, True)), before=BEFORE,
+               after=OTHER | dict.fromkeys(left, b""), retry_deadline_s=0)  # fmt: skip
 
 
-# Deletions -----------------------------------------------------------------------------------------------------------
+def failed(key: str, code: str) -> str:
+    return f"<DeleteResult><Error><Key>tests/{key}</Key><Code>{code}</Code></Error></DeleteResult>"
 
 
-def deleting(store: S3Server, body: str) -> None:
-    """Nothing is deleted, and this is what the store says of it."""
-    store.inject(lambda _, __: document(body), when=lambda asked: "delete=" in asked.target, done=False)
+def deleted_keys(scene: Scene) -> list[str]:
+    pages = [asked.body.decode() for asked in scene.store.asked if asked.method == "POST"]
+    return [key for page in pages for key in re.findall("<Key>tests/(.*?)</Key>", page)]
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "left"),
-    [
-        ("<Error><Code>InternalError</Code></Error>", Code.INTERNAL, 3),
-        ("<Error><Code>AccessDenied</Code></Error>", Code.PERMISSION_DENIED, 3),
-        ("<DeleteResult>", Code.INTERNAL, 3),
-        # Silence: each is deleted by itself.
-        ("<DeleteResult/>", Code.OK, 0),
-        (
-            "<DeleteResult><Error><Key>tests/d/a</Key><Code>AccessDenied</Code></Error></DeleteResult>",
-            Code.PERMISSION_DENIED,
-            1,
-        ),
-        (
-            "<DeleteResult><Error><Key>tests/d/b</Key><Code>&lt;b&gt;&#x202e;[31m</Code></Error></DeleteResult>",
-            Code.INTERNAL,
-            1,
-        ),
-        ("<DeleteResult><Deleted><Key>tests/other</Key></Deleted></DeleteResult>", Code.OK, 0),
-    ],
-)
-def test_a_deletion_of_many(tmp_path: Path, body: str, code: Code, left: int) -> None:
-    with served(tmp_path, retry_deadline_s=0) as (store, _, fs):
-        for key in KEYS:
-            store.put(key, b"")
-        deleting(store, body)
-        got = fs.delete_recursively(at("d"))
-        assert (got.code, got.value.files + got.value.dirs) == (code, left)
-        assert len([key for key in store.buckets["bucket"] if key.startswith("tests/d/")]) == left
-        assert "tests/other" in store.buckets["bucket"]
-        assert got.message.isascii()
-        assert "<" not in got.message
+def kinds(scene: Scene) -> list[str]:
+    return ["delete" if asked.method == "POST" else "list" for asked in scene.store.asked]
 
 
-def test_a_directory_is_deleted_page_by_page(tmp_path: Path) -> None:
-    with served(tmp_path) as (store, _, fs):
-        for key in ("d/", "d/a/", *(f"d/a/{k:04}" for k in range(1500)), "d/b", "d/c/", "d/c/d/", "d/c/d/x", "e"):
-            store.put(f"tests/{key}", b"")
-        assert fs.delete_recursively(at("d")).ok
-        assert objects(store) == {"tests/e": b""}
-        pages = [asked.body.decode() for asked in store.asked if asked.method == "POST"]
-        deleted = [key for page in pages for key in re.findall("<Key>tests/(.*?)</Key>", page)]
-        assert len(deleted) == 1507
+class CountingServer(S3Server):
+    """Its tokens are the number of names before the page, and not the last of them."""
+
+    def _list(self, bucket: dict[str, Stored], given: dict[str, str]) -> Reply:
+        before = int(given.get("continuation-token", "0"))
+        names = sorted(key for key in bucket if key.startswith(given["prefix"]))
+        rest = {key: bucket[key] for key in names[before:]}
+        reply = super()._list(rest, {key: value for key, value in given.items() if key != "continuation-token"})
+        token = f">{before + int(given.get('max-keys', 1000))}</NextContinuationToken>"
+        return replace(reply, body=re.sub(b">[^>]*</NextContinuationToken>", token.encode(), reply.body))
+
+
+DELETIONS = [
+    deletion("an error", "<Error><Code>InternalError</Code></Error>", Code.INTERNAL, *ALL),
+    deletion("a refusal", "<Error><Code>AccessDenied</Code></Error>", Code.PERMISSION_DENIED, *ALL),
+    deletion("half of the XML", "<DeleteResult>", Code.INTERNAL, *ALL),
+    # Silence: each is deleted by itself.
+    deletion("silence", "<DeleteResult/>", Code.OK),
+    deletion("one refused", failed("d/a", "AccessDenied"), Code.PERMISSION_DENIED, "d/a"),
+    deletion("a strange code", failed("d/b", "&lt;b&gt;&#x202e;[31m"), Code.INTERNAL, "d/b"),
+    deletion("another key", "<DeleteResult><Deleted><Key>tests/other</Key></Deleted></DeleteResult>", Code.OK),
+    row("a directory is deleted page by page", do.delete_all(), (lambda scene: len(deleted_keys(scene)), 1507),
         # What is in a directory goes before its marker, and a page before the next but one is asked for.
-        assert deleted[-7:] == ["d/a/", "d/b", "d/c/d/x", "d/c/d/", "d/c/", "d/", "d"]
-        kinds = ["delete" if asked.method == "POST" else "list" for asked in store.asked]
-        assert kinds == ["list", "list", "delete", "delete", "list"]
+        (lambda scene: deleted_keys(scene)[-7:], ["d/a/", "d/b", "d/c/d/x", "d/c/d/", "d/c/", "d/", "d"]),
+        (kinds, ["list", "list", "delete", "delete", "list"]), after={"e": b""},
+        before=dict.fromkeys(("d/", "d/a/", *(f"d/a/{k:04}" for k in range(1500)), "d/b", "d/c/", "d/c/d/", "d/c/d/x",
+                              "e"), b"")),
+    row("a third page that is refused: what is left is reported",
+        do.refused(lambda one: is_list(one) and "continuation-token" in one.target and "1999" in one.target),
+        (undeleted, (Code.PERMISSION_DENIED, 0, 1, True)), before={f"d/{k:04}": b"" for k in range(2500)},
+        after={f"d/{k:04}": b"" for k in range(1000, 2500)}),
+    row("tokens that are counts", do.delete_all(), before={f"d/{k:04}": b"" for k in range(5000)}, after={},
+        kind=CountingServer),
+    row("an object and a prefix are deleted whole", do.delete_all(),
+        before=dict.fromkeys(("d", "d/file", "d/below/file", "d-more"), CONTENT), after={"d-more": CONTENT}),
+]  # fmt: skip
 
 
-def test_a_listing_that_breaks_off_tells_what_is_left(tmp_path: Path) -> None:
-    with served(tmp_path) as (store, _, fs):
-        for k in range(2500):
-            store.put(f"tests/d/{k:04}", b"")
-        third = [False, False, True]
-        store.inject(
-            lambda _, __: error(403, "AccessDenied"),
-            when=lambda asked: "list-type" in asked.target and third.pop(0),
-            done=False,
-        )
-        got = fs.delete_recursively(at("d"))
-        assert (got.code, got.value.dirs) == (Code.PERMISSION_DENIED, 1)
-        assert len(objects(store)) == 1500
+@do.step
+def matches(scene: Scene, pattern: str) -> object:
+    """The names that match, without the tests' root, or the code."""
+    got = scene.fs.get_matching_paths(pattern if "://" in pattern else at(pattern))
+    return [name.removeprefix(f"{ROOT}/") for name in got.value.names] if got.ok else got.code
+
+
+def codes(code: Code, *ops: tuple[str, ...]) -> list[tuple[Step, object]]:
+    return [(do.op(*one), code) for one in ops]
+
+
+def bucket_codes(scene: Scene) -> list[object]:
+    """Of ops on a bucket itself, which no op deletes."""
+    bucket, raw = f"dragonfly://{BUCKET}", scene.fs.raw
+    return [scene.fs.stat(bucket).value.is_directory, scene.fs.stat("dragonfly://other").code,
+            scene.fs.get_children(bucket).value.names, raw.delete_recursively(f"{bucket}/").code,
+            raw.path_op("delete_dir", f"{bucket}/").code]  # fmt: skip
+
+
+def strange_names(scene: Scene) -> set[Code]:
+    return {scene.fs.raw.stat(f"{ROOT}/{name}").code for name in ("a/../b", "./a", "a//b", "a/")}
+
+
+EMPTY_PAGE = listing("", "tests%2Fd%2F", "true")
+PAGES = dict.fromkeys((*(f"d/n{k:04}" for k in range(2345)), "d/below/x"), b"")
+MANY = dict.fromkeys((*(f"d/{k:04}" for k in range(200)), "d/z", "d/y/file.bin"), b"")
+NAMED_ALIKE = {f"d!{k:03}": b"" for k in range(150)}
+
+DIRECTORIES = [
+    row("listings of several pages", (do.children("d"), ["below", *(f"n{k:04}" for k in range(2345))]),
+        (lambda scene: len(scene.fs.get_matching_paths(at("d/n00*")).value.names), 100), do.delete_all(), before=PAGES,
+        after={}),
+    row("a first page with nothing in it", do.store_answers(EMPTY_PAGE, is_list, 1), do.op("is_directory", "d"),
+        do.store_answers(EMPTY_PAGE, is_list, 1), (do.op("delete_dir", "d"), Code.FAILED_PRECONDITION),
+        before={"d/a": b""}),
+    row("a pattern in a bucket that does not exist", (matches("dragonfly://other/a"), []),
+        (matches("dragonfly://other/a*"), [])),
+    row("a pattern asks for what it begins with", (matches("m-*/*.txt"), ["m-1/a.txt", "m-2/b.txt"]),
+        (do.count(anything), 3), before=dict.fromkeys(("m-1/a.txt", "m-2/b.txt", "m-2/c.bin", "other/d.txt"), b"")),
+    row("directories are markers or prefixes", do.op("is_directory", "implied"), do.op("create_dir", "implied/made"),
+        (do.objects, {"implied/file": b"", "implied/made/": b""}),
+        *codes(Code.NOT_FOUND, ("create_dir", "nowhere/made")),
+        *codes(Code.FAILED_PRECONDITION, ("create_dir", "implied/file/made")), do.op("recursively_create_dir", "a/b"),
+        do.op("delete_file", "implied/file"), do.op("delete_dir", "implied/made"),
+        *codes(Code.NOT_FOUND, ("is_directory", "implied")), before={"implied/file": b""},
+        after={"a/": b"", "a/b/": b""}),
+    row("a bucket is a directory that stays", (bucket_codes, [1, Code.NOT_FOUND, (), *[Code.FAILED_PRECONDITION] * 2])),
+    row("components that lead elsewhere", (strange_names, {Code.INVALID_ARGUMENT})),
+    *(row(f"an object and a prefix is a file, {name}", (do.read_all(name), CONTENT), (do.stat(name), (len(CONTENT), 0)),
+          (do.children(name), ["file.bin"]),
+          *codes(Code.FAILED_PRECONDITION, ("is_directory", name), ("create_dir", f"{name}/new"),
+                 ("recursively_create_dir", f"{name}/new/er")),
+          (do.write_all(b"new", f"{name}/new.bin"), Code.FAILED_PRECONDITION),
+          do.write_all(b"new", name), (do.read_all(name), b"new"),
+          before=dict.fromkeys((name, f"{name}/file.bin", f"{name}-more"), CONTENT),
+          after={name: b"new", f"{name}/file.bin": CONTENT, f"{name}-more": CONTENT})
+      for name in ("both", "both.bin")),
+    # More names begin with `d` than are looked at in one request.
+    row("a name among many of the same beginning", *codes(Code.NOT_FOUND, ("is_directory", "d")),
+        do.puts(b"", "d/file"), do.op("is_directory", "d"), do.puts(b"", "d"),
+        *codes(Code.FAILED_PRECONDITION, ("is_directory", "d")), before=NAMED_ALIKE,
+        after=NAMED_ALIKE | {"d/file": b"", "d": b""}),
+    row("a name among many in a directory",
+        *codes(Code.ALREADY_EXISTS, ("create_dir", "d/0001"), ("create_dir", "d/z"), ("create_dir", "d/y")),
+        do.op("create_dir", "d/x"), do.op("recursively_create_dir", "d/y"),
+        *codes(Code.FAILED_PRECONDITION, ("recursively_create_dir", "d/z/below")), before=MANY,
+        after=MANY | {"d/x/": b""}),
+    row("a file does not need a listing", do.refused(is_list), (do.stat("file"), (len(CONTENT), 0)),
+        (do.stat("nothing"), Code.PERMISSION_DENIED), before={"file": CONTENT}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("situation", [*LISTED, *ASTRAY, *DELETIONS, *DIRECTORIES], ids=str)
+def test_directory(situation: Situation, tmp_path: Path) -> None:
+    situation.run(tmp_path)

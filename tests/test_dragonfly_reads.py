@@ -1,200 +1,290 @@
-"""What the dragonfly plugin reads, keeps and asks for: objects of every name and length, old and new versions."""
+"""What the dragonfly plugin reads and caches: objects of every name and length, large ones while they come.
+
+The proxy is a stub of dfdaemon's HTTP contract, not Dragonfly.
+"""
 
 import contextlib
+import random
 import socket
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, Servers, at, configuration, filesystem, read
-from tests.faulty_http import Asked, Reply, without_length
-from tests.proxy_stub import ProxyStub
-from tests.s3_server import BUCKET, S3Server, error
+from tests import dragonfly_rows as do
+from tests.dragonfly_client import BUILT, MISSING, at, served
+from tests.dragonfly_rows import Given, Scene, Situation, Step, row
+from tests.faulty_http import ALWAYS, Asked, Reply, status, with_header, without_length
+from tests.s3_server import BUCKET, S3Server, Stored, error, is_get, is_head
 from tffs_conformance.harness.ops.codes import Code
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
+MEBI = 1 << 20
+SIZE = 3 * MEBI
+CONTENT = random.Random(1).randbytes(SIZE)
+OTHER = CONTENT[::-1]
+ALTERED = bytes([CONTENT[0] ^ 1]) + CONTENT[1:]
+SMALL = bytes(100_000)
+PARTS_ETAG = '"0123456789abcdef0123456789abcdef-2"'
+#: Bytes that come before something goes wrong, and the range of the others.
+CAME = SIZE * 99 // 100
+REST = f"bytes={CAME}-{SIZE - 1}"
+
+
+def cut(_: Asked, right: Reply) -> Reply:
+    return replace(right, cut=min(CAME, len(right.body) - 1))
+
+
+def alters(scene: Scene) -> None:
+    """Dragonfly has altered bytes under the tag of the object; after the first MiB they wait for the scene."""
+    tag = scene.store.buckets[BUCKET]["tests/file"].etag.strip('"')
+
+    def fault(asked: Asked, right: Reply) -> Reply:
+        altered = replace(right, body=ALTERED, drip=scene.rest, free=MEBI)
+        return altered if asked.headers["x-dragonfly-tag"] == tag else right
+
+    scene.proxy.inject(fault)
+
+
+def with_body(body: bytes) -> Step:
+    return do.proxy_does(lambda _, right: replace(right, body=body))
+
+
+def with_range(first: int, total: int) -> Step:
+    return do.proxy_does(with_header("Content-Range", f"bytes {first}-{SIZE - 1}/{total}"))
+
+
+def another_etag(asked: Asked, right: Reply) -> Reply:
+    return with_header("ETag", '"other"')(asked, right)
+
+
+def region_data(scene: Scene) -> bytes:
+    region = scene.fs.new_read_only_memory_region_from_file(at("file")).value
+    assert region is not None
+    with region:
+        return region.data(0, SIZE).value[1]
+
+
+def tag_suffix(asked: Asked) -> str:
+    return asked.headers["x-dragonfly-tag"].partition(".")[2]
+
+
+CUT_ONCE = do.proxy_does(cut, times=1)
+PAGE = Reply(200, {"Content-Type": "text/html"}, b"<html>" + bytes(2 * MEBI))
+
+
+def whole(name: str, *steps: Given, below: int = MEBI, **config: Any) -> Situation:
+    """A row about one object of three MiB, which is read while it comes where it has `below` bytes or more."""
+    return row(name, *steps, before={"file": CONTENT}, whole_object_below=below, **config)
+
+
+LARGE = [
+    whole("first bytes do not wait for the last", do.proxy_stalls(MEBI), do.open_file,
+          (do.reads(1000, 5000), CONTENT[1000:6000]), do.goes_on, (do.reads(SIZE - 10, 20), CONTENT[-10:]),
+          (do.read_all(), CONTENT), (do.ranges, [None])),
+    whole("a small object is compared before a byte is read", with_body(ALTERED), do.open_file,
+          (do.reads(1000, 10), Code.DATA_LOSS), below=SIZE + 1),
+    *(whole(f"a break goes on from there, whole below {below}, ranges {ranges}", do.proxy_is(ranges=ranges), CUT_ONCE,
+            (do.read_all(), CONTENT), (do.ranges, [None, REST]),
+            (lambda scene: len({one.headers["if-match"] for one in scene.proxy.asked}), 1),
+            below=below, retry_deadline_s=10)
+      for below in (MEBI, SIZE + 1) for ranges in (True, False)),
+    whole("a break that only the store can mend", CUT_ONCE, do.proxy_answers(status(503)), (do.read_all(), CONTENT),
+          (do.asked_store(do.span, lambda one: "range" in one.headers), [REST]),
+          fallback_to_source=True, retry_deadline_s=2),
+    whole("what came before a break can be read", CUT_ONCE, do.proxy_answers(status(503)), do.open_file,
+          (do.reads(0, 100), CONTENT[:100]), (do.reads(CAME, 1), Code.UNAVAILABLE),
+          (do.reads(CAME - 100, 100), CONTENT[CAME - 100 : CAME]), (do.reads(CAME - 100, 101), Code.UNAVAILABLE),
+          # The next read asks for what is missing, and for no more.
+          do.heals, (do.reads(CAME - 100, 200), CONTENT[CAME - 100 : CAME + 100]),
+          (do.reads(SIZE - 1, 2), CONTENT[-1:]), (do.ranges, [REST])),
+    whole("altered bytes that were read end in data loss", alters, do.open_file,
+          # Before the last byte comes, there is nothing to compare.
+          (do.reads(0, 100), ALTERED[:100]), do.goes_on,
+          *((do.reads(offset, 1), Code.DATA_LOSS) for offset in (SIZE - 1, 0, 1000, SIZE - 1)),
+          # The next to open it gets what Dragonfly has under another tag, all of it compared first.
+          do.open_file, (do.reads(0, 100), CONTENT[:100]), (do.asked_proxy(tag_suffix), ["", "", "again2"]),
+          retry_deadline_s=10),
+    # The last byte is among those that are asked for, so all of them wait.
+    whole("altered bytes that were not read are fetched anew", do.goes_on, alters, (do.read_all(), CONTENT),
+          (region_data, CONTENT), retry_deadline_s=10),
+    whole("another version is not read", do.proxy_does(another_etag), do.open_file, (do.reads(0, 10), Code.DATA_LOSS)),
+    whole("a page is not read", do.proxy_answers(PAGE), do.open_file, (do.reads(0, 10), Code.FAILED_PRECONDITION)),
+    whole("a rest from another byte is refused", CUT_ONCE, with_range(0, SIZE), (do.read_all(), Code.INTERNAL)),
+    whole("a rest of another length is refused", CUT_ONCE, with_range(CAME, SIZE + 1), (do.read_all(), Code.INTERNAL)),
+    # Some of the old version was read, so it is not mixed with the new one.
+    whole("overwritten while it comes", CUT_ONCE, do.proxy_answers(status(412, X_Dragonfly_Error_Type="backend")),
+          do.open_file, (do.reads(0, 10), CONTENT[:10]), (do.reads(CAME, 1), Code.ABORTED)),
+    row("overwritten before a byte was read", do.open_file, do.puts(OTHER), (do.reads(0, 10), OTHER[:10]),
+        before={"file": CONTENT}, after={"file": OTHER}, whole_object_below=MEBI),
+    # The second read does not wait for the rest, and has nothing of the first.
+    whole("a file that is closed ends its transfer", do.proxy_stalls(MEBI, 1), do.open_file,
+          (do.reads(0, 10), CONTENT[:10]), do.drop, (do.read_all(), CONTENT), (do.ranges, [None, None])),
+    row("what comes counts as cached", do.proxy_stalls(MEBI, 1, lambda asked: "file" in asked.target),
+        (do.read_all("small"), SMALL), (do.read_all("small"), SMALL), (do.ranges, [None]),
+        do.open_file, (do.reads(0, 10), CONTENT[:10]), (do.read_all("small"), SMALL), (do.ranges, [None] * 3),
+        before={"file": CONTENT, "small": SMALL}, whole_object_below=MEBI, cache_max_bytes=SIZE + len(SMALL) - 1),
+    whole("ranges of an object that is not read whole", do.open_file,
+          *((do.reads(offset, n), CONTENT[offset : offset + n])
+            for offset, n in ((2 * MEBI, 4096), (2 * MEBI + 8192, 4096), (SIZE - 10, 20), (65530, 12), (SIZE, 1))),
+          (do.asked_store(do.span, is_get),
+           [f"bytes={k << 16}-{((k + 1) << 16) - 1}" for k in (32, 47, 0, 1)]),
+          (do.ranges, []), read_ahead=1 << 16),
+    row("ranges that peers may have go through Dragonfly", do.open_file,
+        (do.reads(5 * MEBI - 5, 10), (CONTENT * 3)[5 * MEBI - 5 : 5 * MEBI + 5]),
+        (do.ranges, [f"bytes=0-{5 * MEBI - 1}", f"bytes={5 * MEBI}-{3 * SIZE - 1}"]),
+        before={"file": CONTENT * 3}, whole_object_below=MEBI, read_ahead=5 * MEBI),
+    whole("ranges of a store that has none any more", do.open_file, (do.reads(0, 10), CONTENT[:10]),
+          do.store_is(ranges=False), (do.reads(MEBI, 10), Code.INTERNAL), read_ahead=1 << 16),
+    row("ranges of what is overwritten", do.open_file, (do.reads(0, 10), CONTENT[:10]), do.puts(OTHER),
+        (do.reads(MEBI, 10), Code.ABORTED), before={"file": CONTENT}, after={"file": OTHER},
+        whole_object_below=MEBI, read_ahead=1 << 16),
+    row("an object of parts is not compared", (do.read_all(), CONTENT), before={"file": Stored(CONTENT, PARTS_ETAG)},
+        whole_object_below=MEBI),
+]  # fmt: skip
+
 OLD = bytes(range(256)) * 1200
 NEW = OLD[::-1]
+#: Names that a URL, a signature or XML has to quote.
+NAMES = ["a b", "a+b", "a=b&c", "a%41", "%", "a%2Fb", "ä/ö", "日本", "a?b#c", "a'(b)*!", '"q"', "a\\b", "a;b,c", "~",
+         "a:b@c", "line\nbreak", "tab\tkey", " ", "+", "<&>"]  # fmt: skip
 
 
-def head(asked: Asked) -> bool:
-    return asked.method == "HEAD"
+def named(number: int, key: str) -> Situation:
+    name = f"d/{key}"
+    return row(f"a name to quote, {number}", do.op("recursively_create_dir", "d"), do.write_all(b"named", name),
+               (do.objects, {"": b"", "d/": b"", name: b"named"}), (do.read_all(name), b"named"),
+               (do.children("d"), [key.partition("/")[0]]), do.op("rename_file", name, "d/moved"),
+               do.op("rename_file", "d/moved", name), do.delete_all(), after={"": b""})  # fmt: skip
 
 
-@pytest.fixture
-def servers() -> Iterator[Servers]:
-    with S3Server() as store, ProxyStub() as proxy:
-        yield Servers(store, proxy)
+def without_task_id(times: int) -> Step:
+    return do.proxy_does(with_header("X-Dragonfly-Task-ID", None), times)
 
 
-def test_nothing_but_gets_of_objects_goes_through_the_proxy(servers: Servers, tmp_path: Path) -> None:
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        file = fs.new_writable_file(at("file")).value
-        assert file is not None
-        with file:
-            assert file.append(NEW).ok
-            assert file.close().ok
-        assert read(fs, at("file"))[2] == NEW
-        assert fs.copy_file(at("file"), at("copy")).ok
-        assert fs.delete_recursively(at("")).ok
-    asked = servers.proxy.asked
-    assert [one.method for one in asked] == ["GET"]
-    assert asked[0].headers["x-dragonfly-tag"] in asked[0].headers["if-match"]
-    assert "range" not in asked[0].headers
-    assert "authorization" not in asked[0].headers
+def lengths(content: bytes, ranges: bool) -> Situation:
+    return row(f"no length in HEAD, {len(content)} bytes, ranges {ranges}", do.store_is(ranges=ranges),
+               do.store_does(without_length, is_head), (do.size("file"), len(content)), do.appended(b" and more"),
+               before={"file": content}, after={"file": content + b" and more"})  # fmt: skip
 
 
-@pytest.mark.parametrize(("times", "code"), [(2, Code.OK), (10**9, Code.UNAVAILABLE)], ids=["twice", "always"])
-def test_a_client_that_served_may_serve_again(servers: Servers, tmp_path: Path, times: int, code: Code) -> None:
-    """Dragonfly's client passes Dragonfly by while it starts. One that never served is no such client."""
-    for name in ("first", "second"):
-        servers.store.put(f"tests/{name}", NEW)
-
-    def passed_by(_: Asked, right: Reply) -> Reply:
-        return replace(right, headers={n: v for n, v in right.headers.items() if n != "X-Dragonfly-Task-ID"})
-
-    deadline_s = 60 if code is Code.OK else 2
-    config = configuration(servers.store.url, servers.proxy.url, retry_deadline_s=deadline_s)
-    with filesystem(tmp_path, config) as fs:
-        assert read(fs, at("first"))[0] is Code.OK
-        servers.proxy.inject(passed_by, times)
-        got, _, data = read(fs, at("second"))
-        assert (got, data) == (code, NEW if code is Code.OK else b"")
+def headers_of_proxy(asked: Asked) -> tuple[object, ...]:
+    tagged = asked.headers["x-dragonfly-tag"] in asked.headers["if-match"]
+    return asked.method, tagged, "range" in asked.headers, "authorization" in asked.headers
 
 
-def test_overwritten_between_open_and_read(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        file = fs.new_random_access_file(at("file")).value
-        assert file is not None
-        with file:
-            servers.store.put("tests/file", NEW)
-            assert file.read(0, len(NEW)).value.data == NEW
-            servers.store.put("tests/file", OLD)
-            # What was read once stays.
-            assert file.read(0, len(NEW)).value.data == NEW
-        assert read(fs, at("file"))[2] == OLD
+def statuses(scene: Scene) -> set[Code]:
+    got = scene.fs.paths_exist([at(f"file-{k}.bin") for k in range(100)]).value.statuses
+    assert got is not None
+    return {one.code for one in got}
 
 
-def test_deleted_but_still_held_by_dragonfly(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        assert read(fs, at("file"))[2] == OLD
-        del servers.store.buckets[BUCKET]["tests/file"]
-        assert read(fs, at("file"))[0] is Code.NOT_FOUND
+def tries(scene: Scene) -> tuple[int, int, bool]:
+    """How many paths were asked for, the least requests about one, and whether another has more."""
+    asked = Counter(one.target for one in scene.store.asked)
+    return len(asked), min(asked.values()), max(asked.values()) > 1
 
 
-def test_an_empty_object_is_not_asked_for(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", b"")
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        assert read(fs, at("file"))[::2] == (Code.OK, b"")
-    assert servers.proxy.asked == []
+SMALL_OBJECTS = [
+    row("only gets of objects go through the proxy", do.op("create_dir", "d"), do.write_all(NEW, "d/file"),
+        (do.read_all("d/file"), NEW), do.op("copy_file", "d/file", "d/copy"), do.delete_all(),
+        (do.asked_proxy(headers_of_proxy), [("GET", True, False, False)]), before={"": b""}),
+    # Dragonfly's client passes Dragonfly by while it starts.
+    row("a client that served may serve again", (do.read_all("first"), NEW), without_task_id(2),
+        (do.read_all(), NEW), before={"first": NEW, "file": NEW}, retry_deadline_s=60),
+    row("a client that served serves no more", (do.read_all("first"), NEW), without_task_id(ALWAYS),
+        (do.read_all(), Code.UNAVAILABLE), before={"first": NEW, "file": NEW}, retry_deadline_s=2),
+    row("overwritten between open and read", do.open_file, do.puts(NEW), (do.reads(0, len(NEW)), NEW),
+        # What was read once stays.
+        do.puts(OLD), (do.reads(0, len(NEW)), NEW), do.drop, (do.read_all(), OLD), before={"file": OLD}),
+    row("deleted, and Dragonfly still has it", (do.read_all(), OLD), do.removes(), (do.read_all(), Code.NOT_FOUND),
+        before={"file": OLD}, after={}),
+    row("an empty object is not asked for", (do.read_all(), b""), (do.ranges, []), before={"file": b""}),
+    row("what was fetched is not fetched again", *[(do.read_all(), OLD)] * 3, (do.ranges, [None]),
+        do.op("flush_caches"), (do.read_all(), OLD), (do.ranges, [None] * 2), before={"file": OLD}),
+    row("a cache without room has nothing", *[(do.read_all(), OLD)] * 2, (do.ranges, [None] * 2),
+        before={"file": OLD}, cache_max_bytes=len(OLD) - 1),
+    row("no room in cache_dir", (do.read_all(), Code.RESOURCE_EXHAUSTED), (do.ranges, [None]), before={"file": OLD},
+        file_size=len(OLD) - 1),
+    row("without a tag stale bytes are found out", (do.read_all(), OLD), do.puts(NEW), (do.read_all(), Code.DATA_LOSS),
+        before={"file": OLD}, after={"file": NEW}, task_version="none"),
+    # The answer to a HEAD has no body that could name the reason.
+    row("a token that has expired", do.store_answers(error(400, "ExpiredToken")), (do.read_all(), Code.UNAUTHENTICATED),
+        before={"file": NEW}),
+    *map(named, range(len(NAMES)), NAMES),
+    *(lengths(content, ranges) for content in (b"", b"1", NEW[:1000]) for ranges in (True, False)),
+    # It is longer than what is fetched to learn a length.
+    row("no length anywhere", do.store_is(ranges=False), do.store_does(without_length, is_head),
+        (do.size("file"), Code.INTERNAL), (do.op("new_appendable_file", "file"), Code.INTERNAL), before={"file": NEW}),
+    # With a budget of its own each would be asked about again: the first wait is never longer than that.
+    row("an op on many paths has one budget of time", do.store_answers(error(503, "SlowDown")),
+        (statuses, {Code.UNAVAILABLE}), (tries, (100, 1, True)), retry_deadline_s=1),
+]  # fmt: skip
 
 
-def test_what_was_fetched_is_not_fetched_again(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        for _ in range(3):
-            assert read(fs, at("file"))[2] == OLD
-        assert len(servers.proxy.asked) == 1
-        assert fs.flush_caches().ok
-        assert read(fs, at("file"))[2] == OLD
-        assert len(servers.proxy.asked) == 2
+@pytest.mark.parametrize("situation", [*LARGE, *SMALL_OBJECTS], ids=str)
+def test_read(situation: Situation, tmp_path: Path) -> None:
+    situation.run(tmp_path)
 
 
-def test_a_cache_without_room_keeps_nothing(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", OLD)
-    config = configuration(servers.store.url, servers.proxy.url, cache_max_bytes=len(OLD) - 1)
-    with filesystem(tmp_path, config) as fs:
-        for _ in range(2):
-            assert read(fs, at("file"))[2] == OLD
-    assert len(servers.proxy.asked) == 2
+def test_more_files_than_may_grow(tmp_path: Path) -> None:
+    most, size = 16, 1 << 17
+    # Half of the connections are left to others.
+    with served(tmp_path, whole_object_below=1, max_connections=2 * most) as (store, proxy, fs), \
+            contextlib.ExitStack() as files:  # fmt: skip
+        never = threading.Event()
+        proxy.inject(lambda _, right: replace(right, drip=never, free=size // 2), most)
+        opened = []
+        for k in range(most + 1):
+            store.put(f"tests/{k}", CONTENT[k : k + size])
+            file = fs.new_random_access_file(at(str(k))).value
+            assert file is not None
+            opened.append(files.enter_context(file))
+            # The last of them is fetched as small ones are.
+            assert file.read(0, 10).value.data == CONTENT[k : k + 10]
+        never.set()
+        for k, file in enumerate(opened):
+            assert file.read(size - 1, 1).value.data == CONTENT[k + size - 1 : k + size]
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "a b", "a+b", "a=b&c", "a%41", "%", "a%2Fb", "ä/ö", "日本", "a?b#c", "a'(b)*!", '"q"', "a\\b", "a;b,c", "~",
-        "a:b@c", "line\nbreak", "tab\tkey", " ", "+", "<&>",
-    ],
-)  # fmt: skip
-def test_names_of_every_kind(servers: Servers, tmp_path: Path, key: str) -> None:
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        assert fs.recursively_create_dir(at("d")).ok
-        file = fs.new_writable_file(at(f"d/{key}")).value
-        assert file is not None
-        with file:
-            assert file.append(b"named").ok
-            assert file.close().ok
-        assert servers.store.buckets[BUCKET][f"tests/d/{key}"].content == b"named"
-        assert read(fs, at(f"d/{key}"))[2] == b"named"
-        assert fs.get_children(at("d")).value.names == (key.partition("/")[0],)
-        assert fs.rename_file(at(f"d/{key}"), at("d/moved")).ok
-        assert fs.rename_file(at("d/moved"), at(f"d/{key}")).ok
-        undeleted = fs.delete_recursively(at("d"))
-        assert undeleted.ok
-    assert not any(name.startswith("tests/d/") for name in servers.store.buckets[BUCKET])
-
-
-@pytest.mark.parametrize("ranges", [True, False], ids=["206", "200"])
-@pytest.mark.parametrize("content", [b"", b"1", NEW[:1000]], ids=["empty", "one-byte", "more"])
-def test_a_store_that_gives_no_length(servers: Servers, tmp_path: Path, content: bytes, ranges: bool) -> None:
-    servers.store.put("tests/file", content)
-    servers.store.ranges = ranges
-    servers.store.inject(without_length, when=head)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        assert fs.get_file_size(at("file")).value == len(content)
-        file = fs.new_appendable_file(at("file")).value
-        assert file is not None
-        with file:
-            assert file.append(b" and more").ok
-            assert file.close().ok
-        assert servers.store.buckets[BUCKET]["tests/file"].content == content + b" and more"
-
-
-def test_an_object_that_nobody_tells_the_length_of(servers: Servers, tmp_path: Path) -> None:
-    servers.store.put("tests/file", NEW)
-    servers.store.ranges = False
-    servers.store.inject(without_length, when=head)
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url)) as fs:
-        # It is longer than what is fetched to learn a length.
-        assert fs.get_file_size(at("file")).code is Code.INTERNAL
-        assert fs.new_appendable_file(at("file")).code is Code.INTERNAL
-        assert servers.store.buckets[BUCKET]["tests/file"].content == NEW
-
-
-def test_a_connection_that_nobody_takes(servers: Servers, tmp_path: Path) -> None:
-    with socket.socket() as deaf, contextlib.ExitStack() as others:
-        deaf.bind(("127.0.0.1", 0))
-        deaf.listen(0)
-        # Its queue is full: the next one waits for an answer to its first packet.
+@contextlib.contextmanager
+def deaf() -> Iterator[socket.socket]:
+    """A socket whose queue is full: the next to connect waits for an answer to its first packet."""
+    with socket.socket() as server, contextlib.ExitStack() as others:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
         for _ in range(2):
             other = others.enter_context(socket.socket())
             other.setblocking(False)
-            other.connect_ex(deaf.getsockname())
-        address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        config = configuration(address, servers.proxy.url, connect_timeout_s=1, retry_deadline_s=2)
-        with filesystem(tmp_path, config) as fs:
+            other.connect_ex(server.getsockname())
+        yield server
+
+
+@pytest.mark.parametrize("recovers", [False, True])
+def test_stat_of_a_server_that_does_not_connect(tmp_path: Path, recovers: bool) -> None:
+    with deaf() as server, contextlib.ExitStack() as healthy:
+        port = server.getsockname()[1]
+
+        def heal() -> None:
+            server.close()
+            healthy.enter_context(S3Server(port)).put("tests/file", NEW)
+
+        healing = threading.Timer(1.5, heal)
+        with served(tmp_path, object_storage={"endpoint": f"http://127.0.0.1:{port}"}, connect_timeout_s=1,
+                    retry_deadline_s=30 if recovers else 2) as (_, _, fs):  # fmt: skip
             begun = time.monotonic()
-            assert fs.stat(at("file")).code is Code.DEADLINE_EXCEEDED
+            if recovers:
+                healing.start()
+            assert fs.path_exists(at("file")).code is (Code.OK if recovers else Code.DEADLINE_EXCEEDED)
             took = time.monotonic() - begun
+            if recovers:
+                healing.join()
         # The first try, and at least one more; two that take as long as they may without a configuration take ten.
-        assert 1.9 < took < 10
-
-
-def test_an_op_on_many_paths_has_one_budget_of_time(servers: Servers, tmp_path: Path) -> None:
-    servers.store.inject(lambda _, __: error(503, "SlowDown"), done=False)
-    names = [f"file-{k}.bin" for k in range(100)]
-    with filesystem(tmp_path, configuration(servers.store.url, servers.proxy.url, retry_deadline_s=1)) as fs:
-        got = fs.paths_exist([at(name) for name in names])
-    assert got.value.statuses is not None
-    assert {status.code for status in got.value.statuses} == {Code.UNAVAILABLE}
-    # With a budget of its own each would be asked about again: the first wait is never longer than that.
-    tries = Counter(asked.target for asked in servers.store.asked)
-    assert len(tries) == len(names)
-    assert min(tries.values()) == 1 < max(tries.values())
+        assert recovers or 1.9 < took < 10

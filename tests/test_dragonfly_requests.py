@@ -1,64 +1,70 @@
-"""How many requests each op of the dragonfly plugin sends, and which of them at the same time: the table in its README.
+"""How many requests each op of the dragonfly plugin sends, which of them at the same time, and over how many
+connections: the table in its README, many threads, and servers that refuse for a while.
 
 The servers hold each answer back until all requests that belong to the same moment have come.
 """
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import BUILT, MISSING, at, read, served, write
-from tests.faulty_http import Asked, Reply
-from tests.s3_server import BUCKET, error
+from tests import dragonfly_rows as do
+from tests.dragonfly_client import BUILT, MISSING, at, served
+from tests.dragonfly_rows import Given, Scene, Situation, Step, row
+from tests.faulty_http import Asked, Reply, anything
+from tests.s3_server import error, is_copy, is_delete_many, is_list
 from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.over_tables import programs
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+from tffs_conformance.harness.over_tables.programs import Program
 
 pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
 
 README = Path(__file__).parents[1] / "reference_plugins" / "dragonfly" / "README.md"
-CONTENT = b"content" * 100
+CONTENT, OTHER, SMALL = b"content" * 100, b"tnetnoc" * 100, b"small"
 KEYS = ("file.bin", "other.bin", "d/file.bin", "empty/", *(f"ten/{k}.bin" for k in range(10)))
 MANY = 2500
 WAIT_S = 20
 
 
-def append(fs: HostFilesystem, name: str) -> bool:
-    opened = fs.new_appendable_file(at(name))
-    assert opened.value is not None, opened.message
-    with opened.value as file:
-        return file.append(b"more").ok and file.close().ok
+@do.step
+def all_exist(scene: Scene, names: list[str]) -> Code:
+    got = scene.fs.paths_exist([at(name) for name in names])
+    assert got.value.statuses is not None
+    assert {one.code for one in got.value.statuses} == {got.code}
+    return got.code
 
 
-def read_all(fs: HostFilesystem, name: str) -> bool:
-    return read(fs, at(name))[2] == CONTENT
+@do.step
+def delete_many(scene: Scene, name: str) -> Code:
+    return scene.fs.delete_recursively(at(name)).code
 
 
 #: What an op is called in the table, and how it is done.
-OPS: dict[str, Callable[[HostFilesystem], bool]] = {
-    "open and read": lambda fs: read_all(fs, "file.bin"),
-    "the same again": lambda fs: read_all(fs, "file.bin"),
-    "path_exists, stat of a file": lambda fs: fs.stat(at("file.bin")).ok,
-    "path_exists, stat of a directory": lambda fs: fs.stat(at("d")).ok,
-    "path_exists, stat of nothing": lambda fs: not fs.path_exists(at("nothing")).ok,
-    "paths_exist of ten files": lambda fs: fs.paths_exist([at(f"ten/{k}.bin") for k in range(10)]).ok,
-    "is_directory of a directory": lambda fs: fs.is_directory(at("d")).ok,
-    "is_directory of a file": lambda fs: not fs.is_directory(at("file.bin")).ok,
-    "is_directory of nothing": lambda fs: not fs.is_directory(at("nothing")).ok,
-    "get_children": lambda fs: fs.get_children(at("d")).ok,
-    "get_children of an empty directory": lambda fs: fs.get_children(at("empty")).ok,
-    "write a new file": lambda fs: write(fs, at("d/new.bin"), CONTENT)[1] == "",
-    "append to a file": lambda fs: append(fs, "file.bin"),
-    "append to a new file": lambda fs: append(fs, "d/new.bin"),
-    "create_dir": lambda fs: fs.create_dir(at("d/new")).ok,
-    "recursively_create_dir of three": lambda fs: fs.recursively_create_dir(at("x/y/z")).ok,
-    "recursively_create_dir of none": lambda fs: fs.recursively_create_dir(at("empty")).ok,
-    "delete_file": lambda fs: fs.delete_file(at("file.bin")).ok,
-    "delete_dir": lambda fs: fs.delete_dir(at("empty")).ok,
-    f"delete_recursively, {MANY:,} keys": lambda fs: fs.delete_recursively(at("many")).ok,
-    "copy_file": lambda fs: fs.copy_file(at("file.bin"), at("d/copy.bin")).ok,
-    "rename_file": lambda fs: fs.rename_file(at("file.bin"), at("d/moved.bin")).ok,
+OPS: dict[str, Given] = {
+    "open and read": (do.read_all("file.bin"), CONTENT),
+    "the same again": (do.read_all("file.bin"), CONTENT),
+    "path_exists, stat of a file": (do.stat("file.bin"), (len(CONTENT), 0)),
+    "path_exists, stat of a directory": (do.stat("d"), (0, 1)),
+    "path_exists, stat of nothing": (do.op("path_exists", "nothing"), Code.NOT_FOUND),
+    "paths_exist of ten files": all_exist([f"ten/{k}.bin" for k in range(10)]),
+    "is_directory of a directory": do.op("is_directory", "d"),
+    "is_directory of a file": (do.op("is_directory", "file.bin"), Code.FAILED_PRECONDITION),
+    "is_directory of nothing": (do.op("is_directory", "nothing"), Code.NOT_FOUND),
+    "get_children": (do.children("d"), ["file.bin"]),
+    "get_children of an empty directory": (do.children("empty"), []),
+    "write a new file": do.write_all(CONTENT, "d/new.bin"),
+    "append to a file": do.appended(b"more", "file.bin"),
+    "append to a new file": do.appended(b"more", "d/new.bin"),
+    "create_dir": do.op("create_dir", "d/new"),
+    "recursively_create_dir of three": do.op("recursively_create_dir", "x/y/z"),
+    "recursively_create_dir of none": do.op("recursively_create_dir", "empty"),
+    "delete_file": do.op("delete_file", "file.bin"),
+    "delete_dir": do.op("delete_dir", "empty"),
+    f"delete_recursively, {MANY:,} keys": delete_many("many"),
+    "copy_file": do.op("copy_file", "file.bin", "d/copy.bin"),
+    "rename_file": do.op("rename_file", "file.bin", "d/moved.bin"),
 }
 
 
@@ -83,11 +89,9 @@ def moments(said: str) -> list[list[str]]:
 
 
 def name_of(asked: Asked) -> str:
-    if "list-type" in asked.target:
+    if is_list(asked):
         return "LIST"
-    if "delete=" in asked.target:
-        return "DeleteObjects"
-    return "COPY" if "x-amz-copy-source" in asked.headers else asked.method
+    return "DeleteObjects" if is_delete_many(asked) else "COPY" if is_copy(asked) else asked.method
 
 
 class Moments:
@@ -122,105 +126,121 @@ class Moments:
         return [sorted(moment) for moment in self.seen if moment]
 
 
-def test_the_table_has_all_ops() -> None:
+def test_requests_table_has_all_ops() -> None:
     assert list(SAID) == list(OPS)
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_requests(tmp_path: Path, op: str) -> None:
+def test_requests_of_op_are_those_of_table(tmp_path: Path, op: str) -> None:
+    many = {f"many/{k}": CONTENT for k in range(MANY)} if "delete_recursively" in op else {}
     with served(tmp_path, retry_deadline_s=60) as (store, proxy, fs):
-        for key in (*KEYS, *(f"many/{k}" for k in range(MANY if "delete_recursively" in op else 0))):
-            store.put(f"tests/{key}", CONTENT if not key.endswith("/") else b"")
+        scene = Scene(store, proxy, fs, tmp_path)
+        scene.put({key: b"" if key.endswith("/") else CONTENT for key in KEYS} | many)
+        step, expected = given if isinstance(given := OPS[op], tuple) else (given, Code.OK)
         if op == "the same again":
-            assert OPS[op](fs)
+            assert step(scene) == expected
         collected = Moments(moments(SAID[op]))
         store.inject(collected.at_store)
         proxy.inject(collected.at_proxy)
-        assert OPS[op](fs)
+        assert step(scene) == expected
         assert collected.all() == collected.expected
-
-
-def test_a_question_that_a_file_did_not_need_may_fail(tmp_path: Path) -> None:
-    with served(tmp_path) as (store, _, fs):
-        store.put("tests/file", CONTENT)
-        store.inject(lambda _, __: error(403, "AccessDenied"), when=lambda asked: "list-type" in asked.target)
-        assert fs.stat(at("file")).value.length == len(CONTENT)
-        assert fs.stat(at("nothing")).code is Code.PERMISSION_DENIED
-
-
-@pytest.mark.parametrize("name", ["both", "both.bin"])
-def test_an_object_that_is_called_like_a_directory(tmp_path: Path, name: str) -> None:
-    with served(tmp_path) as (store, _, fs):
-        for key in (name, f"{name}/file.bin"):
-            store.put(f"tests/{key}", CONTENT)
-        assert read_all(fs, name)
-        assert not fs.stat(at(name)).value.is_directory
-        assert fs.get_children(at(name)).value.names == ("file.bin",)
-        assert fs.create_dir(at(f"{name}/new")).code is Code.FAILED_PRECONDITION
-        assert fs.recursively_create_dir(at(f"{name}/new/er")).code is Code.FAILED_PRECONDITION
-        assert write(fs, at(f"{name}/new.bin"), CONTENT)[0] is Code.FAILED_PRECONDITION
-
-
-def test_a_name_among_many_is_found(tmp_path: Path) -> None:
-    with served(tmp_path) as (store, _, fs):
-        for key in (*(f"d/{k:04}" for k in range(200)), "d/z", "d/y/file.bin"):
-            store.put(f"tests/{key}", CONTENT)
-        for name in ("0001", "z", "y"):
-            assert fs.create_dir(at(f"d/{name}")).code is Code.ALREADY_EXISTS
-        assert fs.create_dir(at("d/x")).ok
-        assert fs.recursively_create_dir(at("d/y")).ok
-        assert fs.recursively_create_dir(at("d/z/below")).code is Code.FAILED_PRECONDITION
-        assert "tests/d/y/" not in store.buckets[BUCKET]
 
 
 # Answers that are remembered ----------------------------------------------------------------------------------------
 
+READ, SIZE = (do.read_all("file.bin"), CONTENT), (do.size("file.bin"), len(CONTENT))
+GONE = (do.size("file.bin"), Code.NOT_FOUND)
 
-def test_answers_are_remembered_where_that_is_asked_for(tmp_path: Path) -> None:
-    with served(tmp_path, metadata_ttl_s=600) as (store, _, fs):
+
+def seen_at_once(change: str, step: Step, look: Given, **after: bytes) -> Situation:
+    """After a change by this plugin, no look is answered from before it."""
+    names = {name.replace("_", "."): content for name, content in after.items()}
+    return row(f"own change: {change}", SIZE, step, look, metadata_ttl_s=600,
+               before={"file.bin": CONTENT, "small.bin": SMALL}, after=names)  # fmt: skip
+
+
+REMEMBERED = [
+    row("answers are remembered", READ, (do.op("path_exists", "missing.bin"), Code.NOT_FOUND), do.heals,
+        *[READ, SIZE] * 3, (do.count(anything), 0), metadata_ttl_s=600, before={"file.bin": CONTENT}),
+    seen_at_once("write", do.write_all(b"new", "file.bin"), (do.size("file.bin"), 3), file_bin=b"new", small_bin=SMALL),
+    seen_at_once("append", do.appended(b"more", "file.bin"), (do.size("file.bin"), len(CONTENT) + 4),
+                 file_bin=CONTENT + b"more", small_bin=SMALL),
+    seen_at_once("copy", do.op("copy_file", "small.bin", "file.bin"), (do.size("file.bin"), 5), file_bin=SMALL,
+                 small_bin=SMALL),
+    seen_at_once("rename to", do.op("rename_file", "small.bin", "file.bin"), (do.size("file.bin"), 5), file_bin=SMALL),
+    seen_at_once("delete", do.op("delete_file", "file.bin"), GONE, small_bin=SMALL),
+    seen_at_once("rename from", do.op("rename_file", "file.bin", "moved.bin"), GONE, moved_bin=CONTENT,
+                 small_bin=SMALL),
+    seen_at_once("delete all", delete_many(""), GONE),
+    row("flush_caches", SIZE, do.puts(b"theirs", "file.bin"), SIZE, do.op("flush_caches"), (do.size("file.bin"), 6),
+        metadata_ttl_s=600, before={"file.bin": CONTENT}, after={"file.bin": b"theirs"}),
+    row("a change of another writer", READ, do.puts(OTHER, "file.bin"),
+        (lambda scene: do.read_all("file.bin")(scene) in (CONTENT, OTHER), True),
+        do.op("rename_file", "file.bin", "moved.bin"), metadata_ttl_s=600, cache_max_bytes=0,
+        before={"file.bin": CONTENT}, after={"moved.bin": OTHER}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("situation", REMEMBERED, ids=str)
+def test_remembered_answers(situation: Situation, tmp_path: Path) -> None:
+    situation.run(tmp_path)
+
+
+# Many threads -------------------------------------------------------------------------------------------------------
+
+
+def connections(scene: Scene) -> int:
+    return scene.store.connections
+
+
+def codes(fs: HostFilesystem, threads: int, times: int) -> set[Code]:
+    """Many threads ask for one file, each of them some times."""
+    asking = [Program(fs.raw) for _ in range(threads)]
+    for program in asking:
+        for _ in range(times):
+            program.path_op("path_exists", at("file.bin"))
+    return {timed.outcome.code for thread in programs.run(fs.raw, asking) for timed in thread}
+
+
+@pytest.mark.parametrize(("max_connections", "most"), [(None, 32), (4, 4)], ids=["default", "4"])
+def test_connections_of_many_threads_are_few(tmp_path: Path, max_connections: int | None, most: int) -> None:
+    threads, times = 64, 10
+    with served(tmp_path, max_connections=max_connections) as (store, _, fs):
         store.put("tests/file.bin", CONTENT)
-        assert read_all(fs, "file.bin")
-        assert not fs.path_exists(at("missing.bin")).ok
-        store.heal()
-        for _ in range(3):
-            assert read_all(fs, "file.bin")
-            assert fs.get_file_size(at("file.bin")).value == len(CONTENT)
-        assert store.asked == []
+        assert codes(fs, threads, times) == {Code.OK}
+        assert len(store.asked) == threads * times
+        assert store.connections <= most
 
 
-@pytest.mark.parametrize(
-    ("change", "size"),
-    [
-        (lambda fs: write(fs, at("file.bin"), b"new")[1] == "", 3),
-        (lambda fs: append(fs, "file.bin"), len(CONTENT) + 4),
-        (lambda fs: fs.copy_file(at("small.bin"), at("file.bin")).ok, 5),
-        (lambda fs: fs.rename_file(at("small.bin"), at("file.bin")).ok, 5),
-        (lambda fs: fs.delete_file(at("file.bin")).ok, None),
-        (lambda fs: fs.rename_file(at("file.bin"), at("moved.bin")).ok, None),
-        (lambda fs: fs.delete_recursively(at("")).ok, None),
-        (lambda fs: fs.flush_caches().ok, 6),
-    ],
-    ids=["write", "append", "copy", "rename-to", "delete", "rename-from", "delete-all", "flush"],
-)
-def test_own_changes_are_seen_at_once(
-    tmp_path: Path, change: Callable[[HostFilesystem], bool], size: int | None
-) -> None:
-    with served(tmp_path, metadata_ttl_s=600) as (store, _, fs):
+def test_readers_have_connections_to_both_servers(tmp_path: Path) -> None:
+    with served(tmp_path, cache_max_bytes=0, max_connections=4) as (store, proxy, fs):
         store.put("tests/file.bin", CONTENT)
-        store.put("tests/small.bin", b"small")
-        assert fs.get_file_size(at("file.bin")).value == len(CONTENT)
-        if size == 6:
-            store.put("tests/file.bin", b"theirs")
-        assert change(fs)
-        got = fs.get_file_size(at("file.bin"))
-        assert (got.value if got.ok else None) == size
+        reading = [Program(fs.raw) for _ in range(16)]
+        for program in reading * 3:
+            handle = program.open("new_random_access_file", at("file.bin")).value
+            program.read(handle, 0, len(CONTENT))
+            program.handle_op("random_access_file.cleanup", handle)
+        for thread in programs.run(fs.raw, reading):
+            assert [timed.outcome.code for timed in thread] == [Code.OK] * 9
+        assert proxy.connections <= 4
+        # The proxy asks the store, too, on connections of its own.
+        assert store.connections <= 4 + len(proxy.asked)
 
 
-def test_what_somebody_else_changed_is_read_as_it_is(tmp_path: Path) -> None:
-    with served(tmp_path, metadata_ttl_s=600, cache_max_bytes=0) as (store, _, fs):
+def test_one_connection_is_enough_for_parallel_requests(tmp_path: Path) -> None:
+    names = [f"dir-{k}" for k in range(20)]
+    large = bytes(65 << 20)
+    markers = {"": b""} | {f"{name}/{below}": b"" for name in names for below in ("", "a/", "a/b/")}
+    row("one", *(do.op("recursively_create_dir", f"{name}/a/b") for name in names), all_exist(names),
+        do.write_all(large, "large"), do.op("rename_file", "large", "moved"), (connections, 1),
+        after=markers | {"moved": large}, max_connections=1).run(tmp_path)  # fmt: skip
+
+
+def test_a_storm_of_refusals_fails_no_thread(tmp_path: Path) -> None:
+    threads, times = 16, 4
+    with served(tmp_path, retry_deadline_s=60) as (store, _, fs):
         store.put("tests/file.bin", CONTENT)
-        assert read_all(fs, "file.bin")
-        store.put("tests/file.bin", CONTENT[::-1])
-        assert read(fs, at("file.bin"))[2] in (CONTENT, CONTENT[::-1])
-        assert fs.rename_file(at("file.bin"), at("moved.bin")).ok
-        assert store.buckets[BUCKET]["tests/moved.bin"].content == CONTENT[::-1]
+        # So many are refused, and all that come later are answered.
+        store.inject(lambda *_: error(503, "SlowDown"), threads * times, done=False)
+        assert codes(fs, threads, 1) == {Code.OK}
+        assert len(store.asked) == threads * (times + 1)

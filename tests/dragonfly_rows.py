@@ -1,0 +1,351 @@
+"""Rows about the dragonfly plugin: the objects there are, steps, what each returns, and the objects in the end.
+
+A step acts on a `Scene`: it performs an op, makes a server fail, or looks at requests and objects. What it returns is
+compared; a step without an expectation has to succeed.
+"""
+
+import reprlib
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec
+
+from tests.dragonfly_client import at, read, served, write
+from tests.faulty_http import ALWAYS, Asked, Fault, Reply, anything
+from tests.proxy_stub import ProxyStub
+from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.ops.outcomes import Entries, Statistics
+from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
+
+#: What a user must not see in a message: keys and queries.
+SECRETS = (SECRET_KEY, ACCESS_KEY, "X-Amz", "x-amz", "Signature=", "?")
+#: No op appends more bytes at once, and parts do not end where blocks do.
+BLOCK_BYTES = (3 << 20) + 7
+
+Objects = Mapping[str, bytes | Stored]
+When = Callable[[Asked], bool]
+P = ParamSpec("P")
+
+
+@dataclass
+class Scene:
+    """A store, a proxy and the plugin on them, with one file that is written and one that is read."""
+
+    store: S3Server
+    proxy: ProxyStub
+    fs: HostFilesystem
+    folder: Path
+    rest: threading.Event = field(default_factory=threading.Event)  # what a server holds back until this is set
+    writer: Any = None
+    reader: Any = None
+
+    @property
+    def objects(self) -> dict[str, bytes]:
+        """The objects of the bucket, without the prefix of the tests; one below another prefix keeps its name."""
+        return {key.removeprefix("tests/"): one.content for key, one in self.store.buckets[BUCKET].items()}
+
+    def put(self, objects: Objects) -> None:
+        for name, one in objects.items():
+            self.store.buckets[BUCKET][f"tests/{name}"] = one if isinstance(one, Stored) else Stored.of(one)
+
+    def drop(self) -> None:
+        """Drop the open files."""
+        for file in (self.writer, self.reader):
+            if file is not None and file.open:
+                file.cleanup()
+
+
+Step = Callable[[Scene], object]
+Given = Step | tuple[Step, object]  # what it returns; without it, it has to succeed
+
+
+class Situation:
+    """Steps with what each returns, objects before and after them, and the configuration.
+
+    Without `after` the objects stay as they were.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *steps: Given,
+        before: Objects | None = None,
+        after: Mapping[str, bytes] | None = None,
+        **config: Any,
+    ) -> None:
+        self._name, self._steps, self._config = name, steps, config
+        self._before, self._after = before or {}, after
+
+    def __str__(self) -> str:
+        return self._name.replace(" ", "-")
+
+    def run(self, folder: Path, log: list[str] | None = None) -> None:
+        """Perform it; `folder` is for the plugin's files and for local ones, and `log` gets the lines logged."""
+        with served(folder, **{"log": log, **self._config}) as (store, proxy, fs):
+            scene = Scene(store, proxy, fs, folder)
+            scene.put(self._before)
+            start = scene.objects
+            try:
+                for number, given in enumerate(self._steps):
+                    step, expected = given if isinstance(given, tuple) else (given, None)
+                    _compare(number, step(scene), expected)
+            finally:
+                scene.drop()
+                scene.rest.set()
+            _compare("objects", scene.objects, start if self._after is None else dict(self._after))
+            _compare("uploads", store.uploads, {})
+
+
+row = Situation
+
+
+def _compare(what: object, got: object, expected: object) -> None:
+    succeeded = expected is None and (got is None or got is Code.OK)
+    same = got == expected and isinstance(got, Code) == isinstance(expected, Code)
+    assert succeeded or same, f"step {what}: got {reprlib.repr(got)}, expected {reprlib.repr(expected)}"
+
+
+def step(function: Callable[Concatenate[Scene, P], object]) -> Callable[P, Step]:
+    """Makes steps of a function that acts on a scene: what is returned takes the other arguments."""
+
+    def make(*args: P.args, **kwargs: P.kwargs) -> Step:
+        return lambda scene: function(scene, *args, **kwargs)
+
+    return make
+
+
+# Ops: each returns its value, or the code where it has none -----------------------------------------------------------
+
+
+@step
+def op(scene: Scene, name: str, *names: str) -> object:
+    """An op on these names; one that begins with a slash is that of a local file.
+
+    It returns a size, a length and a kind, or sorted names, else the code.
+    """
+    perform = getattr(scene.fs, name)
+    if any(one.startswith("/") for one in names):
+        perform = partial(scene.fs.raw.path_op, name)
+    got = perform(*(f"{scene.folder}{one}" if one.startswith("/") else at(one) for one in names))
+    match got.value:
+        case Entries(names=found):
+            assert got.ok or not found
+            return sorted(found) if got.ok else got.code
+        case Statistics(length=length, is_directory=kind) if got.ok:
+            return length, kind
+    return got.value if got.ok and name == "get_file_size" else got.code
+
+
+size, stat, children = partial(op, "get_file_size"), partial(op, "stat"), partial(op, "get_children")
+
+
+@step
+def read_all(scene: Scene, name: str = "file") -> bytes | Code:
+    code, message, data = read(scene.fs, at(name))
+    assert code is Code.OK or (data, [one for one in SECRETS if one in message]) == (b"", []), message
+    return data if code is Code.OK else code
+
+
+@step
+def write_all(scene: Scene, content: bytes, name: str = "file") -> Code:
+    return write(scene.fs, at(name), content)[0]
+
+
+@step
+def delete_all(scene: Scene) -> Code:
+    """Delete the directory `d`; the counters agree with the code, and it with what is left."""
+    got = scene.fs.delete_recursively(at("d"))
+    assert (got.value.files + got.value.dirs == 0) == got.ok
+    assert not got.ok or not any(name.startswith("d/") for name in scene.objects)
+    return got.code
+
+
+@step
+def begin(scene: Scene, name: str = "file", *, appends: bool = False) -> Code:
+    """Open the file that is written; one that was open is dropped."""
+    scene.drop()
+    made = (scene.fs.new_appendable_file if appends else scene.fs.new_writable_file)(at(name))
+    scene.writer = made.value
+    return made.code
+
+
+@step
+def append(scene: Scene, content: bytes) -> Code:
+    """Append in blocks; the code of the first that fails."""
+    blocks = (content[first : first + BLOCK_BYTES] for first in range(0, len(content), BLOCK_BYTES))
+    return next((code for block in blocks if (code := scene.writer.append(block).code) is not Code.OK), Code.OK)
+
+
+@step
+def on_writer(scene: Scene, name: str) -> Code:
+    """Flush, sync, close or tell; the code."""
+    code: Code = getattr(scene.writer, name)().code
+    return code
+
+
+def tell(scene: Scene) -> object:
+    return scene.writer.tell().value
+
+
+@step
+def appended(scene: Scene, content: bytes, name: str = "file") -> object:
+    """Append to a file and close it; the code of the first op that fails."""
+    steps = (begin(name, appends=True), append(content), close)
+    return next((code for one in steps if (code := one(scene)) is not Code.OK), Code.OK)
+
+
+def open_file(scene: Scene) -> Code:
+    """Open the file that is read."""
+    opened = scene.fs.new_random_access_file(at("file"))
+    scene.reader = opened.value
+    return opened.code
+
+
+@step
+def reads(scene: Scene, offset: int, n: int) -> object:
+    """Up to n bytes of the open file."""
+    got = scene.reader.read(offset, n)
+    return got.value.data if got.code in (Code.OK, Code.OUT_OF_RANGE) else got.code
+
+
+flush, close = on_writer("flush"), on_writer("close")
+
+
+def drop(scene: Scene) -> None:
+    """Drop the open files."""
+    scene.drop()
+
+
+def nothing(_: Scene) -> None:
+    """No step."""
+
+
+# What another writer and the servers do -------------------------------------------------------------------------------
+
+
+@step
+def puts(scene: Scene, content: bytes, name: str = "file") -> None:
+    scene.put({name: content})
+
+
+@step
+def removes(scene: Scene, name: str = "file") -> None:
+    del scene.store.buckets[BUCKET][f"tests/{name}"]
+
+
+def heals(scene: Scene) -> None:
+    """Nothing goes wrong any more, and nothing was asked."""
+    scene.store.heal()
+    scene.proxy.heal()
+
+
+def goes_on(scene: Scene) -> None:
+    """What is held back comes."""
+    scene.rest.set()
+
+
+@step
+def store_is(scene: Scene, /, **features: bool) -> None:
+    """Features of the store: ranges, conditional_deletes."""
+    vars(scene.store).update(features)
+
+
+@step
+def proxy_is(scene: Scene, /, **features: bool) -> None:
+    vars(scene.proxy).update(features)
+
+
+@step
+def store_does(scene: Scene, fault: Fault, when: When = anything, times: int = ALWAYS, done: bool = True) -> None:
+    scene.store.inject(fault, times, when, done)
+
+
+@step
+def proxy_does(scene: Scene, fault: Fault, times: int = ALWAYS, when: When = anything) -> None:
+    scene.proxy.inject(fault, times, when)
+
+
+def store_answers(reply: Reply, when: When = anything, times: int = ALWAYS) -> Step:
+    """This, and nothing is done."""
+    return store_does(lambda *_: reply, when, times, done=False)
+
+
+def proxy_answers(reply: Reply, times: int = ALWAYS) -> Step:
+    return proxy_does(lambda *_: reply, times)
+
+
+def refused(when: When) -> Step:
+    return store_answers(error(403, "AccessDenied"), when)
+
+
+@step
+def proxy_stalls(scene: Scene, free: int, times: int = ALWAYS, when: When = anything) -> None:
+    """After so many bytes nothing comes, until the scene goes on."""
+    scene.proxy.inject(lambda _, right: replace(right, drip=scene.rest, free=free), times, when)
+
+
+@step
+def meanwhile(scene: Scene, when: When, then: Step, answer: Fault = lambda _, right: right) -> None:
+    """A step that comes when the next request of this kind is done, and its answer."""
+
+    def fault(asked: Asked, right: Reply) -> Reply:
+        then(scene)
+        return answer(asked, right)
+
+    scene.store.inject(fault, 1, when)
+
+
+@step
+def before(scene: Scene, when: When, first: Step) -> None:
+    """A step that comes before the next request of this kind is done."""
+
+    def fault(asked: Asked, _: Reply) -> Reply:
+        first(scene)
+        return scene.store.answer(asked)
+
+    scene.store.inject(fault, 1, when, done=False)
+
+
+@step
+def wait_for(scene: Scene, what: Step) -> None:
+    """Until this is true, a minute at most."""
+    end = time.monotonic() + 60
+    while not what(scene):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# Looks ----------------------------------------------------------------------------------------------------------------
+
+
+def objects(scene: Scene) -> dict[str, bytes]:
+    return scene.objects
+
+
+@step
+def asked_store(scene: Scene, what: Callable[[Asked], object], when: When = anything) -> list[object]:
+    """Something of each request to the store, but those of the proxy."""
+    return [what(one) for one in scene.store.asked if "X-Amz-Signature" not in one.target and when(one)]
+
+
+@step
+def asked_proxy(scene: Scene, what: Callable[[Asked], object]) -> list[object]:
+    return [what(one) for one in scene.proxy.asked]
+
+
+@step
+def count(scene: Scene, when: When) -> int:
+    """Requests of this kind to the store."""
+    return sum(map(when, scene.store.asked))
+
+
+def span(asked: Asked) -> str | None:
+    return asked.headers.get("range")
+
+
+#: The ranges that the proxy was asked for.
+ranges = asked_proxy(span)

@@ -1,0 +1,288 @@
+"""The process that has the dragonfly plugin: its configuration, libraries, local files, log and counters."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import dragonfly_rows as do
+from tests.credential_services import Issuer, RotatingStore
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, preloaded, read, registered
+from tests.dragonfly_rows import Given, Scene, Situation, row
+from tests.faulty_http import Asked, Reply, status, with_header
+from tests.pages import PROJECT
+from tests.proxy_stub import ProxyStub
+from tests.s3_server import SECRET_KEY, error, is_delete, is_head
+from tests.test_dragonfly_credentials import NOTHING
+from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
+from tffs_conformance.harness.ops.codes import Code
+from tffs_conformance.harness.targets.shipped import plugin_path
+
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+
+CONTENT = bytes(range(256)) * 40
+SIZE = len(CONTENT)
+MEBI = 1 << 20
+INFO, WARNING = "[TF_Log INFO] dragonfly: ", "[TF_Log WARNING] dragonfly: "
+SERVED = f"{INFO}objects come through Dragonfly"
+
+# Configuration and libraries ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "named"),
+    [
+        (None, Code.NOT_FOUND, "DRAGONFLY_CONFIG_PATH"),
+        ("", Code.NOT_FOUND, "DRAGONFLY_CONFIG_PATH"),
+        ("{", Code.INVALID_ARGUMENT, "JSON"),
+        ('{"addr": "http://h:1", "object_storage": {"acces_key": "a"}}', Code.INVALID_ARGUMENT, "acces_key"),
+        ('{"addr": "h:1"}', Code.INVALID_ARGUMENT, "addr"),
+    ],
+)
+def test_a_wrong_configuration_is_refused(tmp_path: Path, text: str | None, code: Code, named: str) -> None:
+    path = tmp_path / "config.json"
+    if text:
+        path.write_text(text, encoding="utf-8")
+    # Without a text there is no file, or no variable.
+    entry = registered("" if text == "" else path)
+    assert (entry.code, named in entry.message) == (code, True), entry.message
+
+
+def test_a_relative_path_and_keys_of_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = configuration("http://127.0.0.1:1", "http://127.0.0.1:1")
+    keys = {"AWS_ACCESS_KEY_ID": config["object_storage"].pop("access_key"),
+            "AWS_SECRET_ACCESS_KEY": config["object_storage"].pop("secret_key")}  # fmt: skip
+    (tmp_path / "relative.json").write_text(json.dumps(config), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    entry = registered("relative.json", keys)
+    assert entry.code is Code.OK, entry.message
+
+
+#: What a process may have under the names of libcurl and OpenSSL: not what the plugin was built for.
+CAPTORS = """
+#include <stdlib.h>
+#define CAPTOR(name) void name(void) { abort(); }
+CAPTOR(curl_easy_init) CAPTOR(curl_easy_perform) CAPTOR(curl_global_init) CAPTOR(curl_slist_append)
+CAPTOR(OPENSSL_init_ssl) CAPTOR(OPENSSL_init_crypto) CAPTOR(EVP_MD_CTX_new) CAPTOR(EVP_sha256) CAPTOR(HMAC)
+"""
+
+
+def agents(scene: Scene) -> tuple[int, bool]:
+    """How many user agents there are, and whether libcurl is part of all."""
+    asked = scene.proxy.asked + scene.store.asked
+    found = {one.headers["user-agent"] for one in asked if "user-agent" in one.headers}
+    return len(found), all(" libcurl/" in one for one in found)
+
+
+def test_it_runs_on_its_own_curl_and_crypto(tmp_path: Path) -> None:
+    row("captors", (do.read_all(), CONTENT), (agents, (1, True)), before={"file": CONTENT},
+        environment={"LD_PRELOAD": preloaded(tmp_path, CAPTORS)}).run(tmp_path)  # fmt: skip
+
+
+# Local files --------------------------------------------------------------------------------------------------------
+
+#: A disk that has room for 4 MiB of files without a name.
+SMALL_DISK = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static size_t taken(void) {
+  size_t sum = 0;
+  struct stat disk, file;
+  stat(getenv("DISK"), &disk);
+  for (int k = 0; k < 1024; ++k) {
+    if (fstat(k, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0 && file.st_dev == disk.st_dev)
+      sum += (size_t)file.st_size;
+  }
+  return sum;
+}
+ssize_t pwrite(int file, const void *bytes, size_t n, off_t offset) {
+  if (taken() + n <= 4 << 20) return syscall(SYS_pwrite64, file, bytes, n, offset);
+  errno = ENOSPC;
+  return -1;
+}
+ssize_t pwrite64(int file, const void *bytes, size_t n, off_t offset) { return pwrite(file, bytes, n, offset); }
+"""
+
+
+def test_the_cache_gives_way_if_the_disk_is_full(tmp_path: Path) -> None:
+    log: list[str] = []
+    before = {str(k): bytes([k]) * MEBI for k in range(8)}
+    row("disk", *((do.read_all(name), content) for name, content in before.items()),
+        do.write_all(bytes(3 * MEBI), "new"), (do.write_all(bytes(5 * MEBI), "large"), Code.RESOURCE_EXHAUSTED),
+        (do.read_all("0"), before["0"]), before=before, after=before | {"new": bytes(3 * MEBI)}, log=log,
+        environment={"LD_PRELOAD": preloaded(tmp_path, SMALL_DISK), "DISK": str(tmp_path)},
+        cache_dir=str(tmp_path)).run(tmp_path)  # fmt: skip
+    assert log == [SERVED, f"{WARNING}what cache_dir keeps gives way: No space left on device"]
+
+
+#: Notes what is made durable.
+NOTES_SYNC = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+int fsync(int file) {
+  struct stat facts;
+  fstat(file, &facts);
+  FILE *notes = fopen(getenv("NOTES"), "a");
+  fprintf(notes, "%s\\n", S_ISDIR(facts.st_mode) ? "directory" : "file");
+  fclose(notes);
+  return 0;
+}
+"""
+
+
+def test_a_file_is_durable_before_its_object_is_deleted(tmp_path: Path) -> None:
+    notes, noted = tmp_path / "notes", list[str]()
+
+    def deleted(_: Asked, right: Reply) -> Reply:
+        noted.extend(notes.read_text().splitlines() if notes.exists() else ())
+        return right
+
+    row("power", do.store_does(deleted, is_delete), do.op("rename_file", "file", "/moved"), before={"file": CONTENT},
+        after={}, environment={"LD_PRELOAD": preloaded(tmp_path, NOTES_SYNC), "NOTES": str(notes)},
+        ).run(tmp_path)  # fmt: skip
+    assert (tmp_path / "moved").read_bytes() == CONTENT
+    # All directories above may be new.
+    assert (noted[0], set(noted[1:])) == ("file", {"directory"})
+
+
+@pytest.mark.parametrize("op", ["copy_file", "rename_file"])
+def test_a_local_copy_has_the_mode_of_a_file(tmp_path: Path, op: str) -> None:
+    (tmp_path / "like").touch()
+    (tmp_path / "private").touch(0o640)
+    row("mode", do.op(op, "file", "/new"), do.puts(CONTENT), do.op(op, "file", "/private"), before={"file": CONTENT},
+        after={"file": CONTENT} if op == "copy_file" else {}).run(tmp_path)  # fmt: skip
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "like").stat().st_mode
+    assert (tmp_path / "private").stat().st_mode == stat.S_IFREG | 0o640
+
+
+# Log and counters ---------------------------------------------------------------------------------------------------
+
+
+def counters(scene: Scene) -> dict[str, int]:
+    found = scene.fs.raw.get_filesystem_configuration()
+    assert found.ok, found.message
+    assert [option.per_file for option in found.value.options] == [0] * len(found.value.options)
+    return {option.name: int(option.values[0]) for option in found.value.options if option.values[0]}
+
+
+def reading(name: str, *wrong: Given, times: int = 1, counted: dict[str, int], **config: Any) -> Situation:
+    """Reads of one object while something is wrong, and all counters that are not 0."""
+    given = {"retry_deadline_s": 60, "cache_max_bytes": 0, **config}
+    return row(name, *wrong, *[(do.read_all(), CONTENT)] * times, (counters, counted), before={"file": CONTENT},
+               **given)  # fmt: skip
+
+
+WITHOUT_DRAGONFLY = "an object comes from the store and not through Dragonfly"
+SLOW_DOWN_ONCE = do.store_answers(error(503, "SlowDown"), is_head, 1)
+#: What is done, and the log.
+READINGS: list[tuple[Situation, list[str]]] = [
+    (reading("through Dragonfly", times=3,
+             counted={"bytes_from_p2p": 3 * SIZE, "requests_to_dfdaemon": 3, "requests_to_store": 3}), [SERVED]),
+    (reading("from the cache", times=3, cache_max_bytes=MEBI,
+             counted={"bytes_from_p2p": SIZE, "bytes_from_cache": 2 * SIZE, "requests_to_dfdaemon": 1,
+                      "requests_to_store": 3}), [SERVED]),
+    (reading("a retry", SLOW_DOWN_ONCE,
+             counted={"bytes_from_p2p": SIZE, "requests_to_dfdaemon": 1, "requests_to_store": 2, "retries": 1}),
+     [f"{WARNING}tries again: the store answers 503", SERVED]),
+    (reading("the store instead of Dragonfly", do.proxy_answers(status(500, X_Dragonfly_Error_Type="proxy")), times=2,
+             fallback_to_source=True, retry_deadline_s=0,
+             counted={"bytes_from_store": 2 * SIZE, "fallbacks": 2, "requests_to_dfdaemon": 2, "requests_to_store": 4}),
+     [f"{WARNING}{WITHOUT_DRAGONFLY}: dfdaemon answers 500 (X-Dragonfly-Error-Type: proxy)"]),
+    (reading("a proxy that is not Dragonfly's", do.proxy_does(with_header("X-Dragonfly-Task-ID", None)), times=2,
+             require_p2p=False,
+             counted={"bytes_from_store": 2 * SIZE, "requests_to_dfdaemon": 2, "requests_to_store": 2}),
+     [f"{WARNING}dfdaemon passes Dragonfly by: an answer has no X-Dragonfly-Task-ID"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("situation", "lines"), READINGS, ids=[str(situation) for situation, _ in READINGS])
+def test_log_and_counters_of_reads(situation: Situation, lines: list[str], tmp_path: Path) -> None:
+    log: list[str] = []
+    situation.run(tmp_path, log=log)
+    assert log == lines
+
+
+def test_log_of_a_storm_has_few_lines(tmp_path: Path) -> None:
+    """A line a minute, and there may be two of them where a minute begins."""
+    storm, log = 10, list[str]()
+    row("storm", do.proxy_does(lambda _, right: replace(right, cut=1), storm), *[(do.read_all(), CONTENT)] * storm,
+        (lambda scene: counters(scene)["retries"], storm), before={"file": CONTENT}, log=log, retry_deadline_s=600,
+        cache_max_bytes=0).run(tmp_path)  # fmt: skip
+    lines = [line for line in log if line != SERVED]
+    assert 1 <= len(lines) < storm
+    assert lines[0].startswith(f"{WARNING}tries again: dfdaemon gives no full answer: ")
+
+
+def test_log_of_replaced_credentials_has_no_secret(tmp_path: Path) -> None:
+    """Nor the name of an object."""
+    log: list[str] = []
+    with RotatingStore(Issuer()) as store, ProxyStub() as proxy:
+        store.put("tests/file", CONTENT)
+        environment = NOTHING | {"HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "false",
+                                 "AWS_EC2_METADATA_SERVICE_ENDPOINT": store.url}  # fmt: skip
+        config = configuration(store.url, proxy.url) | {"object_storage": {"endpoint": store.url}}
+        with filesystem(tmp_path, config, environment, log=log) as fs:
+            store.issuer.revoke_all()
+            assert read(fs, at("file"))[::2] == (Code.OK, CONTENT)
+            store.issuer.revoke_all()
+            store.inject(lambda *_: Reply(404), when=lambda asked: "/latest" in asked.target, done=False)
+            assert fs.stat(at("file")).code is not Code.OK
+        secrets = {SECRET_KEY, "tests/file"} | {text for key, token, _ in store.issuer.issued for text in (key, token)}
+    assert log[0] == f"{INFO}credentials are replaced"
+    assert not [line for line in log if any(secret in line for secret in secrets)]
+
+
+#: Prints the counters of a process that has the runtime and the plugin.
+READS = """
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+import counters
+ctypes.CDLL(sys.argv[2], ctypes.RTLD_GLOBAL)
+for _ in range(100):
+    found = counters.read(sys.argv[3])
+print(*(f"{name}={count}" for name, count in found.items()))
+"""
+
+
+def test_counters_are_those_of_the_page() -> None:
+    folder, runtime = PROJECT / "reference_plugins/dragonfly", native_directory() / RUNTIME_NAME
+    command = [sys.executable, "-c", READS, str(folder), str(runtime), str(plugin_path("dragonfly"))]
+    environment = os.environ | {"LD_LIBRARY_PATH": str(runtime.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    names = ["bytes_from_p2p", "bytes_from_store", "bytes_from_cache", "requests_to_dfdaemon", "requests_to_store",
+             "retries", "fallbacks", "evictions"]  # fmt: skip
+    assert done.stdout.split() == [f"{name}=0" for name in names]
+    page = (folder / "operating.md").read_text(encoding="utf-8")
+    assert [name for name in names if f"| `{name}` |" not in page] == []
+
+
+#: A host as TensorFlow is since 2.21: it has no TF_Log.
+LOGS = """
+#include "tf_filesystem_plugin.h"
+int main() {
+  TF_Log(TF_INFO, "an %s", "info");
+  TF_Log(TF_WARNING, "warnings: %d %%", 5);
+}
+"""
+
+
+@pytest.mark.parametrize(("least", "lines"), [("0", ["I an info", "W warnings: 5 %"]), ("1", ["W warnings: 5 %"])])
+def test_log_without_tensorflows_own(tmp_path: Path, least: str, lines: list[str]) -> None:
+    (tmp_path / "logs.cc").write_text(LOGS, encoding="utf-8")
+    include, log = f"-I{PROJECT / 'harness/include'}", PROJECT / "reference_plugins/support/tensorflow.cc"
+    program = tmp_path / "logs"
+    subprocess.run(["c++", "-std=c++17", include, "-o", program, tmp_path / "logs.cc", log, "-ldl"], check=True)
+    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": least}
+    done = subprocess.run([program], capture_output=True, text=True, check=True, env=environment)
+    assert done.stderr.splitlines() == lines

@@ -1,0 +1,282 @@
+"""Files that the dragonfly plugin puts: when parts go up, what is on the disk, what is left after a failure."""
+
+import itertools
+import json
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests import dragonfly_rows as do
+from tests import s3_server as s3
+from tests.dragonfly_client import BUILT, MISSING, configuration, in_host, unnamed
+from tests.dragonfly_rows import Scene, Situation, Step, row
+from tests.faulty_http import Asked, Reply, silent
+from tests.proxy_stub import ProxyStub
+from tests.s3_server import S3Server, Stored, document, error
+from tffs_conformance.harness.ops.codes import Code
+
+pytestmark = pytest.mark.skipif(not BUILT, reason=MISSING)
+
+MEBI = 1 << 20
+PART = 64 * MEBI
+#: More than one part; no two blocks of it are the same.
+CONTENT = random.Random(1).randbytes(PART + MEBI)
+OTHER = CONTENT[::-1]
+CACHED = bytes(10 * MEBI)
+OLD, NEW = b"what there was", bytes(range(256)) * 40
+LARGE = Stored(b"", '"large"', size=(6 << 30) + 1)  # too large for one copy
+SLOW_DOWN = error(503, "SlowDown")
+INTERNAL = error(500, "InternalError")
+LATE_ERROR = document("<Error><Code>InternalError</Code></Error>")  # a 200 that is none
+COPIED = document("<CopyPartResult><ETag>an ETag</ETag></CopyPartResult>")
+UPLOAD, UPLOAD_AND_COPY = ["start", "part", "part", "finish"], ["start", "copy", "part", "finish"]
+
+
+def changes(scene: Scene) -> list[str]:
+    """The requests that change something, by the words of the README.
+
+    The copy and the parts of one upload are on their way together: they are in the order of the alphabet.
+    """
+
+    def word(asked: Asked) -> str:
+        if asked.method == "POST":
+            return "finish" if s3.is_finish(asked) else "start"
+        return "copy" if s3.is_copy(asked) else "part" if s3.is_part(asked) else asked.method
+
+    words = [word(asked) for asked in scene.store.asked if asked.method not in ("GET", "HEAD")]
+    runs = itertools.groupby(words, key=lambda one: "together" if one in ("copy", "part") else one)
+    return [one for _, run in runs for one in sorted(run)]
+
+
+def uploads(scene: Scene) -> list[list[int]]:
+    """The numbers of the parts that each upload has so far."""
+    return [[*parts] for parts in scene.store.uploads.values()]
+
+
+def with_words(*words: str) -> Callable[[Asked], bool]:
+    return lambda asked: any(word in asked.target for word in words) and not s3.is_delete(asked)
+
+
+def is_conditional(asked: Asked) -> bool:
+    return s3.is_put(asked) and bool({"if-match", "if-none-match"} & asked.headers.keys())
+
+
+def weak_in_xml(_: Asked, right: Reply) -> Reply:
+    return replace(right, body=right.body.replace(b"<ETag>", b"<ETag>W/"))
+
+
+def weak_in_head(_: Asked, right: Reply) -> Reply:
+    return replace(right, headers=right.headers | {"ETag": f"W/{right.headers['ETag']}"})
+
+
+def cut_short(_: Asked, right: Reply) -> Reply:
+    return replace(right, body=right.body[:40])
+
+
+def lost_or_cut(other: bool, cut: bool, code: Code) -> Situation:
+    """The last answer of an upload is lost or cut; the plugin looks whether the object is its own."""
+    return row(f"the last answer is {'cut' if cut else 'lost'}, another writer {other}",
+               do.meanwhile(s3.is_finish, do.puts(OTHER) if other else do.nothing, cut_short if cut else silent),
+               (do.write_all(CONTENT), code), after={"file": OTHER if other else CONTENT})  # fmt: skip
+
+
+def on_all(code: Code) -> list[tuple[Step, object]]:
+    """Every op of a file that is written returns this."""
+    return [(do.append(b"more"), code), *((do.on_writer(op), code) for op in ("flush", "sync", "tell", "close"))]
+
+
+#: When a large object is overwritten by another writer, and what the store does besides.
+OVERWRITTEN = [
+    ("the copy", s3.is_start, do.nothing),
+    ("the copy, no such range", s3.is_start,
+     do.store_does(lambda *_: error(400, "InvalidArgument"), with_words("partNumber=1"))),
+    ("the end", with_words("partNumber=2"), do.nothing),
+]  # fmt: skip
+
+UPLOADS = [
+    row("the first part goes up before the last byte is appended", do.begin(), do.append(CONTENT[:-1]),
+        do.wait_for(lambda scene: uploads(scene) == [[1]]), (do.objects, {}), (do.tell, len(CONTENT) - 1),
+        do.append(CONTENT[-1:]), do.close, after={"file": CONTENT}),
+    *(row(f"a file of {size} bytes", do.begin(), do.append((CONTENT * 2)[:size]), do.close, (changes, requests),
+          after={"file": (CONTENT * 2)[:size]})
+      for size, requests in ((0, ["PUT"]), (1, ["PUT"]), (PART, ["PUT"]), (PART + 1, UPLOAD), (2 * PART, UPLOAD),
+                             (2 * PART + 1, ["start", "part", "part", "part", "finish"]))),
+    row("a part is sent again", do.store_answers(SLOW_DOWN, with_words("partNumber=2"), 1),
+        do.write_all(CONTENT), (lambda scene: scene.store.buckets[s3.BUCKET]["tests/file"].etag[-3:], '-2"'),
+        after={"file": CONTENT}),
+    *(row(f"an upload that fails leaves nothing, {where}", do.store_answers(reply, with_words(where)),
+          (do.write_all(CONTENT), Code.INTERNAL))
+      for reply, where in ((INTERNAL, "partNumber=2"), (LATE_ERROR, "/file?uploadId="))),
+    row("cached objects give way to what is written", *[(do.read_all("cached"), CACHED)] * 2, (do.ranges, [None]),
+        do.begin(), do.append(bytes(15 * MEBI)), (do.read_all("cached"), CACHED), (do.ranges, [None] * 2),
+        before={"cached": CACHED}, after={"cached": CACHED, "file": bytes(15 * MEBI)}, cache_max_bytes=20 * MEBI),
+    *(row(f"a file that is dropped, appends {appends}", do.begin(appends=appends), do.append(CONTENT), do.drop,
+          (lambda scene: changes(scene)[-1], "DELETE"), before={"file": OLD}) for appends in (False, True)),
+    row("a part that fails is reported by all that follow", do.refused(s3.is_part), do.begin(), do.append(CONTENT),
+        do.wait_for(lambda scene: do.append(b"more")(scene) is not Code.OK),
+        # It is broken off at once.
+        (uploads, []), *on_all(Code.PERMISSION_DENIED),
+        (lambda scene: "finish" in changes(scene), False), before={"file": OLD}),
+    *(row(f"{op} reports a refusal of {where}", do.refused(with_words(where)), do.begin(), do.append(CONTENT),
+          (do.on_writer(op), Code.PERMISSION_DENIED), (do.objects, {}), (uploads, []),
+          (do.append(b"more"), Code.FAILED_PRECONDITION if op == "close" else Code.PERMISSION_DENIED))
+      for op in ("flush", "sync", "close") for where in ("partNumber=1", "partNumber=2", "/file?uploadId=")),
+    row("an upload that cannot start", do.refused(s3.is_start), do.begin(), do.append(CONTENT[:PART]),
+        (do.append(b"more"), Code.PERMISSION_DENIED), (do.close, Code.PERMISSION_DENIED), (changes, ["start"]),
+        before={"file": OLD}),
+    lost_or_cut(False, False, Code.OK),
+    lost_or_cut(True, False, Code.ABORTED),
+    lost_or_cut(False, True, Code.OK),
+    lost_or_cut(True, True, Code.INTERNAL),
+    *(row(f"{op} puts all, and more can be appended", do.begin(), do.append(CONTENT),
+          do.on_writer(op), (do.objects, {"file": CONTENT}),
+          do.on_writer(op), (do.objects, {"file": CONTENT}), (changes, UPLOAD), do.heals, do.append(b"more"),
+          (do.tell, len(CONTENT) + 4), do.close, (changes, UPLOAD_AND_COPY), after={"file": CONTENT + b"more"})
+      for op in ("flush", "sync")),
+    row("a weak ETag of an upload is a condition", do.store_does(weak_in_xml, s3.is_finish, 1), do.begin(),
+        do.append(CONTENT), do.flush, do.append(b"more"), do.close, after={"file": CONTENT + b"more"}),
+    # Weakened on the way, by a proxy that then asks for it with the strong one.
+    row("a weak ETag of a put is a condition", do.store_does(weak_in_head, s3.is_put), do.begin(appends=True),
+        do.append(b"begins"), do.flush, do.append(b", goes on"), do.flush, after={"file": b"begins, goes on"}),
+    row("a small file is put whole at each flush", do.begin(), *[do.append(CONTENT[: PART // 2]), do.flush] * 2,
+        (changes, ["PUT", "PUT"]), do.append(b"more"), do.close, (changes, ["PUT", "PUT", *UPLOAD]),
+        after={"file": CONTENT[: PART // 2] * 2 + b"more"}),
+    # Also in a store that copies whatever is there.
+    *(row(f"overwritten after a flush, the store compares {compares}",
+          do.nothing if compares else do.store_answers(COPIED, s3.is_copy), do.begin(), do.append(CONTENT), do.flush,
+          do.puts(OLD), do.append(b"more"), (do.close, Code.ABORTED), after={"file": OLD})
+      for compares in (True, False)),
+    row("a large object is appended to in the store", do.begin(appends=True), (do.tell, len(CONTENT)),
+        do.append(b"more"), do.close, (changes, UPLOAD_AND_COPY), (do.count(s3.is_get), 0),
+        before={"file": CONTENT}, after={"file": CONTENT + b"more"}),
+    # A store may look for the range first.
+    *(row(f"a large object is overwritten before {when}", do.meanwhile(is_next, do.puts(OLD)), also,
+          (do.appended(b"more"), Code.ABORTED), before={"file": CONTENT}, after={"file": OLD})
+      for when, is_next, also in OVERWRITTEN),
+    row("a large object in a store without conditions",
+        do.store_answers(error(501, "NotImplemented"), lambda one: "if-match" in one.headers), do.appended(b"more"),
+        before={"file": CONTENT}, after={"file": CONTENT + b"more"}),
+]  # fmt: skip
+
+
+WRITERS = [
+    # TensorFlow drops the file that locks the cache of a data set, and looks for it later.
+    *(row(f"nothing before close, all after a drop of {len(content)} bytes", do.begin(), do.append(content),
+          (do.objects, {}), (do.tell, len(content)), after={"file": content}) for content in (NEW, b"")),
+    row("what is overwritten is read anew", do.write_all(NEW), (do.read_all(), NEW), do.write_all(NEW[::-1]),
+        (do.read_all(), NEW[::-1]), after={"file": NEW[::-1]}),
+    row("a writer that could not begin", do.refused(s3.is_get),
+        (do.begin(appends=True), Code.PERMISSION_DENIED), (do.count(s3.is_put), 0), before={"file": NEW}),
+    row("flush puts once and only what is new", do.begin(), do.append(b"one"), *[do.flush, do.on_writer("sync")] * 2,
+        (do.objects, {"file": b"one"}), do.append(b"two"), do.close, (do.count(s3.is_put), 2),
+        after={"file": b"onetwo"}),
+    row("an object too large for the store", do.store_answers(error(400, "EntityTooLarge"), s3.is_put),
+        (do.write_all(NEW), Code.RESOURCE_EXHAUSTED)),
+    row("an append does not overwrite another writer's", do.begin(appends=True), (do.tell, 3), do.append(b" and new"),
+        do.flush, (do.objects, {"file": b"old and new"}), do.puts(OLD), do.append(b"!"), (do.close, Code.ABORTED),
+        before={"file": b"old"}, after={"file": OLD}),
+    # What is appended next would fit.
+    row("nothing is put after an append that failed", do.begin(), do.append(b"begins"),
+        *((step, Code.RESOURCE_EXHAUSTED) for step in (do.append(NEW), do.append(b"ends"), do.flush, do.close)),
+        before={"file": OLD}, file_size=len(NEW)),
+    row("a file that is dropped replaces no object", do.begin(), do.append(b"cut"), do.begin("new"), do.append(b"cut"),
+        before={"file": OLD}, after={"file": OLD, "new": b"cut"}),
+    row("a file that is dropped replaces what it flushed", do.begin(), do.append(b"begins"), do.flush,
+        do.append(b", goes on"), after={"file": b"begins, goes on"}),
+    row("a file that is dropped does not replace another writer's", do.begin(), do.append(b"begins"), do.flush,
+        do.puts(OLD), do.append(b", goes on"), after={"file": OLD}),
+    row("a store without conditions is asked before",
+        do.store_answers(error(501, "NotImplemented"), is_conditional), do.op("create_dir", "d"),
+        do.appended(b", goes on"), (do.objects, {"file": b"begins, goes on", "d/": b""}),
+        do.begin(appends=True), do.append(b"!"), do.puts(OLD), (do.close, Code.ABORTED),
+        before={"file": b"begins"}, after={"file": OLD, "d/": b""}),
+]  # fmt: skip
+
+
+def spans(scene: Scene) -> list[str]:
+    return sorted(one.headers["x-amz-copy-source-range"] for one in scene.store.asked if s3.is_part(one))
+
+
+COPIES = [
+    row("an object too large for one copy", do.op("rename_file", "file", "moved"), (do.size("moved"), LARGE.length),
+        before={"file": LARGE}, after={"moved": b""}),
+    row("copy_part_bytes: not more are copied at once", do.op("copy_file", "small", "copy"), (do.count(s3.is_part), 0),
+        do.op("copy_file", "file", "copy"),
+        (spans, ["bytes=0-7340031", "bytes=14680064-22020095", "bytes=7340032-14680063"]),
+        (lambda scene: scene.objects["copy"] == CONTENT[: 21 * MEBI], True), do.heals,
+        do.store_answers(error(412, "PreconditionFailed"), s3.is_part),
+        (do.op("rename_file", "file", "moved"), Code.ABORTED), copy_part_bytes=10 * MEBI,
+        before={"small": CONTENT[: 10 * MEBI], "file": CONTENT[: 21 * MEBI]},
+        after={"small": CONTENT[: 10 * MEBI], "file": CONTENT[: 21 * MEBI], "copy": CONTENT[: 21 * MEBI]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("situation", [*UPLOADS, *WRITERS, *COPIES], ids=str)
+def test_write(situation: Situation, tmp_path: Path) -> None:
+    situation.run(tmp_path)
+
+
+def test_parts_go_up_at_the_same_time(tmp_path: Path) -> None:
+    """Three of them; the writer waits for the first before it writes a fourth, and no more is on the disk."""
+    together, seen, cache = threading.Barrier(3, timeout=60), list[int](), tmp_path / "cache"
+    cache.mkdir()
+
+    def hold(asked: Asked, right: Reply) -> Reply:
+        if "partNumber=4" not in asked.target:
+            together.wait()
+        seen.append(unnamed(cache))
+        return right
+
+    row("parts", do.store_does(hold, s3.is_part), do.begin(), do.append(bytes(3 * PART + 1)), do.close,
+        (lambda _: unnamed(cache), 0), after={"file": bytes(3 * PART + 1)},
+        cache_dir=str(cache)).run(tmp_path)  # fmt: skip
+    assert len(seen) == 4
+    assert PART <= min(seen[:3]) <= max(seen) <= 3 * PART
+
+
+def test_a_local_file_goes_up_while_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "local").write_bytes(CONTENT)
+    row("local", do.op("copy_file", "/local", "file"), (changes, UPLOAD), after={"file": CONTENT}).run(tmp_path)
+
+
+def test_an_upload_is_broken_off_when_all_its_parts_have_ended(tmp_path: Path) -> None:
+    begun, ended = threading.Event(), threading.Event()
+    early: list[bool] = []
+
+    def slow(_: Asked, right: Reply) -> Reply:
+        begun.set()
+        early.append(ended.wait(0.3))
+        return right
+
+    def refused_meanwhile(_: Asked, __: Reply) -> Reply:
+        begun.wait(30)
+        return error(403, "AccessDenied")
+
+    def end(_: Asked, right: Reply) -> Reply:
+        ended.set()
+        return right
+
+    row("parts", do.store_does(slow, with_words("partNumber=1")),
+        do.store_does(refused_meanwhile, s3.is_part, done=False), do.store_does(end, s3.is_delete), (do.write_all(CONTENT), Code.PERMISSION_DENIED)).run(tmp_path)  # fmt: skip
+    assert (early, ended.is_set()) == ([False], True)
+
+
+def test_a_process_ends_while_a_part_goes_up(tmp_path: Path) -> None:
+    """Soon, and well; the parts that went up are left to the store's own housekeeping."""
+    path = tmp_path / "dragonfly.json"
+    with S3Server() as store, ProxyStub() as proxy:
+        store.put("tests/file", OLD)
+        path.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
+        with in_host(path) as (host, fs):
+            scene = Scene(store, proxy, fs, tmp_path)
+            # The host waits for the end for less than a minute.
+            store.inject(lambda _, right: replace(right, drip=scene.rest), when=s3.is_part)
+            for step in (do.begin(), do.append(CONTENT), do.wait_for(do.count(s3.is_part))):
+                step(scene)
+            assert host.quit() == "exit status 0"
+            scene.rest.set()
+    assert (scene.objects, list(store.uploads)) == ({"file": OLD}, ["upload-0"])
