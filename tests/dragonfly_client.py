@@ -4,7 +4,6 @@ import json
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tffs_conformance.harness.hosting import limits as host_limits
 from tffs_conformance.harness.hosting.client import Host
-from tffs_conformance.harness.hosting.loader import Loader
+from tffs_conformance.harness.hosting.loader import Loaded, Loader
 from tffs_conformance.harness.hosting.registration import Registration
 from tffs_conformance.harness.launchers.local import Local
 from tffs_conformance.harness.ops.codes import Code
@@ -20,15 +19,6 @@ from tffs_conformance.harness.ops.guard import Guard
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
 from tffs_conformance.harness.targets.shipped import plugin_path
-
-
-@dataclass
-class Servers:
-    """What the plugin talks to."""
-
-    store: S3Server
-    proxy: ProxyStub
-
 
 ROOT = f"dragonfly://{BUCKET}/tests"
 
@@ -43,14 +33,20 @@ def configuration(store: str, proxy: str, **more: Any) -> dict[str, Any]:
     return {name: value for name, value in config.items() if value is not None}
 
 
-def registered(path: Path | str | None, environment: Mapping[str, str] | None = None) -> Registration:
-    """What comes of registering the plugin with the configuration in this file."""
-    given = {} if path is None else {"DRAGONFLY_CONFIG_PATH": str(path)}
-    loader = Loader(Local({**given, **(environment or {})}), plugin_path("dragonfly"), 60)
+@contextmanager
+def _loaded(path: Path | str | None, environment: Mapping[str, str] | None) -> Iterator[Loaded]:
+    variables = {} if path is None else {"DRAGONFLY_CONFIG_PATH": str(path)}
+    loader = Loader(Local({**variables, **(environment or {})}), plugin_path("dragonfly"), 60)
     loaded = loader.load()
+    yield loaded
     loaded.host.close()
     loader.close()
-    return loaded.registration
+
+
+def registered(path: Path | str | None, environment: Mapping[str, str] | None = None) -> Registration:
+    """What comes of registering the plugin with the configuration in this file."""
+    with _loaded(path, environment) as loaded:
+        return loaded.registration
 
 
 @contextmanager
@@ -58,14 +54,10 @@ def in_host(
     path: Path, environment: Mapping[str, str] | None = None, root: str = ROOT
 ) -> Iterator[tuple[Host, HostFilesystem]]:
     """The plugin with the configuration in this file, and its host; nothing is changed but below `root`."""
-    local = Local({"DRAGONFLY_CONFIG_PATH": str(path), **(environment or {})})
-    loader = Loader(local, plugin_path("dragonfly"), 60)
-    loaded = loader.load()
-    entry = loaded.registration.registered["dragonfly"]
-    assert entry.filesystem is not None, entry.message
-    yield loaded.host, HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
-    loaded.host.close()
-    loader.close()
+    with _loaded(path, environment) as loaded:
+        entry = loaded.registration.registered["dragonfly"]
+        assert entry.filesystem is not None, entry.message
+        yield loaded.host, HostFilesystem(RawFilesystem(loaded.call, entry.filesystem, []), entry.present, Guard(root))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
@@ -57,6 +58,27 @@ class Scene:
         for file in (self.writer, self.reader):
             if file is not None and file.open:
                 file.cleanup()
+
+    def open_file(self) -> Code:
+        """Open the file that is read."""
+        opened = self.fs.new_random_access_file(at("file"))
+        self.reader = opened.value
+        return opened.code
+
+    def tell(self) -> object:
+        return self.writer.tell().value
+
+    def heals(self) -> None:
+        """Nothing goes wrong any more, and nothing was asked."""
+        self.store.heal()
+        self.proxy.heal()
+
+    def goes_on(self) -> None:
+        """What is held back comes."""
+        self.rest.set()
+
+    def nothing(self) -> None:
+        """No step."""
 
 
 Step = Callable[[Scene], object]
@@ -187,22 +209,11 @@ def on_writer(scene: Scene, name: str) -> Code:
     return code
 
 
-def tell(scene: Scene) -> object:
-    return scene.writer.tell().value
-
-
 @step
 def appended(scene: Scene, content: bytes, name: str = "file") -> object:
     """Append to a file and close it; the code of the first op that fails."""
     steps = (begin(name, appends=True), append(content), close)
     return next((code for one in steps if (code := one(scene)) is not Code.OK), Code.OK)
-
-
-def open_file(scene: Scene) -> Code:
-    """Open the file that is read."""
-    opened = scene.fs.new_random_access_file(at("file"))
-    scene.reader = opened.value
-    return opened.code
 
 
 @step
@@ -213,18 +224,11 @@ def reads(scene: Scene, offset: int, n: int) -> object:
 
 
 flush, close = on_writer("flush"), on_writer("close")
+drop, open_file, tell, nothing = Scene.drop, Scene.open_file, Scene.tell, Scene.nothing
 
+# What another writer and the servers do -----------------------------------------------------------------------------
 
-def drop(scene: Scene) -> None:
-    """Drop the open files."""
-    scene.drop()
-
-
-def nothing(_: Scene) -> None:
-    """No step."""
-
-
-# What another writer and the servers do -------------------------------------------------------------------------------
+heals, goes_on = Scene.heals, Scene.goes_on
 
 
 @step
@@ -237,66 +241,46 @@ def removes(scene: Scene, name: str = "file") -> None:
     del scene.store.buckets[BUCKET][f"tests/{name}"]
 
 
-def heals(scene: Scene) -> None:
-    """Nothing goes wrong any more, and nothing was asked."""
-    scene.store.heal()
-    scene.proxy.heal()
-
-
-def goes_on(scene: Scene) -> None:
-    """What is held back comes."""
-    scene.rest.set()
+@step
+def has(scene: Scene, server: str, /, **features: bool) -> None:
+    """Features of the store or the proxy: ranges, conditional_deletes."""
+    vars(getattr(scene, server)).update(features)
 
 
 @step
-def store_is(scene: Scene, /, **features: bool) -> None:
-    """Features of the store: ranges, conditional_deletes."""
-    vars(scene.store).update(features)
+def does(
+    scene: Scene, server: str, fault: Fault, when: When = anything, times: int = ALWAYS, done: bool = True
+) -> None:
+    getattr(scene, server).inject(fault, times, when, done)
 
 
-@step
-def proxy_is(scene: Scene, /, **features: bool) -> None:
-    vars(scene.proxy).update(features)
-
-
-@step
-def store_does(scene: Scene, fault: Fault, when: When = anything, times: int = ALWAYS, done: bool = True) -> None:
-    scene.store.inject(fault, times, when, done)
-
-
-@step
-def proxy_does(scene: Scene, fault: Fault, times: int = ALWAYS, when: When = anything) -> None:
-    scene.proxy.inject(fault, times, when)
-
-
-def store_answers(reply: Reply, when: When = anything, times: int = ALWAYS) -> Step:
+def answers(server: str, reply: Reply, when: When = anything, times: int = ALWAYS) -> Step:
     """This, and nothing is done."""
-    return store_does(lambda *_: reply, when, times, done=False)
+    return does(server, lambda *_: reply, when, times, done=False)
 
 
-def proxy_answers(reply: Reply, times: int = ALWAYS) -> Step:
-    return proxy_does(lambda *_: reply, times)
-
-
-def refused(when: When) -> Step:
-    return store_answers(error(403, "AccessDenied"), when)
+store_does, proxy_does = partial(does, "store"), partial(does, "proxy")
+store_answers, proxy_answers = partial(answers, "store"), partial(answers, "proxy")
+refused = partial(store_answers, error(403, "AccessDenied"))
 
 
 @step
-def proxy_stalls(scene: Scene, free: int, times: int = ALWAYS, when: When = anything) -> None:
+def proxy_stalls(scene: Scene, free: int, when: When = anything, times: int = ALWAYS) -> None:
     """After so many bytes nothing comes, until the scene goes on."""
     scene.proxy.inject(lambda _, right: replace(right, drip=scene.rest, free=free), times, when)
 
 
 @step
-def meanwhile(scene: Scene, when: When, then: Step, answer: Fault = lambda _, right: right) -> None:
+def meanwhile(
+    scene: Scene, when: When, then: Step, answer: Fault = lambda _, right: right, server: str = "store"
+) -> None:
     """A step that comes when the next request of this kind is done, and its answer."""
 
     def fault(asked: Asked, right: Reply) -> Reply:
         then(scene)
         return answer(asked, right)
 
-    scene.store.inject(fault, 1, when)
+    getattr(scene, server).inject(fault, 1, when)
 
 
 @step
@@ -322,8 +306,7 @@ def wait_for(scene: Scene, what: Step) -> None:
 # Looks ----------------------------------------------------------------------------------------------------------------
 
 
-def objects(scene: Scene) -> dict[str, bytes]:
-    return scene.objects
+objects: Step = attrgetter("objects")
 
 
 @step

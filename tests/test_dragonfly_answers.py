@@ -35,28 +35,21 @@ HTML = b"<!DOCTYPE html><html><body>sign in first</body></html>"
 LIMIT_S = 5
 
 
-@dataclass(frozen=True)
-class Plugins:
-    """Two of them on the same servers: one that tries again for long, and one that gives up almost at once."""
-
-    patient: Scene
-    hasty: Scene
-
-
 @pytest.fixture(scope="module")
-def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plugins]:
-    patient, hasty = tmp_path_factory.mktemp("patient"), tmp_path_factory.mktemp("hasty")
+def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, Scene]]:
+    """Two of them on the same servers: one that gives up almost at once, and one that tries again for long."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("hasty", "patient")]
     with S3Server() as store, ProxyStub() as proxy:
         given = configuration(store.url, proxy.url, cache_max_bytes=0)
         with (
-            filesystem(patient, given | {"retry_deadline_s": LIMIT_S}) as long,
-            filesystem(hasty, given | {"retry_deadline_s": 0.02}) as short,
+            filesystem(folders[0], given | {"retry_deadline_s": 0.02}) as hasty,
+            filesystem(folders[1], given | {"retry_deadline_s": LIMIT_S}) as patient,
         ):
-            plugins = Plugins(Scene(store, proxy, long, patient), Scene(store, proxy, short, hasty))
-            plugins.patient.put(BEFORE)
+            scenes = Scene(store, proxy, hasty, folders[0]), Scene(store, proxy, patient, folders[1])
+            scenes[0].put(BEFORE)
             # A client of Dragonfly that served before is asked again where one that never did is none.
-            assert [do.read_all()(scene) for scene in (plugins.patient, plugins.hasty)] == [OLD] * 2
-            yield plugins
+            assert [do.read_all()(scene) for scene in scenes] == [OLD] * 2
+            yield scenes
 
 
 # Requests ------------------------------------------------------------------------------------------------------------
@@ -192,9 +185,8 @@ ANSWERS = {
 }  # fmt: skip
 
 
-def outcome(plugins: Plugins, request: Request, answer: Answer, once: bool) -> Code:
+def outcome(scene: Scene, request: Request, answer: Answer, once: bool) -> Code:
     """What the op returns; asserts that it ends, and that nothing is wrong, and nothing beside it touched."""
-    scene = plugins.patient if once else plugins.hasty
     do.heals(scene)
     scene.store.uploads.clear()
     scene.store.buckets[s3.BUCKET].clear()
@@ -246,6 +238,7 @@ def test_the_table_has_all_answers() -> None:
 
 
 @pytest.mark.parametrize(("answer", "request_name"), [cell for cell, status in SAID.items() if status != NO_SUCH_THING])
-def test_answer(plugins: Plugins, answer: str, request_name: str) -> None:
-    code = outcome(plugins, REQUESTS[request_name], ANSWERS[answer], once=answer.endswith("once"))
+def test_answer(plugins: tuple[Scene, Scene], answer: str, request_name: str) -> None:
+    once = answer.endswith("once")
+    code = outcome(plugins[once], REQUESTS[request_name], ANSWERS[answer], once)
     assert code.name == SAID[answer, request_name]

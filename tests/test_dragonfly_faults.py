@@ -101,7 +101,7 @@ def case(
     """A read while a server does this; that of the store is done to HEAD."""
     recovers = code is Code.OK and "fallback_to_source" not in config
     steps: list[Given] = [
-        do.proxy_does(at_proxy, times) if at_proxy else do.nothing,
+        do.proxy_does(at_proxy, times=times) if at_proxy else do.nothing,
         do.store_does(at_store, is_head, times) if at_store else do.nothing,
         (do.read_all(), NEW if code is Code.OK else code),
         (reads_from_proxy, ({"GET"}, False)) if recovers else do.nothing,

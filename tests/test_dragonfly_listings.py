@@ -4,7 +4,6 @@ a prefix. A store that lists wrongly leads to an end and an error, and to no key
 
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from tests import dragonfly_rows as do
 from tests.dragonfly_client import BUILT, MISSING, ROOT, at
 from tests.dragonfly_rows import Scene, Situation, Step, row
-from tests.faulty_http import Reply, anything
+from tests.faulty_http import Asked, Reply, anything
 from tests.s3_server import BUCKET, S3Server, Stored, document, is_delete_many, is_list
 from tffs_conformance.harness.ops.codes import Code
 
@@ -37,44 +36,40 @@ def keys(*names: str) -> str:
     return "".join(f"<Contents><Key>tests/{name}</Key></Contents>" for name in names)
 
 
-def new() -> str:
-    return str(time.monotonic_ns())
-
-
-def fixed(reply: Reply) -> Callable[[], Reply]:
-    return lambda: reply
-
-
-TOKEN_AGAIN = fixed(listing(keys("d/a"), "same", "true"))
-OUTSIDE = fixed(listing(keys("d/a", "other")))
-NO_END = fixed(document("<ListBucketResult/>"))
-HALF_ENCODED = fixed(listing(keys("d/100%"), kind=URL))
-#: What the store answers to every listing of the directory `d`, and what get_children returns.
-LISTINGS: list[tuple[str, Callable[[], Reply], object]] = [
+TOKEN_AGAIN = listing(keys("d/a"), "same", "true")
+OUTSIDE = listing(keys("d/a", "other"))
+NO_END = document("<ListBucketResult/>")
+HALF_ENCODED = listing(keys("d/100%"), kind=URL)
+#: What the store answers to every listing of the directory `d`, and what get_children returns. NEW is another word each
+#: time.
+LISTINGS: list[tuple[str, Reply, object]] = [
     ("a token that comes again", TOKEN_AGAIN, Code.INTERNAL),
-    ("pages for ever", lambda: listing(keys(f"d/{new()}"), new(), "true"), Code.RESOURCE_EXHAUSTED),
-    ("empty pages for ever", lambda: listing("", new(), "true"), Code.RESOURCE_EXHAUSTED),
-    ("no token to go on with", fixed(listing(keys("d/a"), None, "true")), Code.INTERNAL),
+    ("pages for ever", listing(keys("d/NEW"), "NEW", "true"), Code.RESOURCE_EXHAUSTED),
+    ("empty pages for ever", listing("", "NEW", "true"), Code.RESOURCE_EXHAUSTED),
+    ("no token to go on with", listing(keys("d/a"), None, "true"), Code.INTERNAL),
     ("nothing of its end", NO_END, Code.INTERNAL),
     ("keys outside of the prefix", OUTSIDE, Code.INTERNAL),
-    ("a key without a name", fixed(listing("<Contents/>")), Code.INTERNAL),
-    ("a prefix without its end", fixed(listing("<CommonPrefixes><Prefix>tests/d/a</Prefix></CommonPrefixes>")),
+    ("a key without a name", listing("<Contents/>"), Code.INTERNAL),
+    ("a prefix without its end", listing("<CommonPrefixes><Prefix>tests/d/a</Prefix></CommonPrefixes>"),
      Code.INTERNAL),
-    ("keys that are not cut", fixed(listing(keys("d/a", "d/sub/b"))), ["a", "sub"]),
-    ("keys twice", fixed(listing(keys("d/a", "d/a"))), ["a"]),
-    ("keys encoded", fixed(listing(keys("d/a+b%2Bc%0A"), kind=URL)), ["a b+c\n"]),
+    ("keys that are not cut", listing(keys("d/a", "d/sub/b")), ["a", "sub"]),
+    ("keys twice", listing(keys("d/a", "d/a")), ["a"]),
+    ("keys encoded", listing(keys("d/a+b%2Bc%0A"), kind=URL), ["a b+c\n"]),
     # An op's path ends there, and would name another key.
-    ("a key with a NUL", fixed(listing(keys("d/a%00b", "d/c"), kind=URL)), ["c"]),
-    ("keys not encoded", fixed(listing(keys("d/a+b%2B"))), ["a+b%2B"]),
-    ("keys announced as encoded", fixed(listing(keys("d/100% sure"), kind=URL)), Code.INTERNAL),
+    ("a key with a NUL", listing(keys("d/a%00b", "d/c"), kind=URL), ["c"]),
+    ("keys not encoded", listing(keys("d/a+b%2B")), ["a+b%2B"]),
+    ("keys announced as encoded", listing(keys("d/100% sure"), kind=URL), Code.INTERNAL),
     ("keys half encoded", HALF_ENCODED, Code.INTERNAL),
     # It is a right answer, for those who wait for its end.
-    ("a trickle", fixed(replace(listing(keys("d/a")), pace=0.05)), Code.DEADLINE_EXCEEDED),
+    ("a trickle", replace(listing(keys("d/a")), pace=0.05), Code.DEADLINE_EXCEEDED),
 ]  # fmt: skip
 
 
-def lists(make: Callable[[], Reply]) -> Step:
-    return do.store_does(lambda *_: make(), is_list, done=False)
+def lists(reply: Reply) -> Step:
+    def fault(_: Asked, __: Reply) -> Reply:
+        return replace(reply, body=reply.body.replace(b"NEW", b"%d" % time.monotonic_ns()))
+
+    return do.store_does(fault, is_list, done=False)
 
 
 def pages_are_few(scene: Scene) -> bool:
@@ -82,11 +77,11 @@ def pages_are_few(scene: Scene) -> bool:
 
 
 # Only a trickle is given up because of the time it takes: a busy machine may need a second for any answer.
-LISTED = [row(name, lists(make), (do.children("d"), expected), (pages_are_few, True), before=BEFORE,
+LISTED = [row(name, lists(reply), (do.children("d"), expected), (pages_are_few, True), before=BEFORE,
               list_max_pages=MAX_PAGES, stall_timeout_s=1 if name == "a trickle" else None)
-          for name, make, expected in LISTINGS]  # fmt: skip
-ASTRAY = [row(f"a wrong listing deletes nothing, {k}", lists(make), (do.delete_all(), Code.INTERNAL), before=BEFORE)
-          for k, make in enumerate((OUTSIDE, TOKEN_AGAIN, NO_END, HALF_ENCODED))]  # fmt: skip
+          for name, reply, expected in LISTINGS]  # fmt: skip
+ASTRAY = [row(f"a wrong listing deletes nothing, {k}", lists(reply), (do.delete_all(), Code.INTERNAL), before=BEFORE)
+          for k, reply in enumerate((OUTSIDE, TOKEN_AGAIN, NO_END, HALF_ENCODED))]  # fmt: skip
 
 
 def undeleted(scene: Scene) -> tuple[Code, int, int, bool]:

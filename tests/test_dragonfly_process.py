@@ -216,9 +216,9 @@ def test_log_and_counters_of_reads(situation: Situation, lines: list[str], tmp_p
 def test_log_of_a_storm_has_few_lines(tmp_path: Path) -> None:
     """A line a minute, and there may be two of them where a minute begins."""
     storm, log = 10, list[str]()
-    row("storm", do.proxy_does(lambda _, right: replace(right, cut=1), storm), *[(do.read_all(), CONTENT)] * storm,
-        (lambda scene: counters(scene)["retries"], storm), before={"file": CONTENT}, log=log, retry_deadline_s=600,
-        cache_max_bytes=0).run(tmp_path)  # fmt: skip
+    row("storm", do.proxy_does(lambda _, right: replace(right, cut=1), times=storm),
+        *[(do.read_all(), CONTENT)] * storm, (lambda scene: counters(scene)["retries"], storm),
+        before={"file": CONTENT}, log=log, retry_deadline_s=600, cache_max_bytes=0).run(tmp_path)  # fmt: skip
     lines = [line for line in log if line != SERVED]
     assert 1 <= len(lines) < storm
     assert lines[0].startswith(f"{WARNING}tries again: dfdaemon gives no full answer: ")

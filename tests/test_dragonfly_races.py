@@ -14,7 +14,7 @@ import pytest
 from tests import dragonfly_rows as do
 from tests.dragonfly_client import BUILT, MISSING, at
 from tests.dragonfly_rows import Given, Scene, Situation, row
-from tests.faulty_http import Asked, Reply, silent
+from tests.faulty_http import Asked, Reply, anything, silent
 from tests.s3_server import document, error, is_copy, is_delete, is_head, is_put
 from tffs_conformance.harness.ops.codes import Code
 
@@ -52,27 +52,17 @@ def local(scene: Scene, name: str) -> bytes | None:
     return path.read_bytes() if path.exists() else b"there is none"
 
 
-@do.step
-def proxy_writes(scene: Scene, content: bytes) -> None:
-    """After the next answer of the proxy another writer puts the file."""
-
-    def fault(_: Asked, right: Reply) -> Reply:
-        scene.put({"file": content})
-        return right
-
-    scene.proxy.inject(fault, 1)
-
-
 RACES = [
     *(changed(f"a writer after the copy of a rename, conditional deletes {conditional}",
-              do.store_is(conditional_deletes=conditional), do.meanwhile(is_put, do.puts(THEIRS)),
+              do.has("store", conditional_deletes=conditional), do.meanwhile(is_put, do.puts(THEIRS)),
               (rename_message, (Code.ABORTED, True)), after={"file": THEIRS, "moved": MINE})
       for conditional in (True, False)),
     changed("a writer before the deletion of a rename", do.before(is_delete, do.puts(THEIRS)), (rename, Code.ABORTED),
             after={"file": THEIRS, "moved": MINE}),
     changed("a store without conditional deletes",
             do.store_answers(NOT_IMPLEMENTED, lambda one: "if-match" in one.headers), rename, after={"moved": MINE}),
-    changed("a rename to a local file", proxy_writes(THEIRS), (do.op("rename_file", "file", "/moved"), Code.ABORTED),
+    changed("a rename to a local file", do.meanwhile(anything, do.puts(THEIRS), server="proxy"),
+            (do.op("rename_file", "file", "/moved"), Code.ABORTED),
             (local("moved"), MINE), after={"file": THEIRS}),
     row("a rename of a local file", write_local("local", MINE), do.before(is_put, write_local("local", THEIRS)),
         (do.op("rename_file", "/local", "file"), Code.ABORTED), (local("local"), THEIRS), (do.objects, {"file": MINE}),

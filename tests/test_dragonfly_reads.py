@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from tests import dragonfly_rows as do
+from tests import s3_server as s3
 from tests.dragonfly_client import BUILT, MISSING, at, served
-from tests.dragonfly_rows import Given, Scene, Situation, Step, row
-from tests.faulty_http import ALWAYS, Asked, Reply, status, with_header, without_length
+from tests.dragonfly_rows import Given, Scene, Situation, row
+from tests.faulty_http import Asked, Reply, status, with_header, without_length
 from tests.s3_server import BUCKET, S3Server, Stored, error, is_get, is_head
 from tffs_conformance.harness.ops.codes import Code
 
@@ -52,18 +53,6 @@ def alters(scene: Scene) -> None:
     scene.proxy.inject(fault)
 
 
-def with_body(body: bytes) -> Step:
-    return do.proxy_does(lambda _, right: replace(right, body=body))
-
-
-def with_range(first: int, total: int) -> Step:
-    return do.proxy_does(with_header("Content-Range", f"bytes {first}-{SIZE - 1}/{total}"))
-
-
-def another_etag(asked: Asked, right: Reply) -> Reply:
-    return with_header("ETag", '"other"')(asked, right)
-
-
 def region_data(scene: Scene) -> bytes:
     region = scene.fs.new_read_only_memory_region_from_file(at("file")).value
     assert region is not None
@@ -75,6 +64,9 @@ def tag_suffix(asked: Asked) -> str:
     return asked.headers["x-dragonfly-tag"].partition(".")[2]
 
 
+FROM_FIRST = do.proxy_does(with_header("Content-Range", f"bytes 0-{SIZE - 1}/{SIZE}"))
+ONE_MORE = do.proxy_does(with_header("Content-Range", f"bytes {CAME}-{SIZE - 1}/{SIZE + 1}"))
+OTHER_ETAG = do.proxy_does(with_header("ETag", '"other"'))
 CUT_ONCE = do.proxy_does(cut, times=1)
 PAGE = Reply(200, {"Content-Type": "text/html"}, b"<html>" + bytes(2 * MEBI))
 
@@ -88,10 +80,11 @@ LARGE = [
     whole("first bytes do not wait for the last", do.proxy_stalls(MEBI), do.open_file,
           (do.reads(1000, 5000), CONTENT[1000:6000]), do.goes_on, (do.reads(SIZE - 10, 20), CONTENT[-10:]),
           (do.read_all(), CONTENT), (do.ranges, [None])),
-    whole("a small object is compared before a byte is read", with_body(ALTERED), do.open_file,
+    whole("a small object is compared before a byte is read",
+          do.proxy_does(lambda _, right: replace(right, body=ALTERED)), do.open_file,
           (do.reads(1000, 10), Code.DATA_LOSS), below=SIZE + 1),
-    *(whole(f"a break goes on from there, whole below {below}, ranges {ranges}", do.proxy_is(ranges=ranges), CUT_ONCE,
-            (do.read_all(), CONTENT), (do.ranges, [None, REST]),
+    *(whole(f"a break goes on from there, whole below {below}, ranges {ranges}", do.has("proxy", ranges=ranges),
+            CUT_ONCE, (do.read_all(), CONTENT), (do.ranges, [None, REST]),
             (lambda scene: len({one.headers["if-match"] for one in scene.proxy.asked}), 1),
             below=below, retry_deadline_s=10)
       for below in (MEBI, SIZE + 1) for ranges in (True, False)),
@@ -114,19 +107,19 @@ LARGE = [
     # The last byte is among those that are asked for, so all of them wait.
     whole("altered bytes that were not read are fetched anew", do.goes_on, alters, (do.read_all(), CONTENT),
           (region_data, CONTENT), retry_deadline_s=10),
-    whole("another version is not read", do.proxy_does(another_etag), do.open_file, (do.reads(0, 10), Code.DATA_LOSS)),
+    whole("another version is not read", OTHER_ETAG, do.open_file, (do.reads(0, 10), Code.DATA_LOSS)),
     whole("a page is not read", do.proxy_answers(PAGE), do.open_file, (do.reads(0, 10), Code.FAILED_PRECONDITION)),
-    whole("a rest from another byte is refused", CUT_ONCE, with_range(0, SIZE), (do.read_all(), Code.INTERNAL)),
-    whole("a rest of another length is refused", CUT_ONCE, with_range(CAME, SIZE + 1), (do.read_all(), Code.INTERNAL)),
+    whole("a rest from another byte is refused", CUT_ONCE, FROM_FIRST, (do.read_all(), Code.INTERNAL)),
+    whole("a rest of another length is refused", CUT_ONCE, ONE_MORE, (do.read_all(), Code.INTERNAL)),
     # Some of the old version was read, so it is not mixed with the new one.
     whole("overwritten while it comes", CUT_ONCE, do.proxy_answers(status(412, X_Dragonfly_Error_Type="backend")),
           do.open_file, (do.reads(0, 10), CONTENT[:10]), (do.reads(CAME, 1), Code.ABORTED)),
     row("overwritten before a byte was read", do.open_file, do.puts(OTHER), (do.reads(0, 10), OTHER[:10]),
         before={"file": CONTENT}, after={"file": OTHER}, whole_object_below=MEBI),
     # The second read does not wait for the rest, and has nothing of the first.
-    whole("a file that is closed ends its transfer", do.proxy_stalls(MEBI, 1), do.open_file,
+    whole("a file that is closed ends its transfer", do.proxy_stalls(MEBI, times=1), do.open_file,
           (do.reads(0, 10), CONTENT[:10]), do.drop, (do.read_all(), CONTENT), (do.ranges, [None, None])),
-    row("what comes counts as cached", do.proxy_stalls(MEBI, 1, lambda asked: "file" in asked.target),
+    row("what comes counts as cached", do.proxy_stalls(MEBI, s3.with_word("file"), 1),
         (do.read_all("small"), SMALL), (do.read_all("small"), SMALL), (do.ranges, [None]),
         do.open_file, (do.reads(0, 10), CONTENT[:10]), (do.read_all("small"), SMALL), (do.ranges, [None] * 3),
         before={"file": CONTENT, "small": SMALL}, whole_object_below=MEBI, cache_max_bytes=SIZE + len(SMALL) - 1),
@@ -141,7 +134,7 @@ LARGE = [
         (do.ranges, [f"bytes=0-{5 * MEBI - 1}", f"bytes={5 * MEBI}-{3 * SIZE - 1}"]),
         before={"file": CONTENT * 3}, whole_object_below=MEBI, read_ahead=5 * MEBI),
     whole("ranges of a store that has none any more", do.open_file, (do.reads(0, 10), CONTENT[:10]),
-          do.store_is(ranges=False), (do.reads(MEBI, 10), Code.INTERNAL), read_ahead=1 << 16),
+          do.has("store", ranges=False), (do.reads(MEBI, 10), Code.INTERNAL), read_ahead=1 << 16),
     row("ranges of what is overwritten", do.open_file, (do.reads(0, 10), CONTENT[:10]), do.puts(OTHER),
         (do.reads(MEBI, 10), Code.ABORTED), before={"file": CONTENT}, after={"file": OTHER},
         whole_object_below=MEBI, read_ahead=1 << 16),
@@ -149,29 +142,12 @@ LARGE = [
         whole_object_below=MEBI),
 ]  # fmt: skip
 
+NO_TASK_ID = with_header("X-Dragonfly-Task-ID", None)
 OLD = bytes(range(256)) * 1200
 NEW = OLD[::-1]
 #: Names that a URL, a signature or XML has to quote.
 NAMES = ["a b", "a+b", "a=b&c", "a%41", "%", "a%2Fb", "ä/ö", "日本", "a?b#c", "a'(b)*!", '"q"', "a\\b", "a;b,c", "~",
          "a:b@c", "line\nbreak", "tab\tkey", " ", "+", "<&>"]  # fmt: skip
-
-
-def named(number: int, key: str) -> Situation:
-    name = f"d/{key}"
-    return row(f"a name to quote, {number}", do.op("recursively_create_dir", "d"), do.write_all(b"named", name),
-               (do.objects, {"": b"", "d/": b"", name: b"named"}), (do.read_all(name), b"named"),
-               (do.children("d"), [key.partition("/")[0]]), do.op("rename_file", name, "d/moved"),
-               do.op("rename_file", "d/moved", name), do.delete_all(), after={"": b""})  # fmt: skip
-
-
-def without_task_id(times: int) -> Step:
-    return do.proxy_does(with_header("X-Dragonfly-Task-ID", None), times)
-
-
-def lengths(content: bytes, ranges: bool) -> Situation:
-    return row(f"no length in HEAD, {len(content)} bytes, ranges {ranges}", do.store_is(ranges=ranges),
-               do.store_does(without_length, is_head), (do.size("file"), len(content)), do.appended(b" and more"),
-               before={"file": content}, after={"file": content + b" and more"})  # fmt: skip
 
 
 def headers_of_proxy(asked: Asked) -> tuple[object, ...]:
@@ -196,9 +172,9 @@ SMALL_OBJECTS = [
         (do.read_all("d/file"), NEW), do.op("copy_file", "d/file", "d/copy"), do.delete_all(),
         (do.asked_proxy(headers_of_proxy), [("GET", True, False, False)]), before={"": b""}),
     # Dragonfly's client passes Dragonfly by while it starts.
-    row("a client that served may serve again", (do.read_all("first"), NEW), without_task_id(2),
+    row("a client that served may serve again", (do.read_all("first"), NEW), do.proxy_does(NO_TASK_ID, times=2),
         (do.read_all(), NEW), before={"first": NEW, "file": NEW}, retry_deadline_s=60),
-    row("a client that served serves no more", (do.read_all("first"), NEW), without_task_id(ALWAYS),
+    row("a client that served serves no more", (do.read_all("first"), NEW), do.proxy_does(NO_TASK_ID),
         (do.read_all(), Code.UNAVAILABLE), before={"first": NEW, "file": NEW}, retry_deadline_s=2),
     row("overwritten between open and read", do.open_file, do.puts(NEW), (do.reads(0, len(NEW)), NEW),
         # What was read once stays.
@@ -217,10 +193,17 @@ SMALL_OBJECTS = [
     # The answer to a HEAD has no body that could name the reason.
     row("a token that has expired", do.store_answers(error(400, "ExpiredToken")), (do.read_all(), Code.UNAUTHENTICATED),
         before={"file": NEW}),
-    *map(named, range(len(NAMES)), NAMES),
-    *(lengths(content, ranges) for content in (b"", b"1", NEW[:1000]) for ranges in (True, False)),
+    *(row(f"a name to quote, {number}", do.op("recursively_create_dir", "d"), do.write_all(b"named", name),
+          (do.objects, {"": b"", "d/": b"", name: b"named"}), (do.read_all(name), b"named"),
+          (do.children("d"), [name.split("/")[1]]), do.op("rename_file", name, "d/moved"),
+          do.op("rename_file", "d/moved", name), do.delete_all(), after={"": b""})
+      for number, name in enumerate(f"d/{key}" for key in NAMES)),
+    *(row(f"no length in HEAD, {len(content)} bytes, ranges {ranges}", do.has("store", ranges=ranges),
+          do.store_does(without_length, is_head), (do.size("file"), len(content)), do.appended(b" and more"),
+          before={"file": content}, after={"file": content + b" and more"})
+      for content in (b"", b"1", NEW[:1000]) for ranges in (True, False)),
     # It is longer than what is fetched to learn a length.
-    row("no length anywhere", do.store_is(ranges=False), do.store_does(without_length, is_head),
+    row("no length anywhere", do.has("store", ranges=False), do.store_does(without_length, is_head),
         (do.size("file"), Code.INTERNAL), (do.op("new_appendable_file", "file"), Code.INTERNAL), before={"file": NEW}),
     # With a budget of its own each would be asked about again: the first wait is never longer than that.
     row("an op on many paths has one budget of time", do.store_answers(error(503, "SlowDown")),

@@ -261,7 +261,8 @@ def test_an_upload_is_broken_off_when_all_its_parts_have_ended(tmp_path: Path) -
         return right
 
     row("parts", do.store_does(slow, with_words("partNumber=1")),
-        do.store_does(refused_meanwhile, s3.is_part, done=False), do.store_does(end, s3.is_delete), (do.write_all(CONTENT), Code.PERMISSION_DENIED)).run(tmp_path)  # fmt: skip
+        do.store_does(refused_meanwhile, s3.is_part, done=False), do.store_does(end, s3.is_delete),
+        (do.write_all(CONTENT), Code.PERMISSION_DENIED)).run(tmp_path)  # fmt: skip
     assert (early, ended.is_set()) == ([False], True)
 
 
