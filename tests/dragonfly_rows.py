@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
 from tests.dragonfly_client import at, read, served, write
-from tests.faulty_http import ALWAYS, Asked, Fault, Reply, anything
+from tests.faulty_http import ALWAYS, Asked, Fault, Reply, When, anything
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server, Stored, error
 from tffs_conformance.harness.ops.codes import Code
@@ -28,7 +28,6 @@ SECRETS = (SECRET_KEY, ACCESS_KEY, "X-Amz", "x-amz", "Signature=", "?")
 BLOCK_BYTES = (3 << 20) + 7
 
 Objects = Mapping[str, bytes | Stored]
-When = Callable[[Asked], bool]
 P = ParamSpec("P")
 
 
@@ -60,7 +59,8 @@ class Scene:
                 file.cleanup()
 
     def open_file(self) -> Code:
-        """Open the file that is read."""
+        """Open the file that is read; files that were open are dropped."""
+        self.drop()
         opened = self.fs.new_random_access_file(at("file"))
         self.reader = opened.value
         return opened.code
@@ -178,17 +178,17 @@ def write_all(scene: Scene, content: bytes, name: str = "file") -> Code:
 
 
 @step
-def delete_all(scene: Scene) -> Code:
-    """Delete the directory `d`; the counters agree with the code, and it with what is left."""
-    got = scene.fs.delete_recursively(at("d"))
+def delete_all(scene: Scene, name: str = "d") -> Code:
+    """Delete a directory; the counters agree with the code, and it with what is left."""
+    got = scene.fs.delete_recursively(at(name))
     assert (got.value.files + got.value.dirs == 0) == got.ok
-    assert not got.ok or not any(name.startswith("d/") for name in scene.objects)
+    assert not got.ok or not any(one.startswith(f"{name}/") for one in scene.objects)
     return got.code
 
 
 @step
 def begin(scene: Scene, name: str = "file", *, appends: bool = False) -> Code:
-    """Open the file that is written; one that was open is dropped."""
+    """Open the file that is written; files that were open are dropped."""
     scene.drop()
     made = (scene.fs.new_appendable_file if appends else scene.fs.new_writable_file)(at(name))
     scene.writer = made.value
@@ -324,6 +324,9 @@ def asked_proxy(scene: Scene, what: Callable[[Asked], object]) -> list[object]:
 def count(scene: Scene, when: When) -> int:
     """Requests of this kind to the store."""
     return sum(map(when, scene.store.asked))
+
+
+method = attrgetter("method")
 
 
 def span(asked: Asked) -> str | None:

@@ -46,6 +46,7 @@ class Asked:
 
 #: What goes wrong: gets the request and the right reply, gives the wrong one.
 Fault = Callable[[Asked, Reply], Reply]
+When = Callable[[Asked], bool]
 
 
 def anything(_: Asked) -> bool:
@@ -81,7 +82,7 @@ def without_length(asked: Asked, right: Reply) -> Reply:
 class _Planned:
     fault: Fault
     times: int
-    when: Callable[[Asked], bool]
+    when: When
     done: bool
 
 
@@ -155,19 +156,11 @@ class FaultyServer:
                 if reply.drip is not None and asked.method == "HEAD":
                     reply.drip.wait(60)
                 headers = _framing(reply) | reply.headers
+                lines = [f"HTTP/1.1 {reply.status} -", *(f"{name}: {value}" for name, value in headers.items()), "\r\n"]
+                self.wfile.write("\r\n".join(lines).encode()[: reply.head])
                 if reply.head is not None:
-                    lines = [
-                        f"HTTP/1.1 {reply.status} -",
-                        *(f"{name}: {value}" for name, value in headers.items()),
-                        "\r\n",
-                    ]
-                    self.wfile.write("\r\n".join(lines).encode()[: reply.head])
                     self.close_connection = True
                     return
-                self.send_response_only(reply.status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
                 body = b"" if asked.method == "HEAD" else reply.body
                 if reply.drip is not None and asked.method != "HEAD":
                     self.wfile.write(body[: reply.free])
@@ -181,12 +174,10 @@ class FaultyServer:
                     self.close_connection = True
 
             def _write(self, body: bytes, pace: float) -> None:
-                for byte in body if pace else b"":
-                    self.wfile.write(bytes([byte]))
+                for part in (bytes([byte]) for byte in body) if pace else [body]:
+                    self.wfile.write(part)
                     self.wfile.flush()
                     time.sleep(pace)
-                self.wfile.write(b"" if pace else body)
-                self.wfile.flush()
 
         self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
@@ -205,9 +196,7 @@ class FaultyServer:
     def answer(self, asked: Asked) -> Reply:
         raise NotImplementedError
 
-    def inject(
-        self, fault: Fault, times: int = ALWAYS, when: Callable[[Asked], bool] = anything, done: bool = True
-    ) -> None:
+    def inject(self, fault: Fault, times: int = ALWAYS, when: When = anything, done: bool = True) -> None:
         """The next `times` requests that fit `when` go wrong in this way; not `done`, they change nothing."""
         with self._lock:
             self._faults.append(_Planned(fault, times, when, done))

@@ -5,14 +5,13 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from urllib.parse import quote, quote_plus, unquote
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from tests.faulty_http import Asked, FaultyServer, Reply, ranged
+from tests.faulty_http import Asked, FaultyServer, Reply, When, ranged
 from tests.sigv4 import complaint, parameters
 
 ACCESS_KEY = "AKIDTEST"
@@ -48,11 +47,11 @@ def document(text: str) -> Reply:
     return Reply(200, {"Content-Type": "application/xml"}, f"<?xml version='1.0'?>{text}".encode())
 
 
-def of_method(name: str) -> Callable[[Asked], bool]:
+def of_method(name: str) -> When:
     return lambda asked: asked.method == name
 
 
-def with_word(word: str) -> Callable[[Asked], bool]:
+def with_word(word: str) -> When:
     return lambda asked: word in asked.target
 
 

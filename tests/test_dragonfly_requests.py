@@ -5,6 +5,7 @@ The servers hold each answer back until all requests that belong to the same mom
 """
 
 import threading
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -36,11 +37,6 @@ def all_exist(scene: Scene, names: list[str]) -> Code:
     return got.code
 
 
-@do.step
-def delete_many(scene: Scene, name: str) -> Code:
-    return scene.fs.delete_recursively(at(name)).code
-
-
 #: What an op is called in the table, and how it is done.
 OPS: dict[str, Given] = {
     "open and read": (do.read_all("file.bin"), CONTENT),
@@ -62,7 +58,7 @@ OPS: dict[str, Given] = {
     "recursively_create_dir of none": do.op("recursively_create_dir", "empty"),
     "delete_file": do.op("delete_file", "file.bin"),
     "delete_dir": do.op("delete_dir", "empty"),
-    f"delete_recursively, {MANY:,} keys": delete_many("many"),
+    f"delete_recursively, {MANY:,} keys": do.delete_all("many"),
     "copy_file": do.op("copy_file", "file.bin", "d/copy.bin"),
     "rename_file": do.op("rename_file", "file.bin", "d/moved.bin"),
 }
@@ -89,9 +85,10 @@ def moments(said: str) -> list[list[str]]:
 
 
 def name_of(asked: Asked) -> str:
-    if is_list(asked):
-        return "LIST"
-    return "DeleteObjects" if is_delete_many(asked) else "COPY" if is_copy(asked) else asked.method
+    if "x-dragonfly-use-p2p" in asked.headers:
+        return "dfdaemon"
+    known = {"LIST": is_list, "DeleteObjects": is_delete_many, "COPY": is_copy}
+    return next((name for name, is_known in known.items() if is_known(asked)), asked.method)
 
 
 class Moments:
@@ -102,24 +99,16 @@ class Moments:
         self.seen: list[list[str]] = [[]]
         self.changed = threading.Condition()
 
-    def hold(self, name: str) -> None:
+    def hold(self, asked: Asked, right: Reply) -> Reply:
         with self.changed:
             number = len(self.seen)
-            self.seen[-1].append(name)
+            self.seen[-1].append(name_of(asked))
             wanted = len(self.expected[number - 1]) if number <= len(self.expected) else 1
             if len(self.seen[-1]) == wanted:
                 self.seen.append([])
                 self.changed.notify_all()
             elif not self.changed.wait_for(lambda: len(self.seen) > number, WAIT_S):
                 self.seen.append([])  # the others do not come at the same time
-
-    def at_store(self, asked: Asked, right: Reply) -> Reply:
-        if "X-Amz-Signature" not in asked.target:  # that is the proxy
-            self.hold(name_of(asked))
-        return right
-
-    def at_proxy(self, _: Asked, right: Reply) -> Reply:
-        self.hold("dfdaemon")
         return right
 
     def all(self) -> list[list[str]]:
@@ -140,8 +129,8 @@ def test_requests_of_op_are_those_of_table(tmp_path: Path, op: str) -> None:
         if op == "the same again":
             assert step(scene) == expected
         collected = Moments(moments(SAID[op]))
-        store.inject(collected.at_store)
-        proxy.inject(collected.at_proxy)
+        store.inject(collected.hold, when=lambda asked: "X-Amz-Signature" not in asked.target)  # that is the proxy
+        proxy.inject(collected.hold)
         assert step(scene) == expected
         assert collected.all() == collected.expected
 
@@ -171,7 +160,7 @@ REMEMBERED = [
     seen_at_once("delete", do.op("delete_file", "file.bin"), GONE, small_bin=SMALL),
     seen_at_once("rename from", do.op("rename_file", "file.bin", "moved.bin"), GONE, moved_bin=CONTENT,
                  small_bin=SMALL),
-    seen_at_once("delete all", delete_many(""), GONE),
+    seen_at_once("delete all", do.delete_all(""), GONE),
     row("flush_caches", SIZE, do.puts(b"theirs", "file.bin"), SIZE, do.op("flush_caches"), (do.size("file.bin"), 6),
         metadata_ttl_s=600, before={"file.bin": CONTENT}, after={"file.bin": b"theirs"}),
     row("a change of another writer", READ, do.puts(OTHER, "file.bin"),
@@ -187,10 +176,6 @@ def test_remembered_answers(situation: Situation, tmp_path: Path) -> None:
 
 
 # Many threads -------------------------------------------------------------------------------------------------------
-
-
-def connections(scene: Scene) -> int:
-    return scene.store.connections
 
 
 def codes(fs: HostFilesystem, threads: int, times: int) -> set[Code]:
@@ -232,7 +217,7 @@ def test_one_connection_is_enough_for_parallel_requests(tmp_path: Path) -> None:
     large = bytes(65 << 20)
     markers = {"": b""} | {f"{name}/{below}": b"" for name in names for below in ("", "a/", "a/b/")}
     row("one", *(do.op("recursively_create_dir", f"{name}/a/b") for name in names), all_exist(names),
-        do.write_all(large, "large"), do.op("rename_file", "large", "moved"), (connections, 1),
+        do.write_all(large, "large"), do.op("rename_file", "large", "moved"), (attrgetter("store.connections"), 1),
         after=markers | {"moved": large}, max_connections=1).run(tmp_path)  # fmt: skip
 
 

@@ -4,7 +4,6 @@ import itertools
 import json
 import random
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from tests import dragonfly_rows as do
 from tests import s3_server as s3
 from tests.dragonfly_client import BUILT, MISSING, configuration, in_host, unnamed
 from tests.dragonfly_rows import Scene, Situation, Step, row
-from tests.faulty_http import Asked, Reply, silent
+from tests.faulty_http import Asked, Reply, When, silent
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import S3Server, Stored, document, error
 from tffs_conformance.harness.ops.codes import Code
@@ -57,8 +56,8 @@ def uploads(scene: Scene) -> list[list[int]]:
     return [[*parts] for parts in scene.store.uploads.values()]
 
 
-def with_words(*words: str) -> Callable[[Asked], bool]:
-    return lambda asked: any(word in asked.target for word in words) and not s3.is_delete(asked)
+def with_word(word: str) -> When:
+    return lambda asked: word in asked.target and not s3.is_delete(asked)
 
 
 def is_conditional(asked: Asked) -> bool:
@@ -93,8 +92,8 @@ def on_all(code: Code) -> list[tuple[Step, object]]:
 OVERWRITTEN = [
     ("the copy", s3.is_start, do.nothing),
     ("the copy, no such range", s3.is_start,
-     do.store_does(lambda *_: error(400, "InvalidArgument"), with_words("partNumber=1"))),
-    ("the end", with_words("partNumber=2"), do.nothing),
+     do.store_does(lambda *_: error(400, "InvalidArgument"), with_word("partNumber=1"))),
+    ("the end", with_word("partNumber=2"), do.nothing),
 ]  # fmt: skip
 
 UPLOADS = [
@@ -105,10 +104,10 @@ UPLOADS = [
           after={"file": (CONTENT * 2)[:size]})
       for size, requests in ((0, ["PUT"]), (1, ["PUT"]), (PART, ["PUT"]), (PART + 1, UPLOAD), (2 * PART, UPLOAD),
                              (2 * PART + 1, ["start", "part", "part", "part", "finish"]))),
-    row("a part is sent again", do.store_answers(SLOW_DOWN, with_words("partNumber=2"), 1),
+    row("a part is sent again", do.store_answers(SLOW_DOWN, with_word("partNumber=2"), 1),
         do.write_all(CONTENT), (lambda scene: scene.store.buckets[s3.BUCKET]["tests/file"].etag[-3:], '-2"'),
         after={"file": CONTENT}),
-    *(row(f"an upload that fails leaves nothing, {where}", do.store_answers(reply, with_words(where)),
+    *(row(f"an upload that fails leaves nothing, {where}", do.store_answers(reply, with_word(where)),
           (do.write_all(CONTENT), Code.INTERNAL))
       for reply, where in ((INTERNAL, "partNumber=2"), (LATE_ERROR, "/file?uploadId="))),
     row("cached objects give way to what is written", *[(do.read_all("cached"), CACHED)] * 2, (do.ranges, [None]),
@@ -121,7 +120,7 @@ UPLOADS = [
         # It is broken off at once.
         (uploads, []), *on_all(Code.PERMISSION_DENIED),
         (lambda scene: "finish" in changes(scene), False), before={"file": OLD}),
-    *(row(f"{op} reports a refusal of {where}", do.refused(with_words(where)), do.begin(), do.append(CONTENT),
+    *(row(f"{op} reports a refusal of {where}", do.refused(with_word(where)), do.begin(), do.append(CONTENT),
           (do.on_writer(op), Code.PERMISSION_DENIED), (do.objects, {}), (uploads, []),
           (do.append(b"more"), Code.FAILED_PRECONDITION if op == "close" else Code.PERMISSION_DENIED))
       for op in ("flush", "sync", "close") for where in ("partNumber=1", "partNumber=2", "/file?uploadId=")),
@@ -260,7 +259,7 @@ def test_an_upload_is_broken_off_when_all_its_parts_have_ended(tmp_path: Path) -
         ended.set()
         return right
 
-    row("parts", do.store_does(slow, with_words("partNumber=1")),
+    row("parts", do.store_does(slow, with_word("partNumber=1")),
         do.store_does(refused_meanwhile, s3.is_part, done=False), do.store_does(end, s3.is_delete),
         (do.write_all(CONTENT), Code.PERMISSION_DENIED)).run(tmp_path)  # fmt: skip
     assert (early, ended.is_set()) == ([False], True)
@@ -274,8 +273,8 @@ def test_a_process_ends_while_a_part_goes_up(tmp_path: Path) -> None:
         path.write_text(json.dumps(configuration(store.url, proxy.url)), encoding="utf-8")
         with in_host(path) as (host, fs):
             scene = Scene(store, proxy, fs, tmp_path)
-            # The host waits for the end for less than a minute.
-            store.inject(lambda _, right: replace(right, drip=scene.rest), when=s3.is_part)
+            # For longer than the host waits for its end.
+            store.inject(lambda _, right: right if scene.rest.wait(90) else Reply(500), when=s3.is_part)
             for step in (do.begin(), do.append(CONTENT), do.wait_for(do.count(s3.is_part))):
                 step(scene)
             assert host.quit() == "exit status 0"
