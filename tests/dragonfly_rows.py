@@ -74,7 +74,7 @@ class Scene:
         self.proxy.heal()
 
     def goes_on(self) -> None:
-        """What is held back comes."""
+        """What a server holds back comes."""
         self.rest.set()
 
     def nothing(self) -> None:

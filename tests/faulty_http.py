@@ -1,4 +1,4 @@
-"""An HTTP server for tests, on a port of its own, that misbehaves as it is told."""
+"""An HTTP server for tests, on a port of its own, that misbehaves as a test wants."""
 
 import re
 import threading
@@ -18,7 +18,7 @@ class Reply:
 
     `cut` is after how many bytes of the body the connection breaks; `drip` holds what follows the first `free` bytes of
     the body, or where there is none everything, back until it is set; `length` is announced instead of the right one,
-    and `framed` says how the end of the body is told: by its length, by chunks, or by the end of the connection.
+    and `framed` is how the body ends: by its length, by chunks, or by the end of the connection.
     Between two bytes are `pace` seconds. `silent`: the connection ends without an answer. `head` is how much of the
     answer's head comes before the connection ends; -2 leaves out its empty line.
     """

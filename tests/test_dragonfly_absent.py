@@ -1,4 +1,4 @@
-"""A machine where libraries of the dragonfly plugin are missing or too old: it is told what to install."""
+"""A machine where libraries of the dragonfly plugin are missing or too old: what to install is named."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
 """Every request of the dragonfly plugin, and every answer to it that RFC 9110, S3's API or a gateway may give.
 
-What an op says of it is the table in the plugin's README. Whatever it says, no byte is wrong, nothing is lost, no OK is
+What an op answers is the table in the plugin's README. Whatever that is, no byte is wrong, nothing is lost, no OK is
 untrue, and there is an end.
 """
 
@@ -214,31 +214,33 @@ NO_SUCH_THING = "–"
 
 
 def table() -> dict[tuple[str, str], str]:
-    """What the README says of each answer to each request."""
-    said: dict[tuple[str, str], str] = {}
+    """The code of each answer to each request in the README."""
+    codes: dict[tuple[str, str], str] = {}
     for line in README.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) != 4 or cells[0] not in ANSWERS:
             continue
         answer, _, status, but = cells
-        said |= {(answer, request): status for request in REQUESTS}
+        codes |= {(answer, request): status for request in REQUESTS}
         for exception in filter(None, but.split("; ")):
             names, _, other = exception.partition(": ")
             for request in names.split(", "):
-                assert (answer, request) in said, f"there is no request {request}"
-                said[answer, request] = other
-    return said
+                assert (answer, request) in codes, f"there is no request {request}"
+                codes[answer, request] = other
+    return codes
 
 
-SAID = table()
+README_CODES = table()
 
 
 def test_the_table_has_all_answers() -> None:
-    assert {answer for answer, _ in SAID} == set(ANSWERS)
+    assert {answer for answer, _ in README_CODES} == set(ANSWERS)
 
 
-@pytest.mark.parametrize(("answer", "request_name"), [cell for cell, status in SAID.items() if status != NO_SUCH_THING])
+@pytest.mark.parametrize(
+    ("answer", "request_name"), [cell for cell, status in README_CODES.items() if status != NO_SUCH_THING]
+)
 def test_answer(plugins: tuple[Scene, Scene], answer: str, request_name: str) -> None:
     once = answer.endswith("once")
     code = outcome(plugins[once], REQUESTS[request_name], ANSWERS[answer], once)
-    assert code.name == SAID[answer, request_name]
+    assert code.name == README_CODES[answer, request_name]

@@ -114,7 +114,7 @@ ssize_t pwrite64(int file, const void *bytes, size_t n, off_t offset) { return p
 """
 
 
-def test_the_cache_gives_way_if_the_disk_is_full(tmp_path: Path) -> None:
+def test_cache_gives_way_if_disk_is_full(tmp_path: Path) -> None:
     log: list[str] = []
     before = {str(k): bytes([k]) * MEBI for k in range(8)}
     row("disk", *((do.read_all(name), content) for name, content in before.items()),
@@ -141,7 +141,7 @@ int fsync(int file) {
 """
 
 
-def test_a_file_is_durable_before_its_object_is_deleted(tmp_path: Path) -> None:
+def test_file_is_durable_before_object_is_deleted(tmp_path: Path) -> None:
     notes, noted = tmp_path / "notes", list[str]()
 
     def deleted(_: Asked, right: Reply) -> Reply:
@@ -157,7 +157,7 @@ def test_a_file_is_durable_before_its_object_is_deleted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("op", ["copy_file", "rename_file"])
-def test_a_local_copy_has_the_mode_of_a_file(tmp_path: Path, op: str) -> None:
+def test_a_local_copy_has_mode_of_new_file(tmp_path: Path, op: str) -> None:
     (tmp_path / "like").touch()
     (tmp_path / "private").touch(0o640)
     row("mode", do.op(op, "file", "/new"), do.puts(CONTENT), do.op(op, "file", "/private"), before={"file": CONTENT},

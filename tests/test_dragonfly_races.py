@@ -139,7 +139,7 @@ IN_DOUBT = [
               (delete, Code.INTERNAL), after={"file": MINE}) for name, answer in NOT_FOUND),
     *(changed(f"a rename in doubt, {name} 404", heads_404("PUT", answer), (rename, Code.OK), after={"moved": MINE})
       for name, answer in NOT_FOUND),
-    changed("a store that says that it is at work", do.store_does(slow, is_copy, 1), copy, (do.count(is_put), 1),
+    changed("a store that is at work for long", do.store_does(slow, is_copy, 1), copy, (do.count(is_put), 1),
             after={"file": MINE, "copy": MINE}, stall_timeout_s=4),
     row("a key that XML cannot have is deleted with the others",
         do.store_answers(error(400, "MalformedXML"), is_malformed), do.delete_all(),

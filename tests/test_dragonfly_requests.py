@@ -71,17 +71,17 @@ def table() -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-SAID = table()
+README_REQUESTS = table()
 
 
-def moments(said: str) -> list[list[str]]:
+def moments(text: str) -> list[list[str]]:
     """`10 HEAD, LIST + HEAD`: in each moment, the requests that are sent in it, sorted."""
 
-    def requests(text: str) -> list[str]:
-        number, _, name = text.rpartition(" ")
+    def requests(part: str) -> list[str]:
+        number, _, name = part.rpartition(" ")
         return [name] * int(number or 1)
 
-    return [sorted(name for part in moment.split(" + ") for name in requests(part)) for moment in said.split(", ")]
+    return [sorted(name for part in moment.split(" + ") for name in requests(part)) for moment in text.split(", ")]
 
 
 def name_of(asked: Asked) -> str:
@@ -116,7 +116,7 @@ class Moments:
 
 
 def test_requests_table_has_all_ops() -> None:
-    assert list(SAID) == list(OPS)
+    assert list(README_REQUESTS) == list(OPS)
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -128,7 +128,7 @@ def test_requests_of_op_are_those_of_table(tmp_path: Path, op: str) -> None:
         step, expected = given if isinstance(given := OPS[op], tuple) else (given, Code.OK)
         if op == "the same again":
             assert step(scene) == expected
-        collected = Moments(moments(SAID[op]))
+        collected = Moments(moments(README_REQUESTS[op]))
         store.inject(collected.hold, when=lambda asked: "X-Amz-Signature" not in asked.target)  # that is the proxy
         proxy.inject(collected.hold)
         assert step(scene) == expected

@@ -237,12 +237,12 @@ def test_parts_go_up_at_the_same_time(tmp_path: Path) -> None:
     assert PART <= min(seen[:3]) <= max(seen) <= 3 * PART
 
 
-def test_a_local_file_goes_up_while_it_is_read(tmp_path: Path) -> None:
+def test_local_file_goes_up_in_parts(tmp_path: Path) -> None:
     (tmp_path / "local").write_bytes(CONTENT)
     row("local", do.op("copy_file", "/local", "file"), (changes, UPLOAD), after={"file": CONTENT}).run(tmp_path)
 
 
-def test_an_upload_is_broken_off_when_all_its_parts_have_ended(tmp_path: Path) -> None:
+def test_upload_is_aborted_after_its_parts_end(tmp_path: Path) -> None:
     begun, ended = threading.Event(), threading.Event()
     early: list[bool] = []
 
