@@ -1,81 +1,91 @@
-"""What the benchmarks of the dragonfly plugin talk to: Dragonfly and a store in docker, or stubs."""
+"""What the benchmarks of the dragonfly plugin use: Dragonfly and a store in docker, or stubs of the tests."""
 
 import json
 import os
+import random
+import socket
 import sys
-import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any
 
+from tests.dragonfly_client import configuration
+from tests.faulty_http import Reply
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
 from tests.store import Store
 from tffs_conformance.harness import services
 from tffs_conformance.harness.targets.shipped import compose_files
 
+PORTS = ("S3", "SEED_METRICS", "A_PROXY", "A_METRICS", "B_PROXY", "B_METRICS")
 
-class Place(Protocol):
-    """A store with a bucket, and a client of Dragonfly."""
+
+@dataclass(frozen=True)
+class Place:
+    """A store with a bucket, and a client of Dragonfly.
+
+    `config` is the plugin's. `outside` is the store as this process knows it, `inside` as Dragonfly does. `fail` lets
+    Dragonfly's client, for an even number, or the store, for an odd one, fail for a moment.
+    """
 
     bucket: str
-    proxy: str  # the address of Dragonfly's client
-    store: Store  # as this process knows it
-    inside: Store  # as Dragonfly knows it
-    config: dict[str, Any]  # the plugin's
-    environment: dict[str, str]  # for a process with the plugin
-
-    def requests(self) -> int:
-        """How many requests the store has had."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
+    config: dict[str, Any]
+    outside: Store
+    inside: Store
+    fail: Callable[[int], None]
 
 
-class Docker:
-    bucket = "tffs"
+@contextmanager
+def in_docker() -> Iterator[Place]:
+    """Dragonfly and a store, which have the same ports when they are started again."""
+    os.environ.update({f"DRAGONFLY_{name}_PORT": str(_free_port()) for name in PORTS})
+    running = services.up(
+        services.read(compose_files()["dragonfly"]), "dragonfly", keep=False, fixed_ports=True,
+        say=lambda text: print(text, file=sys.stderr),
+    )  # fmt: skip
 
-    def __enter__(self) -> Self:
-        self._running = services.up(
-            services.read(compose_files()["dragonfly"]), "dragonfly", keep=False, fixed_ports=False,
-            say=lambda text: print(text, file=sys.stderr),
-        )  # fmt: skip
-        self.environment = {**os.environ, **self._running.environment}
-        self.config = json.loads(Path(self._running.environment["DRAGONFLY_CONFIG_PATH"]).read_text())
-        self.proxy = self.config["addr"]
-        storage = self.config["object_storage"]
-        keys = storage["access_key"], storage["secret_key"]
-        self.store, self.inside = Store(self._running.address("s3", 7070), *keys), Store("s3:7070", *keys)
-        return self
+    def fail(number: int) -> None:
+        # With no time to end by themselves they are killed at once.
+        running.containers[("client-a", "s3")[number % 2]].restart(timeout=0)
 
-    def __exit__(self, *_: object) -> None:
-        self._running.stop()
-
-    def requests(self) -> int:
-        # The store writes a line for each into its log; those of its health are none of ours.
-        said = self._running.containers["s3"].logs(stdout=True, stderr=False).splitlines()
-        return sum(b"/health" not in line for line in said)
+    try:
+        config = json.loads(Path(running.environment["DRAGONFLY_CONFIG_PATH"]).read_text())
+        keys = config["object_storage"]["access_key"], config["object_storage"]["secret_key"]
+        outside, inside = Store(running.address("s3", 7070), *keys), Store("s3:7070", *keys)
+        yield Place("tffs", config, outside, inside, fail)
+    finally:
+        running.stop()
 
 
-class Stubs:
-    bucket = BUCKET
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
 
-    def __enter__(self) -> Self:
-        self._store, self._proxy = S3Server(), ProxyStub()
-        self._folder = tempfile.TemporaryDirectory()
-        self.proxy = self._proxy.url
-        keys = {"access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
-        self.config = {"addr": self.proxy, "object_storage": {"endpoint": self._store.url, **keys}}
-        path = Path(self._folder.name, "dragonfly.json")
-        path.write_text(json.dumps(self.config))
-        self.environment = {**os.environ, "DRAGONFLY_CONFIG_PATH": str(path)}
-        self.store = self.inside = Store(self._store.host, ACCESS_KEY, SECRET_KEY)
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._store.stop()
-        self._proxy.stop()
-        self._folder.cleanup()
+@contextmanager
+def with_stubs() -> Iterator[Place]:
+    """A store and a proxy of the tests. From the first failure on, some transfers are cut and some requests refused."""
+    numbers = random.Random(1)
+    with S3Server() as store, ProxyStub() as proxy:
 
-    def requests(self) -> int:
-        return len(self._store.asked)
+        def fail(number: int) -> None:
+            failing = (proxy, store)[number % 2]
+            failing.heal()
+            failing.inject(lambda _, __: Reply(200, silent=True), done=False)
+            time.sleep(1)
+            # A client of Dragonfly that is started again has no objects.
+            proxy.tasks.clear()
+            for server in (proxy, store):
+                server.heal()
+                server.inject(
+                    lambda _, right: replace(right, cut=numbers.randrange(len(right.body) or 1)),
+                    when=lambda asked: asked.method == "GET" and numbers.random() < 0.1,
+                )
+                server.inject(lambda _, __: Reply(503), when=lambda _: numbers.random() < 0.02, done=False)
+
+        at = Store(store.host, ACCESS_KEY, SECRET_KEY)
+        yield Place(BUCKET, configuration(store.url, proxy.url), at, at, fail)

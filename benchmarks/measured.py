@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
+
 #: How often the two of a pair are run, half of the times in each order.
 ROUNDS = 6
 
@@ -81,6 +83,15 @@ def in_turn(one: Callable[[], float], other: Callable[[], float], rounds: int = 
 def ratio(pairs: Sequence[tuple[float, float]]) -> Spread:
     """How many times the second figure the first one is, pair by pair."""
     return Spread.of([one / other for one, other in pairs])
+
+
+def compiled(source: str, folder: Path) -> Path:
+    """Build the C++ file with this name, which lies beside this module, and return the program in `folder`."""
+    native, program = native_directory(), folder / Path(source).stem
+    command = ["c++", "-std=c++17", "-O2", f"-I{include_directory()}", str(Path(__file__).with_name(source))]
+    command += ["-o", str(program), str(native / RUNTIME_NAME), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed"]
+    subprocess.run([*command, "-ldl", "-pthread"], check=True)
+    return program
 
 
 Figures = Mapping[str, Spread | float | int | str]

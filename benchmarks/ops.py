@@ -6,11 +6,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from measured import Spread, in_turn, ratio, seconds
+from measured import Spread, compiled, in_turn, ratio, seconds
 
 from tffs_conformance.harness.hosting.loader import Loaded, Loader
 from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.native import RUNTIME_NAME, include_directory, native_directory
 from tffs_conformance.harness.ops.guard import Guard
 from tffs_conformance.harness.over_tables.filesystem import HostFilesystem
 from tffs_conformance.harness.over_tables.raw import RawFilesystem
@@ -101,16 +100,10 @@ def _through_a_pipe() -> float:
 
 def _plugin_reads(folder: Path) -> Iterator[tuple[str, Spread]]:
     """What the reference plugins make of a disk and of memory; each ratio is the median that reads.cc prints."""
-    native, program = native_directory(), folder / "reads"
-    source = Path(__file__).with_name("reads.cc")
-    subprocess.run(
-        ["c++", "-std=c++17", "-O2", f"-I{include_directory()}", str(source), "-o", str(program),
-         str(native / RUNTIME_NAME), f"-Wl,-rpath,{native}", "-Wl,--no-as-needed", "-ldl"],
-        check=True,
-    )  # fmt: skip
+    program = compiled("reads.cc", folder)
     for plugin, path, yardstick in (("posix", f"{folder}/content", "pread"), ("memory", "/content", "memcpy")):
         for size in (4 << 10, 128 << 10, 1 << 20):
-            arguments = [str(plugin_path(plugin)), path, str(64 << 20), str(size), "21", yardstick]
+            arguments = [str(plugin_path(plugin)), yardstick, path, str(64 << 20), str(size), "21"]
             runs = [subprocess.run([str(program), *arguments], check=True, capture_output=True) for _ in range(3)]
             spread = Spread.of([float(run.stdout) for run in runs])
             yield f"{plugin} reads of {size >> 10} KiB / a plain {yardstick} loop (speed)", spread
