@@ -4,18 +4,43 @@
 //   pread|memcpy PATH BYTES SIZE ROUNDS  Writes a file of BYTES through the plugin and reads it in
 //                                        pieces of SIZE. Prints the median ratio of speed, plugin
 //                                        to a loop of pread on PATH, or of memcpy of as many bytes.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "plugin.h"
+#include "tf_filesystem_plugin.h"
 
 namespace {
+
+TF_FilesystemPluginInfo info;
+TF_Filesystem filesystem;
+TF_Status* status = TF_NewStatus();
+
+// Ends the process if the last op failed.
+void Check(const char* path) {
+  if (TF_GetCode(status) == TF_OK) return;
+  std::fprintf(stderr, "%s: %s\n", path, TF_Message(status));
+  std::exit(1);
+}
+
+void Load(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    std::exit(1);
+  }
+  reinterpret_cast<void (*)(TF_FilesystemPluginInfo*)>(dlsym(library, "TF_InitPlugin"))(&info);
+  info.ops->filesystem_ops->init(&filesystem, status);
+  Check(path);
+}
 
 template <typename Work>
 double Seconds(Work work) {
