@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from .figures import Figure
 
 HEALTHY = "service_healthy"
@@ -101,6 +99,13 @@ class Compose:
 
 def read(path: Path, environment: Mapping[str, str] = os.environ) -> Compose:
     """Read the compose file at this path. `${NAME}` in it takes its value from `environment`. Raise ComposeError."""
+    try:
+        # An extra.
+        import yaml  # noqa: PLC0415
+    except ImportError:
+        raise ComposeError(
+            "a compose file is read with PyYAML, which is not installed: pip install 'tffs-conformance[services]'"
+        ) from None
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -5,6 +5,7 @@ import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import click
 import pytest
@@ -50,6 +51,9 @@ def findings(plugin: ShippedPlugin | None = None) -> Iterator[Requirement]:
         found = ctypes.util.find_library(runtime)
         lacks = f"--sanitizer={sanitizer} is for plugins that name it; on Debian: apt-get install g++"
         yield Requirement(f"lib{runtime}", found is not None, False, found or lacks)
+    reader = find_spec("yaml")
+    advice = "it reads the compose file of --services: pip install 'tffs-conformance[services]'"
+    yield Requirement("PyYAML", reader is not None, False, str(reader.origin) if reader else advice)
     if plugin is not None and plugin.services:
         yield _tool("docker", f"runs the services of {plugin.name}", "docker.io")
     if plugin is not None:
