@@ -165,19 +165,8 @@ def _go(name: str, version: str, package: str) -> Program:
 
 
 def _crate(name: str, version: str, crate: str) -> Program:
-    command = (
-        "cargo",
-        "install",
-        "--locked",
-        "--force",
-        crate,
-        "--version",
-        version,
-        "--bin",
-        name,
-        "--root",
-        "{root}",
-    )
+    install = ("cargo", "install", "--locked", "--force", crate, "--version", version)
+    command = (*install, "--bin", name, "--root", "{root}")
     environment = {
         "RUSTFLAGS": " ".join(RUST_FLAGS),
         "CARGO_TARGET_DIR": "{root}/target",
@@ -200,22 +189,12 @@ def _rocksdb() -> str:
     return ".".join(found.get(part, "") for part in ("MAJOR", "MINOR", "PATCH"))
 
 
+_SCHEDULER = _go("scheduler", "2.5.1", "d7y.io/dragonfly/v2/cmd/scheduler")
+_STORE = _go("versitygw", "1.8.0", "github.com/versity/versitygw/cmd/versitygw")
 IMAGES = (
-    Image(
-        "dragonflyoss/scheduler:v2.5.1",
-        _go("scheduler", "2.5.1", "d7y.io/dragonfly/v2/cmd/scheduler"),
-        "/opt/dragonfly/bin/scheduler",
-    ),
-    Image(
-        "versity/versitygw:v1.8.0",
-        _go("versitygw", "1.8.0", "github.com/versity/versitygw/cmd/versitygw"),
-        "/usr/local/bin/versitygw",
-    ),
-    Image(
-        "dragonflyoss/client:v1.5.10",
-        _crate("dfdaemon", "1.5.10", "dragonfly-client"),
-        "/usr/local/bin/dfdaemon",
-    ),
+    Image("dragonflyoss/scheduler:v2.5.1", _SCHEDULER, "/opt/dragonfly/bin/scheduler"),
+    Image("versity/versitygw:v1.8.0", _STORE, "/usr/local/bin/versitygw"),
+    Image("dragonflyoss/client:v1.5.10", _crate("dfdaemon", "1.5.10", "dragonfly-client"), "/usr/local/bin/dfdaemon"),
 )
 
 
@@ -424,24 +403,15 @@ def _docker(*arguments: str, sentence: str = "") -> None:
 
 
 def _run(command: list[str], environment: Mapping[str, str], folder: Path, log: Path) -> None:
-    """Run a long command and show from time to time that it goes on."""
-    started = time.monotonic()
+    """Run a command that takes long; `log` gets what it prints."""
     environ = {**os.environ, "PATH": _path(), **environment}
+    print(f"  {command[0]}: {log} shows how far it is", flush=True)
     with open(log, "wb") as output:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-        )
-        try:
-            while process.poll() is None:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(60)
-                if process.returncode is None:
-                    minutes = (time.monotonic() - started) / 60
-                    print(f"  {log.parent.name}, {minutes:.0f} min: {_last_line(log)}", flush=True)
-        finally:
-            process.terminate()
-            process.wait()
-    if process.returncode != 0:
+        done = subprocess.run(
+            command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            check=False,
+        )  # fmt: skip
+    if done.returncode != 0:
         raise UnableError(f"{command[0]} failed, {log} tells why; its last line: {_last_line(log)}")
 
 
