@@ -1,6 +1,6 @@
 #include "dragonfly/config.h"
 
-#include <cstdlib>
+#include <utility>
 
 #include "unit/test.h"
 
@@ -18,10 +18,6 @@ Config Parsed(const std::string& text) {
   return ParseConfig({"dragonfly", "DRAGONFLY_CONFIG_PATH"}, text);
 }
 
-void Refused(const std::string& text, const std::string& why) {
-  EXPECT_FAILS(Parsed(text), TF_INVALID_ARGUMENT, why);
-}
-
 TEST(ConfigHasDefaults) {
   const Config config = Parsed(With(""));
   EXPECT_EQUAL(config.proxy_endpoint, "http://s3:9000");
@@ -37,32 +33,25 @@ TEST(ConfigTakesOtherNames) {
   EXPECT_EQUAL(config.addr, "http://p:1");
   EXPECT_EQUAL(config.proxy_endpoint, "http://s3");
   EXPECT_EQUAL(config.store.endpoint, "https://s3.us-east-1.amazonaws.com");
-  Refused(With(R"(, "proxy": "http://p:1")"), "addr is given twice");
 }
 
-TEST(ConfigNamesTheKey) {
-  Refused("{}", "addr is missing");
-  Refused(With(R"(, "require_p2p": 1)"), "the key require_p2p is not true or false");
-  Refused(With(R"(, "task_version": "md5")"), "the key task_version");
-  Refused(With(R"(, "filter": ["a", 1])"), "the key filter");
-  Refused(With(R"(, "header": {"A": 1})"), "the key header.A");
-  Refused(With(R"(, "header": {"A": "b\r\nC: d"})"), "the key header");
-  Refused(With("", R"(, "proxy_endpoint": "s3:9000")"), "the key object_storage.proxy_endpoint");
-  Refused(With("", R"(, "proxy_endpoint": "http://a:b@s3")"),
-          "the key object_storage.proxy_endpoint");
-  Refused(R"({"addr": "http://p:1/path"})", "the key addr");
-  Refused(R"({"addr": "http://p:1"})", "object_storage.proxy_endpoint is missing");
-  Refused(With(R"(, "retires": 3)"), "the key retires is not known");
-  Refused(With(R"(, "sign_expires_s": 0)"), "the key sign_expires_s is not between 1 and");
-  Refused(With(R"(, "fallback_to_source": 1)"), "fallback_to_source is not true or false");
-}
-
-TEST(ConfigIsFoundByItsVariable) {
-  const objectstore::Plugin plugin = {"dragonfly", "DRAGONFLY_CONFIG_PATH"};
-  unsetenv("DRAGONFLY_CONFIG_PATH");
-  EXPECT_FAILS(ReadConfig(plugin), TF_NOT_FOUND, "DRAGONFLY_CONFIG_PATH is not set");
-  setenv("DRAGONFLY_CONFIG_PATH", "/dev/null", 1);
-  EXPECT_FAILS(ReadConfig(plugin), TF_INVALID_ARGUMENT, "/dev/null: the file is no JSON");
+TEST(ConfigsThatAreRefused) {
+  const std::pair<std::string, const char*> rows[] = {
+      {"{}", "addr is missing"},
+      {R"({"addr": "http://p:1/path"})", "the key addr"},
+      {R"({"addr": "http://p:1"})", "object_storage.proxy_endpoint is missing"},
+      {With(R"(, "proxy": "http://p:1")"), "addr is given twice"},
+      {With(R"(, "require_p2p": 1)"), "the key require_p2p is not true or false"},
+      {With(R"(, "task_version": "md5")"), "the key task_version"},
+      {With(R"(, "filter": ["a", 1])"), "the key filter"},
+      {With(R"(, "header": {"A": 1})"), "the key header.A"},
+      {With(R"(, "header": {"A": "b\r\nC: d"})"), "the key header"},
+      {With("", R"(, "proxy_endpoint": "s3:9000")"), "the key object_storage.proxy_endpoint"},
+      {With("", R"(, "proxy_endpoint": "http://a:b@s3")"), "the key object_storage.proxy_endpoint"},
+      {With(R"(, "retires": 3)"), "the key retires is not known"},
+      {With(R"(, "sign_expires_s": 0)"), "the key sign_expires_s is not between 1 and"},
+      {With(R"(, "fallback_to_source": 1)"), "fallback_to_source is not true or false"}};
+  for (const auto& [text, why] : rows) EXPECT_FAILS(Parsed(text), TF_INVALID_ARGUMENT, why);
 }
 
 }  // namespace

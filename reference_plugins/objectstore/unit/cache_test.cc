@@ -50,15 +50,6 @@ TEST(CacheKeepsTheLatest) {
   EXPECT_EQUAL(counted.fetched, 4);
 }
 
-TEST(CacheDoesNotKeepWhatIsTooLarge) {
-  Cache cache(100);
-  Counted counted{&cache};
-  const Content held = counted.Get("a", 101);
-  EXPECT_EQUAL(held->size(), uint64_t{101});
-  counted.Get("a", 101);
-  EXPECT_EQUAL(counted.fetched, 2);
-}
-
 // Closing a large file takes its time, and others ask meanwhile.
 TEST(CacheClosesNothingUnderItsLock) {
   Cache cache(100);
@@ -85,43 +76,6 @@ TEST(CacheClosesNothingUnderItsLock) {
   EXPECT_EQUAL(closed.load(), 1);
   cache.Clear();
   EXPECT_EQUAL(closed.load(), 2);
-}
-
-TEST(CacheMakesRoomForWhatComes) {
-  Cache cache(100);
-  Counted counted{&cache};
-  counted.Get("a", 40);
-  {
-    const auto room = cache.Reserve(70);
-    counted.Get("a", 40);
-    counted.Get("b", 30);
-    counted.Get("b", 30);
-    EXPECT_EQUAL(counted.fetched, 3);
-  }
-  counted.Get("c", 70);
-  counted.Get("b", 30);
-  EXPECT_EQUAL(counted.fetched, 4);
-}
-
-TEST(CacheGivesUpWhatNobodyReads) {
-  Cache cache(100);
-  Counted counted{&cache};
-  const Content read = counted.Get("a", 10);
-  counted.Get("b", 10);
-  EXPECT_EQUAL(cache.Evict(), true);
-  EXPECT_EQUAL(cache.Evict(), false);
-  counted.Get("a", 10);
-  EXPECT_EQUAL(counted.fetched, 2);
-}
-
-TEST(CacheIsCleared) {
-  Cache cache(100);
-  Counted counted{&cache};
-  const Content held = counted.Get("a", 10);
-  cache.Clear();
-  EXPECT_EQUAL(held->size(), uint64_t{10});
-  counted.Get("a", 10);
-  EXPECT_EQUAL(counted.fetched, 2);
 }
 
 TEST(CacheOfAChildOfForkWaitsForNobody) {
@@ -166,15 +120,6 @@ TEST(CacheFetchesOnceForMany) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQUAL(fetched.load(), 1);
-}
-
-TEST(CacheForgetsFailures) {
-  Cache cache(100);
-  EXPECT_FAILS(cache.Get("a", []() -> Content { throw Failure(TF_UNAVAILABLE, "down"); }),
-               TF_UNAVAILABLE, "down");
-  Counted counted{&cache};
-  counted.Get("a", 10);
-  EXPECT_EQUAL(counted.fetched, 1);
 }
 
 }  // namespace

@@ -18,11 +18,9 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "child.h"
 #include "config.h"
-#include "curl.h"
 #include "http.h"
 #include "patience.h"
 #include "table.h"
@@ -45,49 +43,6 @@ TEST(ConnectionsAreUsedAgainWhereTheyWentBefore) {
   }
   EXPECT_EQUAL(connections.Borrow("http://a").handle(), one);
   EXPECT_EQUAL(connections.Borrow("http://b").handle(), other);
-}
-
-// A cookie tells handles apart: a reset leaves it, and a new handle may lie where one lay before.
-TEST(AHandleThatIsGivenUpIsNotLentAgain) {
-  const auto is_marked = [](const Connections::Lease& lease) {
-    curl_slist* cookies = nullptr;
-    curl().easy_getinfo(lease.handle(), CURLINFO_COOKIELIST, &cookies);
-    curl().slist_free_all(cookies);
-    return cookies != nullptr;
-  };
-  Connections connections(1);
-  {
-    const auto lease = connections.Borrow(kOrigin);
-    curl().easy_setopt(lease.handle(), CURLOPT_COOKIELIST, "Set-Cookie: a=b; domain=store");
-  }
-  {
-    auto lease = connections.Borrow(kOrigin);
-    EXPECT_EQUAL(is_marked(lease), true);
-    lease.GiveUp();
-  }
-  EXPECT_EQUAL(is_marked(connections.Borrow(kOrigin)), false);
-}
-
-TEST(ConnectionsHaveALimit) {
-  constexpr size_t kMost = 3;
-  Connections connections(kMost);
-  std::atomic<size_t> busy{0};
-  std::atomic<size_t> most{0};
-  std::vector<std::thread> threads;
-  for (int k = 0; k < 12; ++k) {
-    threads.emplace_back([&] {
-      for (int round = 0; round < 50; ++round) {
-        const auto lease = connections.Borrow(kOrigin);
-        const size_t now = ++busy;
-        for (size_t known = most; known < now && !most.compare_exchange_weak(known, now);) {
-        }
-        std::this_thread::yield();
-        --busy;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQUAL(most.load() <= kMost, true);
 }
 
 // However long another one has it.

@@ -31,38 +31,32 @@ struct Asked {
   }
 };
 
-TEST(NothingIsSetUp) {
-  const std::map<std::string, std::string> empty = {{"HOME", "/no/such/home"}};
-  const char* why[] = {"AWS_ACCESS_KEY_ID is not set",
-                       "the profile default is not in /no/such/home/.aws/credentials",
-                       "AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN are not set",
-                       "AWS_CONTAINER_CREDENTIALS_FULL_URI are not set",
-                       "the instance metadata service is not there"};
-  for (int k = kEnvironment; k <= kMetadata; ++k) {
-    const Offer offer = Asked{{}}(k, empty);
-    EXPECT_EQUAL(offer.grant.has_value(), false);
-    EXPECT_EQUAL(offer.why_not.find(why[k]) == std::string::npos ? offer.why_not : why[k], why[k]);
+TEST(IncompleteSetUpsAreFailures) {
+  const char* relative = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
+  const struct {
+    int source;
+    std::map<std::string, std::string> environment;
+    TF_Code code;
+    const char* why;
+  } rows[] = {
+      {kEnvironment, {{"AWS_ACCESS_KEY_ID", "a"}}, TF_INVALID_ARGUMENT, "AWS_SECRET_ACCESS_KEY"},
+      {kSharedFiles, {{"AWS_PROFILE", "mine"}}, TF_INVALID_ARGUMENT, "AWS_PROFILE names it"},
+      {kWebIdentity, {{"AWS_WEB_IDENTITY_TOKEN_FILE", "/t"}}, TF_INVALID_ARGUMENT, "AWS_ROLE_ARN"},
+      {kContainer,
+       {{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://far.example/"}},
+       TF_INVALID_ARGUMENT,
+       "is neither https nor on this machine"},
+      {kContainer,
+       {{relative, "/x"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "a\nx-b: c"}},
+       TF_INVALID_ARGUMENT,
+       "more than one line"},
+      {kContainer,
+       {{relative, "/x"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/no/token"}},
+       TF_FAILED_PRECONDITION,
+       "/no/token, which holds no token"}};
+  for (const auto& row : rows) {
+    EXPECT_FAILS((Asked{{}}(row.source, row.environment)), row.code, row.why);
   }
-}
-
-TEST(HalfASetUpIsAFailure) {
-  const auto refused = [](int source, const std::map<std::string, std::string>& environment,
-                          const std::string& why) {
-    EXPECT_FAILS((Asked{{}}(source, environment)), TF_INVALID_ARGUMENT, why);
-  };
-  refused(kEnvironment, {{"AWS_ACCESS_KEY_ID", "a"}}, "AWS_SECRET_ACCESS_KEY");
-  refused(kSharedFiles, {{"AWS_PROFILE", "mine"}}, "AWS_PROFILE names it");
-  refused(kWebIdentity, {{"AWS_WEB_IDENTITY_TOKEN_FILE", "/token"}}, "AWS_ROLE_ARN");
-  refused(kContainer, {{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://far.example/"}},
-          "is neither https nor on this machine");
-  refused(kContainer,
-          {{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/x"},
-           {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "a\nx-b: c"}},
-          "more than one line");
-  EXPECT_FAILS(
-      (Asked{{}}(kContainer, {{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/x"},
-                              {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/no/such/token"}})),
-      TF_FAILED_PRECONDITION, "/no/such/token, which holds no token");
 }
 
 TEST(ATaskOfEcsAsksItsAgent) {
@@ -74,18 +68,10 @@ TEST(ATaskOfEcsAsksItsAgent) {
   EXPECT_EQUAL(asked.requests.at(0).headers.at("authorization"), "Basic x");
 }
 
-TEST(AnInstanceIsAskedWithAToken) {
-  Asked asked = {{{200, {}, "token", {}}, {200, {}, "my role\n", {}}, {200, {}, kKeys, {}}}};
-  EXPECT_EQUAL(asked(kMetadata, {}).grant->keys.access_key, "a");
-  EXPECT_EQUAL(asked.requests.at(0).method, "PUT");
-  EXPECT_EQUAL(asked.requests.at(2).headers.at("x-aws-ec2-metadata-token"), "token");
-  EXPECT_EQUAL(asked.requests.at(2).url,
-               "http://169.254.169.254/latest/meta-data/iam/security-credentials/my%20role");
-}
-
 TEST(AnInstanceWithoutARoleHasNothing) {
   Asked asked = {{{200, {}, "token", {}}, {404, {}, "", {}}}};
   EXPECT_EQUAL(asked(kMetadata, {}).why_not, "the instance has no role");
+  EXPECT_EQUAL(asked.requests.at(0).url, "http://169.254.169.254/latest/api/token");
   EXPECT_EQUAL((Asked{{}}(kMetadata, {{"AWS_EC2_METADATA_DISABLED", "TRUE"}}).why_not),
                "AWS_EC2_METADATA_DISABLED is set");
 }

@@ -31,22 +31,11 @@ struct World {
     return {Grant{{"k" + std::to_string(number), "s", "t"}, expires}, ""};
   }
 
-  Keychain Made(bool renews = true) {
-    Source source = {[this] { return Next(); }, renews};
+  Keychain Made() {
+    Source source = {[this] { return Next(); }, true};
     return Keychain(unit::Somebody(), source, *Next().grant, [this] { return now.load(); });
   }
 };
-
-TEST(CredentialsAreRenewedBeforeTheyExpire) {
-  World world;
-  Keychain keychain = world.Made();
-  world.now = 1000 + 3600 - 301;
-  EXPECT_EQUAL(keychain.Current()->access_key, "k1");
-  world.now = 1000 + 3600 - 149;
-  EXPECT_EQUAL(keychain.Current()->access_key, "k2");
-  EXPECT_EQUAL(keychain.Current()->access_key, "k2");
-  EXPECT_EQUAL(world.asked.load(), 2);
-}
 
 TEST(OldCredentialsServeUntilTheyExpire) {
   World world;
@@ -68,16 +57,6 @@ TEST(OldCredentialsServeUntilTheyExpire) {
   EXPECT_EQUAL(world.asked - before, 1);
 }
 
-TEST(RefusedCredentialsAreReplacedOnce) {
-  World world;
-  world.lifetime = 0;
-  Keychain keychain = world.Made();
-  const Identity refused = keychain.Current();
-  EXPECT_EQUAL(keychain.Instead(refused)->access_key, "k2");
-  EXPECT_EQUAL(keychain.Instead(refused)->access_key, "k2");
-  EXPECT_EQUAL(world.asked.load(), 2);
-}
-
 TEST(ASourceThatHasNothingNewIsLeftAlone) {
   int asked = 0;
   double now = 1000;
@@ -93,15 +72,6 @@ TEST(ASourceThatHasNothingNewIsLeftAlone) {
   now += 2;
   EXPECT_EQUAL(keychain.Instead(refused) == refused, true);
   EXPECT_EQUAL(asked, 2);
-}
-
-TEST(CredentialsOfTheConfigurationStay) {
-  World world;
-  world.lifetime = 0;
-  Keychain keychain = world.Made(false);
-  world.now = 1e9;
-  EXPECT_EQUAL(keychain.Instead(keychain.Current())->access_key, "k1");
-  EXPECT_EQUAL(world.asked.load(), 1);
 }
 
 TEST(CredentialsThatHaveExpiredAreNone) {

@@ -11,31 +11,10 @@ const Name kName = {"bucket", "key"};
 
 Version OfSize(uint64_t size) { return {"\"etag\"", size, 0, {}}; }
 
-TEST(MetadataAreKeptForAWhile) {
-  Metadata metadata(60);
-  metadata.Keep(kName, OfSize(7), metadata.changes());
-  const auto found = metadata.Find(kName);
-  EXPECT_EQUAL(found && *found && (*found)->size == 7, true);
-}
-
 TEST(MetadataAreForgottenAfterAWhile) {
   Metadata metadata(0.01);
   metadata.Keep(kName, OfSize(7), metadata.changes());
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQUAL(metadata.Find(kName).has_value(), false);
-}
-
-TEST(MetadataKnowWhatIsNotThere) {
-  Metadata metadata(60);
-  EXPECT_EQUAL(metadata.Find(kName).has_value(), false);
-  metadata.Keep(kName, std::nullopt, metadata.changes());
-  const auto found = metadata.Find(kName);
-  EXPECT_EQUAL(found && !*found, true);
-}
-
-TEST(MetadataAreNotKeptUnlessThatIsAskedFor) {
-  Metadata metadata(0);
-  metadata.Keep(kName, OfSize(7), metadata.changes());
   EXPECT_EQUAL(metadata.Find(kName).has_value(), false);
 }
 

@@ -1,24 +1,11 @@
 #include "parallel.h"
 
-#include <set>
 #include <thread>
 
 #include "test.h"
 
 namespace objectstore {
 namespace {
-
-TEST(ForEachPerformsEachOnce) {
-  std::mutex mutex;
-  std::multiset<size_t> done;
-  ForEach(100, 4, [&](size_t k) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    done.insert(k);
-  });
-  EXPECT_EQUAL(done.size(), size_t{100});
-  EXPECT_EQUAL(std::set<size_t>(done.begin(), done.end()).size(), size_t{100});
-  ForEach(0, 4, [&](size_t) { ++unit::broken(); });
-}
 
 TEST(ForEachEndsWhenAllHaveEnded) {
   constexpr int kCount = 10000;
