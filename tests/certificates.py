@@ -16,25 +16,21 @@ class Authority:
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
         self.certificate, self._key = folder / f"{name}.pem", folder / f"{name}.key"
-        new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", str(self._key)]
-        _openssl("req", "-x509", *new_key, "-out", str(self.certificate), "-subj", f"/CN={name}", "-days", "2")
+        self._make(self.certificate, self._key, name)
 
     def sign(self, name: str) -> tuple[Path, Path]:
         """A certificate for 127.0.0.1, and its key."""
-        paths = [self.folder / f"{self.name}-{name}.{end}" for end in ("pem", "key", "csr", "ext")]
-        certificate, key, request, extension = paths
-        new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", str(key)]
-        _openssl("req", "-new", *new_key, "-out", str(request), "-subj", f"/CN={name}")
-        extension.write_text("subjectAltName=IP:127.0.0.1\n", encoding="utf-8")
-        signer = ["-CA", str(self.certificate), "-CAkey", str(self._key), "-CAcreateserial", "-days", "2"]
-        _openssl("x509", "-req", "-in", str(request), *signer, "-out", str(certificate), "-extfile", str(extension))
+        certificate, key = (self.folder / f"{self.name}-{name}.{end}" for end in ("pem", "key"))
+        signer = ["-CA", str(self.certificate), "-CAkey", str(self._key), "-addext", "subjectAltName=IP:127.0.0.1"]
+        self._make(certificate, key, name, *signer)
         return certificate, key
 
-
-def _openssl(*arguments: str) -> None:
-    if shutil.which("openssl") is None:
-        pytest.skip("not run: openssl is not there: apt-get install openssl")
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+    def _make(self, certificate: Path, key: Path, name: str, *more: str) -> None:
+        if shutil.which("openssl") is None:
+            pytest.skip("not run: openssl is not there: apt-get install openssl")
+        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        command += ["-keyout", str(key), "-out", str(certificate), "-subj", f"/CN={name}", "-days", "2", *more]
+        subprocess.run(command, check=True, capture_output=True)
 
 
 class TlsStore(S3Server):

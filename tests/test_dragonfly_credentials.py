@@ -188,22 +188,30 @@ def test_a_refusal_that_has_another_cause_is_asked_about_once(machine: Machine) 
         assert objects == ["HEAD", "GET"]
 
 
-@pytest.mark.parametrize("set_up", [Machine.from_web_identity, Machine.from_container], ids=named)
-def test_a_token_file_is_read_anew(machine: Machine, set_up: SetUp) -> None:
+def another_token(machine: Machine) -> None:
+    machine.issuer.token = "the second token"
+    machine.token_file()
+
+
+def service_unavailable(machine: Machine) -> None:
+    machine.store.inject(lambda _, __: Reply(503), 2, lambda asked: asked.target == "/container", done=False)
+
+
+@pytest.mark.parametrize(
+    ("set_up", "change"),
+    [
+        (Machine.from_web_identity, another_token),
+        (Machine.from_container, another_token),
+        (Machine.from_container, service_unavailable),
+    ],
+    ids=["web-identity-token-file", "container-token-file", "container-unavailable"],
+)
+def test_change_while_credentials_expire_is_survived(machine: Machine, set_up: SetUp, change: SetUp) -> None:
     set_up(machine)
     with machine.plugin() as fs:
         assert fs.stat(at("file")).ok
-        machine.issuer.token = "the second token"
-        machine.token_file()
         machine.issuer.revoke_all()
-        assert fs.stat(at("file")).ok
-
-
-def test_a_service_that_is_down_for_a_moment(machine: Machine) -> None:
-    machine.from_container()
-    with machine.plugin() as fs:
-        machine.issuer.revoke_all()
-        machine.store.inject(lambda _, __: Reply(503), 2, lambda asked: asked.target == "/container", done=False)
+        change(machine)
         assert fs.stat(at("file")).ok
 
 
@@ -217,55 +225,51 @@ def test_a_service_that_refuses(machine: Machine) -> None:
     assert got.message.endswith("the container's credential service answers 401")
 
 
-def refusal(machine: Machine) -> tuple[Code, str]:
+#: Without usable credentials nothing is registered: the sources that are set up, what changes of the machine, the code,
+#: and the message, or what is in it.
+REFUSALS: dict[str, tuple[list[SetUp], dict[str, str], Code, str | list[str]]] = {
+    "nothing": (
+        [], {}, Code.INVALID_ARGUMENT,
+        ["object_storage.access_key", "AWS_ACCESS_KEY_ID", "{home}/.aws/credentials", "AWS_ROLE_ARN",
+         "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_EC2_METADATA_DISABLED"],
+    ),
+    # A source that is set up and refuses ends the search.
+    "web identity": (
+        [Machine.from_web_identity, Machine.from_instance], {"token": "another token"}, Code.UNAUTHENTICATED,
+        "dragonfly; STS answers 400 InvalidIdentityToken",
+    ),
+    "container": (
+        [Machine.from_container, Machine.from_instance], {"token": "another token"}, Code.UNAUTHENTICATED,
+        "dragonfly; the container's credential service answers 401",
+    ),
+    # Others could listen to it.
+    "plain http": (
+        [Machine.from_web_identity], {"AWS_ENDPOINT_URL_STS": "http://192.0.2.1/"}, Code.INVALID_ARGUMENT,
+        "dragonfly; AWS_ENDPOINT_URL_STS is neither https nor on this machine",
+    ),
+    "no metadata service": (
+        [], {"AWS_EC2_METADATA_DISABLED": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1"},
+        Code.INVALID_ARGUMENT, ["the instance metadata service gives no full answer"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_unusable_credentials_are_refused(machine: Machine, case: str) -> None:
+    sources, changes, code, wanted = REFUSALS[case]
+    for set_up in sources:
+        set_up(machine)
+    machine.issuer.token = changes.get("token", machine.issuer.token)
+    machine.environment |= {name: value for name, value in changes.items() if name != "token"}
     path = machine.home / "config.json"
     path.write_text('{"addr": "http://127.0.0.1:1", "object_storage": {"endpoint": "http://127.0.0.1:1"}}')
     entry = registered(path, machine.environment)
-    return entry.code, entry.message
-
-
-def test_without_credentials_nothing_is_registered_and_nothing_sent(machine: Machine) -> None:
-    code, message = refusal(machine)
-    assert code is Code.INVALID_ARGUMENT
-    tried = ("object_storage.access_key", "AWS_ACCESS_KEY_ID", f"{machine.home}/.aws/credentials", "AWS_ROLE_ARN",
-             "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_EC2_METADATA_DISABLED")  # fmt: skip
-    assert [name for name in tried if name not in message] == []
-    assert machine.store.asked == []
-
-
-@pytest.mark.parametrize(
-    ("set_up", "told"),
-    [
-        (Machine.from_web_identity, "STS answers 400 InvalidIdentityToken"),
-        (Machine.from_container, "the container's credential service answers 401"),
-    ],
-    ids=["from_web_identity", "from_container"],
-)
-def test_a_source_that_is_set_up_and_gives_nothing_ends_the_search(machine: Machine, set_up: SetUp, told: str) -> None:
-    set_up(machine)
-    machine.from_instance()
-    machine.issuer.token = "another token"
-    code, message = refusal(machine)
-    assert (code, message) == (Code.UNAUTHENTICATED, f"dragonfly; {told}")
-    assert "first token" not in message
-    assert not any(target.startswith("/latest/") for target in machine.store.services_asked())
-
-
-def test_a_token_goes_to_no_service_that_others_can_listen_to(machine: Machine) -> None:
-    machine.from_web_identity()
-    machine.environment["AWS_ENDPOINT_URL_STS"] = "http://192.0.2.1/"
-    code, message = refusal(machine)
-    assert (code, message) == (
-        Code.INVALID_ARGUMENT,
-        "dragonfly; AWS_ENDPOINT_URL_STS is neither https nor on this machine",
-    )
-
-
-def test_a_machine_without_a_metadata_service_does_not_wait_for_it(machine: Machine) -> None:
-    machine.environment |= {
-        "AWS_EC2_METADATA_DISABLED": "",
-        "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:1",
-    }
-    code, message = refusal(machine)
-    assert code is Code.INVALID_ARGUMENT
-    assert "the instance metadata service gives no full answer" in message
+    assert entry.code is code
+    if isinstance(wanted, str):
+        assert entry.message == wanted
+    else:
+        assert [text for text in wanted if text.format(home=machine.home) not in entry.message] == []
+    assert "first token" not in entry.message
+    asked = machine.store.services_asked()
+    assert len(machine.store.asked) == len(asked) == (1 if "token" in changes else 0)
+    assert not any(target.startswith("/latest/") for target in asked)

@@ -5,17 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dragonfly_client import (
-    BUILT,
-    MISSING,
-    at,
-    configuration,
-    filesystem,
-    preloaded,
-    read,
-    registered,
-    write,
-)
+from tests.dragonfly_client import BUILT, MISSING, at, configuration, filesystem, preloaded, read, registered, write
 from tests.proxy_stub import ProxyStub
 from tests.s3_server import BUCKET, S3Server, error
 from tffs_conformance.harness.ops.codes import Code

@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
+from tests.store import Store, direct
 from tests.test_suite import command, environment, report, run
-from tests.topology import COMPOSE, PATIENCE, SECRET, until
+from tests.topology import ACCESS, COMPOSE, PATIENCE, SECRET, until
 from tffs_conformance.harness import services
-from tffs_conformance.harness.services import ServiceMissingError
+from tffs_conformance.harness.services import Running, ServiceMissingError
+from tffs_conformance.harness.services.engine import RUN
+from tffs_conformance.harness.targets.backing import Backing
 
 #: What a container of the tiny compose file is asked whether it is healthy.
 HEALTH = "http://127.0.0.1:7070/health"
@@ -54,13 +57,10 @@ def own(tmp_path: Path, docker: Any) -> Iterator[Path]:
 
 
 @pytest.fixture
-def tiny(tmp_path: Path, docker: Any) -> Iterator[Path]:
-    """The compose file of two containers, under a name that no other run has; whatever a test leaves goes."""
-    folder = tmp_path / f"tiny-{secrets.token_hex(4)}"
-    folder.mkdir()
-    (folder / "compose.yaml").write_text(TINY)
-    yield folder / "compose.yaml"
-    services.down(folder.name, also_alive=True)
+def tiny(own: Path) -> Path:
+    """The compose file of two containers in its place."""
+    own.write_text(TINY)
+    return own
 
 
 def left(docker: Any, compose: Path) -> list[Any]:
@@ -78,12 +78,18 @@ def tool(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "tffs_conformance", "services", *arguments]
 
 
+def called(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`tffs-conformance services` with these arguments, at its end."""
+    given = {**os.environ, **environment}
+    return subprocess.run(tool(*arguments), capture_output=True, text=True, check=False, env=given)
+
+
 # By hand -------------------------------------------------------------------------------------------------------------
 
 
 def test_up_says_what_to_do_next_and_down_leaves_nothing(own: Path, docker: Any) -> None:
     volumes = {volume.id for volume in docker.volumes.list()}
-    up = subprocess.run(tool("up", str(own), "--any-ports"), capture_output=True, text=True, check=False)
+    up = called("up", str(own), "--any-ports")
     assert up.returncode == 0, up.stderr
     assert "pytest --plugin=" in up.stdout
     written = next(line for line in up.stdout.splitlines() if "DRAGONFLY_CONFIG_PATH=" in line).partition("=")[2]
@@ -97,14 +103,14 @@ def test_up_says_what_to_do_next_and_down_leaves_nothing(own: Path, docker: Any)
     ]
     assert {port["HostIp"] for port in published} == {"127.0.0.1"}
 
-    again = subprocess.run(tool("up", str(own)), capture_output=True, text=True, check=False)
+    again = called("up", str(own))
     assert "up already" in again.stderr
     assert written in again.stdout
-    status = subprocess.run(tool("status"), capture_output=True, text=True, check=False)
+    status = called("status")
     assert own.parent.name in status.stdout
     assert status.stdout.count("healthy") >= 5
 
-    down = subprocess.run(tool("down", str(own)), capture_output=True, text=True, check=False)
+    down = called("down", str(own))
     assert "removed" in down.stdout
     assert not left(docker, own)
     assert not Path(written).parent.exists()
@@ -133,27 +139,20 @@ def test_an_interrupt_in_the_middle_leaves_nothing(
 def test_ports_of_the_file_are_taken_unless_told_otherwise(tiny: Path, docker: Any) -> None:
     some = 20000 + 2 * secrets.randbelow(4000)
     ports = {"TINY_FIRST_PORT": str(some), "TINY_SECOND_PORT": str(some + 1)}
-    up = subprocess.run(tool("up", str(tiny)), capture_output=True, text=True, check=False, env={**os.environ, **ports})
+    up = called("up", str(tiny), **ports)
     assert up.returncode == 0, up.stderr
     assert f"7070 at 127.0.0.1:{some}" in up.stdout
-    # A second one under another name finds them taken, says so, and leaves nothing.
-    other = tiny.parent.with_name(tiny.parent.name + "-2")
-    shutil.copytree(tiny.parent, other)
-    second = subprocess.run(
-        tool("up", str(other / "compose.yaml")),
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **ports},
-    )
-    assert second.returncode == 1
-    assert "allocated" in second.stderr
-    assert not left(docker, other / "compose.yaml")
+    # Another one finds them taken, says so, and leaves nothing.
+    other = Path(shutil.copytree(tiny.parent, f"{tiny.parent}-2"), "compose.yaml")
+    second = called("up", str(other), **ports)
+    assert (second.returncode, "allocated" in second.stderr) == (1, True)
+    assert not left(docker, other)
 
 
 @pytest.mark.nightly
 def test_docker_compose_reads_the_same_file(own: Path, docker: Any) -> None:
-    compose = next((c for c in (["docker", "compose"], ["docker-compose"]) if _answers([*c, "version"])), None)
+    names = ["docker", "compose"], ["docker-compose"]
+    compose = next((one for one in names if shutil.which(one[0]) and not subprocess.call([*one, "version"])), None)
     if compose is None:
         pytest.skip("there is no docker-compose (on Debian: apt-get install docker-compose)")
     ports = {f"DRAGONFLY_{n}_PORT": "0" for n in ("S3", "SEED_METRICS", "A_PROXY", "A_METRICS", "B_PROXY", "B_METRICS")}
@@ -174,13 +173,6 @@ def test_docker_compose_reads_the_same_file(own: Path, docker: Any) -> None:
     assert not docker.containers.list(all=True, filters=mine)
     assert not docker.networks.list(filters=mine)
     assert not docker.volumes.list(filters=mine)
-
-
-def _answers(command: list[str]) -> bool:
-    try:
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        return False
 
 
 # Under the suite -----------------------------------------------------------------------------------------------------
@@ -204,15 +196,6 @@ def test_services_are_there_for_a_run_and_gone_after_it(tmp_path: Path, own: Pat
     assert not (tmp_path / "tffs-report" / "services").exists()
 
 
-@pytest.mark.nightly
-def test_workers_share_the_services_of_a_run(tmp_path: Path, tiny: Path, docker: Any) -> None:
-    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--clause=read.*", "-n", "2")
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert done.stderr.count("second is healthy") == 1
-    assert "TINY_CONFIG_PATH" in report(tmp_path)["target"]["environment"]
-    assert not left(docker, tiny)
-
-
 @pytest.mark.parametrize(
     "end",
     [
@@ -222,14 +205,8 @@ def test_workers_share_the_services_of_a_run(tmp_path: Path, tiny: Path, docker:
     ids=lambda end: end.name,
 )
 def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, tiny: Path, docker: Any, end: signal.Signals) -> None:
-    line = command(_profile(tmp_path, tiny), "--services", "--host-scope=case")
-    going = subprocess.Popen(
-        interruptible(line),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    line = interruptible(command(_profile(tmp_path, tiny), "--services", "--host-scope=case"))
+    going = subprocess.Popen(line, cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     journal = tmp_path / "tffs-report" / "journal.jsonl"
     until(lambda: journal.is_file() and journal.read_text().count("\n") > 5, "no case is run")
     assert len(left(docker, tiny)) == 3
@@ -239,7 +216,7 @@ def test_whatever_ends_a_run_services_do_not_stay(tmp_path: Path, tiny: Path, do
     if end is signal.SIGKILL:
         # Nobody was left to do it, but everything has its label.
         assert len(left(docker, tiny)) == 3
-        subprocess.run(tool("down", str(tiny)), check=True, capture_output=True)
+        assert called("down", str(tiny)).returncode == 0
     assert not left(docker, tiny)
     assert not Path(directory).exists()
 
@@ -273,36 +250,73 @@ def test_a_run_without_its_figures_fails_and_says_why(tmp_path: Path, own: Path,
     assert "HTTP Error 404" in report(tmp_path)["services"]["failure"]
 
 
-def test_a_usage_error_after_they_are_up_leaves_nothing(tmp_path: Path, tiny: Path, docker: Any) -> None:
-    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--scheme=none-such")
-    assert done.returncode == 4
-    assert "is healthy" in done.stderr
-    assert "--scheme=none-such" in done.stderr
+#: Options of a run, what is replaced in the compose file, the exit code, and what is said of it.
+RUNS = {
+    "workers share them": ("-n2", "", "", 0, ["second is healthy"]),
+    "usage error after they are up": ("--scheme=none-such", "", "", 4, ["second is healthy", "--scheme=none-such"]),
+    "service that ends": ("--tier=smoke", '"--quiet"', '"--no-such-option"', 4, ["the service first is exited"]),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_run_leaves_no_services(tmp_path: Path, tiny: Path, docker: Any, case: str) -> None:
+    option, old, new, code, said = RUNS[case]
+    tiny.write_text(TINY.replace(old, new))
+    done = run(tmp_path, _profile(tmp_path, tiny), "--services", "--clause=read.*", option)
+    assert done.returncode == code, done.stdout[-2000:] + done.stderr
+    assert [text for text in said if text not in done.stderr] == []
+    assert done.stderr.count("second is healthy") <= 1
     assert not left(docker, tiny)
+    if code == 0:
+        assert "TINY_CONFIG_PATH" in report(tmp_path)["target"]["environment"]
+    log = tmp_path / "tffs-report" / "services" / "first.log"
+    assert (log.is_file() and "no-such-option" in log.read_text()) == (case == "service that ends")
 
 
 def test_down_leaves_those_of_a_live_run_alone(own: Path, docker: Any) -> None:
-    own.write_text(
-        f"services:\n  only:\n    image: {services.read(own).services[0].image}\n    entrypoint: [sleep, '600']\n"
-    )
+    image = services.read(own).services[0].image
+    own.write_text(f"services: {{only: {{image: '{image}', entrypoint: [sleep, '600']}}}}")
     running = services.up(services.read(own), own.parent.name, keep=False, fixed_ports=False, say=print)
     try:
-        subprocess.run(tool("down", str(own)), check=True, capture_output=True)
+        assert called("down", str(own)).returncode == 0
         assert left(docker, own)
     finally:
         running.stop()
     assert not left(docker, own)
 
 
-def test_a_service_that_ends_is_a_usage_error_and_its_logs_are_kept(tmp_path: Path, own: Path, docker: Any) -> None:
-    own.write_text(
-        own.read_text().replace('command: ["--port", ":7070"', 'command: ["--no-such-option", "--port", ":7070"')
-    )
-    done = run(tmp_path, _profile(tmp_path, own), "--services")
-    assert done.returncode == 4
-    assert "the service s3 is exited" in done.stderr
-    assert "no-such-option" in (tmp_path / "tffs-report" / "services" / "s3.log").read_text()
-    assert not left(docker, own)
+@pytest.mark.xdist_group("dragonfly")
+def test_the_backing_is_the_same_storage(running: Running) -> None:
+    pytest.importorskip("s3fs", reason="s3fs is not installed (pip install 'tffs-conformance[s3]')")
+    store = Store(running.address("s3", 7070), ACCESS, SECRET)
+    assert running.backing is not None
+    backing = Backing(running.backing.replace("{path}", "/below/case"), running.backing_options)
+    backing.make_directory("")
+    assert backing.read("file") is None
+    backing.write("file", b"by the backing")
+    with direct().open(store.url("GET", "/tffs/below/case/file"), timeout=30) as answer:
+        assert answer.read() == b"by the backing"
+    store.put("/tffs/below/case/file", b"by the store")
+    assert backing.read("file") == b"by the store"
+    store.put("/tffs/below/case/late", b"")
+    assert backing.read("late") == b""
+    backing.delete("file")
+    assert backing.read("file") is None
+    backing.delete_tree("")
+    assert backing.read("late") is None
+
+
+@pytest.mark.nightly
+@pytest.mark.xdist_group("dragonfly")
+def test_two_topologies_go_side_by_side(running: Running, docker: Any) -> None:
+    other = services.up(services.read(COMPOSE), "dragonfly", keep=False, fixed_ports=False, say=print)
+    try:
+        assert other.address("s3", 7070) != running.address("s3", 7070)
+        assert len(docker.networks.list(filters={"label": [f"{RUN}={other.run}"]})) == 1
+    finally:
+        other.stop()
+    with direct().open(f"http://{running.address('s3', 7070)}/health", timeout=30) as answer:
+        assert answer.status == 200
 
 
 def test_without_docker_nothing_is_run_and_the_reason_is_counted(
@@ -316,7 +330,7 @@ def test_without_docker_nothing_is_run_and_the_reason_is_counted(
     assert found["counts"]["violation"] == 0
     assert found["verdict"] == "not conformant"
     assert done.returncode == 1
-    up = subprocess.run(tool("up", "dragonfly"), capture_output=True, text=True, check=False)
+    up = called("up", "dragonfly")
     assert up.stderr == "Error: docker's daemon does not answer: is it running?\n"
     assert up.returncode == 1
 
