@@ -204,14 +204,10 @@ def main() -> int:
     only = arguments.add_mutually_exclusive_group()
     only.add_argument("--binaries", action="store_true", help="fill the cache with programs, without docker")
     only.add_argument("--systems", action="store_true", help="fill the cache with Debians, without docker")
-    only.add_argument("--folders", action="store_true", help="print where in the cache each program belongs")
     given = arguments.parse_args()
-    programs = [image.program for image in IMAGES if image.program]
     try:
-        if given.folders:
-            print(*(program.root for program in programs), sep="\n")
-        elif given.binaries:
-            make_programs(programs)
+        if given.binaries:
+            make_programs([image.program for image in IMAGES if image.program])
         elif given.systems:
             system(machine())
         else:
