@@ -101,14 +101,9 @@ def doctor(plugin: str | None) -> None:
     bad = False
     for finding in findings(shipped()[plugin] if plugin is not None else None):
         bad = bad or (finding.required and not finding.found)
-        state = (
-            click.style("ok     ", fg="green")
-            if finding.found
-            else click.style("missing", fg="red")
-            if finding.required
-            else click.style("without", fg="yellow")
-        )
-        click.echo(f"{state} {finding.name}: {finding.detail}")
+        lack = ("missing", "red") if finding.required else ("without", "yellow")
+        word, color = ("ok     ", "green") if finding.found else lack
+        click.echo(f"{click.style(word, fg=color)} {finding.name}: {finding.detail}")
     untested = sum(1 for entry in catalogue().values() if entry.level is Level.MUST and entry.untested)
     versions = f"suite {__version__}, pytest {pytest.__version__}"
     click.echo(f"{versions}, {len(catalogue())} clauses ({untested} MUST untested)")
