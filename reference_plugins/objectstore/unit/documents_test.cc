@@ -45,7 +45,7 @@ TEST(TimesOfHttp) {
   EXPECT_EQUAL(TimeOf(""), int64_t{0});
 }
 
-// Answers that tests/test_dragonfly_answers.py does not have.
+// Answers that no test in Python has.
 TEST(CodesOfAnswers) {
   const struct {
     long status;
