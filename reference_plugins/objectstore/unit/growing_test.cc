@@ -41,10 +41,11 @@ TEST(GrowingEndsWithItsProcess) {
   const pid_t child = fork();
   if (child == 0) {
     exits = true;
-    static const auto open = Filled({}, [&](Sink*) {
+    static const auto* const open = new auto(Filled({}, [&](Sink*) {
       while (!Recalled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (write(ends[1], "r", 1) != 1) std::abort();
-    });
+    }));
+    if (open == nullptr) std::abort();
     std::exit(0);
   }
   close(ends[1]);
