@@ -1,7 +1,5 @@
 """A report as a badge: one contract, one verdict, and nothing from a network."""
 
-import json
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -9,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.hostile_report import HARM, hostile_report
 from tests.records import GOOD, HEADER, case, report_of
-from tffs_conformance.reports.forms import badge, shields
+from tffs_conformance.reports.forms import badge
 from tffs_conformance.reports.model.report import Report
 from tffs_conformance.reports.model.verdicts import TargetVerdict
 from tffs_conformance.suite.judge.reports import build
@@ -20,7 +18,7 @@ GOOD_RUN = report_of(*GOOD)
 
 def shown(report: Report) -> list[str | None]:
     """The texts in the picture."""
-    return [text.text for text in ElementTree.fromstring(badge.render(report, Path())).iter(f"{SVG}text")]
+    return [text.text for text in ElementTree.fromstring(badge.render(report)).iter(f"{SVG}text")]
 
 
 def test_it_says_the_contract_and_the_verdict() -> None:
@@ -34,18 +32,9 @@ def test_a_part_of_the_suite_is_not_the_whole() -> None:
 
 
 def test_a_screen_reader_says_the_same() -> None:
-    picture = ElementTree.fromstring(badge.render(GOOD_RUN, Path()))
+    picture = ElementTree.fromstring(badge.render(GOOD_RUN))
     assert picture.get("role") == "img"
     assert picture.get("aria-label") == picture.findtext(f"{SVG}title") == "tffs contract test/1: conformant"
-
-
-def test_shields_says_the_same() -> None:
-    assert json.loads(shields.render(GOOD_RUN, Path())) == {
-        "schemaVersion": 1,
-        "label": "tffs contract test/1",
-        "message": "conformant",
-        "color": badge.COLOURS[TargetVerdict.CONFORMANT],
-    }
 
 
 @pytest.mark.parametrize("verdict", TargetVerdict)
@@ -53,17 +42,17 @@ def test_every_verdict_has_a_colour_on_which_white_can_be_read(verdict: TargetVe
     parts = [int(badge.COLOURS[verdict][k : k + 2], 16) / 255 for k in (1, 3, 5)]
     red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     assert 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05) >= 4.5
-    assert badge.COLOURS[verdict] in badge.render(replace(GOOD_RUN, verdict=verdict), Path())
+    assert badge.COLOURS[verdict] in badge.render(replace(GOOD_RUN, verdict=verdict))
 
 
 def test_it_is_the_same_every_time() -> None:
-    assert badge.render(GOOD_RUN, Path()) == badge.render(GOOD_RUN, Path("elsewhere"))
+    assert badge.render(GOOD_RUN) == badge.render(GOOD_RUN)
 
 
 @pytest.mark.parametrize("harm", HARM)
 def test_no_text_is_more_than_text(harm: str) -> None:
     report = hostile_report(harm, long=10)
-    text = badge.render(report, Path())
+    text = badge.render(report)
     assert len(text) < 2000
     picture = ElementTree.fromstring(text)
     assert {one.tag for one in picture.iter()} == {
@@ -71,4 +60,3 @@ def test_no_text_is_more_than_text(harm: str) -> None:
     }
     assert not {name for one in picture.iter() for name in one.attrib if name.startswith("on") or "href" in name}
     assert all(one is not None and one.isprintable() for one in shown(report))
-    assert json.loads(shields.render(report, Path()))["label"] == shown(report)[0]

@@ -28,7 +28,7 @@ def test_the_report_that_means_harm_is_one_that_is_read() -> None:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_a_form_is_written_in_utf_8_and_holds_nothing_that_steers(form: Form, hostile: Report, tmp_path: Path) -> None:
-    text = write(form, hostile, tmp_path, tmp_path).read_text(encoding="utf-8")
+    text = write(form, hostile, tmp_path).read_text(encoding="utf-8")
     assert {one for one in text if steers(one)} <= {"\n"}
     # Each form escapes what its readers know as markup: what is left whole is no markup to them.
     assert HOSTILE not in text
@@ -36,5 +36,5 @@ def test_a_form_is_written_in_utf_8_and_holds_nothing_that_steers(form: Form, ho
 
 @pytest.mark.parametrize("form", BOUNDED, ids=lambda form: form.name)
 def test_a_form_for_sites_is_no_longer_for_long_names(form: Form, hostile: Report, tmp_path: Path) -> None:
-    short = write(form, hostile_report(long=20_000), tmp_path, tmp_path).stat().st_size
-    assert write(form, hostile, tmp_path, tmp_path).stat().st_size < short + 1000
+    short = write(form, hostile_report(long=20_000), tmp_path).stat().st_size
+    assert write(form, hostile, tmp_path).stat().st_size < short + 1000

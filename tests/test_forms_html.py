@@ -27,7 +27,6 @@ from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.reports.model.waivers import fingerprint
 
 REPORT = full()
-BESIDE = Path("nowhere")
 
 
 @dataclass
@@ -74,8 +73,8 @@ class Page(HTMLParser):
         return json.loads(self.texts["script"][0])
 
 
-def page(report: Report = REPORT, directory: Path = BESIDE) -> Page:
-    return Page(html.render(report, directory))
+def page(report: Report = REPORT) -> Page:
+    return Page(html.render(report))
 
 
 # What it holds -------------------------------------------------------------------------------------------------------
@@ -141,7 +140,7 @@ def printed(case: CaseRecord) -> CaseRecord:
 
 
 def test_the_same_report_gives_the_same_page() -> None:
-    assert html.render(full(), BESIDE) == html.render(full(), BESIDE)
+    assert html.render(full()) == html.render(full())
 
 
 @pytest.mark.parametrize("report", [REPORT, hostile(REPORT)], ids=["plain", "hostile"])
@@ -187,7 +186,7 @@ def test_a_hostile_report_gives_the_elements_of_a_harmless_one() -> None:
 
 
 def test_nothing_in_a_page_steers_a_reader() -> None:
-    source = html.render(hostile(REPORT), BESIDE)
+    source = html.render(hostile(REPORT))
     assert {character for character in source if steers(character)} == {"\n"}
     source.encode("utf-8")
     every = " ".join(page(hostile(REPORT)).data["texts"])
@@ -202,9 +201,9 @@ def test_the_data_of_a_page_end_no_element() -> None:
 
 def test_endless_texts_are_cut_and_say_so(tmp_path: Path) -> None:
     cases = tuple(replace(case, stimulus="é" * 1_000_000) for case in REPORT.cases)
-    source = html.render(replace(REPORT, cases=cases), BESIDE)
+    source = html.render(replace(REPORT, cases=cases))
     assert "… (cut: 1,000,000 characters)" in source
-    assert len(source) < len(html.render(REPORT, BESIDE)) + 20 * LONGEST
+    assert len(source) < len(html.render(REPORT)) + 20 * LONGEST
 
 
 def test_only_its_own_style_and_script_may_act() -> None:
@@ -241,4 +240,4 @@ def test_a_page_is_written_beside_a_report(tmp_path: Path) -> None:
     path = write(REPORT, tmp_path)
     done = CliRunner().invoke(main, ["report", "render", "--html", str(path)])
     assert done.output == f"written: {tmp_path / 'report.html'}\n"
-    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html.render(REPORT, tmp_path)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html.render(REPORT)

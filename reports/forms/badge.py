@@ -5,7 +5,6 @@ into each, and give a screen reader nothing to say.
 """
 
 from html import escape
-from pathlib import Path
 from string import Template
 
 from ..model.report import Report
@@ -39,7 +38,7 @@ _PICTURE = Template("""\
 """)
 
 
-def render(report: Report, directory: Path) -> str:
+def render(report: Report) -> str:
     """The text of badge.svg."""
     return drawn(label(report), message(report), COLOURS[report.verdict])
 

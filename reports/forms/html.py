@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..escape import command_line
 from ..model.abi import spans
@@ -18,7 +17,6 @@ from . import cost_table, words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
 from .packed import packed
 from .page import page
-from .programs import program
 
 #: So many waivers of one clause are shown; `tffs-conformance waive` writes them all.
 WAIVERS_SHOWN = 5
@@ -34,7 +32,6 @@ class Told:
     clause: ClauseAccount
     waivers: list[str]
     more_waivers: int
-    programs: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +54,8 @@ class TimeBar:
     cases: int = 1
 
 
-def render(report: Report, directory: Path) -> str:
-    """The text of the page. `directory` is where the report is; of its files only programs of traces are read."""
+def render(report: Report) -> str:
+    """The text of the page."""
     seen = list(_seen(report))
     violations, warnings = told(report)
     return page(
@@ -70,7 +67,7 @@ def render(report: Report, directory: Path) -> str:
         waive=lambda clause: command_line(
             ["tffs-conformance", "waive", "report.json", f"--clause={clause}", "--owner=WHO", "--reason=WHY"]
         ),
-        findings=list(_told(report, violations, directory)),
+        findings=list(_told(report, violations)),
         warnings=warnings,
         unsettled=list(_unsettled(report)),
         harmful=[one for one in seen if one.facts and one.facts.harmful],
@@ -92,17 +89,15 @@ def render(report: Report, directory: Path) -> str:
     )
 
 
-def _told(report: Report, found: Iterable[Finding], directory: Path) -> Iterator[Told]:
+def _told(report: Report, found: Iterable[Finding]) -> Iterator[Told]:
     waivers = entries(breaches(report, Verdict.VIOLATION), reason="WHY", owner="WHO")
     for finding in found:
-        programs = {case.id: program(case.reason, directory) for case, _ in finding.checks}
         mine = [entry for entry in waivers if entry["clause"] == finding.clause]
         yield Told(
             finding,
             report.clauses[finding.clause],
             [written(entry).strip() for entry in mine[:WAIVERS_SHOWN]],
             max(0, len(mine) - WAIVERS_SHOWN),
-            [one for one in programs.values() if one is not None],
         )
 
 

@@ -6,7 +6,6 @@ A warning passes, and says so in its output.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import junitparser
 from junitparser import Error, Failure, Properties, Property, Skipped, TestCase, TestSuite
@@ -26,12 +25,12 @@ SAYING_NOTHING = (Verdict.ABSENT, Verdict.NOT_RUN, Verdict.DOES_NOT_APPLY)
 MOST = 50
 
 
-def render(report: Report, directory: Path) -> str:
+def render(report: Report) -> str:
     """The text of junit.xml: one test suite, in the order of the cases."""
-    return "".join(pieces(report, directory))
+    return "".join(pieces(report))
 
 
-def pieces(report: Report, directory: Path) -> Iterator[str]:
+def pieces(report: Report) -> Iterator[str]:
     """The same case by case: the elements of many are large, and so is their text."""
     suite = TestSuite(_line(report.target.name))
     said = {

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 
 from ..model.claims import ClaimState
 from ..model.consequences import told
@@ -41,7 +40,7 @@ _PLAIN = re.compile(
 Part = tuple[str, str]
 
 
-def render(report: Report, directory: Path) -> str:
+def render(report: Report) -> str:
     """The text of report.md: no more than LIMIT bytes of UTF-8."""
     return bounded(report, LIMIT)
 

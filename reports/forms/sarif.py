@@ -6,7 +6,6 @@ not used: sarif-om saw its last release in 2019, sarif-pydantic brings pydantic 
 
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -30,7 +29,7 @@ LEVELS = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
 RESULTS = {Verdict.VIOLATION: "error", Verdict.WARNING: "warning", Verdict.WAIVED: "error"}
 
 
-def render(report: Report, directory: Path) -> str:
+def render(report: Report) -> str:
     """The text of report.sarif: violations, warnings, then waived violations, of each kind causes first."""
     found = [finding for verdict in RESULTS for finding in by_clause(report, verdict)]
     run = {

@@ -70,7 +70,7 @@ def written(tmp_path: Path) -> Written:
 
     def write(report: Report) -> Path:
         path = tmp_path / "report.html"
-        path.write_text(html.render(report, tmp_path), encoding="utf-8")
+        path.write_text(html.render(report), encoding="utf-8")
         return path
 
     return write

@@ -287,7 +287,7 @@ class Controller(Session):
             directory = self._directory(name)
             for form in self.options.forms:
                 try:
-                    forms.write(form, report, directory, self.options.report_directory(name, len(self.targets) > 1))
+                    forms.write(form, report, directory)
                 except OSError as error:
                     self._troubles.append(f"{form.file} cannot be written: {printable(str(error))}")
 

@@ -37,6 +37,6 @@ def render(path: Path, out: Path | None, **wanted: bool) -> None:
     report = load_or_recover(path)
     for form in forms:
         try:
-            click.echo(f"written: {write(form, report, out or path.parent, path.parent)}")
+            click.echo(f"written: {write(form, report, out or path.parent)}")
         except OSError as error:
             raise click.ClickException(str(error)) from None
