@@ -15,8 +15,8 @@ from ..model.waivers import REMEDIES
 from ..waiver_entries import breaches, entries, written
 from . import cost_table, words
 from .meanings import OF_CHECK, OF_TARGET, OF_TIER
-from .packed import packed
 from .page import page
+from .page_data import page_data
 
 #: So many waivers of one clause are shown; `tffs-conformance waive` writes them all.
 WAIVERS_SHOWN = 5
@@ -85,7 +85,7 @@ def render(report: Report) -> str:
         checks_made=checks_made,
         slowest=_slowest(report.cases),
         modules=_modules(report.cases),
-        data=packed(report),
+        data=page_data(report),
     )
 
 

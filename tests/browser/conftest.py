@@ -35,7 +35,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(chromium: Any) -> Iterator[Opener]:
-    """Open a file, at an address in it, in a window of its own.
+    """Open a file, at an address in it, in a window of its own, where `script` runs ahead of the page's own.
 
     A dialog, a request, an error of a script and a sentence on the console fail the test when it ends.
     """
@@ -45,17 +45,20 @@ def opened(chromium: Any) -> Iterator[Opener]:
         troubles.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def open_(path: Path, address: str = "", **options: Any) -> Any:
+    def open_(path: Path, address: str = "", script: str = "", **options: Any) -> Any:
         context = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
+        page.add_init_script(script)
         page.on("dialog", dismiss)
         page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
         page.on("console", lambda message: troubles.append(f"console: {message.text}"))
         url = path.as_uri()
         page.on("request", lambda it: troubles.append(it.url) if it.url.partition("#")[0] != url else None)
         page.goto(url + address)
+        if options.get("java_script_enabled", True):
+            wait_until(page, "!document.querySelector('#filter[hidden]')")
         return page
 
     yield open_

@@ -36,6 +36,14 @@ def test_without_a_script_all_but_the_cases_can_be_read(opened: Opener, written:
     assert page.locator("[id='clause-sync.durable'] summary").is_visible()
 
 
+def test_page_without_decompression_says_so(opened: Opener, written: Written) -> None:
+    page = opened(written(full()), script="delete window.DecompressionStream")
+    assert page.inner_text("#cases-shown").startswith("This browser cannot unpack the list of the cases.")
+    assert page.evaluate(CASES) == []
+    page.locator("#filter [name=class]").select_option("paths")
+    assert page.evaluate(CLAUSES) == ["clause-stat.odd"]
+
+
 @pytest.mark.parametrize(
     ("colours", "width"),
     [

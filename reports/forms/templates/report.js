@@ -2,10 +2,8 @@
 // Shows the cases that fit the filter, a page at a time, and opens what an address points to. Texts are put on the page
 // as texts, never as markup.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const [ID, VERDICT, STIMULUS, , TIER, CUT, OUTPUT, SECONDS, EXECUTED, CLAUSES, CHECKS, OPS, , CAUSE, WHY] = Array(15).keys();
-const { texts, cases, odd } = data;
-const lowered = texts.map((text) => text.toLowerCase());
+const UNPACKS = "DecompressionStream" in window;
+const NOT_UNPACKED = "This browser cannot unpack the list of the cases. A newer one can, and report.json has them all.";
 const PAGE = 100;
 const HEADS = ["Verdict", "Clause", "Expected", "Got"];
 
@@ -16,8 +14,16 @@ const classes = [...document.querySelectorAll("details.class")];
 const clauseTexts = clauses.map((clause) => clause.textContent.toLowerCase());
 const fields = ["verdict", "level", "class", "op", "text"];
 
+let data = { command: "", clauses: [], cases: [] };
+// What the filter for a text looks at, by the number of the case; made when a text is first looked for.
+let lowered = null;
 let fitting = [];
 let page = 0;
+
+async function unpacked() {
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
 
 // Made of elements and texts ---------------------------------------------------------------------------------------
 
@@ -34,9 +40,8 @@ function tone(verdict) {
 
 const code = (text) => element("span", { class: "code" }, text);
 const verdictOf = (text) => element("span", { class: `verdict ${tone(text)}` }, text);
-const addressOf = (number) => odd[number]?.[0] ?? texts[cases[number][ID]];
 const clauseLink = (name) => element("a", { class: "code", href: `#clause-${encodeURIComponent(name)}` }, name);
-const calls = (ops) => element("ol", { class: "calls" }, ...ops.map((op) => element("li", { class: "code" }, texts[op])));
+const calls = (ops) => element("ol", { class: "calls" }, ...ops.map((op) => element("li", { class: "code" }, op)));
 
 // Words, and behind them paths and commands to be copied.
 function reasonOf(text) {
@@ -52,12 +57,12 @@ function facts(pairs) {
 
 // Where nothing was compared, why the case did not come to it.
 function checkTable(checks, why) {
-  const rows = checks.map(([clause, verdict, expected, got, said, reading, times]) => {
-    const seen = [expected || got ? code(texts[got]) : element("span", { class: "faint" }, texts[why])];
-    if (said) seen.push(element("br", {}), `The plugin said: `, code(texts[said]));
-    if (reading) seen.push(element("br", {}), `Reading: ${texts[reading]}`);
+  const rows = checks.map(({ clause, verdict, expected, got, said, reading, times }) => {
+    const seen = [expected || got ? code(got) : element("span", { class: "faint" }, why)];
+    if (said) seen.push(element("br", {}), "The plugin said: ", code(said));
+    if (reading) seen.push(element("br", {}), `Reading: ${reading}`);
     const count = times > 1 ? ` × ${times}` : "";
-    const cells = [[verdictOf(texts[verdict]), count], [clauseLink(texts[clause])], [code(texts[expected])], seen];
+    const cells = [[verdictOf(verdict), count], [clauseLink(clause)], [code(expected)], seen];
     return element("tr", {}, ...cells.map((cell, place) => element("td", { "data-head": HEADS[place] }, ...cell)));
   });
   const heads = HEADS.map((title) => element("th", { scope: "col" }, title));
@@ -65,40 +70,38 @@ function checkTable(checks, why) {
     element("table", { class: "stacked" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)));
 }
 
-function contentOf(number) {
-  const one = cases[number];
-  const word = odd[number]?.[1] ?? `'--case=${texts[one[ID]]}'`;
+function contentOf(one) {
   const pre = (text) => element("pre", {}, text);
-  const about = one[CLAUSES].flatMap((clause, place) => [place ? ", " : "", clauseLink(texts[clause])]);
+  const about = one.clauses.flatMap((clause, place) => [place ? ", " : "", clauseLink(clause)]);
   const content = element("div", {}, facts([
-    ["What was done", texts[one[STIMULUS]]],
-    ["Reason", one[WHY] && reasonOf(texts[one[WHY]])],
-    ["Due to", one[CAUSE] && code(texts[one[CAUSE]])],
+    ["What was done", one.stimulus],
+    ["Reason", one.why && reasonOf(one.why)],
+    ["Due to", one.cause && code(one.cause)],
     ["About", about.length ? element("span", {}, ...about) : ""],
-    ["Plugin", one[EXECUTED] ? "" : "None of its ops ran beyond registration."],
-    ["Tier", texts[one[TIER]]],
-    ["Seconds", one[SECONDS].toFixed(3)],
-    ["All of the calls", one[CUT] ? `traces/${texts[one[CUT]]} beside the report` : ""],
-    ["The plugin wrote", one[OUTPUT] ? pre(texts[one[OUTPUT]]) : ""],
-    ["Try it again", pre(`${data.command} ${word}`)],
-    ["Address", element("a", { href: `#case-${encodeURIComponent(addressOf(number))}` }, "of this case")],
+    ["Plugin", one.executed ? "" : "None of its ops ran beyond registration."],
+    ["Tier", one.tier],
+    ["Seconds", one.seconds.toFixed(3)],
+    ["All of the calls", one.cut ? `traces/${one.cut} beside the report` : ""],
+    ["The plugin wrote", one.output ? pre(one.output) : ""],
+    ["Try it again", pre(`${data.command} ${one.option}`)],
+    ["Address", element("a", { href: `#case-${encodeURIComponent(one.address)}` }, "of this case")],
   ]));
-  if (one[CHECKS].length) content.append(checkTable(one[CHECKS], one[WHY]));
-  if (one[OPS].length) content.append(element("p", {}, "Calls:"), calls(one[OPS]));
+  if (one.checks.length) content.append(checkTable(one.checks, one.why));
+  if (one.ops.length) content.append(element("p", {}, "Calls:"), calls(one.ops));
   return content;
 }
 
 function rowOf(number) {
-  const one = cases[number];
-  const summary = element("summary", {}, verdictOf(texts[one[VERDICT]]), " ", code(texts[one[ID]]), " ",
-    element("span", { class: "faint" }, texts[one[STIMULUS]].slice(0, 300)));
-  const row = element("details", { id: `case-${addressOf(number)}`, class: "case" }, summary);
-  row.addEventListener("toggle", () => fill(row, number));
+  const one = data.cases[number];
+  const summary = element("summary", {}, verdictOf(one.verdict), " ", code(one.id), " ",
+    element("span", { class: "faint" }, one.stimulus.slice(0, 300)));
+  const row = element("details", { id: `case-${one.address}`, class: "case" }, summary);
+  row.addEventListener("toggle", () => fill(row, one));
   return row;
 }
 
-function fill(row, number) {
-  if (row.open && row.childElementCount === 1) row.append(contentOf(number));
+function fill(row, one) {
+  if (row.open && row.childElementCount === 1) row.append(contentOf(one));
 }
 
 // The filter -------------------------------------------------------------------------------------------------------
@@ -110,30 +113,32 @@ function apply() {
   const query = want.text.trim().toLowerCase();
   showClauses(want, query);
   const fits = fitsCase(want, query);
-  fitting = [...cases.keys()].filter(fits);
+  fitting = [...data.cases.keys()].filter(fits);
   showPage(0);
-  const said = fields.some((name) => want[name]) ? ` of ${cases.length.toLocaleString("en")}` : "";
-  document.getElementById("cases-shown").textContent = `${fitting.length.toLocaleString("en")}${said} cases`;
+  const said = fields.some((name) => want[name]) ? ` of ${data.cases.length.toLocaleString("en")}` : "";
+  const count = `${fitting.length.toLocaleString("en")}${said} cases`;
+  document.getElementById("cases-shown").textContent = UNPACKS ? count : NOT_UNPACKED;
 }
 
 // A case fits where one of its checks does. One that has none, because it is about no clause, has its own verdict.
 function fitsCase(want, query) {
-  const clauseFits = {};
-  for (const [clause, [level, group, op]] of Object.entries(data.clauses))
-    clauseFits[clause] = (!want.level || want.level === level) && (!want.class || want.class === group) && (!want.op || want.op === op);
-  const verdict = want.verdict ? texts.indexOf(want.verdict) : 0;
-  const isOpen = !want.level && !want.class && !want.op && !verdict;
-  const said = query ? lowered.map((text) => text.includes(query)) : null;
-  const fits = (clause, its) => clauseFits[clause] && (!verdict || its === verdict);
+  const fitting = data.clauses.filter((clause) => ["level", "class", "op"].every((key) => !want[key] || want[key] === clause[key]));
+  const names = new Set(fitting.map((clause) => clause.name));
+  const isOpen = !want.level && !want.class && !want.op && !want.verdict;
+  if (query) lowered ??= data.cases.map(textOf);
   return (number) => {
-    const one = cases[number];
-    if (!isOpen && !one[CHECKS].some((check) => fits(check[0], check[1]))) {
-      if (one[CHECKS].length || one[VERDICT] !== verdict || want.level || want.class || want.op) return false;
+    const one = data.cases[number];
+    if (!isOpen && !one.checks.some((check) => names.has(check.clause) && (!want.verdict || check.verdict === want.verdict))) {
+      if (one.checks.length || one.verdict !== want.verdict || want.level || want.class || want.op) return false;
     }
-    return !said || said[one[ID]] || said[one[STIMULUS]] || said[one[WHY]] || said[one[OUTPUT]]
-      || one[CLAUSES].some((place) => said[place]) || one[OPS].some((place) => said[place])
-      || one[CHECKS].some(([clause, , ...more]) => said[clause] || more.slice(0, 4).some((place) => said[place]));
+    return !query || lowered[number].includes(query);
   };
+}
+
+// All that a reader can look for in a case. The field of the filter has one line, so no query fits across two texts.
+function textOf(one) {
+  const checks = one.checks.flatMap(({ clause, expected, got, said, reading }) => [clause, expected, got, said, reading]);
+  return [one.id, one.stimulus, one.why, one.output, ...one.clauses, ...one.ops, ...checks].join("\n").toLowerCase();
 }
 
 function showClauses(want, query) {
@@ -181,14 +186,14 @@ function open(target) {
 }
 
 function openCase(address) {
-  const number = cases.findIndex((_, place) => addressOf(place) === address);
+  const number = data.cases.findIndex((one) => one.address === address);
   if (number < 0) return;
   if (!fitting.includes(number)) setFilter(new URLSearchParams());
   const place = fitting.indexOf(number);
   if (Math.floor(place / PAGE) !== page) showPage(Math.floor(place / PAGE));
   const row = list.children[place % PAGE];
   row.open = true;
-  fill(row, number);
+  fill(row, data.cases[number]);
   open(row);
 }
 
@@ -207,7 +212,6 @@ function follow() {
   if (target?.localName === "details") open(target);
 }
 
-form.hidden = false;
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", () => setTimeout(keep));
 form.addEventListener("input", keep);
@@ -225,6 +229,13 @@ function keep() {
   apply();
 }
 
-apply();
-// When a page has loaded, the browser goes to its address and takes the focus along.
-window.addEventListener("load", () => setTimeout(follow));
+async function start() {
+  if (UNPACKS) data = await unpacked();
+  apply();
+  form.hidden = false;
+  // When a page has loaded, the browser goes to its address and takes the focus along.
+  if (document.readyState === "complete") setTimeout(follow);
+  else window.addEventListener("load", () => setTimeout(follow));
+}
+
+start();
