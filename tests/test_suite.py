@@ -16,6 +16,7 @@ import pytest
 from tests import copies
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
+from tffs_conformance.reports.forms import FORMS
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.judge.reports import recover
@@ -316,3 +317,30 @@ def test_a_run_of_pytest_without_us_does_not_wait_for_our_libraries() -> None:
 def test_a_listing_that_only_spoils_a_set_up_is_told_in_the_smallest_tier(tmp_path: Path) -> None:
     done = run(tmp_path, "--plugin=fakes/faulty", "--env=TFFS_FAULT=get_children.recursive", "--tier=smoke")
     assert (done.returncode, "VIOLATION get_children.names-only" in done.stdout) == (1, True), done.stdout[-3000:]
+
+
+ONE_CASE = ("--plugin=posix", "--tier=smoke", "--case=read/plain")
+
+
+def written(directory: Path) -> set[str]:
+    """The forms of the report that a run wrote, by their files."""
+    return {path.name for path in (directory / "tffs-report").iterdir()} & {form.file for form in FORMS}
+
+
+def test_report_option_with_commas_or_repeated(tmp_path: Path) -> None:
+    run(tmp_path, *ONE_CASE, "--report=badge", "--report=junit,badge")
+    assert written(tmp_path) == {"badge.svg", "junit.xml"}
+
+
+def test_report_option_with_all_forms(tmp_path: Path) -> None:
+    run(tmp_path, *ONE_CASE, f"--report={','.join(form.name for form in FORMS)}")
+    assert written(tmp_path) == {form.file for form in FORMS}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"), [("--report=pdf", "--report=pdf: choose from html, markdown, "), ("--report=", "has no value")]
+)
+def test_report_option_with_unknown_form_fails(tmp_path: Path, given: str, why: str) -> None:
+    done = run(tmp_path, *ONE_CASE, given)
+    assert done.returncode == 4
+    assert why in done.stderr

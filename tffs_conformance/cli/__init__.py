@@ -24,8 +24,6 @@ COMMANDS = (
     "services",
     "waive",
 )
-#: Words of before 1.0, which `renamed` knows.
-OLD = ("host", "publish", "site", "update-waivers")
 
 
 class Commands(click.Group):
@@ -37,9 +35,6 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name; None where there is none."""
-        if cmd_name in OLD:
-            found: click.Command = importlib.import_module(".renamed", __name__).renamed(cmd_name)
-            return found
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f".{cmd_name}", __name__)

@@ -35,7 +35,7 @@ from .journals import open_journals
 from .outcome import WarningsAside
 from .remarks import remarks
 from .report_folders import SELECTION, ReportFolders, holds_whole_run
-from .run_options import BadUsageError, RunOptions, UnwritableError, renamed
+from .run_options import BadUsageError, RunOptions, UnwritableError
 from .selection import stops
 from .session import Session
 from .targets import PreparedTarget
@@ -87,9 +87,6 @@ class Controller(Session):
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
         options = RunOptions.of(config.option)
-        if old := renamed(config.option):
-            before, now = " ".join(f"--report-{form.name}" for form in old), ",".join(form.name for form in old)
-            print(f"note: {before} is --report={now} now, and goes with the next release", file=sys.stderr)
         collection.Wanted.of(options).hold()
         earlier = baselines.read(options)
         prepared = targets.prepare(options, partial(services.given, config, options))

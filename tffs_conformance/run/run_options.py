@@ -328,7 +328,6 @@ class RunOptions:
         for name, one in declared():
             if one.speaks and (given[name] == "" or (isinstance(given[name], tuple) and "" in given[name])):
                 raise BadUsageError(f"--{one.name}= has no value")
-        given["forms"] = (*given["forms"], *(form.name for form in renamed(parsed)))
         values = {name: one.read(given[name]) if one.read else given[name] for name, one in declared()}
         _hold_gate(values["gate"], values["baselines"], values["failing"])
         usual = {"through": "", "host_command": (), "sandbox": "off", "runtime": STAND_IN}
@@ -386,17 +385,6 @@ def add(group: pytest.OptionGroup) -> None:
     """Add the options of a run of ours to those that begin one."""
     for _, one in declared():
         one.add(group)
-    for form in FORMS:
-        _before_1_0(form).add(group)
-
-
-def renamed(parsed: Any) -> list[Form]:
-    """The forms that were asked for by an option of before 1.0, each with one of its own."""
-    return [form for form in FORMS if _before_1_0(form).parsed(parsed)]
-
-
-def _before_1_0(form: Form) -> Option:
-    return Option(f"report-{form.name}", argparse.SUPPRESS, default=False)
 
 
 def _hold_gate(gate: bool, baselines: Sequence[str], failing: Sequence[str]) -> None:
