@@ -18,7 +18,7 @@ CASES = 100_000
 PARTS = 10
 #: The cases are those of real reports, over and over: of a right plugin, and of one that is wrong in many ways.
 PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
-RIGHT, WRONG = PUBLISHED / "posix" / "1.0.0" / "report.json", PUBLISHED / "az" / "0.37.1" / "report.json"
+RIGHT, WRONG = (PUBLISHED / place / "report.json.gz" for place in ("posix/1.0.0", "az/0.37.1"))
 
 
 def figures(python: str, folder: Path) -> Iterator[tuple[str, float]]:

@@ -1,4 +1,4 @@
-"""Reports packed with gzip: a fifteenth of the room, for releases that few read. Whoever reads a report reads both."""
+"""Reports packed with gzip, a fifteenth as long: published ones are. What reads a report reads both."""
 
 import gzip
 import zlib

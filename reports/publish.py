@@ -1,7 +1,6 @@
-"""Published reports: `<plugin>/<version>/report.json`, and `reproduce.md` beside it, which a person finishes.
+"""Published reports: `<plugin>/<version>/report.json.gz`, and `reproduce.md` beside it, which a person finishes.
 
-A published report is of a whole run of the tier `full` or `large`. It names no folder of the machine. Older releases
-have theirs packed, as `report.json.gz`.
+A published report is of a whole run of the tier `full` or `large`. It names no folder of the machine.
 """
 
 import re
@@ -9,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .anonymous import anonymous
-from .document import write, write_packed
+from .document import write_packed
 from .escape import printable
-from .model.report import PACKED_NAME, REPORT_NAME, Report
+from .model.report import REPORT_NAME, Report
 from .model.verdicts import TargetVerdict
 from .reproduce import draft
 
@@ -52,7 +51,6 @@ def publish(
     *,
     folders: Iterable[Path] = (),
     command: Sequence[str] | None = None,
-    pack: bool = False,
     explained: str = "",
 ) -> list[Path]:
     """Write a report, without the paths of `folders`, to its place below `into`; the paths that were written.
@@ -70,8 +68,8 @@ def publish(
     published = anonymous(report, folders)
     place = into / name / version
     place.mkdir(parents=True, exist_ok=True)
-    written = [write_packed(published, place) if pack else write(published, place)]
-    (place / (REPORT_NAME if pack else PACKED_NAME)).unlink(missing_ok=True)
+    written = [write_packed(published, place)]
+    (place / REPORT_NAME).unlink(missing_ok=True)
     notes = place / NOTES_NAME
     if not notes.exists():
         notes.write_text(draft(published, f"{name} {version}", command, explained), encoding="utf-8")

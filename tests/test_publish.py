@@ -95,14 +95,14 @@ def test_a_report_goes_to_its_plugin_and_release(tmp_path: Path) -> None:
     path = write(made(), tmp_path)
     place = tmp_path / "into" / "mine" / "2.0"
     output = said(path, "--as=mine", "--version=2.0", "--into", tmp_path / "into")
-    assert output.splitlines() == [f"written: {place / 'report.json'}", f"written: {place / NOTES_NAME}"]
-    assert load(place / "report.json") == load(path)
+    assert output.splitlines() == [f"written: {place / 'report.json.gz'}", f"written: {place / NOTES_NAME}"]
+    assert load(place / "report.json.gz") == load(path)
 
 
 def test_a_plugin_that_ships_with_the_suite_has_its_release(tmp_path: Path) -> None:
     path = write(made(name="posix", command=("pytest", "--plugin=posix"), version="7.1"), tmp_path)
     said(path, "--into", tmp_path)
-    assert (tmp_path / "posix" / "7.1" / "report.json").is_file()
+    assert (tmp_path / "posix" / "7.1" / "report.json.gz").is_file()
     path = write(made(name="posix", command=("pytest", "--plugin=./posix.so")), tmp_path)
     assert "--version is missing" in said(path, "--into", tmp_path, code=2)
 
@@ -111,8 +111,8 @@ def test_a_newer_report_replaces_the_old_and_leaves_what_a_person_wrote(tmp_path
     place = tmp_path / "mine" / "1"
     publish(made(), tmp_path, "mine", "1")
     (place / NOTES_NAME).write_text("By hand.")
-    assert publish(made(broken()), tmp_path, "mine", "1") == [place / "report.json"]
-    assert load(place / "report.json").counts.violation == 1
+    assert publish(made(broken()), tmp_path, "mine", "1") == [place / "report.json.gz"]
+    assert load(place / "report.json.gz").counts.violation == 1
     assert (place / NOTES_NAME).read_text() == "By hand."
 
 
@@ -152,7 +152,7 @@ def test_the_folder_of_the_command_is_cut_off(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     write(made(plugin=str(tmp_path / "mine.so")), tmp_path)
     said("report.json", "--as=mine", "--version=1")
-    assert load(Path("reports/published/mine/1/report.json")).target.plugin == "mine.so"
+    assert load(Path("reports/published/mine/1/report.json.gz")).target.plugin == "mine.so"
 
 
 # the draft -----------------------------------------------------------------------------------------------------------

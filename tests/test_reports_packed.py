@@ -58,19 +58,18 @@ def test_a_short_file_that_holds_very_much_is_no_report(tmp_path: Path, monkeypa
         load(path)
 
 
-def test_a_release_is_published_packed_or_not_and_never_both(tmp_path: Path) -> None:
+def test_published_report_replaces_unpacked_one(tmp_path: Path) -> None:
     place = tmp_path / "mine" / "1"
-    written = publish(report_of(*GOOD), tmp_path, "mine", "1", pack=True)
-    assert written == [place / PACKED_NAME, place / NOTES_NAME]
-    assert [one.path.name for one in read(tmp_path)["mine"]] == [PACKED_NAME]
-    publish(report_of(*GOOD), tmp_path, "mine", "1")
+    place.mkdir(parents=True)
+    write(report_of(*GOOD), place)
     assert [one.path.name for one in read(tmp_path)["mine"]] == ["report.json"]
+    assert publish(report_of(*GOOD), tmp_path, "mine", "1") == [place / PACKED_NAME, place / NOTES_NAME]
+    assert [one.path.name for one in read(tmp_path)["mine"]] == [PACKED_NAME]
 
 
-def test_the_command_packs(tmp_path: Path) -> None:
-    path = write(report_of(*GOOD), tmp_path)
-    into = tmp_path / "into"
-    said = output_of("published", "add", path, "--as=mine", "--version=1", "--pack", f"--into={into}", code=0)
-    place = into / "mine" / "1" / PACKED_NAME
-    assert said.splitlines()[0] == f"written: {place}"
-    assert "conformant" in output_of("report", "show", place, code=0)
+def test_commands_read_packed_reports(tmp_path: Path) -> None:
+    path = write_packed(report_of(*GOOD), tmp_path)
+    assert "conformant" in output_of("report", "show", path, code=0)
+    assert "nothing is broken that was not" in output_of("report", "compare", path, path, code=0)
+    assert "written: " in output_of("report", "render", "--badge", path, code=0)
+    assert "1 part written" in output_of("report", "merge", tmp_path / "merged", path, code=0)

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
 
 from tests import copies
 from tffs_conformance.harness.targets.shipped import built, plugin_path
 from tffs_conformance.reports import document, journal
 from tffs_conformance.reports.forms import FORMS
+from tffs_conformance.reports.packed import contents
 from tffs_conformance.run.targets import only_target
 from tffs_conformance.suite.engine import collect
 from tffs_conformance.suite.judge.reports import recover
@@ -68,22 +70,26 @@ def report(directory: Path, of: str = "") -> dict[str, Any]:
     return found
 
 
+def newest_published(name: str) -> Path:
+    return max(PUBLISHED.glob(f"{name}/*/report.json.gz"), key=lambda path: Version(path.parent.name))
+
+
 def unlike_published(found: dict[str, Any]) -> dict[str, tuple[str | None, str | None]]:
     """Cases whose verdict is not the published one, by id: the verdict, and the published one.
 
     Whoever changes what a verdict follows from publishes anew. What only the tier large has is left out.
     """
-    (path,) = PUBLISHED.glob(f"{found['target']['name']}/*/report.json")
+    path = newest_published(found["target"]["name"])
     verdicts, published = (
         {case["id"]: case["verdict"] for case in document["cases"] if case.get("tier") != "large"}
-        for document in (found, json.loads(path.read_text()))
+        for document in (found, json.loads(contents(path)))
     )
     both = {case: (verdicts.get(case), published.get(case)) for case in verdicts.keys() | published.keys()}
     return {case: pair for case, pair in both.items() if pair[0] != pair[1]}
 
 
 def test_a_verdict_that_is_no_longer_the_published_one_is_told() -> None:
-    found = json.loads(next(PUBLISHED.glob("memory/*/report.json")).read_text())
+    found = json.loads(contents(newest_published("memory")))
     assert unlike_published(found) == {}
     plain = [case for case in found["cases"] if case["tier"] != "large"]
     changed, gone = plain[0], plain[-1]

@@ -226,7 +226,6 @@ def publish(target: Target, code: int, seconds: float) -> None:
             target.version,
             folders=(CLONE, native_directory().parent, runtimes.cache(), build_images.CACHE),
             command=target.command,
-            pack=not target.is_newest,
             explained="" if target.is_newest else EXPLAINED.format(target.package.newest),
         )
     except NotPublishableError as error:

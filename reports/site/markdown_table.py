@@ -10,7 +10,7 @@ def table(releases: Iterable[Release]) -> str:
     """A row for each release: its name, the storage, a word for each use, and what is lost."""
     rows = [["plugin", "storage", *Use, "what is lost"], ["---"] * (len(Use) + 3)]
     for release in releases:
-        name = f"[{release.known.name}]({release.plugin}/{release.version}/report.json) {release.version}"
+        name = f"[{release.known.name}]({release.plugin}/{release.version}/{release.path.name}) {release.version}"
         rows.append([name, release.known.storage, *map(_word, release.decisions), _lost(release.decisions)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 

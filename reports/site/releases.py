@@ -1,4 +1,4 @@
-"""The published reports of a folder: `<plugin>/<version>/report.json`, by plugin, the newest release first.
+"""The published reports of a folder: `<plugin>/<version>/report.json.gz`, by plugin, the newest release first.
 
 A report may be packed by gzip, as `report.json.gz`.
 """

@@ -32,9 +32,8 @@ PUBLISHED = Path("reports", "published")
     metavar="DIR",
     help=f"The folder of the published reports (default: {PUBLISHED}); it is made where there is none.",
 )
-@click.option("--pack", is_flag=True, help="Write report.json.gz, which is small: for releases before the newest.")
-def add(path: Path, name: str | None, version: str | None, into: Path, pack: bool) -> None:
-    """Put a report among those that are published: DIR/NAME/VERSION/report.json.
+def add(path: Path, name: str | None, version: str | None, into: Path) -> None:
+    """Put a report among those that are published: DIR/NAME/VERSION/report.json.gz.
 
     The report must be whole, unaltered, without errors, and of the tier 'full' or 'large'. Paths of this folder, of the
     suite and of people's homes are cut off in what is published. Where there is no reproduce.md, a draft is written:
@@ -48,7 +47,6 @@ def add(path: Path, name: str | None, version: str | None, into: Path, pack: boo
             name or report.target.name,
             version or _version(report),
             folders=own_folders(),
-            pack=pack,
         ):
             click.echo(f"written: {written}")
     except (NotPublishableError, OSError) as error:

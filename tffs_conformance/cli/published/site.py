@@ -32,7 +32,7 @@ from .add import PUBLISHED
 def site(out: Path, published: Path, source: str | None, url: str | None) -> None:
     """Make a static site: what may be kept on which plugin, a page for each of them, every clause, and the guides.
 
-    DIR has PLUGIN/VERSION/report.json, as 'tffs-conformance published add' puts them, with notes in reproduce.md
+    DIR has PLUGIN/VERSION/report.json.gz, as 'tffs-conformance published add' puts them, with notes in reproduce.md
     beside. The pages need no network and no server: open OUT/index.html, or put the folder on any web server. The
     packages that make them are an extra: pip install 'tffs-conformance[site]'.
 
