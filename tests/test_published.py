@@ -17,7 +17,7 @@ from tffs_conformance.reports.publish import NOTES_NAME, hold
 from tffs_conformance.reports.reproduce import UNCONFIRMED
 from tffs_conformance.reports.site.releases import Release, newest, read
 from tffs_conformance.suite.contract.catalogue import for_report
-from third_party import history
+from third_party import tables
 
 PUBLISHED = Path(__file__).parent.parent / "reports" / "published"
 REPORTS = sorted(PUBLISHED.glob("**/report.json*"))
@@ -96,12 +96,10 @@ def test_what_dragonfly_served_is_published() -> None:
     assert grown["bytes that client-b got from its peers (REMOTE_PEER)"] == found.services.size
 
 
-@pytest.mark.parametrize("page", history.PAGES)
-def test_a_page_beside_them_says_what_follows_from_them(page: str) -> None:
-    text = (PUBLISHED / page).read_text()
-    parts = [name for name in history.PARTS if history.BEGIN.format(name) in text]
-    assert parts
-    assert history.filled(text, published()) == text
+def test_tables_follow_from_the_reports() -> None:
+    text = tables.PAGE.read_text()
+    assert [name for name in tables.TABLES if tables.BEGIN.format(name) in text] == ["uses", "releases"]
+    assert tables.filled(text, published()) == text
 
 
 def test_what_a_person_marked_as_lost_is_told_with_how_it_was_seen() -> None:

@@ -10,7 +10,8 @@ from tffs_conformance.harness.targets import profile
 from tffs_conformance.reports.document import load
 from tffs_conformance.suite.contract.catalogue import catalogue
 from tffs_conformance.suite.contract.claims import stated
-from third_party import images, judge
+from third_party import images, judge, releases
+from third_party.releases import BadTableError
 
 CLONE = Path(__file__).parent.parent
 PUBLISHED = sorted(
@@ -38,6 +39,37 @@ def test_a_target(name: str) -> None:
     assert composed.supply.root
     assert composed.supply.root.startswith(f"{claimed.scheme}://")
     assert composed.supply.backing
+
+
+def test_all_releases_of_a_target_can_be_read() -> None:
+    for name in judge.names():
+        for version in judge.read(name).package.releases:
+            target = judge.read(name, version)
+            if target.library:
+                assert f"--runtime={target.package.runtime_of(version)}" in target.judged
+                assert target.package.runtime_of(version).startswith(("stand-in", "tensorflow-cpu=="))
+            else:
+                assert f"--through=build/third_party/tensorflow-cpu-{version}/bin/python" in target.judged
+            assert ("--release=" in " ".join(target.command)) == (version != target.package.newest)
+
+
+def test_release_missing_from_the_table_is_refused() -> None:
+    with pytest.raises(judge.BadTargetError, match=r"0\.1 is none of 0\.37\.1, "):
+        judge.read("gs", "0.1")
+
+
+def test_wrong_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "TABLE", tmp_path / "releases.toml")
+    for text, why in (
+        ("", "has no releases of x"),
+        ("[x]\nruntime = 'a'", "has no releases of x"),
+        ("[x]\nreleases = ['1']\nother = 1", "other"),
+        ("[x]\nreleases = ['1']\nruntimes = {'2' = 'a'}", "a runtime for 2, which is not judged"),
+        ("[x", "releases.toml"),
+    ):
+        releases.TABLE.write_text(text)
+        with pytest.raises(BadTableError, match=why):
+            releases.package("x")
 
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parts[-3]}-{path.parts[-2]}")

@@ -19,7 +19,7 @@ from ..model.consequences import told
 from ..model.report import PACKED_NAME, REPORT_NAME
 from ..model.uses import Use
 from ..publish import NOTES_NAME
-from . import badges, history
+from . import badges
 from .notes import rendered
 from .page import Chapter, Page
 from .releases import Release, newest
@@ -78,13 +78,10 @@ def pages(site: Site, chapters: tuple[Chapter, ...]) -> Iterator[Page]:
     shown = sorted(newest(site.plugins), key=_worst_first)
     clauses = standings(shown)
     page = partial(_page, site, {clause.id for clause in clauses})
-    several = [releases for releases in site.plugins.values() if len(releases) > 1]
     verdicts = {one.report.verdict for one in shown} | {a.verdict for one in shown for a in one.report.classes.values()}
-    plugins = (*(site.page(one) for one in shown), *(["releases"] if several else []))
+    plugins = tuple(site.page(one) for one in shown)
     contents = (Chapter(plugins, "Plugins"), Chapter(("clauses", "disputed"), "The contract"), *chapters)
     yield page(FIRST, "index.html", contents, releases=shown, used=verdicts, classes=_classes(shown))
-    if several:
-        yield page("releases", plugins=several)
     for releases in site.plugins.values():
         for release in releases:
             older = [site.page(one) for one in releases[1:]] if release is releases[0] else []
@@ -127,8 +124,6 @@ def _page(
         uses=list(Use),
         word=word,
         said=words,
-        broken=history.broken,
-        steps=history.steps,
         worst=lambda decided: min(decided, key=lambda one: badges.WORST_FIRST.index(one.word)),
         badge_line=badges.line,
         notes=partial(_notes, site, up),

@@ -20,7 +20,6 @@ PAGES = (
     "search.html",
     "clauses.html",
     "disputed.html",
-    "releases.html",
     "clauses/read.html",
     "plugins/dragonfly/index.html",
     "plugins/s3-versitygw/index.html",
