@@ -106,11 +106,6 @@ def test_a_clause_that_is_no_more_is_not_fixed() -> None:
     assert [change.kind for change in compare(report(then), report(OK, clauses=fewer)).changes] == [Kind.UNSEEN]
 
 
-def test_what_a_judge_of_today_knows_of_a_clause_is_not_what_the_run_knew() -> None:
-    then, now = report(OK, clauses=NEWER), report(broken("read/b", about="read.new"), clauses=NEWER)
-    assert [change.before for change in compare(then, now, known=CLAUSES).of_kinds(Kind.BROKEN)] == [Before.NO_CLAUSE]
-
-
 def _some(one: CaseRecord | None) -> Iterable[CaseRecord]:
     return () if one is None else (one,)
 

@@ -28,7 +28,6 @@ from tffs_conformance.reports.model.waivers import Waiver, WaiverState
 from tffs_conformance.reports.plain import plain
 from tffs_conformance.suite.engine.case_facts import TIERS
 from tffs_conformance.suite.judge import (
-    again,
     compare,
     course,
     exit_code,
@@ -227,15 +226,6 @@ def parts_are_merged_in_any_order(data: st.DataObject) -> None:
     assert found == 2 * [report(seen, left_out="a shard", entries=later, duration=2)]
 
 
-def judged_again_nothing_is_unneeded_that_was_not(data: st.DataObject) -> None:
-    """Of a report that has a part of the cases that an entry fits: nobody knows more of the others than then."""
-    cases, given_entries = data.draw(RUNS), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
-    entries = waivers.counted(given_entries, CASES, [])
-    part = [case for case in cases if data.draw(YES_OR_NO)]
-    for then in (report(part, tier="smoke", entries=entries), report(part, left_out="a part", entries=entries)):
-        assert [account.state for account in again.again(then).waivers] == [account.state for account in then.waivers]
-
-
 def a_waiver_changes_what_it_names(data: st.DataObject) -> None:
     """Each violation that an entry fits, and no other check, case or class."""
     cases, given_entries = data.draw(RUNS), data.draw(st.lists(ENTRIES, min_size=1, max_size=2))
@@ -388,7 +378,6 @@ PROPERTIES: tuple[Property, ...] = (
     a_report_is_its_own_baseline,
     all_shards_are_the_whole,
     parts_are_merged_in_any_order,
-    judged_again_nothing_is_unneeded_that_was_not,
     a_waiver_changes_what_it_names,
     what_is_left_out_makes_nothing_better,
     what_is_left_open_is_told_of_a_part_too,
@@ -437,11 +426,6 @@ def as_the_first_has_it(parts: Sequence[Report], *given: Any) -> Any:
     return replace(_HEADER(parts, *given), waivers=_HEADER(parts[:1], *given).waivers)
 
 
-def as_all_of_them_ran(parts: Sequence[Report], *given: Any) -> Any:
-    header = _HEADER(parts, *given)
-    return replace(header, waivers=tuple(replace(entry, cases=0) for entry in header.waivers))
-
-
 def the_first(verdicts: Iterable[Verdict]) -> Verdict:
     return next(iter(verdicts))
 
@@ -487,7 +471,6 @@ MUTANTS: tuple[tuple[Property, ModuleType, str, object], ...] = (
         header, list(cases)[1:], **more)),
     (parts_are_merged_in_any_order, merge, "header_of", as_the_first_has_it),
     (parts_are_merged_in_any_order, merge, "as_seen", lambda case: case),
-    (judged_again_nothing_is_unneeded_that_was_not, again, "header_of", as_all_of_them_ran),
     (a_waiver_changes_what_it_names, waivers, "waived", whole_cases),
     (a_waiver_changes_what_it_names, waivers, "waived", where_violations_stand_alone),
     (a_waiver_changes_what_it_names, waivers, "is_known", lambda _: True),

@@ -14,7 +14,6 @@ from tffs_conformance.harness.native import RUNTIME_NAME, native_directory
 from tffs_conformance.harness.targets.shipped import plugin_path
 from tffs_conformance.reports import document
 from tffs_conformance.run.parts import SUITE
-from tffs_conformance.suite.judge.again import again
 from tffs_conformance.suite.judge.merge import merge
 
 NAME = "robustness.memory-safe"
@@ -105,7 +104,7 @@ def test_parts_of_a_run_make_a_whole_one(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
         path = tmp_path / str(number) / "report.json"
         parts.append((path, document.load(path)))
-    whole = again(merge(parts, SUITE).report)
+    whole = merge(parts, SUITE).report
     assert whole.verdict == whole.classes["memory-safety"].verdict == "conformant"
     assert whole.clauses[NAME].counts.conform > 20
 

@@ -20,7 +20,6 @@ from tffs_conformance.reports import document
 from tffs_conformance.run.parts import SUITE
 from tffs_conformance.run.run_options import SANITIZERS
 from tffs_conformance.suite.engine.sanitizers import TOOLS
-from tffs_conformance.suite.judge.again import again
 from tffs_conformance.suite.judge.merge import merge
 
 #: One worker compiles for all.
@@ -111,7 +110,7 @@ def test_a_right_plugin_is_not_blamed(tmp_path: Path, built: Built, sanitizer: s
         assert done.returncode == 0, done.stdout
         path = tmp_path / str(number) / "report.json"
         parts.append((path, document.load(path)))
-    whole = again(merge(parts, SUITE).report)
+    whole = merge(parts, SUITE).report
     assert whole.verdict == whole.classes[area].verdict == "conformant"
     assert whole.clauses[clause].counts.conform > 20
     assert f"--sanitizer={sanitizer}" in whole.suite.command

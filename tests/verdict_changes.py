@@ -1,7 +1,7 @@
 """Compares the reports of two versions of the suite on the same plugins, check by check.
 
-`python tests/verdict_changes.py BEFORE AFTER` reads BEFORE/<name>/report.json and AFTER/<name>/report.json, which
-`tests/verdict_runs.py` writes, or two folders of published reports. It prints each change, those of one kind together.
+`python tests/verdict_changes.py BEFORE AFTER` reads BEFORE/<name>/report.json and AFTER/<name>/report.json, packed or
+not, which `tests/verdict_runs.py` writes, or two folders of published reports. It prints each change, those of one kind together.
 Where there is one, the exit code is 1. What differs between runs of the version before, too, is chance: `--again`.
 
 Verdicts are compared, and no texts: a root has another name each time. The checks of a clause in a case are a multiset;
@@ -10,6 +10,7 @@ has no check there. Reports are read as plain JSON, so that those of any schema 
 """
 
 import argparse
+import gzip
 import json
 import sys
 from collections import Counter
@@ -99,13 +100,21 @@ def _silence(checks: "Counter[str]") -> frozenset[str]:
 
 def compared(before: Path, after: Path) -> Iterator[Change]:
     """The changes of all reports that are in both folders."""
-    for name in sorted(_reports(before) & _reports(after)):
-        old, new = (json.loads((folder / name / "report.json").read_text()) for folder in (before, after))
-        yield from changes(name, old, new)
+    old, new = _reports(before), _reports(after)
+    for name in sorted(old.keys() & new.keys()):
+        yield from changes(name, _read(old[name]), _read(new[name]))
 
 
-def _reports(folder: Path) -> set[str]:
-    return {str(path.parent.relative_to(folder)) for path in folder.rglob("report.json")}
+def _reports(folder: Path) -> dict[str, Path]:
+    """The reports of a folder by their names: the folders below it."""
+    found = [*folder.rglob("report.json"), *folder.rglob("report.json.gz")]
+    return {str(path.parent.relative_to(folder)): path for path in found}
+
+
+def _read(path: Path) -> Document:
+    raw = path.read_bytes()
+    found: Document = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -122,14 +131,15 @@ def main(arguments: list[str] | None = None) -> int:
         if change.place not in by_chance:
             told.setdefault(change.kind, []).append(change)
     old, new = _reports(given.before), _reports(given.after)
-    print(f"{len(old & new)} reports compared; changes: {sum(map(len, told.values()))}")
+    print(f"{len(old.keys() & new.keys())} reports compared; changes: {sum(map(len, told.values()))}")
     for kind, found in sorted(told.items(), key=lambda row: -len(row[1])):
         print(f"\n{kind}: {len(found)}")
         for change in found:
             print(f"  {': '.join(change.place)}")
-    for name in sorted(old ^ new):
+    only = old.keys() ^ new.keys()
+    for name in sorted(only):
         print(f"in one of the folders only: {name}")
-    return bool(told or old ^ new)
+    return bool(told or only)
 
 
 if __name__ == "__main__":

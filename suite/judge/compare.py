@@ -5,7 +5,7 @@ was not looked at, and what is new comes with what the older run knew of it. Wha
 its tier is smaller or because its user asked for a part, is not missed.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, get_args
 
@@ -114,11 +114,8 @@ class Spot(Struct, frozen=True):
         return not TRIED.isdisjoint(self.verdicts)
 
 
-def compare(then: Report, now: Report, known: Container[str] | None = None) -> Comparison:
-    """What changed from one report to another, in what the newer one was to run.
-
-    Where the older one was judged again, `known` are the clauses that it had before.
-    """
+def compare(then: Report, now: Report) -> Comparison:
+    """What changed from one report to another, in what the newer one was to run."""
     cases_now = {case.id: case for case in now.cases}
     cases_then = {case.id: case for case in then.cases if case.id in cases_now or _is_missed(case, then, now)}
     demanding = frozenset(name for name in then.clauses.keys() & now.clauses.keys() if _demands_else(then, now, name))
@@ -132,7 +129,7 @@ def compare(then: Report, now: Report, known: Container[str] | None = None) -> C
             kind = _kind(was, found, looked_at)
             if kind is None:
                 continue
-            if clause not in (then.clauses if known is None else known):
+            if clause not in then.clauses:
                 before = Before.NO_CLAUSE
             elif clause in demanding:
                 before = Before.OTHER_CLAUSE

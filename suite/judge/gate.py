@@ -1,6 +1,6 @@
 """A run held to its baseline: what is new fails it, and so does what it looked at alone. docs/gate.md has the rules."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,14 +14,10 @@ from .tried import anything
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An earlier report that a run is held to, and its path as the user gave it.
-
-    Where it was judged again, `known` are the clauses that it had before.
-    """
+    """An earlier report that a run is compared with, and its path as the user gave it."""
 
     given: str
     report: Report
-    known: Container[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class GateResult:
     @cached_property
     def found(self) -> Comparison:
         """What changed, in what was to be run."""
-        return compare(self.baseline.report, self.report, self.baseline.known)
+        return compare(self.baseline.report, self.report)
 
     @cached_property
     def new(self) -> list[Change]:

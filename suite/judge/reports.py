@@ -132,11 +132,6 @@ def _classes(tally: Tally, tables: Mapping[str, str], left_out: str | None) -> d
     return accounts
 
 
-def facts_of(account: ClauseFacts) -> ClauseFacts:
-    """What a report says of a clause whatever the run."""
-    return ClauseFacts(**{name: getattr(account, name) for name in _FACTS})
-
-
 def _clause(tally: Tally, name: str) -> ClauseAccount:
     facts = tally.facts[name]
     return ClauseAccount(

@@ -12,7 +12,6 @@ from ..reports.model.report import REPORT_NAME, Report
 from ..reports.model.verdicts import Verdict
 from ..suite.contract.catalogue import CONTRACT_VERSION
 from ..suite.engine.case_facts import TIERS
-from ..suite.judge.again import again
 from ..suite.judge.gate import Baseline, GateResult
 from .run_options import CHANGED, BadUsageError, RunOptions, not_one_for_each
 from .targets import PreparedTarget
@@ -28,11 +27,9 @@ def read(options: RunOptions) -> list[Baseline]:
             raise BadUsageError(f"--baseline={given}: {error.strerror}") from error
         except ReportError as error:
             raise BadUsageError(f"--baseline: {error}") from error
-        # What it saw is held to the rules that this run is held to.
-        judged = again(report)
-        if wrong := _partial(judged) or _of_another_suite(report) or _otherwise_made(report, options):
+        if wrong := _partial(report) or _of_another_suite(report) or _otherwise_made(report, options):
             raise BadUsageError(f"--baseline={given} cannot be used: {wrong}")
-        found.append(Baseline(given, judged, known=report.clauses))
+        found.append(Baseline(given, report))
     return found
 
 

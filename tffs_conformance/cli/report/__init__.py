@@ -3,7 +3,6 @@
 import click
 
 from .compare import compare
-from .judge import judge
 from .merge import merge
 from .render import render
 from .show import show
@@ -11,8 +10,8 @@ from .show import show
 
 @click.group()
 def report() -> None:
-    """Show, render, compare, merge and judge again reports that were written before."""
+    """Show, render, compare and merge reports that were written before."""
 
 
-for command in (show, render, compare, merge, judge):
+for command in (show, render, compare, merge):
     report.add_command(command)
