@@ -1,7 +1,8 @@
 """Compares the reports of two versions of the suite on the same plugins, check by check.
 
 `python tests/verdict_changes.py BEFORE AFTER` reads BEFORE/<name>/report.json and AFTER/<name>/report.json, packed or
-not, which `tests/verdict_runs.py` writes, or two folders of published reports. It prints each change, those of one kind together.
+not, which `tests/verdict_runs.py` writes, or two folders of published reports. It prints each change, those of one kind
+together.
 Where there is one, the exit code is 1. What differs between runs of the version before, too, is chance: `--again`.
 
 Verdicts are compared, and no texts: a root has another name each time. The checks of a clause in a case are a multiset;
