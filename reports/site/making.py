@@ -6,23 +6,16 @@ from itertools import chain
 from pathlib import Path
 
 from . import guides
+from .book import Cover, bound
 from .pages import Site, files, pages
-from .releases import NoSiteError
 
 
 def made(site: Site, published: Path, suite: str, contract: str) -> tuple[Iterator[tuple[str, bytes]], str]:
     """The files of the site by their paths, and what is wrong in the guides: nothing, or a line for each complaint.
 
     `published` is the folder of the reports, `suite` and `contract` are the versions that the site shows. Raises
-    NoSiteError or OSError.
+    OSError.
     """
-    # Slow to import, and an extra.
-    try:
-        from .book import Cover, bound  # noqa: PLC0415
-    except ImportError:
-        raise NoSiteError(
-            "a site needs Sphinx, MyST-Parser and Furo, and one is not installed: pip install 'tffs-conformance[site]'"
-        ) from None
     shown = guides.found(published)
     text = pages(site, shown.chapters if shown else ())
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tests.commands import output_of
 from tests.records import CLAUSES, GOOD, case
-from tffs_conformance import __version__
+from tffs_conformance import __version__, reports
 from tffs_conformance.reports.site.about import ABOUT_NAME
 from tffs_conformance.reports.site.guides import found
 from tffs_conformance.reports.site.releases import newest, read
@@ -148,10 +148,14 @@ def test_links_of_guides_lead_to_pages_or_to_the_repository(published: Path) -> 
     assert captions == ["Plugins", "The contract", "For authors"]
 
 
-def test_without_its_packages_no_site_is_made(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "tffs_conformance.reports.site.book", raising=False)
-    monkeypatch.setitem(sys.modules, "sphinx.application", None)
-    assert "pip install 'tffs-conformance[site]'" in refused(published)
+@pytest.mark.parametrize("missing", ["markdown_it", "sphinx.application"])
+def test_without_its_packages_no_site_is_made(published: Path, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    for name in [name for name in sys.modules if name.startswith("tffs_conformance.reports.site")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(reports, "site", None, raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert f"a site needs {missing}" in (said := refused(published))
+    assert "pip install 'tffs-conformance[site]'" in said
     assert not (published.parent / "site").exists()
 
 

@@ -6,10 +6,6 @@ import click
 
 from ... import __version__
 from ...reports.errors import ReportError
-from ...reports.site import folder
-from ...reports.site.making import made
-from ...reports.site.pages import Site
-from ...reports.site.releases import NoSiteError, read
 from ...suite.contract.catalogue import CONTRACT_VERSION
 from .add import PUBLISHED
 
@@ -38,9 +34,19 @@ def site(out: Path, published: Path, source: str | None, url: str | None) -> Non
 
     OUT is made where it is missing. A site that is there is replaced; a folder with anything else in it is refused.
     """
+    # Slow to import, and an extra.
     try:
-        plugins = read(published)
-        made_of = Site(plugins, _address("--source", source), _address("--url", url))
+        from ...reports.site import folder  # noqa: PLC0415
+        from ...reports.site.making import made  # noqa: PLC0415
+        from ...reports.site.pages import Site  # noqa: PLC0415
+        from ...reports.site.releases import NoSiteError, read  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise click.ClickException(
+            f"a site needs {error.name}, which is not installed: pip install 'tffs-conformance[site]'"
+        ) from None
+    addresses = _address("--source", source), _address("--url", url)
+    try:
+        made_of = Site(read(published), *addresses)
         files, complaints = made(made_of, published, __version__, CONTRACT_VERSION)
         folder.claim(out)
         count = folder.write(out, files)
