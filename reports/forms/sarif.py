@@ -4,6 +4,8 @@ The objects are plain dictionaries, held to SARIF's JSON schema by a test. The l
 not used: sarif-om saw its last release in 2019, sarif-pydantic brings pydantic into every installation.
 """
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -16,7 +18,6 @@ from ..model.report import ClauseAccount, Report
 from ..model.verdicts import TargetVerdict, Verdict
 from ..plain import dumps
 from . import words
-from .identity import Identities
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: GitHub takes so many results and no more.
@@ -85,13 +86,13 @@ def _invocation(report: Report, left: int) -> dict[str, Any]:
 
 def _results(report: Report, found: list[Finding]) -> Iterator[dict[str, Any]]:
     places = {name: place for place, name in enumerate(report.clauses)}
-    identities = Identities(report)
+    numbers: Counter[tuple[str, str]] = Counter()
     uri = _uri(report)
     for finding in found:
         for made in finding.checks:
             yield _result(report, made) | {
                 "ruleIndex": places[finding.clause],
-                "partialFingerprints": {"primaryLocationLineHash": f"{identities.identity(made)[:16]}:1"},
+                "partialFingerprints": {"primaryLocationLineHash": _identity(report, made, numbers)},
                 "locations": [
                     {
                         # GitHub wants a file and a line: a plugin has no source here, so it is the plugin itself.
@@ -100,6 +101,18 @@ def _results(report: Report, found: list[Finding]) -> Iterator[dict[str, Any]]:
                     }
                 ],
             }
+
+
+def _identity(report: Report, made: Made, numbers: Counter[tuple[str, str]]) -> str:
+    """What a check is known by from run to run, never twice: what it got does not count, which may differ each time.
+
+    `numbers` counts the checks of a clause in a case.
+    """
+    case, check = made
+    place = check.clause, case.id
+    known = "\0".join((report.target.name, report.target.scheme or "", *place, str(numbers[place])))
+    numbers[place] += 1
+    return f"{hashlib.sha256(known.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}:1"
 
 
 def _result(report: Report, made: Made) -> dict[str, Any]:
