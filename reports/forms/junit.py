@@ -64,7 +64,8 @@ def pieces(report: Report) -> Iterator[str]:
 
 def _text(element: Element) -> str:
     """An element in ASCII: a text of many cases would be two or four times as large with one letter of another kind."""
-    return ElementTree.tostring(element, encoding="us-ascii").decode("ascii")
+    text: bytes = ElementTree.tostring(element, encoding="us-ascii")
+    return text.decode("ascii")
 
 
 def _add_properties(element: Element, properties: Iterable[tuple[str, str]]) -> None:
