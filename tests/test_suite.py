@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -350,3 +351,23 @@ def test_report_option_with_unknown_form_fails(tmp_path: Path, given: str, why: 
     done = run(tmp_path, *ONE_CASE, given)
     assert done.returncode == 4
     assert why in done.stderr
+
+
+#: Modules of ours that a plain run may import, besides those of its cases. It goes down.
+MAX_MODULES = 140
+
+
+def test_plain_run_imports_few_modules(tmp_path: Path) -> None:
+    (tmp_path / "count_modules.py").write_text(
+        "import sys\nfrom pathlib import Path\n\n"
+        "def pytest_unconfigure():\n"
+        "    for name, module in sorted(sys.modules.items()):\n"
+        "        if name.startswith('tffs_conformance.') and not hasattr(module, '__path__'):\n"
+        "            print('imported', name)\n"
+    )
+    # The first run may make the index of cases, for which it imports all of them.
+    for _ in range(2):
+        done = run_anew(tmp_path, "-p", "count_modules", "--plugin=posix", "--collect-only", PYTHONPATH=str(tmp_path))
+    names = re.findall(r"^imported (\S+)$", done.stdout, re.MULTILINE)
+    ours = [name for name in names if ".cases.test_" not in name]
+    assert 50 < len(ours) <= MAX_MODULES, "\n".join(ours)

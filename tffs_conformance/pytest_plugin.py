@@ -70,7 +70,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "tffs_over_tables: a case of the conformance suite that needs a host process")
     config.addinivalue_line("markers", "tffs_tier(name): the smallest tier a case of the conformance suite belongs to")
     if _is_asked_for(config.option) and not (config.option.help or config.option.markers):
-        from .reports.forms.github import inert
         from .run.controller import Controller
         from .run.run_options import BadUsageError, UnwritableError
         from .run.session import Worker
@@ -82,10 +81,12 @@ def pytest_configure(config: pytest.Config) -> None:
         sent = getattr(config, "workerinput", None)
         try:
             run = Controller.begin(config) if sent is None else Worker(config, sent)
-        except BadUsageError as error:
+        except (BadUsageError, UnwritableError) as error:
+            from .reports.forms.github import inert
+
+            if isinstance(error, UnwritableError):
+                pytest.exit(inert(str(error)), UNWRITABLE)
             raise pytest.UsageError(inert(str(error))) from error
-        except UnwritableError as error:
-            pytest.exit(inert(str(error)), UNWRITABLE)
         config.pluginmanager.register(run, "tffs-run")
 
 

@@ -3,11 +3,14 @@
 import functools
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .command import Command
 from .launcher import ALLOCATOR, Launcher
 from .local import Local
-from .sanitizers import Sanitizer
+
+if TYPE_CHECKING:
+    from .sanitizers import Sanitizer
 
 #: What tells a host the libraries of its runtime.
 RUNTIME_VARIABLE = "TFFS_RUNTIME"
@@ -20,7 +23,7 @@ def launcher(
     environment: Mapping[str, str],
     libraries: Sequence[str] = (),
     through: Sequence[str] = (),
-    sanitizer: Sanitizer | None = None,
+    sanitizer: "Sanitizer | None" = None,
 ) -> Launcher:
     """What starts hosts with this command and `environment`: this machine, where the command is empty.
 
@@ -34,8 +37,22 @@ def launcher(
         return _kept(_pairs(environment), (), tuple(through), _surroundings())
     given = with_runtime(environment, libraries)
     if command:
+        from .command import Command  # noqa: PLC0415 - most hosts run on this machine
+
         return Command(command, given)
     return _kept(_pairs(given), _pairs(ALLOCATOR), (), _surroundings()) if libraries else Local(given)
+
+
+def sanitizer_of(name: str, plugin: Path) -> "Sanitizer | None":
+    """The sanitizer of this name that a plugin is compiled for; None for another tool, or none.
+
+    Raises NotCompiledSoError, NoToolError, NotElfError and OSError.
+    """
+    if not name:
+        return None
+    from . import sanitizers  # noqa: PLC0415 - most runs have none
+
+    return sanitizers.of(name, plugin)
 
 
 def with_runtime(environment: Mapping[str, str], libraries: Sequence[str]) -> Mapping[str, str]:

@@ -25,6 +25,14 @@ LAST_WORDS = 1.0
 WIRE_CLOSED = "the wire to the host was closed"
 
 
+class NoToolError(Exception):
+    """The tool does not work here; the text says why, without a full stop."""
+
+
+class NotCompiledSoError(Exception):
+    """A plugin cannot be tried with a sanitizer as it is; the text says why, without a full stop."""
+
+
 class HostLostError(Exception):
     """A host cannot be started or reached any more. The environment is broken: it says nothing about the plugin."""
 

@@ -6,8 +6,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
 from .command import Command
+from .launcher import NoToolError
 from .misuse import Frame, Misuse, host, without_addresses
-from .watch import Log, NoToolError, Watch
+from .watch import Log, Watch
 
 #: The program, and how to get it.
 PROGRAM, ADVICE = "valgrind", "apt-get install valgrind"

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..shared_object.elf import SharedObject, read
+from .launcher import NotCompiledSoError, NoToolError
 from .local import Local
 from .misuse import Frame, Misuse, host, without_addresses
-from .watch import Log, NoToolError, Watch
+from .watch import Log, Watch
 
 #: A call may take so many times as long as elsewhere.
 SLOWER: Mapping[str, int] = {"address": 4, "thread": 15}
@@ -58,10 +59,6 @@ _ASIDE = ("==", "HINT:", "(longjmp", "SUMMARY:")
 _ADVICE = "link the plugin with -Wl,-rpath of its folder, such as $(clang -print-runtime-dir)"
 #: Errors that are none of memory: more was asked for than there is.
 _NO_MISUSE = ("allocation-size-too-big", "calloc-overflow", "out-of-memory", "rss-limit-exceeded")
-
-
-class NotCompiledSoError(Exception):
-    """A plugin cannot be tried with a sanitizer as it is; the text says why, without a full stop."""
 
 
 @dataclass(frozen=True, slots=True)

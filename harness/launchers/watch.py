@@ -13,15 +13,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ..wire import LENGTH_BYTES, Reply
-from .launcher import HostLostError, Launcher, Process
+from .launcher import HostLostError, Launcher, NoToolError, Process
 from .misuse import Misuse
 
 #: So much is read of what a tool writes of one process. Who makes more errors than that made enough.
 MOST_READ = 4 << 20
-
-
-class NoToolError(Exception):
-    """The tool does not work here; the text says why, without a full stop."""
 
 
 @dataclass(frozen=True, slots=True)

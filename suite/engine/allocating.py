@@ -10,9 +10,9 @@ from ...harness.launchers.sanitizers import SLOWER
 from ...harness.native import native_directory
 from ...harness.ops.outcomes import DiedError
 from ..judge.evidence import Condition
-from .case import Case, NoStimulusError
+from .case import Case, NoStimulusError, NotTriedError
 from .closing import Closing
-from .failing import AGAIN, FIRST, Attempt, NotTriedError, below, open_now, prepare
+from .failing import AGAIN, FIRST, Attempt, below, open_now, prepare
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 from .workbench import Workbench

@@ -17,6 +17,10 @@ from .surroundings import Surroundings
 from .workbench import Workbench
 
 
+class NotTriedError(Exception):
+    """A condition cannot be brought about, or not at each point. The text gives the reason; the case is not run."""
+
+
 class NoStimulusError(Exception):
     """What a case is about cannot be brought about on this target. The text says why; the case is absent."""
 

@@ -19,13 +19,12 @@ from ..contract.catalogue import clause
 from ..judge import blame
 from ..judge.cases import judge
 from ..judge.evidence import Block, Death, Evidence, Fall, Statement
-from . import bounds, sanitizers
+from . import bounds
 from .callformat import ValueFormat
-from .case import Body, Case, NoStimulusError
+from .case import Body, Case, NoStimulusError, NotTriedError
 from .case_facts import CaseFacts
 from .checks import AbsentOpError, DoubtfulError
 from .control import excused
-from .failing import NotTriedError
 from .surroundings import BeyondLimitsError
 from .workbench import WrongBackingError
 
@@ -120,6 +119,8 @@ def run_case(case: Case, body: Body) -> None:
     except Exception as raised:
         error = raised
     if case.bench.target.sanitizer and case.adopted is None:
+        from . import sanitizers  # noqa: PLC0415 - most runs have no sanitizer
+
         case.condition = sanitizers.watched(case, body, error)
     if error is not None:
         raise error

@@ -13,7 +13,7 @@ from ...harness.launchers.strace import BY_NUMBER, Call, Injection, NoStraceErro
 from ...harness.ops.outcomes import DiedError
 from ..contract.system_calls import EINTR, Failing, calls
 from ..judge.evidence import Condition
-from .case import Case, NoStimulusError
+from .case import Case, NoStimulusError, NotTriedError
 from .closing import Closing
 from .contents import missing
 from .setup import Tree
@@ -27,10 +27,6 @@ TIMES = 3
 NO_CALLS = "makes no system calls on files of the case"
 #: The directories of a case in which the ops meet a failure, and in which they are performed again.
 FIRST, AGAIN = "1", "2"
-
-
-class NotTriedError(Exception):
-    """A failure cannot be brought about, or not all of them. The text says why; the case is not run."""
 
 
 @dataclass(frozen=True, slots=True)

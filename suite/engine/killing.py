@@ -7,9 +7,9 @@ from ...harness.hosting.loader import BlockedError
 from ...harness.launchers.strace import Call, Injection, NoStraceError
 from ...harness.ops.outcomes import DiedError
 from ..contract.survival import History, Moment, Step, at_stake, broken, changes, changing
-from .case import Case
+from .case import Case, NotTriedError
 from .endings import Endings, Steps, end, tree
-from .failing import FIRST, NotTriedError, prepare, strace_on
+from .failing import FIRST, prepare, strace_on
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 

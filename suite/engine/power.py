@@ -15,9 +15,9 @@ from ...harness.power.disk import Disk, Event, Found, Loss
 from ...harness.power.mounted import Mounted, NoPowerError
 from ..contract import survival
 from ..contract.power import KEPT, at_stake, broken
-from .case import Case
+from .case import Case, NotTriedError
 from .endings import Endings, Steps, end, tree
-from .failing import FIRST, NotTriedError, fill, strace_on
+from .failing import FIRST, fill, strace_on
 from .setup import Tree
 from .stimulus import Performance, Stimulus
 

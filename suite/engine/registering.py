@@ -10,8 +10,7 @@ from ...harness.ops.codes import Code
 from ...harness.ops.outcomes import DiedError
 from ..judge.evidence import Condition
 from .allocating import COUNT, MOST, NO_MORE, TIMES, Failure, allocating, plan, watched
-from .case import Case, NoStimulusError
-from .failing import NotTriedError
+from .case import Case, NoStimulusError, NotTriedError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from ...harness.hosting.client import OP_OF_COMMAND
 from ...harness.launchers import memcheck, sanitizers
 from ...harness.launchers.choice import with_runtime
+from ...harness.launchers.launcher import NoToolError
 from ...harness.launchers.misuse import of_plugin
-from ...harness.launchers.watch import MOST_READ, NoToolError, Watch
+from ...harness.launchers.watch import MOST_READ, Watch
 from ...harness.ops.outcomes import Death, DiedError, Endless, Hung
 from ...harness.targets.backing import BackingIncapableError, BackingUnableError
 from ..judge.evidence import Condition, Statement

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from ...harness.hosting.loader import MAX_HANGS, BlockedError, Loaded, Loader
 from ...harness.hosting.registration import Scheme
-from ...harness.launchers import sanitizers
-from ...harness.launchers.choice import launcher
+from ...harness.launchers.choice import launcher, sanitizer_of
 from ...harness.launchers.launcher import HostLostError, Launcher
 from ...harness.ops import paths
 from ...harness.ops.codes import Code
@@ -60,7 +59,7 @@ class Workbench:
             target.environment,
             target.runtime,
             target.through,
-            sanitizers.of(target.sanitizer, target.plugin),
+            sanitizer_of(target.sanitizer, target.plugin),
         )
         self.loader = Loader(starts, target.plugin, target.timeout, max_hangs, filling=knowledge.filling)
         self.redaction = target.redaction

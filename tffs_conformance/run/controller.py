@@ -1,5 +1,6 @@
 """The controller of a run: it prepares the targets, writes their journals, and turns verdicts into the exit code."""
 
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ from ..suite.judge.course import Course
 from ..suite.judge.exit_code import UNWRITABLE, exit_code
 from ..suite.judge.gate import Baseline, GateResult
 from ..suite.judge.reports import UnwrittenError, finish
-from . import baselines, collection, gate_text, github, services, targets
+from . import baselines, collection, services, targets
 from .journals import open_journals
 from .outcome import WarningsAside
 from .remarks import remarks
@@ -83,7 +84,10 @@ class Controller(Session):
         """Read what the user gave, start services, and look at the plugins. Raises BadUsageError."""
         reports: dict[str, Report] = {}
         held: dict[str, GateResult] = {}
-        github.attend(config, reports, held)
+        if "GITHUB_ACTIONS" in os.environ:
+            from . import github  # noqa: PLC0415 - slow to import
+
+            github.attend(config, reports, held)
         interrupts = Interrupts()
         config.add_cleanup(interrupts.restore)
         options = RunOptions.of(config.option)
@@ -362,6 +366,8 @@ class Controller(Session):
             ):
                 writer.line(text, **markup)
             if name in self._held:
+                from . import gate_text  # noqa: PLC0415 - most runs have no gate
+
                 for text, markup in gate_text.lines(
                     self._held[name], width=writer.fullwidth, verbosity=self.config.option.verbose
                 ):

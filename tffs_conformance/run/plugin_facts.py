@@ -11,8 +11,7 @@ from ..harness.hosting import remote_file
 from ..harness.hosting.client import Host
 from ..harness.hosting.loader import BlockedError, Loader
 from ..harness.hosting.registration import Registration
-from ..harness.launchers import sanitizers
-from ..harness.launchers.choice import launcher
+from ..harness.launchers.choice import launcher, sanitizer_of
 from ..harness.launchers.sandbox import is_in_one
 from ..harness.ops.outcomes import DiedError
 from ..harness.ops.tables import DEFAULT_NEEDS, OPS, available
@@ -56,7 +55,7 @@ def see(
 
     One that lacks symbols is tried with all libraries of the runtime.
     """
-    starts = launcher(host_command, environment, runtime.libraries, through, sanitizers.of(sanitizer, plugin))
+    starts = launcher(host_command, environment, runtime.libraries, through, sanitizer_of(sanitizer, plugin))
     loader = Loader(starts, plugin, timeout)
     try:
         content = _content(Host(starts, timeout), plugin) if host_command else plugin.read_bytes()

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..harness.launchers import sandbox, sanitizers
-from ..harness.launchers.launcher import HostLostError
+from ..harness.launchers import sandbox
+from ..harness.launchers.launcher import HostLostError, NotCompiledSoError, NoToolError
 from ..harness.launchers.sandbox import Sandbox
-from ..harness.launchers.sanitizers import NotCompiledSoError
-from ..harness.launchers.watch import NoToolError
 from ..harness.native import STAND_IN, NativePartsMissingError, native_directory
 from ..harness.ops import paths
 from ..harness.shared_object.elf import NotElfError
@@ -170,7 +168,11 @@ def _prepared(
     if box is not None:
         host_command = sandboxing.host_command(box, _found(given), environment, runtime)
     # Who is compiled for a sanitizer has it in each of its hosts.
-    timeout = options.timeout * sanitizers.SLOWER.get(options.sanitizer, 1)
+    timeout = options.timeout
+    if options.sanitizer:
+        from ..harness.launchers.sanitizers import SLOWER  # noqa: PLC0415 - most runs have none
+
+        timeout *= SLOWER.get(options.sanitizer, 1)
     plugin, seen, known, scheme = _registered(
         given, scheme, root, host_command, environment, timeout, runtime, through, options.sanitizer
     )
