@@ -156,3 +156,12 @@ def test_other_arguments_have_other_reports(tmp_path: Path) -> None:
     one, other = (tasks((f"--plugin={name}",), str(tmp_path), 1, 1)[0] for name in ("one", "other"))
     assert one.name == other.name
     assert one.place != other.place
+
+
+def test_plugin_built_anew_has_other_reports(tmp_path: Path) -> None:
+    places = []
+    for content in (b"one", b"two", b"one"):
+        (tmp_path / "libmine.so").write_bytes(content)
+        (task,) = tasks(["--plugin=./libmine.so"], str(tmp_path), 1, 1)
+        places.append(task.place)
+    assert places[0] == places[2] != places[1]

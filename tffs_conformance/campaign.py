@@ -5,6 +5,7 @@ of fsspec; a task whose report is there has ended.
 """
 
 import asyncio
+import hashlib
 import logging
 import re
 import subprocess
@@ -52,13 +53,17 @@ class NoReportError(Exception):
 
 
 class Task(Struct, frozen=True):
-    """A run of pytest with these arguments, of shard 1 to `shards` of its cases, in a directory of the workers."""
+    """A run of pytest with these arguments, of shard 1 to `shards` of its cases, in a directory of the workers.
+
+    `inputs` are digests of the files that the arguments name, such as the plugin.
+    """
 
     arguments: tuple[str, ...]
     directory: str
     seed: int
     shard: int
     shards: int
+    inputs: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -67,14 +72,16 @@ class Task(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Where its report goes: no other arguments and no other release of the suite leave one there."""
-        return f"{digest_of([__version__, *self.arguments])[:12]}/{self.name}"
+        """Where its report goes: other arguments, files or releases of the suite leave theirs elsewhere."""
+        return f"{digest_of([__version__, *self.arguments, *self.inputs])[:12]}/{self.name}"
 
 
 def tasks(arguments: Sequence[str], directory: str, shards: int, seeds: int) -> list[Task]:
-    """All tasks of a campaign, with seeds from 0."""
+    """All tasks of a campaign, with seeds from 0. Raises OSError for a file that cannot be read."""
+    named = (Path(directory, argument.partition("=")[2] or argument) for argument in arguments)
+    inputs = tuple(hashlib.sha256(path.read_bytes()).hexdigest() for path in named if path.is_file())
     return [
-        Task(tuple(arguments), directory, seed, shard, shards)
+        Task(tuple(arguments), directory, seed, shard, shards, inputs)
         for seed in range(seeds)
         for shard in range(1, shards + 1)
     ]

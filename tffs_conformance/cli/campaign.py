@@ -51,8 +51,8 @@ def campaign(shards: int, seeds: int, scheduler: str | None, folder: str, argume
     if own := [word for word in arguments if word.startswith(_OWN)]:
         raise CampaignError(USAGE, f"{own[0]}: a campaign gives this option itself")
     folder = folder if "://" in folder else os.path.abspath(folder)
-    tasks = campaigns.tasks(arguments, os.getcwd(), shards, seeds)
     try:
+        tasks = campaigns.tasks(arguments, os.getcwd(), shards, seeds)
         left = [task for task in tasks if not campaigns.has_report(task, folder)]
         if len(left) < len(tasks):
             click.echo(f"{number(len(tasks) - len(left), 'report')} of {len(tasks)} found in {folder}")
