@@ -11,8 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import forms
-import merging
 import ops
 import runs
 import shares
@@ -54,8 +52,6 @@ def figures(folder: Path, quick: bool, against: str | None) -> Iterator[tuple[st
         yield from runs.by_tier(python, folder)
         yield runs.to_the_first_failure(python, folder)
         yield runs.of_a_hang(python, folder)
-        yield from merging.figures(python, folder)
-        yield from forms.figures(python, folder)
     if against:
         yield from runs.before_and_after(python, against, folder)
     # These come last: the largest process of a command is at least as large as the one that starts it has become.
