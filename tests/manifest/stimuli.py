@@ -98,7 +98,8 @@ class Recorder:
             self._follow(op, names, outcome, host)
         else:
             parts = self._file(op, arguments, outcome, host)
-        self.found.add(" ".join([op, *parts, str(outcome.code)]).encode("ascii", "backslashreplace").decode("ascii"))
+        text = re.sub(r"[\x00-\x1f\x7f]", "^", " ".join([op, *parts, str(outcome.code)]))
+        self.found.add(text.encode("ascii", "backslashreplace").decode("ascii"))
 
     def _values(self, op: str, arguments: Sequence[Any]) -> list[str]:
         """The type and number of an option's values, what a token is, or the shape of a pattern."""

@@ -22,8 +22,8 @@ from tffs_conformance.suite.engine.collect import Listed
 
 SAMPLE_FAULTS = 60
 SEED = "held-out"
-#: The share that the rest has to see, which must not fall: it saw 11 of the 19 faults that were judged first by rows.
-GOAL = 0.55
+#: The share that the rest has to see. It must not fall: it is what the rest saw when rows were first held out.
+GOAL = 32 / 60
 
 
 class Sighting(NamedTuple):
