@@ -14,7 +14,7 @@ from .model.records import CaseRecord
 from .model.report import PACKED_NAME, REPORT_NAME, SCHEMA, Report
 from .packed import contents, packed
 from .plain import Digest, digest_of, dumps, parse, plain, text, typed
-from .upgrade import COMPLETED, completed, recounted, upgraded
+from .upgrade import UNREADABLE, VERSION_3_0, upgraded
 
 #: What is before and behind the cases in the text of a report; within a case a line does not end.
 _CASES, _END = '\n"cases": [\n', "\n],\n"
@@ -71,8 +71,7 @@ def load(path: Path) -> Report:
     if not source.strip():
         raise EmptyReportError(path, "the file is empty")
     if found := _by_case(source):
-        report, digest, earlier = found
-        return _held(report, digest, path, earlier=earlier)
+        return _consistent(*found, path)
     try:
         document = parse(source)
     except ValueError:
@@ -90,11 +89,16 @@ def validate(document: object, path: Path | None = None) -> Report:
     if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
         raise NotAReportError(path, "this is not a report: it names no schema")
     named = document["schema"]
+    if named in UNREADABLE:
+        raise WrongSchemaError(
+            path, f"the report follows {named}, which tffs-conformance 1.0.0 reads and this version does not"
+        )
     digest = digest_of(document.get("cases", ()))
     document = upgraded(document)
     if document["schema"] != SCHEMA:
         raise WrongSchemaError(
-            path, f"the report follows {printable(named)}, this version reads {SCHEMA} and earlier ones"
+            path,
+            f"the report follows {printable(named)}, this version reads {SCHEMA} and earlier ones from {VERSION_3_0}",
         )
     if "end" not in document:
         raise TruncatedReportError(path, "the report lacks its end marker")
@@ -106,11 +110,11 @@ def validate(document: object, path: Path | None = None) -> Report:
         raise WrongSchemaError(path, f"{printable(place)} is not as the schema says: {printable(what)}") from None
     except ValueError as error:
         raise WrongSchemaError(path, f"a name in it is not as the schema says: {printable(str(error))}") from None
-    return _held(report, digest, path, earlier=named not in COMPLETED)
+    return _consistent(report, digest, path)
 
 
-def _by_case(source: str) -> tuple[Report, str, bool] | None:
-    """The report of a text as `write` makes it, the digest of its cases, and whether its schema is of before 3.0.
+def _by_case(source: str) -> tuple[Report, str] | None:
+    """The report of a text as `write` makes it, and the digest of its cases.
 
     One case at a time is made plain. None for any other text, and for one with something wrong in it: whoever reads it
     whole can say what.
@@ -122,9 +126,7 @@ def _by_case(source: str) -> tuple[Report, str, bool] | None:
     cases: list[CaseRecord] = []
     digest = Digest()
     try:
-        document = parse(f"{source[:begin]}{source[end:]}")
-        earlier = document["schema"] not in COMPLETED
-        document = upgraded(document)
+        document = upgraded(parse(f"{source[:begin]}{source[end:]}"))
         if document.pop("cases") != []:
             return None
         report = typed(document | {"cases": ()}, Report)
@@ -133,22 +135,15 @@ def _by_case(source: str) -> tuple[Report, str, bool] | None:
             begin += len(line) + 1
             case = parse(line.removesuffix(","))
             digest.add(case)
-            cases.append(typed(completed(case) if earlier else case, CaseRecord))
+            cases.append(typed(case, CaseRecord))
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError):
         return None
-    return replace(report, cases=tuple(cases)), digest.text(), earlier
+    return replace(report, cases=tuple(cases)), digest.text()
 
 
-def _held(report: Report, digest: str, path: Path | None, *, earlier: bool) -> Report:
-    """The report, if it agrees with itself, and its end marker with the digest of its cases. Raises a ReportError.
-
-    What an earlier version counted is counted again: it had no word for some of it.
-    """
-    now = recounted(report, path) if earlier else report
+def _consistent(report: Report, digest: str, path: Path | None) -> Report:
+    """The report, if it agrees with itself, and its end marker with the digest of its cases. Raises a ReportError."""
+    consistency.hold(report, path)
     if report.end.sha256 != digest:
-        consistency.hold(now, path)
         raise AlteredReportError(path, "the cases are not those the end marker was written for")
-    if earlier:
-        consistency.hold_earlier(report, now, path)
-    consistency.hold(now, path)
-    return now
+    return report

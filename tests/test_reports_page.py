@@ -1,7 +1,6 @@
 """The page of the report: its gate stops at versions that it does not know, and it names every error."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ PAGE = PROJECT / "docs" / "report.md"
 
 def test_its_gate_names_a_version_that_it_does_not_know(tmp_path: Path) -> None:
     (tmp_path / "tffs-report").mkdir()
-    shutil.copy(PROJECT / "tests" / "reports" / "report-of-0.1.0.json", tmp_path / "tffs-report" / "report.json")
+    (tmp_path / "tffs-report" / "report.json").write_text('{"schema": "tffs-conformance/report/3.1"}')
     gate = next(block.text for block in blocks(PAGE) if block.file == "gate.py")
     done = subprocess.run([sys.executable, "-c", gate], cwd=tmp_path, text=True, capture_output=True, check=False)
     assert done.returncode
