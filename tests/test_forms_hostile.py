@@ -32,6 +32,7 @@ def test_a_form_is_written_in_utf_8_and_holds_nothing_that_steers(form: Form, ho
     assert {one for one in text if steers(one)} <= {"\n"}
     # Each form escapes what its readers know as markup: what is left whole is no markup to them.
     assert HOSTILE not in text
+    assert write(form, hostile, tmp_path).read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("form", BOUNDED, ids=lambda form: form.name)

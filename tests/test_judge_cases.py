@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -194,7 +195,7 @@ def nothing_is_conformant_that_is_not_known(found: Report) -> None:
         assert found.executed.must
 
 
-Rule = Callable[[Evidence, Claims], None]
+Rule = Callable[..., None]
 #: Nobody reads the smallest input on which a mutant is found out.
 SETTINGS = settings(
     max_examples=150,
@@ -203,40 +204,23 @@ SETTINGS = settings(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-RULES: Sequence[Rule] = (every_clause_has_a_check, a_pass_needs_the_stimulus, blame_adds)
+#: The rules, each with what it is tried on.
+RULES: Mapping[Rule, Sequence[st.SearchStrategy[Any]]] = {
+    every_clause_has_a_check: (evidence(), st.sampled_from(CLAIMS)),
+    a_pass_needs_the_stimulus: (evidence(), st.sampled_from(CLAIMS)),
+    blame_adds: (evidence(), st.sampled_from(CLAIMS)),
+    nothing_is_conformant_that_is_not_known: (runs(),),
+}
 
 
 def tried(rule: Rule) -> None:
-    """Try a rule on some cases, the same ones each time."""
-
-    @seed(1)
-    @SETTINGS
-    @given(evidence(), st.sampled_from(CLAIMS))
-    def each(seen: Evidence, claims: Claims) -> None:
-        rule(seen, claims)
-
-    each()
-
-
-def tried_on_runs() -> None:
-    """Try the rule about classes and targets on as many runs, the same ones each time."""
-
-    @seed(1)
-    @SETTINGS
-    @given(runs())
-    def each(found: Report) -> None:
-        nothing_is_conformant_that_is_not_known(found)
-
-    each()
+    """Try a rule on some cases or runs, the same ones each time."""
+    seed(1)(SETTINGS(given(*RULES[rule])(rule)))()
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_holds(rule: Rule) -> None:
     tried(rule)
-
-
-def test_no_class_and_no_target_is_conformant_of_which_a_must_was_not_run() -> None:
-    tried_on_runs()
 
 
 # Wrong judges ---------------------------------------------------------------------------------------------------------
@@ -309,40 +293,6 @@ def _once_too_often(said: Statement, claims: Claims) -> CheckRecord:
     return msgspec.structs.replace(_check(said, claims), times=said.times + 1)
 
 
-#: What the judge makes wrong: its name, the rule that finds it out, the attribute of `cases`, and what it is instead.
-MUTANTS: tuple[tuple[str, Rule, str, Any], ...] = (
-    ("nothing-is-completed", every_clause_has_a_check, "completed", lambda names, made, ended: made),
-    ("a-step-hides-clauses", every_clause_has_a_check, "completed", _only_where_nothing_was_compared),
-    ("every-end-is-whole", every_clause_has_a_check, "completed", _by_the_ending(Ending.WHOLE)),
-    ("compared-and-not-run", every_clause_has_a_check, "completed", _twice),
-    ("the-first-decides", every_clause_has_a_check, "worst", _by_the_first),
-    ("the-best-decides", every_clause_has_a_check, "worst", _by_the_best),
-    ("the-alphabet-decides", every_clause_has_a_check, "worst", min),
-    ("preparing-passes", a_pass_needs_the_stimulus, "_counts", lambda said, claims: True),
-    (
-        "preparing-informs",
-        a_pass_needs_the_stimulus,
-        "_counts",
-        lambda said, claims: not (said.holds and said.prepared),
-    ),
-    ("never-asked-survives", a_pass_needs_the_stimulus, "_survived", _survived_all_the_same),
-    ("not-broken-is-kept", a_pass_needs_the_stimulus, "completed", _all_pass),
-    ("more-than-was-seen", a_pass_needs_the_stimulus, "check", _once_too_often),
-    ("a-cause-hides-the-rest", blame_adds, "blamed", _blamed_alone),
-    ("a-cause-hides-its-clause", blame_adds, "blamed", _the_plainest_alone),
-    ("consequences-first", blame_adds, "blamed", _causes_last),
-)
-
-
-@pytest.mark.parametrize(
-    ("rule", "attribute", "wrong"), [mutant[1:] for mutant in MUTANTS], ids=[m[0] for m in MUTANTS]
-)
-def test_a_wrong_judge_is_found_out(rule: Rule, attribute: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, attribute, wrong)
-    with pytest.raises(AssertionError):
-        tried(rule)
-
-
 def _deaf(judging: Callable[..., Any]) -> Callable[..., Any]:
     """A judge of counts that does not hear what was not run."""
     return lambda counts, **more: judging(counts, **(more | {"not_run": ()}))
@@ -358,21 +308,44 @@ def _by_majority(judging: Callable[..., Any]) -> Callable[..., Any]:
     return judged
 
 
-#: The attribute of `reports` that is another, and by which function.
-WRONG_OF_RUNS: Mapping[str, tuple[str, Any]] = {
-    "deaf-class": ("judge_class", _deaf(_judge_class)),
-    "deaf-target": ("judge_target", _deaf(_judge_target)),
-    "majority-class": ("judge_class", _by_majority(_judge_class)),
-    "majority-target": ("judge_target", _by_majority(_judge_target)),
-}
+#: What the judge makes wrong: its name, the rule that finds it out, a module, its attribute, and what it is instead.
+MUTANTS: tuple[tuple[str, Rule, ModuleType, str, Any], ...] = (
+    ("nothing-is-completed", every_clause_has_a_check, cases, "completed", lambda names, made, ended: made),
+    ("a-step-hides-clauses", every_clause_has_a_check, cases, "completed", _only_where_nothing_was_compared),
+    ("every-end-is-whole", every_clause_has_a_check, cases, "completed", _by_the_ending(Ending.WHOLE)),
+    ("compared-and-not-run", every_clause_has_a_check, cases, "completed", _twice),
+    ("the-first-decides", every_clause_has_a_check, cases, "worst", _by_the_first),
+    ("the-best-decides", every_clause_has_a_check, cases, "worst", _by_the_best),
+    ("the-alphabet-decides", every_clause_has_a_check, cases, "worst", min),
+    ("preparing-passes", a_pass_needs_the_stimulus, cases, "_counts", lambda said, claims: True),
+    (
+        "preparing-informs",
+        a_pass_needs_the_stimulus,
+        cases,
+        "_counts",
+        lambda said, claims: not (said.holds and said.prepared),
+    ),
+    ("never-asked-survives", a_pass_needs_the_stimulus, cases, "_survived", _survived_all_the_same),
+    ("not-broken-is-kept", a_pass_needs_the_stimulus, cases, "completed", _all_pass),
+    ("more-than-was-seen", a_pass_needs_the_stimulus, cases, "check", _once_too_often),
+    ("a-cause-hides-the-rest", blame_adds, cases, "blamed", _blamed_alone),
+    ("a-cause-hides-its-clause", blame_adds, cases, "blamed", _the_plainest_alone),
+    ("consequences-first", blame_adds, cases, "blamed", _causes_last),
+    ("deaf-class", nothing_is_conformant_that_is_not_known, reports, "judge_class", _deaf(_judge_class)),
+    ("deaf-target", nothing_is_conformant_that_is_not_known, reports, "judge_target", _deaf(_judge_target)),
+    ("majority-class", nothing_is_conformant_that_is_not_known, reports, "judge_class", _by_majority(_judge_class)),
+    ("majority-target", nothing_is_conformant_that_is_not_known, reports, "judge_target", _by_majority(_judge_target)),
+)
 
 
-@pytest.mark.parametrize("name", WRONG_OF_RUNS)
-def test_a_wrong_judge_of_runs_is_found_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    attribute, wrong = WRONG_OF_RUNS[name]
-    monkeypatch.setattr(reports, attribute, wrong)
+@pytest.mark.parametrize(("rule", "module", "attribute", "wrong"), [mutant[1:] for mutant in MUTANTS],
+                         ids=[m[0] for m in MUTANTS])  # fmt: skip
+def test_a_wrong_judge_is_found_out(
+    rule: Rule, module: ModuleType, attribute: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, attribute, wrong)
     with pytest.raises(AssertionError):
-        tried_on_runs()
+        tried(rule)
 
 
 def test_nobody_knows_whether_an_op_hangs_that_is_not_called_again() -> None:

@@ -149,29 +149,6 @@ def test_a_killed_part_has_no_duration() -> None:
     assert merged(part(GOOD[1]), killed).report.suite.duration is None
 
 
-def test_waivers_are_judged_by_all_cases() -> None:
-    unneeded = replace(WAIVER, case="read/a")
-    parts = [part(one, waivers=(unneeded,)) for one in GOOD]
-    assert parts[1].waivers[0].state is WaiverState.NOT_JUDGED
-    assert merged(*parts, cases=1).report.waivers[0].state is WaiverState.UNNEEDED
-    expired = merged(part(GOOD[0], waivers=(replace(WAIVER, expired=True),)))
-    assert expired.report.waivers[0].state is WaiverState.EXPIRED
-
-
-@pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("again", [(), (broken("read/b"),)], ids=["parts", "a case in both"])
-def test_a_waiver_that_expired_between_two_parts_is_over(again: tuple[CaseRecord, ...], turned: bool) -> None:
-    over = replace(WAIVER, expired=True)
-    before, after = (
-        part(*(waived(one, [entry]) for one in cases), waivers=(entry,))
-        for entry, cases in ((WAIVER, (broken("read/b"),)), (over, (*GOOD, *again)))
-    )
-    assert (before.counts.waived, after.counts.waived) == (1, 0)
-    found = merged(*([after, before] if turned else [before, after])).report
-    assert found.waivers[0].state is WaiverState.EXPIRED
-    assert (found.verdict, found.counts.violation, found.counts.waived) == ("not conformant", 1, 0)
-
-
 OTHER_CLAUSES = {**CLAUSES, "read.new": clause("MUST", "read", "read")}
 
 

@@ -95,13 +95,6 @@ def test_the_readings_seen_are_counted() -> None:
     assert "readings_seen" not in found["clauses"]["read.succeeds"]
 
 
-def test_a_case_twice_and_a_clause_nobody_knows_are_refused() -> None:
-    with pytest.raises(DuplicateCaseError, match="read/a"):
-        report_of(GOOD[0], GOOD[0])
-    with pytest.raises(UndeclaredClauseError, match=r"read\.magic"):
-        report_of(case("read/a", ("read.magic", "conform")))
-
-
 def test_a_report_survives_the_disk(tmp_path: Path) -> None:
     found = report_of(*GOOD, case("read/odd", ("read.hint", "conform"), output="\x1b[31m \udcff \u202e"))
     path = write(found, tmp_path)
@@ -159,9 +152,7 @@ def changed(change: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "value", "error"),
     [
-        ("schema", "tffs-conformance/report/5.0", WrongSchemaError),
         ("schema", "tffs-conformance/report/4.1", WrongSchemaError),
-        ("schema", "tffs-conformance/report/2.4", WrongSchemaError),
         ("cases.0.ended", "well", WrongSchemaError),
         ("counts.does not apply", None, WrongSchemaError),
         ("cases.0.ended", "died", AlteredReportError),

@@ -46,13 +46,6 @@ def test_a_case_survives_json(case: CaseRecord) -> None:
     assert plain.read(line, CaseRecord) == case
 
 
-def test_what_a_plugin_said_in_bytes_that_are_no_text_is_kept() -> None:
-    said = b"\xff\x00\xed\xa0\x80".decode("utf-8", "surrogateescape")
-    line = plain.text(CheckRecord("read.x", Verdict.CONFORM, "a", "a", plugin_said=said))
-    assert "\\udcff\\u0000" in line
-    assert plain.read(line, CheckRecord).plugin_said == said
-
-
 def test_a_check_says_nothing_of_what_there_is_not() -> None:
     assert list(plain.plain(CheckRecord("read.x", Verdict.CONFORM, "a", "a"))) == [
         "clause",

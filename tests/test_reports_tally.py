@@ -54,14 +54,6 @@ def test_what_was_not_run_of_a_must_keeps_class_and_target_open(
         assert found.reason == NOT_RUN.replace("read.succeeds", "stat.odd")
 
 
-def test_a_clause_that_no_case_came_to_in_a_case_that_found_something_is_not_run_either() -> None:
-    """It does not matter with which verdict the case ended."""
-    waiting = record("a/x", Verdict.WARNING, CheckRecord("read.hint", Verdict.WARNING, "x", "y"),
-                     clauses=("read.hint", "read.succeeds"), ended=Ending.BLOCKED, reason="by stat")  # fmt: skip
-    found = report(*kept(3), waiting)
-    assert (waiting.verdict, found.verdict, found.reason) == ("warning", "incomplete", NOT_RUN)
-
-
 def test_a_check_that_stands_for_several_counts_as_several() -> None:
     many = CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x", times=300)
     read = CheckRecord("stat.odd", Verdict.TOLERATED, "x", "x", reading="host", times=15)
@@ -73,16 +65,6 @@ def test_a_check_that_stands_for_several_counts_as_several() -> None:
     assert found.reason == "320 checks of MUST clauses kept"
 
 
-def test_what_registration_kept_makes_nobody_conformant() -> None:
-    found = report(case("init/a", ("init.once", "conform")))
-    assert (found.verdict, found.reason, found.executed.must) == ("not conformant", "nothing executed", 0)
-
-
-def test_a_case_without_an_op_and_a_check_of_a_should_execute_nothing() -> None:
-    found = report(case("a", ("read.succeeds", "conform"), executed=False), case("b", ("read.hint", "conform")))
-    assert (found.executed.cases, found.executed.must, found.verdict) == (1, 0, "not conformant")
-
-
 def test_what_a_case_did_not_come_to_counts_and_what_it_saw_stays() -> None:
     both = record("a", Verdict.ERROR, CheckRecord("read.succeeds", Verdict.CONFORM, "x", "x"),
                   clauses=("read.succeeds", "read.hint", "stat.odd"), reason="KeyError")  # fmt: skip
@@ -91,14 +73,6 @@ def test_what_a_case_did_not_come_to_counts_and_what_it_saw_stays() -> None:
     assert [found.classes[name].counts.error for name in ("read", "paths", "write")] == [1, 1, 0]
     assert [found.clauses[name].counts.error for name in ("read.succeeds", "read.hint", "stat.odd")] == [0, 1, 1]
     assert found.clauses["read.succeeds"].verdict == "conform"
-
-
-def test_a_violation_does_not_hide_an_error() -> None:
-    broken = CheckRecord("read.succeeds", Verdict.VIOLATION, "x", "y")
-    both = record("a", Verdict.ERROR, broken, clauses=("read.succeeds", "read.hint"), reason="KeyError")
-    found = report(both)
-    assert (found.counts.violation, found.counts.error) == (1, 1)
-    assert (both.verdict, found.verdict) == ("error", "not conformant")
 
 
 def test_every_must_outside_of_registration_counts_as_executed_and_no_may() -> None:

@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.hostile_report import HOSTILE, hostile_report
 from tests.records import CLAUSES, GOOD, HEADER, case, clause, record, report_of, waiver
 from tffs_conformance.reports.forms import words
 from tffs_conformance.reports.forms.terminal import CALLS_SHOWN, CASES_SHOWN, FINDINGS_SHOWN, HANG, summary
-from tffs_conformance.reports.model.claims import StatedClaim
-from tffs_conformance.reports.model.header import ReadingFacts
+from tffs_conformance.reports.model.claims import ClaimState, StatedClaim
 from tffs_conformance.reports.model.records import REST, CaseRecord, CheckRecord, Ending
 from tffs_conformance.reports.model.services import Figure, Figures
 from tffs_conformance.reports.model.verdicts import Verdict
 from tffs_conformance.suite.judge.reports import build
 
-EVIL = "\x1b]0;title\x07 \x9b31m\r\n\u202e \udcff"
 BROKEN = CheckRecord("read.succeeds", Verdict.VIOLATION, "code=OK", "code=UNKNOWN", plugin_said="no luck")
 
 
@@ -226,34 +225,17 @@ def test_warnings_readings_claims_waivers_and_services_are_told() -> None:
     assert "2,000  served" in text
 
 
-def test_nothing_that_a_plugin_or_a_file_says_steers_the_terminal() -> None:
-    said = CheckRecord("read.succeeds", Verdict.VIOLATION, EVIL, EVIL, plugin_said=EVIL)
-    warned = CheckRecord("read.hint", Verdict.WARNING, EVIL, EVIL)
-    waived = CheckRecord("read.succeeds", Verdict.WAIVED, EVIL, "code=UNKNOWN")
-    reading = ReadingFacts(EVIL, EVIL, EVIL)
-    read = CheckRecord(EVIL, Verdict.TOLERATED, EVIL, EVIL, reading=EVIL)
-    header = replace(
-        HEADER,
-        clauses=CLAUSES | {EVIL: clause("MUST", EVIL, EVIL, rule=EVIL, disputed=EVIL, readings=(reading,))},
-        target=replace(HEADER.target, name=EVIL, scheme=EVIL),
-        suite=replace(HEADER.suite, command=("pytest", EVIL)),
-        claims=(StatedClaim(name="a", value=EVIL, text=EVIL, supported=False, clauses=("read.hint",)),),
-        waivers=(waiver(reason=EVIL, owner=EVIL, case="read/w"), waiver(clause="read.hint", case=EVIL)),
-    )
-    cases = [
-        record(f"read/{EVIL}", Verdict.VIOLATION, said, warned, stimulus=EVIL, reason=f"{EVIL}; {EVIL}",
-               ops=(EVIL,)),
-        record("read/w", Verdict.WAIVED, waived),
-        record("stat/a", Verdict.TOLERATED, read),
-        record("b/a", Verdict.VIOLATION, replace(said, clause=EVIL), replace(warned, clause=EVIL)),
-        *(case(name, clauses=("read.hint",), verdict=verdict, reason=EVIL)
-          for name, verdict in (("a", Verdict.NOT_RUN), ("b", Verdict.ERROR), ("c", Verdict.ABSENT))),
-    ]  # fmt: skip
-    for services in (Figures((EVIL,), 1, (Figure(EVIL, 1),), None), Figures((EVIL,), 1, (), EVIL)):
-        text = shown(*cases, header=header, services=services, verbosity=2)
-        text += shown(*cases, header=header, left_out=EVIL)
-        assert [c for c in text.replace("\n", "") if unicodedata.category(c)[0] == "C"] == []
-        assert text.count("]0;title") >= 15
+def test_nothing_that_a_report_says_steers_the_terminal() -> None:
+    hostile = hostile_report(long=10)
+    (claim,) = hostile.claims
+    assert hostile.services is not None
+    unclaimed = replace(hostile, claims=(replace(claim, supported=False, state=ClaimState.UNDER_DECLARED),))
+    failed = replace(hostile, services=replace(hostile.services, figures=(), failure=HOSTILE))
+    for report in (hostile, unclaimed, failed):
+        for verbosity in (0, 2):
+            text = "\n".join(line for line, _ in summary(report, width=100, directory=Path("out"), verbosity=verbosity))
+            assert [c for c in text.replace("\n", "") if unicodedata.category(c)[0] == "C"] == []
+            assert text.count("]0;title") >= 15
 
 
 def test_a_reading_that_loses_data_is_a_warning_with_what_tensorflow_makes_of_it() -> None:

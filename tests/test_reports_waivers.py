@@ -38,21 +38,6 @@ def test_the_last_day_still_counts(tmp_path: Path, today: int, expired: bool) ->
     assert waived(broken("a"), [entry]).verdict is (Verdict.VIOLATION if expired else Verdict.WAIVED)
 
 
-def test_an_entry_waives_its_clause_in_its_cases_with_its_fingerprint_alone() -> None:
-    entry = waiver(case="read/*")
-    assert waived(broken("read/a"), [entry]).verdict is Verdict.WAIVED
-    for other in (broken("stat/a"), broken("read/a", got="code=UNKNOWN")):
-        assert waived(other, [entry]) == other
-    assert waived(broken("read/a"), [replace(entry, clause="read.hint")]).verdict is Verdict.VIOLATION
-
-
-def test_a_case_with_another_violation_stays_broken() -> None:
-    both = case("read/a", ("read.succeeds", "violation"), ("read.other", "violation"))
-    found = waived(both, [waiver()])
-    assert [check.verdict for check in found.checks] == [Verdict.WAIVED, Verdict.VIOLATION]
-    assert found.verdict is Verdict.VIOLATION
-
-
 def test_what_else_a_case_ended_with_stays() -> None:
     checks = (*broken("a").checks, CheckRecord("read.hint", Verdict.ERROR))
     found = waived(record("a", Verdict.ERROR, *checks, reason="it fell over", ended=Ending.BROKEN), [waiver()])
@@ -81,6 +66,8 @@ def test_what_else_a_case_ended_with_stays() -> None:
             [case("a", ("read.hint", "not run")), case("b", ("read.hint", "conform"))],
             WaiverState.UNNEEDED,
         ),
+        # Also where a case was run twice.
+        (waiver(), [record("a", Verdict.CONFORM)] * 2, WaiverState.UNNEEDED),
         (waiver(), [], WaiverState.NOT_JUDGED),
         (waiver(expired=True), [broken("a")], WaiverState.EXPIRED),
         (waiver(expired=True), [], WaiverState.EXPIRED),
@@ -122,6 +109,8 @@ FITTING = '[[waiver]]\nclause = "read.succeeds"\nfingerprint = "code=OK"\nreason
         ("[[waiver]\n", "is no TOML"),
         (f"{FITTING}why = 1\nwho = 2\n", f"the unknown key 'why'; known are {', '.join(KEYS)}$"),
         ('[[waiver]]\nclause = "read.x"\n', r"waiver 1 \(read.x\) has no fingerprint"),
+        (FITTING.replace('"o"', '" "'), "owner is wrong: expected a text that is not empty"),
+        (FITTING.replace('owner = "o"\n', ""), r"waiver 1 \(read.succeeds\) has no owner"),
         (f'{FITTING}issue = ""\n', "issue is wrong: expected a text that is not empty"),
         (f"{FITTING}issue = 3\n", "issue is wrong: expected text, got int"),
         (f"{FITTING}expires = 2027-03-01T10:00:00\n", "expires is wrong: expected a date without quotes"),
@@ -180,11 +169,6 @@ def test_only_violations_are_waived() -> None:
     assert [check.verdict for check in found.checks] == [Verdict.CONFORM, Verdict.WAIVED, Verdict.WARNING]
     (account,) = accounts([waiver()], [replace(found, checks=found.checks[2:])])
     assert account.got_instead == ()
-
-
-def test_an_entry_is_unneeded_also_where_a_case_was_run_twice() -> None:
-    entry, kept = waiver(cases=1), record("a", Verdict.CONFORM)
-    assert states([entry], kept, kept) == [WaiverState.UNNEEDED]
 
 
 def test_a_count_begins_at_nothing(tmp_path: Path) -> None:

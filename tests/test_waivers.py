@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.commands import output_of
 from tests.test_suite import environment, report, run
 
 CLAUSE = "create_dir.missing-parent-is-not-found"
@@ -77,21 +76,6 @@ def test_a_whole_run_is_conformant_with_waivers_and_workers_find_as_many(
         assert all(account["state"] == "used" for account in found["waivers"])
         waived.append((found["verdict"], found["counts"]["waived"]))
     assert waived == [("conformant with waivers", waived[0][1]), ("incomplete", waived[0][1])]
-
-
-def waive(directory: Path, *arguments: str, code: int = 0) -> str:
-    """What `tffs-conformance waive` says of the report of the last run."""
-    report_path = str(directory / "tffs-report" / "report.json")
-    given = ["waive", report_path, "-o", str(directory / "waivers.toml"), "--owner=them", "--reason=known", *arguments]
-    return output_of(*given, code=code)
-
-
-def test_a_report_is_waived_and_the_next_run_fits(tmp_path: Path) -> None:
-    assert run(tmp_path, *PLUGIN, SELECTION).returncode == 1
-    assert "added    create_dir." in waive(tmp_path)
-    done = judged(tmp_path, None)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert {account["state"] for account in report(tmp_path)["waivers"]} == {"used"}
 
 
 def test_a_crash_can_be_waived(tmp_path: Path) -> None:
@@ -163,10 +147,6 @@ def test_only_what_ran_is_judged(tmp_path: Path) -> None:
     elsewhere = entry(clause="delete_file.deletes", case="tree/*", fingerprint="gone")
     assert judged(tmp_path, entry() + elsewhere).returncode == 0
     assert [account["state"] for account in report(tmp_path)["waivers"]] == ["used", "not judged"]
-    here = entry(case="status/one-path[stat-missing]", clause="stat.missing-is-not-found")
-    done = judged(tmp_path, here, *PLUGIN, "--case=status/one-path[stat-missing]")
-    assert done.returncode == 1
-    assert report(tmp_path)["waivers"][0]["state"] == "unneeded"
 
 
 @pytest.mark.parametrize(
@@ -174,18 +154,9 @@ def test_only_what_ran_is_judged(tmp_path: Path) -> None:
     [
         (entry(clause="create_dir.no-such"), ["waiver 1", "create_dir.no-such"]),
         (entry(case="no/such*"), ["waiver 1", "no/such*"]),
-        (entry() + entry(case="tree/*", reason=None), ["waiver 2", "reason"]),
-        (entry(owner=None), ["waiver 1", "owner"]),
-        (entry(owner=" "), ["waiver 1", "owner"]),
-        (entry(fingerprint=None), ["waiver 1", "fingerprint"]),
-        (entry(until="2030-01-01"), ["waiver 1", "until"]),
-        (entry(expires='"2030-01-01"'), ["waiver 1", "expires"]),
-        (entry() + entry(), ["waiver 2", "twice"]),
-        ("[[waiver]\n", ["waivers.toml", "TOML"]),
-        ("waiver = 3\n", ["waivers.toml", "[[waiver]]"]),
-        ("other = 3\n", ["waivers.toml", "other"]),
+        (entry() + entry(case="tree/*", reason=None), ["waivers.toml", "waiver 2", "reason"]),
     ],
-    ids=["clause", "case", "reason", "owner", "empty", "fingerprint", "key", "date", "twice", "toml", "kind", "table"],
+    ids=["clause", "case", "reason"],
 )
 def test_what_can_be_seen_to_be_wrong_is_a_usage_error(tmp_path: Path, text: str, words: list[str]) -> None:
     done = judged(tmp_path, text)
@@ -202,13 +173,6 @@ def test_no_such_file_and_too_many_files(tmp_path: Path) -> None:
     assert "give it once for each" in judged(tmp_path, None, *PLUGIN, "--waivers=waivers.toml").stderr
 
 
-def test_an_unknown_entry_goes_when_the_file_is_updated(tmp_path: Path) -> None:
-    assert run(tmp_path, *PLUGIN, SELECTION).returncode == 1
-    assert judged(tmp_path, entry() + entry(clause="no.such", owner="them")).returncode == 4
-    assert "dropped  no.such" in updated(tmp_path)
-    assert judged(tmp_path, None).returncode == 0
-
-
 def test_what_is_kept_stays_as_it_was_written(tmp_path: Path) -> None:
     said = '""café \\t\n[[waiver]]\n""'
     # Some violations have no entry yet.
@@ -221,7 +185,8 @@ def test_what_is_kept_stays_as_it_was_written(tmp_path: Path) -> None:
     unknown = entry(clause="no.such")
     assert run(tmp_path, *PLUGIN, SELECTION).returncode == 1
     (tmp_path / "waivers.toml").write_text("# Head.\n\n# Nor this.\n" + unknown + kept + gone)
-    updated(tmp_path, "--owner=them", '--reason=a "quoted" reason', "--issue=https://example.org/1")
+    options = ("--owner=them", '--reason=a "quoted" reason', "--issue=https://example.org/1")
+    assert "dropped  no.such" in updated(tmp_path, *options)
     text = (tmp_path / "waivers.toml").read_text()
     assert text.startswith("# Head.\n\n" + kept)
     assert "Was it ever true" not in text
