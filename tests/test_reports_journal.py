@@ -188,14 +188,6 @@ def test_no_secret_is_written_wherever_it_stands(tmp_path: Path) -> None:
     assert "It is so." in path.read_text()
 
 
-def test_a_secret_that_is_a_word_changes_no_name(tmp_path: Path) -> None:
-    told = case("read/a", ("read.succeeds", "conform"), output="read it", stimulus="It reads.")
-    path = journal(tmp_path, told, PASSWORD="read", OTHER="conform")
-    (found,) = recover(path).cases
-    assert (found.id, found.clauses, found.checks) == (told.id, told.clauses, told.checks)
-    assert (found.output, found.stimulus) == ("<PASSWORD> it", "It <PASSWORD>s.")
-
-
 def test_what_services_say_has_no_secret(tmp_path: Path) -> None:
     written = Journal.open(tmp_path, HEADER, Redaction({"TOKEN": "hunter22"}))
     found = finish(written, duration=1, left_out=None, services=Figures((), 1, (), "refused hunter22"))

@@ -13,21 +13,6 @@ def counts(**given: int) -> dict[Verdict, int]:
     return no_counts() | {Verdict(name.replace("_", " ")): count for name, count in given.items()}
 
 
-def test_the_values_are_the_words_of_the_report() -> None:
-    assert [verdict.value for verdict in Verdict] == [
-        "conform",
-        "tolerated",
-        "informational",
-        "warning",
-        "violation",
-        "absent",
-        "waived",
-        "not run",
-        "error",
-        "does not apply",
-    ]
-
-
 def test_the_order_ranks_every_verdict_once() -> None:
     assert sorted(WORST_FIRST) == sorted(Verdict)
 
