@@ -9,10 +9,10 @@ import pytest
 
 from tests.dragonfly_client import BUILT, MISSING
 from tests.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.test_conditions import wrong
 from tests.test_relay import serving
 from tests.test_runtimes import release
 from tests.test_suite import report, run
-from tests.test_survival import wrong
 from tffs_conformance.harness.network.exchanges import Exchange
 from tffs_conformance.suite.contract.network import endings
 from tffs_conformance.suite.engine.failing import Attempt

@@ -1,7 +1,8 @@
-"""--sanitizer=address and --sanitizer=thread: what a plugin that was compiled so does is told at its op."""
+"""--sanitizer: what a plugin does to memory, and its races, are reported at their op, and nothing else changes."""
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,25 +11,33 @@ from typing import Any
 import pytest
 
 from tests.pages import PROJECT
-from tests.test_memcheck import checks
+from tests.test_conditions import faulty, merged, path_of
+from tests.test_runtimes import release
 from tests.test_suite import report, run, run_anew
-from tffs_conformance.harness.launchers import sanitizers, watch
-from tffs_conformance.harness.launchers.local import Local
-from tffs_conformance.harness.launchers.misuse import Frame, Misuse, of_plugin
-from tffs_conformance.harness.launchers.watch import Log, Watch
-from tffs_conformance.reports import document
-from tffs_conformance.run.parts import SUITE
 from tffs_conformance.run.run_options import SANITIZERS
 from tffs_conformance.suite.engine.sanitizers import TOOLS
-from tffs_conformance.suite.judge.merge import merge
 
-#: One worker compiles for all.
-pytestmark = pytest.mark.xdist_group("sanitizers")
-
-PLUGINS = PROJECT / "reference_plugins"
+PLUGINS, SOURCE = PROJECT / "reference_plugins", PROJECT / "tests" / "defects.cc"
 SAFE, RACES = "robustness.memory-safe", "robustness.no-data-race"
 ONCE = "plain/once[delete_file]"
-#: What is told of the defects of defects.cc.
+MEMCHECK = "--sanitizer=memcheck"
+needs_valgrind = pytest.mark.skipif(
+    shutil.which("valgrind") is None, reason="valgrind is not there: apt-get install valgrind"
+)
+#: One worker compiles for all.
+compiles = pytest.mark.xdist_group("sanitizers")
+#: Defects that the cases themselves do not see, the op of each, and what memcheck says of it.
+FAULTS = {
+    "uses-freed:read": "Invalid write of size 1 in fakes::UseFreed()",
+    "overflows-heap:append": "Invalid write of size 1 in fakes::OverflowHeap()",
+    "reads-behind:stat": "Invalid read of size 1 in fakes::ReadBehind()",
+    "branches-on-garbage:path_exists": "Conditional jump or move depends on uninitialised value(s) in "
+    "fakes::BranchOnGarbage()",
+    "writes-garbage:rename_file": "Syscall param write(buf) points to uninitialised byte(s) in fakes::WriteGarbage()",
+    "frees-otherwise:get_children": "Mismatched free() / delete / delete [] in fakes::FreeOtherwise()",
+    "overlaps:delete_file": "Source and destination overlap in strcpy(…, …) in fakes::CopyOverlapping()",
+}
+#: What is said of the defects of defects.cc.
 DEFECTS = {
     "address": {
         "read: heap-buffer-overflow: write of size 1 in defects::OverflowHeap()",
@@ -85,8 +94,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return build
 
 
-def told(found: dict[str, Any], clause: str) -> set[str]:
-    """What is told of a clause where it is broken."""
+def broken(found: dict[str, Any], clause: str) -> set[str]:
+    """What is said of a clause, which is the only one that is broken."""
     made = [one for record in found["cases"] for one in record["checks"] if one["verdict"] == "violation"]
     assert {one["clause"] for one in made} == {clause}
     return {one["got"] for one in made}
@@ -96,33 +105,88 @@ def asked(sanitizer: str, plugin: Path, *more: str) -> tuple[str, ...]:
     return f"--plugin={plugin}", f"--sanitizer={sanitizer}", *more
 
 
+def checks(found: dict[str, Any], case: str) -> list[dict[str, Any]]:
+    return [one for record in found["cases"] if record["id"] == case for one in record["checks"]]
+
+
+def of_others(found: dict[str, Any]) -> dict[str, Any]:
+    """Each case and class with its verdicts, but for what memcheck says."""
+    cases = {
+        record["id"]: [(one["clause"], one["verdict"]) for one in record["checks"] if one["clause"] != SAFE]
+        for record in found["cases"]
+        if not record["id"].startswith("conditions/")
+    }
+    return cases | {name: one["verdict"] for name, one in found["classes"].items() if name != "memory-safety"}
+
+
 def test_each_tool_can_be_asked_for() -> None:
     assert tuple(TOOLS) == SANITIZERS
 
 
-@pytest.mark.parametrize("sanitizer", ["address", "thread"])
-def test_a_right_plugin_is_not_blamed(tmp_path: Path, built: Built, sanitizer: str) -> None:
-    plugin, parts = built(sanitizer, PLUGINS / "posix" / "plugin.cc"), []
-    clause, area = (SAFE, "memory-safety") if sanitizer == "address" else (RACES, "thread-safety")
-    for number in (1, 2):
-        given = asked(sanitizer, plugin, "--tier=smoke", f"--shard={number}/2", f"--report-dir={number}")
-        done = run(tmp_path, *given)
-        assert done.returncode == 0, done.stdout
-        path = tmp_path / str(number) / "report.json"
-        parts.append((path, document.load(path)))
-    whole = merge(parts, SUITE).report
+@pytest.mark.parametrize(
+    ("tool", "plugin"),
+    [
+        pytest.param("memcheck", "posix", marks=needs_valgrind),
+        pytest.param("memcheck", "objectstore_minimal", marks=needs_valgrind),
+        pytest.param("memcheck", "memory", marks=[needs_valgrind, pytest.mark.nightly]),
+        pytest.param("address", PLUGINS / "posix" / "plugin.cc", marks=compiles),
+        pytest.param("thread", PLUGINS / "posix" / "plugin.cc", marks=compiles),
+    ],
+)
+def test_right_plugin_is_not_blamed(tmp_path: Path, built: Built, tool: str, plugin: str | Path) -> None:
+    name = built(tool, plugin) if isinstance(plugin, Path) else plugin
+    clause, area = (RACES, "thread-safety") if tool == "thread" else (SAFE, "memory-safety")
+    whole = merged(tmp_path, f"--plugin={name}", f"--sanitizer={tool}", "--tier=smoke")
     assert whole.verdict == whole.classes[area].verdict == "conformant"
     assert whole.clauses[clause].counts.conform > 20
-    assert f"--sanitizer={sanitizer}" in whole.suite.command
+    assert f"--sanitizer={tool}" in whole.suite.command
 
 
+@needs_valgrind
+def test_memory_of_whole_process_is_no_misuse(tmp_path: Path) -> None:
+    assert run(tmp_path, "--plugin=memory", "--case=robustness/exit", MEMCHECK).returncode == 0
+    made = {one["clause"]: one["verdict"] for one in checks(report(tmp_path), "robustness/exit")}
+    assert made[SAFE] == "conform"
+
+
+@needs_valgrind
+@pytest.mark.parametrize(
+    ("some", "seen_by"),
+    [
+        (("--case=plain/*", "--case=metadata/plain"), ("--case=conditions/memcheck", MEMCHECK)),
+        pytest.param(("--tier=smoke",), (MEMCHECK,), marks=pytest.mark.nightly),
+    ],
+    ids=["some", "smoke"],
+)
+def test_memcheck_with_faulty_plugin_reports_faults(
+    tmp_path: Path, some: tuple[str, ...], seen_by: tuple[str, ...]
+) -> None:
+    for folder in ("plain", "seen"):
+        (tmp_path / folder).mkdir()
+    given = [*faulty(",".join(FAULTS)), *some]
+    plain = run(tmp_path / "plain", *given)
+    assert plain.returncode == 0, plain.stdout
+    seen = run(tmp_path / "seen", *given, *seen_by)
+    assert seen.returncode == 1
+    found = report(tmp_path / "seen")
+    assert broken(found, SAFE) == {f"{fault.partition(':')[2]}: {said}" for fault, said in FAULTS.items()}
+    assert of_others(found) == of_others(report(tmp_path / "plain"))
+    assert found["classes"]["memory-safety"]["verdict"] == "not conformant"
+    case = next(record for record in found["cases"] if record["id"] == "conditions/memcheck")
+    assert any(one["clause"] == SAFE and one["verdict"] == "violation" for one in case["checks"])
+    # Both stacks, with the lines of the plugin.
+    assert re.search(r"fakes::ReadBehind\(\) \(mishaps.cc:\d+\)\n.*kinds.cc:\d+", case["output"])
+    assert "Address … is 0 bytes after a block of size 61 alloc'd:\n    malloc" in case["output"]
+
+
+@compiles
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])
-def test_what_only_a_sanitizer_sees_is_told_at_its_op(tmp_path: Path, built: Built, sanitizer: str) -> None:
+def test_sanitized_plugin_with_defects_reports_them(tmp_path: Path, built: Built, sanitizer: str) -> None:
     recover = [f"-fsanitize-recover={sanitizer}"] if sanitizer == "address" else []
-    plugin = built(sanitizer, PROJECT / "tests" / "defects.cc", *recover)
+    plugin = built(sanitizer, SOURCE, *recover)
     assert run(tmp_path, *asked(sanitizer, plugin, "--tier=smoke")).returncode == 1
     found = report(tmp_path)
-    assert told(found, SAFE if sanitizer == "address" else RACES) == DEFECTS[sanitizer]
+    assert broken(found, SAFE if sanitizer == "address" else RACES) == DEFECTS[sanitizer]
     output = {record["id"]: record["output"] for record in found["cases"]}
     if sanitizer == "address":
         assert [one["got"].partition(":")[0] for one in checks(found, ONCE) if one["verdict"] == "violation"] == [
@@ -141,16 +205,26 @@ def test_what_only_a_sanitizer_sees_is_told_at_its_op(tmp_path: Path, built: Bui
         assert re.search(both, output["conditions/thread"])
 
 
-def test_who_does_not_recover_is_told_all_the_same(tmp_path: Path, built: Built) -> None:
-    plugin = built("address", PROJECT / "tests" / "defects.cc")
-    assert run(tmp_path, *asked("address", plugin, f"--case={ONCE}")).returncode == 1
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        pytest.param("memcheck", "Invalid free() / delete / delete[] / realloc() in fakes::FreeTwice()",
+                     marks=needs_valgrind),
+        pytest.param("address", "stack-buffer-overflow: write of size 1 in defects::OverflowStack()", marks=compiles),
+    ],
+)  # fmt: skip
+def test_crash_is_reported_with_its_misuse(tmp_path: Path, built: Built, tool: str, said: str) -> None:
+    memcheck = tool == "memcheck"
+    plugin = faulty("frees-twice:delete_file") if memcheck else [f"--plugin={built(tool, SOURCE)}"]
+    assert run(tmp_path, *plugin, f"--sanitizer={tool}", f"--case={ONCE}").returncode == 1
     made = {one["clause"]: one["got"] for one in checks(report(tmp_path), ONCE)}
     assert made["robustness.no-crash"].startswith("delete_file ended the process")
-    assert made[SAFE] == "delete_file: stack-buffer-overflow: write of size 1 in defects::OverflowStack()"
+    assert made[SAFE] == f"delete_file: {said}"
 
 
-def test_a_flood_is_cut(tmp_path: Path, built: Built) -> None:
-    plugin = built("address", PROJECT / "tests" / "defects.cc", "-fsanitize-recover=address")
+@compiles
+def test_flood_is_cut(tmp_path: Path, built: Built) -> None:
+    plugin = built("address", SOURCE, "-fsanitize-recover=address")
     case = "move/plain[copy_file]"
     assert run(tmp_path, *asked("address", plugin, "--env=MANY=1", f"--case={case}")).returncode == 1
     found = report(tmp_path)
@@ -169,34 +243,94 @@ def one_processor() -> Iterator[None]:
     os.sched_setaffinity(0, before)
 
 
+@compiles
 @pytest.mark.usefixtures("one_processor")
-def test_what_the_host_does_between_ops_is_no_order_of_theirs(tmp_path: Path, built: Built) -> None:
-    plugin = built("thread", PROJECT / "tests" / "defects.cc")
+def test_races_on_one_processor_are_reported(tmp_path: Path, built: Built) -> None:
+    plugin = built("thread", SOURCE)
     assert run_anew(tmp_path, *asked("thread", plugin, "--case=conditions/thread")).returncode == 1
-    assert told(report(tmp_path), RACES) == DEFECTS["thread"]
+    assert broken(report(tmp_path), RACES) == DEFECTS["thread"]
 
 
-@pytest.mark.nightly
-def test_some_races_are_told_of_pairs_of_ops_only(tmp_path: Path, built: Built) -> None:
-    plugin = built("thread", PROJECT / "tests" / "defects.cc")
-    cases = [f"--case={module}/*" for module in ("threads", "races")]
-    assert run(tmp_path, *asked("thread", plugin, *cases)).returncode == 1
-    assert told(report(tmp_path), RACES) == {
-        said for said in DEFECTS["thread"] if said.endswith(("Count()", "Table()"))
-    }
-
-
-def test_what_a_user_sets_is_kept(tmp_path: Path, built: Built) -> None:
-    plugin = built("thread", PROJECT / "tests" / "defects.cc")
+@compiles
+@pytest.mark.parametrize(
+    ("given", "races"),
+    [
+        # Some are seen of pairs of ops only.
+        pytest.param(["--case=threads/*", "--case=races/*"], ("Count", "MakeTable"), marks=pytest.mark.nightly),
+        # What a user sets stays.
+        (["--env=TSAN_OPTIONS=suppressions={}/known.supp", "--case=conditions/thread"], ("MakeTable",)),
+    ],
+)
+def test_some_races_are_reported(tmp_path: Path, built: Built, given: list[str], races: tuple[str, ...]) -> None:
     (tmp_path / "known.supp").write_text("race:defects::Count\n")
-    given = (f"--env=TSAN_OPTIONS=suppressions={tmp_path / 'known.supp'}", "--case=conditions/thread")
-    assert run(tmp_path, *asked("thread", plugin, *given)).returncode == 1
-    assert told(report(tmp_path), RACES) == {"threads: data race in defects::MakeTable()"}
+    words = [word.format(tmp_path) for word in given]
+    assert run(tmp_path, *asked("thread", built("thread", SOURCE), *words)).returncode == 1
+    assert broken(report(tmp_path), RACES) == {f"threads: data race in defects::{name}()" for name in races}
 
 
-# Who cannot be tried -------------------------------------------------------------------------------------------------
+@needs_valgrind
+def test_waiver_is_needed_only_with_memcheck(tmp_path: Path) -> None:
+    entries = tmp_path / "waivers.toml"
+    entries.write_text(f"""
+        [[waiver]]
+        clause = "{SAFE}"
+        case = "{ONCE}"
+        fingerprint = "delete_file: Invalid read of size 1 in fakes::ReadBehind()"
+        reason = "known"
+        owner = "us"
+        issue = "https://example.com/1"
+        expires = 2999-01-01
+    """)
+    given = [*faulty("reads-behind:delete_file"), f"--waivers={entries}"]
+    waived = run(tmp_path, *given, f"--case={ONCE}", MEMCHECK)
+    assert waived.returncode == 0, waived.stdout
+    assert [one["verdict"] for one in checks(report(tmp_path), ONCE) if one["clause"] == SAFE] == ["waived"]
+    assert run(tmp_path, *given, f"--case={ONCE}").returncode == 0
 
 
+@needs_valgrind
+def test_op_that_hangs_is_not_tried_again(tmp_path: Path) -> None:
+    given = [*faulty("hang:delete_file"), f"--case={ONCE}"]
+    assert run(tmp_path, *given, "--call-timeout=0.5", MEMCHECK).returncode == 1
+    assert SAFE not in {one["clause"] for one in checks(report(tmp_path), ONCE)}
+
+
+@pytest.mark.parametrize(
+    ("programs", "why"),
+    [
+        ({}, "valgrind is not there: apt-get install valgrind"),
+        ({"valgrind": "Fatal error at startup"}, "Fatal error at startup"),
+    ],
+    ids=["missing", "broken"],
+)
+def test_memcheck_that_cannot_start_is_not_run(tmp_path: Path, programs: dict[str, str], why: str) -> None:
+    done = run_anew(tmp_path, "--plugin=posix", "--tier=smoke", MEMCHECK, PATH=path_of(tmp_path, programs))
+    # A MUST clause that was asked for was not run.
+    assert done.returncode == 1
+    assert "1 × " in done.stdout
+    # The terminal wraps its lines, and paths have any length.
+    assert why in " ".join(done.stdout.split())
+    found = report(tmp_path)
+    assert [one["verdict"] for one in checks(found, "conditions/memcheck") if one["clause"] == SAFE] == ["not run"]
+    verdicts = {name: one["verdict"] for name, one in found["classes"].items()}
+    assert verdicts["memory-safety"] == "incomplete"
+    assert verdicts["robustness"] == verdicts["read"] == "conformant"
+
+
+@needs_valgrind
+def test_memcheck_goes_with_tensorflow(tmp_path: Path) -> None:
+    given = [f"--runtime={release(tmp_path / 'site')}", "--case=metadata/plain"]
+    run(tmp_path, *faulty("reads-behind:stat"), *given, MEMCHECK)
+    found = report(tmp_path)
+    assert found["target"]["runtime"].startswith("TensorFlow 2.99.1")
+    said = [one["got"] for record in found["cases"] for one in checks(found, record["id"]) if one["clause"] == SAFE]
+    assert said == ["stat: Invalid read of size 1 in fakes::ReadBehind()"]
+
+
+# What cannot be tried ------------------------------------------------------------------------------------------------
+
+
+@compiles
 @pytest.mark.parametrize(
     ("sanitizer", "compiled", "why"),
     [
@@ -208,7 +342,9 @@ def test_what_a_user_sets_is_kept(tmp_path: Path, built: Built) -> None:
         ("thread", ("-fsanitize=address",), "was compiled with -fsanitize=address"),
     ],
 )
-def test_who_was_not_compiled_for_it(tmp_path: Path, sanitizer: str, compiled: tuple[str, ...], why: str) -> None:
+def test_plugin_without_sanitizer_is_refused(
+    tmp_path: Path, sanitizer: str, compiled: tuple[str, ...], why: str
+) -> None:
     if "-fsanitize=address" in compiled:
         required("address")
     plugin = small(tmp_path, *compiled)
@@ -220,16 +356,11 @@ def test_who_was_not_compiled_for_it(tmp_path: Path, sanitizer: str, compiled: t
     assert said in done.stdout + done.stderr
 
 
+@compiles
 @pytest.mark.parametrize("broken", [False, True], ids=["missing", "broken"])
-def test_a_runtime_that_does_not_start(tmp_path: Path, broken: bool) -> None:
-    library = tmp_path / "libclang_rt.asan-x86_64.so"
-    source = tmp_path / "runtime.cc"
-    source.write_text(
-        '#include <unistd.h>\nextern "C" void __asan_init() {}\n'
-        '__attribute__((constructor)) void Start() { write(2, "FATAL: memory mapping\\n", 22); _exit(66); }\n'
-    )
-    compiler("-shared", "-fPIC", f"-Wl,-soname,{library.name}", "-o", str(library), str(source))
-    plugin = small(tmp_path, "-DINIT=__asan_init", str(library), "-Wl,-rpath,$ORIGIN")
+def test_runtime_that_does_not_start_is_refused(tmp_path: Path, broken: bool) -> None:
+    start = 'write(2, "FATAL: memory mapping\\n", 22); _exit(66);'
+    plugin, library = with_runtime(tmp_path, "__asan_init", "libclang_rt.asan-x86_64.so", start)
     if not broken:
         library.unlink()
     done = run(tmp_path, *asked("address", plugin))
@@ -240,34 +371,39 @@ def test_a_runtime_that_does_not_start(tmp_path: Path, broken: bool) -> None:
     assert ("clang -print-runtime-dir" in said) != broken
 
 
+@compiles
 @pytest.mark.parametrize("allowed", [True, False])
-def test_addresses_that_are_spread_too_far_now_and_then(tmp_path: Path, allowed: bool) -> None:
+def test_addresses_spread_too_far_are_tried_again(tmp_path: Path, allowed: bool) -> None:
     required("thread")
     if allowed and subprocess.run(["setarch", "-R", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("not run: setarch -R is not permitted, as in a container of docker")
-    library = tmp_path / "libtsan.so"
-    source = tmp_path / "runtime.cc"
-    source.write_text(
-        "#include <cstdio>\n#include <cstdlib>\n#include <sys/personality.h>\n#include <unistd.h>\n"
-        'extern "C" void __tsan_init() {}\n'
-        "__attribute__((constructor)) void Start() {\n"
-        "  if ((personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0) return;\n"
-        # The first process of this kind starts, and no other one.
-        '  if (access(std::getenv("STARTED"), F_OK) != 0) { fclose(fopen(std::getenv("STARTED"), "w")); return; }\n'
-        '  write(2, "FATAL: unexpected memory mapping\\n", 33);\n  _exit(66);\n}\n'
-    )
-    compiler("-shared", "-fPIC", f"-Wl,-soname,{library.name}", "-o", str(library), str(source))
-    plugin = small(tmp_path, "-DINIT=__tsan_init", str(library), "-Wl,-rpath,$ORIGIN")
-    (tmp_path / "bin").mkdir()
+    # The first process of this kind starts, and no other one.
+    start = """
+        if ((personality(0xffffffff) & ADDR_NO_RANDOMIZE) != 0) return;
+        if (access(std::getenv("STARTED"), F_OK) != 0) { fclose(fopen(std::getenv("STARTED"), "w")); return; }
+        write(2, "FATAL: unexpected memory mapping\\n", 33);
+        _exit(66);
+    """
+    plugin, _ = with_runtime(tmp_path, "__tsan_init", "libtsan.so", start)
+    programs = path_of(tmp_path, {} if allowed else {"setarch": "setarch: not permitted"})
     if not allowed:
-        (tmp_path / "bin" / "setarch").write_text("#!/bin/sh\necho 'setarch: not permitted' >&2\nexit 1\n")
-        (tmp_path / "bin" / "setarch").chmod(0o755)
         (tmp_path / "started").touch()
-    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    path = f"{programs}:{os.environ['PATH']}"
     done = run_anew(tmp_path, *asked("thread", plugin), PATH=path, STARTED=str(tmp_path / "started"))
     spread = "does not start: FATAL: unexpected memory mapping" in done.stdout + done.stderr
-    # What registers nothing is no plugin: that is told where hosts start.
+    # What registers nothing is no plugin: that is said where hosts start.
     assert (done.returncode, spread) == ((1, False) if allowed else (4, True))
+
+
+def with_runtime(folder: Path, init: str, name: str, start: str) -> tuple[Path, Path]:
+    """A plugin and the library of its sanitizer, which does this where a process starts."""
+    library, source = folder / name, folder / "runtime.cc"
+    headers = "".join(f"#include <{one}>\n" for one in ("cstdio", "cstdlib", "sys/personality.h", "unistd.h"))
+    source.write_text(
+        f'{headers}extern "C" void {init}() {{}}\n__attribute__((constructor)) void Start() {{ {start} }}\n'
+    )
+    compiler("-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", str(library), str(source))
+    return small(folder, f"-DINIT={init}", str(library), "-Wl,-rpath,$ORIGIN"), library
 
 
 def small(folder: Path, *compiled: str) -> Path:
@@ -280,83 +416,3 @@ def small(folder: Path, *compiled: str) -> Path:
     plugin = folder / "libsmall.so"
     compiler("-shared", "-fPIC", "-o", str(plugin), str(source), *compiled)
     return plugin
-
-
-# What is read of a log -----------------------------------------------------------------------------------------------
-
-PLUGIN = Path("/opt/mine/libmine.so")
-ASAN = "/usr/lib/x86_64-linux-gnu/libasan.so.8"
-RACE = """==================
-WARNING: ThreadSanitizer: data race (pid=7)
-  Write of size 8 at 0x7b1000 by thread T2 (mutexes: write M1):
-    #0\tmemcpy\t/usr/lib/x86_64-linux-gnu/libtsan.so.2\t<null>\t0
-    #1\t<null>\t{first}\t<null>\t0
-
-  Previous read of size 8 at 0x7b1000 by main thread:
-{second}
-  Thread T2 (tid=9, running) created by main thread at:
-    #0\tpthread_create\t/usr/lib/x86_64-linux-gnu/libtsan.so.2\t<null>\t0
-
-SUMMARY: ThreadSanitizer: data race (/opt/mine/libmine.so+0x17) in Write
-==================
-"""
-OF_CURL = "    #0\tadd\t/usr/lib/libcurl.so.4\t<null>\t0\n"
-OF_MINE = "    #0\tMake\t/opt/mine/libmine.so\t/src/a/table.cc\t12\n"
-LOST = "    [failed to restore the stack]\n"
-
-
-def read(written: str) -> list[Misuse]:
-    found = [sanitizers.LOG.read(one.decode(), "stat") for one in sanitizers.LOG.error.findall(written.encode())]
-    return [one for one in found if one is not None]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "said"),
-    [
-        (PLUGIN, OF_MINE, "data race in Make and libmine.so"),
-        (PLUGIN, LOST, "data race in libmine.so"),
-        # One of the two is of a library, of whose locks nothing is known.
-        (PLUGIN, OF_CURL, None),
-        ("/usr/lib/libcurl.so.4", OF_MINE, None),
-    ],
-)
-def test_whose_a_race_is(first: object, second: str, said: str | None) -> None:
-    found = of_plugin(read(RACE.format(first=first, second=second) * 2), PLUGIN)
-    assert [misuse.told(culprits) for misuse, culprits in found] == ([said] if said else [])
-
-
-def test_a_report_that_is_not_whole_is_none() -> None:
-    whole = RACE.format(first=PLUGIN, second=OF_MINE)
-    assert len(read(whole + whole.partition("SUMMARY")[0])) == 1
-
-
-def test_more_than_there_is_is_no_misuse() -> None:
-    head = "==7==ERROR: AddressSanitizer: requested allocation size 0x7fff exceeds maximum supported size of 0x1000\n"
-    frame = f"    #0\tmalloc\t{ASAN}\t<null>\t0\n    #1\tMake\t{PLUGIN}\t<null>\t0\n"
-    assert not read(f"{head}{frame}SUMMARY: AddressSanitizer: allocation-size-too-big in Make\n")
-    (found,) = read(
-        f"==7==ERROR: AddressSanitizer: attempting double-free on 0x61\n{frame}SUMMARY: AddressSanitizer: double-free\n"
-    )
-    assert found.stacks == (
-        ("attempting double-free on …", (Frame(ASAN, "malloc", ""), Frame(str(PLUGIN), "Make", ""))),
-    )
-
-
-def test_a_flood_of_a_process_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = RACE.format(first=PLUGIN, second=OF_MINE).encode()
-    monkeypatch.setattr(watch, "MOST_READ", 10 * len(whole))
-    logs: list[str] = []
-
-    def hosts(log: str) -> Local:
-        logs.append(log)
-        return Local()
-
-    one = Watch(hosts, Log(sanitizers.LOG.error, sanitizers.LOG.read))
-    with Path(f"{logs[0]}.1").open("wb") as file:
-        for written, told_of, cut in ((8, 8, False), (50, 2, True), (1, 0, False)):
-            file.write(whole * written)
-            file.flush()
-            one.look("stat")
-            found, more = one.taken()
-            assert (len(found), more) == (told_of, cut)
-    one.close()

@@ -1,184 +1,20 @@
-"""--conditions=kill: what a host that is killed leaves is held against what was promised, and nothing else changes."""
+"""What a killed host leaves, and what a loss of power does: where hosts are killed, and which promises are broken."""
 
-import re
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers.strace import Injection, read
-from tffs_conformance.reports import document
-from tffs_conformance.run.parts import SUITE
-from tffs_conformance.suite.contract.survival import (
-    CLOSED,
-    DONE,
-    EITHER,
-    FLUSHED,
-    KEPT,
-    SYNCED,
-    WHOLE,
-    Moment,
-    at_stake,
-    broken,
-    histories,
-)
+from tffs_conformance.suite.contract import power, survival
+from tffs_conformance.suite.contract.survival import CLOSED, DONE, EITHER, FLUSHED, KEPT, SYNCED, WHOLE, Moment
 from tffs_conformance.suite.engine.killing import MOST, is_on_storage, spread
-from tffs_conformance.suite.judge.merge import merge
 
-KILL = "--conditions=kill"
-CLASS = "survival"
-AGAIN = f"{CLASS}.works-again"
 #: The ops of a plugin that has all of them.
 OWN = ("flush", "sync", "rename_file", "copy_file")
-needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there: apt-get install strace")
-
-#: Each fault, the case and its history that show it, the clause that it breaks, and what is said of it.
-FAULTS = {
-    "close-is-lazy": ("between", "write", CLOSED, "killed behind close: file has b''"),
-    "close-has-a-thread": ("between", "write", CLOSED, "killed behind close: file has b''"),
-    "sync-is-lazy": ("between", "sync", SYNCED, "killed behind sync: file has b''"),
-    "flush-is-lazy": ("between", "flush", FLUSHED, "killed behind flush: file has b''"),
-    "makes-room": ("within", "write", EITHER, r"killed before write 1 in append: file has b'\x00"),
-    "writes-over": ("within", "write-over", EITHER, "killed before write 2 in append: file has b'the first piece, on"),
-    "packs": ("within", "write", KEPT, "killed before write 4 in close: beside has b''"),
-    "append-writes-anew": ("within", "append", KEPT, "killed before write 1 in new_appendable_file: file has b''"),
-    "lock-stays": ("between", "write", AGAIN, "killed behind new_writable_file: new_writable_file: code=ABORTED"),
-    "hidden-stays": (
-        "between", "write", AGAIN, "killed behind new_writable_file: delete_dir: code=FAILED_PRECONDITION",
-    ),
-    "rename-in-place": ("within", "rename-over", WHOLE, "killed before write 1 in rename_file: target has b''"),
-    "rename-by-memory": (
-        "within", "rename", KEPT,
-        "killed before openat 1 in rename_file: file is lost: it is not there, and new is not there",
-    ),
-    "rename-elsewhere-by-memory": (
-        "within", "rename-elsewhere", KEPT,
-        "killed before openat 1 in rename_file: parts/file is lost: it is not there, and new is not there",
-    ),
-    "rename-moves-trees": ("within", "rename-directory", KEPT, "killed before openat 1 in rename_file: d/"),
-    "copy-in-place": ("within", "copy-over", EITHER, "killed before write 1 in copy_file: target has b''"),
-    "delete-empties": ("within", "delete_file", EITHER, "killed before unlink 1 in delete_file: file has b''"),
-    "delete-is-lazy": ("between", "delete_file", DONE, "killed behind delete_file: file has b'what was there'"),
-}  # fmt: skip
+BESIDE: dict[str, Any] = {"beside": b"what is beside"}
 
 
-def case(when: str, history: str) -> str:
-    return f"{CLASS}/{when}-ops[{history}]"
-
-
-def wrong(found: dict[str, Any]) -> set[tuple[str, str, str]]:
-    return {
-        (one["verdict"], one["clause"], one["got"])
-        for record in found["cases"]
-        for one in record["checks"]
-        if one["verdict"] in ("violation", "warning")
-    }
-
-
-@needs_strace
-@pytest.mark.parametrize("fault", FAULTS)
-def test_what_a_kill_loses_is_told(tmp_path: Path, fault: str) -> None:
-    when, history, clause, said = FAULTS[fault]
-    faulty = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=killed.{fault}", f"--case={case(when, history)}", KILL]
-    done = run(tmp_path, *faulty)
-    found = wrong(report(tmp_path))
-    assert any(name == clause and got.startswith(f"{history}: {said}") for _, name, got in found), found
-    assert all(name.startswith(f"{CLASS}.") for _, name, _ in found)
-    assert done.returncode == any(verdict == "violation" for verdict, _, _ in found)
-    assert (clause in (CLOSED, SYNCED, KEPT)) == any(
-        (verdict, name) == ("violation", clause) for verdict, name, _ in found
-    )
-
-
-@needs_strace
-@pytest.mark.parametrize(
-    ("claimed", "verdict"), [("true", "violation"), ("false", "absent")], ids=["claimed", "given-up"]
-)
-def test_the_profile_decides_of_renames(tmp_path: Path, claimed: str, verdict: str) -> None:
-    (tmp_path / "mine.toml").write_text(f"[claims]\natomic_rename = {claimed}\n")
-    faulty = ["--plugin=fakes/faulty", "--env=TFFS_FAULT=killed.rename-in-place", "--plugin-profile=mine.toml"]
-    run(tmp_path, *faulty, f"--case={case('within', 'rename-over')}", KILL)
-    (record,) = report(tmp_path)["cases"]
-    assert verdict in {one["verdict"] for one in record["checks"] if one["clause"] == WHOLE}
-
-
-@needs_strace
-def test_the_line_of_a_finding_finds_it_again(tmp_path: Path) -> None:
-    given = ["--plugin=fakes/faulty", "--env=TFFS_FAULT=killed.append-writes-anew"]
-    done = run(tmp_path, *given, f"--case={CLASS}/*[append]", KILL)
-    line = next(line for line in done.stdout.splitlines() if "--case=" in line)
-    assert KILL in line
-    assert case("within", "append") in line
-
-
-def test_what_lives_in_its_process_leaves_nothing_to_look_at(tmp_path: Path) -> None:
-    run(tmp_path, "--plugin=memory", f"--case={CLASS}/*[write]", KILL)
-    records = report(tmp_path)["cases"]
-    assert {(one["verdict"], one["reason"]) for one in records} == {
-        ("absent", "its storage lives in its process, and ends with it")
-    }
-    assert len(records) == 2
-
-
-@needs_strace
-def test_a_store_of_objects_is_killed_where_its_files_are(tmp_path: Path) -> None:
-    given = [
-        "--plugin=objectstore_minimal",
-        "--plugin-profile=object-store",
-        f"--env=TFFS_BUCKET={tmp_path / 'bucket'}",
-    ]
-    done = run(tmp_path, *given, f"--case={CLASS}/within-ops[write*", KILL)
-    assert done.returncode == 0, done.stdout
-    for record in report(tmp_path)["cases"]:
-        assert record["verdict"] == "conform"
-        assert re.match(r"[2-9] kills were tried\n", record["output"])
-
-
-@needs_strace
-def test_a_right_plugin_is_not_blamed_and_parts_make_a_whole_run(tmp_path: Path) -> None:
-    parts = []
-    for number in (1, 2):
-        done = run(tmp_path, "--plugin=posix", "--tier=smoke", KILL, f"--shard={number}/2", f"--report-dir={number}")
-        assert done.returncode == 0, done.stdout
-        path = tmp_path / str(number) / "report.json"
-        parts.append((path, document.load(path)))
-    whole = merge(parts, SUITE).report
-    assert whole.verdict == whole.classes[CLASS].verdict == "conformant"
-    cases = [one for one in whole.cases if one.id.startswith(f"{CLASS}/")]
-    assert len(cases) == 2 * len(histories())
-    verdicts: dict[str, set[str]] = {}
-    for one in cases:
-        assert (one.reason == "rename_file takes no directories") == ("rename-directory" in one.id)
-        assert one.verdict == "absent" or re.match(r"[1-9]\d* kills were tried\n", one.output), one
-        for check in one.checks:
-            verdicts.setdefault(check.clause, set()).add(check.verdict)
-    # Nobody is right without having been tried.
-    assert verdicts.keys() == {name for name in whole.clauses if name.startswith(f"{CLASS}.")}
-    assert all("conform" in given for given in verdicts.values())
-
-
-def test_without_strace_what_needs_it_is_not_run(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    run_anew(tmp_path, "--plugin=posix", f"--case={CLASS}/*[write]", KILL, PATH=str(tmp_path / "bin"))
-    assert {one["id"]: (one["verdict"], one["reason"]) for one in report(tmp_path)["cases"]} == {
-        case("between", "write"): ("conform", None),
-        case("within", "write"): ("not run", "strace is not there: apt-get install strace"),
-    }
-
-
-def test_a_run_without_it_knows_nothing_of_it(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text("[claims]\natomic_rename = true\n")
-    given = ("--plugin=posix", "--plugin-profile=mine.toml", "--case=plain/once[delete_file]")
-    assert run(tmp_path, *given).returncode == 0
-    assert f'"{CLASS}' not in (tmp_path / "tffs-report" / "report.json").read_text()
-
-
-# Where a process is killed -------------------------------------------------------------------------------------------
-
-
-def test_calls_that_change_storage() -> None:
+def test_calls_that_change_storage_are_known() -> None:
     calls = read(
         '7 openat(AT_FDCWD</work>, "/d/a", O_WRONLY|O_CREAT, 0666) = 5</d/a>\n'
         '7 openat(AT_FDCWD</work>, "/d/a", O_RDONLY) = 6</d/a>\n'
@@ -189,20 +25,17 @@ def test_calls_that_change_storage() -> None:
     assert [is_on_storage(call) for call in calls] == [True, False, False, False, True]
 
 
-def test_a_kill_is_told_to_strace() -> None:
+def test_injection_is_words_of_strace() -> None:
     assert Injection("write", 3).words == "inject=write:signal=KILL:when=3"
     assert Injection("write", 3, "EIO").words == "inject=write:error=EIO:when=3"
 
 
-def test_of_very_many_calls_some_are_tried() -> None:
+def test_some_of_many_calls_are_tried() -> None:
     planned = [Injection("write", number) for number in range(1, 101)]
     tried = spread(planned)
     assert (len(tried), len(set(tried))) == (MOST, MOST)
     assert (tried[0], tried[-1]) == (planned[0], planned[-1])
     assert spread(planned[:7]) == planned[:7]
-
-
-# What is wrong with what is left -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -258,18 +91,72 @@ def test_of_very_many_calls_some_are_tried() -> None:
         ("directories", 1, False, {"new": None, "far": None}, []),
     ],
 )  # fmt: skip
-def test_what_is_broken(history: str, number: int, answered: bool, got: Any, clauses: list[str]) -> None:
-    moment, beside = Moment(number, answered), {"beside": b"what is beside"}
-    assert [name for name, _ in broken(histories()[history], moment, got | beside, OWN)] == clauses
-    assert set(clauses) <= at_stake(histories()[history], moment, OWN)
-    assert sorted(name for name, _ in broken(histories()[history], moment, got, OWN)) == sorted([*clauses, KEPT])
+def test_killed_host_breaks_clauses(history: str, number: int, answered: bool, got: Any, clauses: list[str]) -> None:
+    one, moment = survival.histories()[history], Moment(number, answered)
+    assert [name for name, _ in survival.broken(one, moment, got | BESIDE, OWN)] == clauses
+    assert set(clauses) <= survival.at_stake(one, moment, OWN)
+    assert sorted(name for name, _ in survival.broken(one, moment, got, OWN)) == sorted([*clauses, KEPT])
 
 
-def test_nobody_promises_what_core_does() -> None:
-    half = {"file": b"what was there", "target": b"what", "beside": b"what is beside"}
-    for history in ("rename-over", "copy-over"):
-        assert not list(broken(histories()[history], Moment(0, False), half, ()))
-        assert at_stake(histories()[history], Moment(0, False), ()) == {KEPT}
-    empty = {"file": b"", "beside": b"what is beside"}
-    assert [name for name, _ in broken(histories()["sync"], Moment(2, True), empty, ("flush",))] == [FLUSHED]
-    assert not list(broken(histories()["sync"], Moment(2, True), empty, ()))
+def test_killed_host_breaks_no_promise_of_core() -> None:
+    half = {"file": b"what was there", "target": b"what", **BESIDE}
+    for name in ("rename-over", "copy-over"):
+        history = survival.histories()[name]
+        assert not list(survival.broken(history, Moment(0, False), half, ()))
+        assert survival.at_stake(history, Moment(0, False), ()) == {KEPT}
+    empty, sync = {"file": b"", **BESIDE}, survival.histories()["sync"]
+    assert [name for name, _ in survival.broken(sync, Moment(2, True), empty, ("flush",))] == [FLUSHED]
+    assert not list(survival.broken(sync, Moment(2, True), empty, ()))
+
+
+@pytest.mark.parametrize(
+    ("history", "number", "answered", "got", "clauses"),
+    [
+        # Nothing is promised before a sync, by close either.
+        ("sync", 1, True, {}, []),
+        ("sync", 2, False, {"file": b""}, []),
+        ("two-files", 6, True, {}, []),
+        # What was synced is there, and its name is as good as it can be.
+        ("sync", 2, True, {}, [power.SYNCED]),
+        ("sync", 2, True, {"file": b"the first"}, [power.SYNCED]),
+        ("sync", 3, True, {"file": b"the first piece, "}, []),
+        ("sync", 6, True, {"file": b"the first piece, the second one, "}, []),
+        ("sync-over", 1, True, {"file": b"what was there, longer than what comes after"}, []),
+        ("sync-over", 2, True, {"file": b"what was there, longer than what comes after"}, [power.SYNCED]),
+        # What was durable stays.
+        ("append", 1, True, {"file": b"what"}, [power.KEPT]),
+        ("append", 4, True, {"file": b"what was there, the first piece"}, []),
+        ("copy", 0, True, {"file": b"what was there"}, []),
+        ("copy", 0, True, {"new": b"what was there"}, [power.KEPT]),
+        ("delete_file", 0, False, {"file": b""}, []),
+        # What is renamed is in one place at least, whole.
+        ("rename", 0, False, {"file": b"what was there"}, []),
+        ("rename", 0, True, {"file": b"what was there"}, []),
+        ("rename", 0, True, {"new": b"what was there"}, []),
+        ("rename", 0, True, {}, [power.KEPT]),
+        ("rename-over", 0, True, {"file": b"what was there", "target": b"another one"}, []),
+        ("rename-over", 0, False, {"file": b"what was there"}, [power.WHOLE]),
+        ("rename-over", 0, True, {"target": b""}, [power.WHOLE, power.KEPT]),
+        ("rename-elsewhere", 0, True, {"parts": None, "parts/other": b"another one", "new": b""},
+         [power.WHOLE, power.KEPT]),
+        ("sync-and-rename", 4, True, {}, [power.SYNCED]),
+        ("sync-and-rename", 4, True, {"file.tmp": b"what was written"}, []),
+    ],
+)  # fmt: skip
+def test_lost_power_breaks_clauses(history: str, number: int, answered: bool, got: Any, clauses: list[str]) -> None:
+    one, moment = power.histories()[history], Moment(number, answered)
+    # A file that was synced is whole where its name is durable; otherwise that clause is about its name.
+    without = [power.NAMED if name == power.SYNCED else name for name in clauses]
+    for names, broken in ((True, clauses), (False, without)):
+        assert [name for name, _ in power.broken(one, moment, got | BESIDE, OWN, names=names)] == broken
+        assert set(broken) <= power.at_stake(one, moment, OWN, names=names)
+        lost = [name for name, _ in power.broken(one, moment, got, OWN, names=names)]
+        assert sorted(lost) == sorted([*broken, power.KEPT])
+
+
+def test_lost_power_breaks_no_promise_of_core() -> None:
+    rename, sync, synced = power.histories()["rename"], power.histories()["sync"], Moment(2, True)
+    assert not list(power.broken(rename, Moment(0, True), BESIDE, (), names=True))
+    assert power.at_stake(rename, Moment(0, True), (), names=True) == {power.KEPT}
+    assert not list(power.broken(sync, synced, BESIDE, ("flush",), names=True))
+    assert power.SYNCED not in power.at_stake(sync, synced, ("flush",), names=True)

@@ -1,207 +1,23 @@
-"""--conditions=syscalls: what a plugin makes of a system call that fails is told, and nothing else changes."""
+"""Failing system calls: what strace writes is read, which calls are planned to fail, and what a failure loses."""
 
 import re
-import shutil
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.test_suite import report, run, run_anew
 from tffs_conformance.harness.launchers.strace import Call, read
 from tffs_conformance.harness.ops.codes import Code
-from tffs_conformance.reports import document
-from tffs_conformance.reports.model.verdicts import Verdict
-from tffs_conformance.run.parts import SUITE
 from tffs_conformance.suite.contract.system_calls import calls, codes
 from tffs_conformance.suite.engine.contents import harmed, missing
 from tffs_conformance.suite.engine.failing import Attempt, Failure, failures, untold
 from tffs_conformance.suite.engine.stimulus import Performance
-from tffs_conformance.suite.judge.merge import merge
 
 CLONE = Path(__file__).parents[1]
-SYSCALLS = "--conditions=syscalls"
 NOTHING = Performance.__new__(Performance)
-CLASS = "system-calls"
-TOLD, KEPT, AGAIN, CLOSED, CODE, INTERRUPTED = (
-    f"{CLASS}.{name}"
-    for name in (
-        "failure-is-told", "keeps-what-was-there", "works-again", "closes-once", "code",
-        "interruption-changes-nothing",
-    )
-)  # fmt: skip
-needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there: apt-get install strace")
-
-#: Each fault, the stimulus that shows it, the clause that it breaks, and what is said of it.
-FAULTS = {
-    "write-is-ok": ("write", TOLD, "write 1 of 3 fails with ENOSPC: OK, but file has"),
-    "spill-is-ok": ("write-much", TOLD, "write 1 of 74 fails with ENOSPC: OK, but file has"),
-    "close-is-ok": ("write", TOLD, "close fails with EIO: OK, but nobody says so"),
-    "sync-is-ok": ("sync", TOLD, "fsync fails with EIO: OK, but nobody says so"),
-    "append-crashes": ("write", TOLD, "write 1 of 3 fails with ENOSPC: append ended the process"),
-    "append-stays-broken": ("write", AGAIN, "write 1 of 3 fails with ENOSPC: append: code=UNKNOWN"),
-    "append-is-internal": (
-        "write", CODE, "write 1 of 3 fails with ENOSPC: append: code=INTERNAL instead of RESOURCE_EXHAUSTED",
-    ),
-    "write-interrupted": ("write", INTERRUPTED, "write 1 of 3 fails with EINTR: append: code=UNAVAILABLE"),
-    "read-interrupted": ("read", INTERRUPTED, "openat fails with EINTR: new_random_access_file: code=UNAVAILABLE"),
-    "read-ends": ("read", TOLD, "pread64 2 of 2 fails with EIO: OK, but the answer is"),
-    "rename-removes-first": ("rename-over", KEPT, "rename fails with EIO: target is gone"),
-    "copy-is-short": ("copy", TOLD, "read 1 of 2 fails with EIO: OK, but new has b''"),
-    "copy-of-much-is-short": ("copy-much", TOLD, "read 1 of 75 fails with EIO: OK, but new has"),
-    "rename-elsewhere-is-short": ("rename-elsewhere", TOLD, "read 1 of 2 fails with EIO: OK, but new has b''"),
-    "delete-leaves-some": ("delete_recursively", TOLD, "unlink 1 of 3 fails with EIO: OK, but d is still there"),
-    "listing-ends": ("get_children", TOLD, "getdents64 1 of 2 fails with EIO: OK, but the answer is"),
-    "lookup-misses": ("path_exists", CODE, "newfstatat fails with EIO: path_exists: code=NOT_FOUND instead of UNKNOWN"),
-    "lookup-misses-all": (
-        "paths_exist", CODE, "newfstatat 1 of 2 fails with EIO: paths_exist: code=NOT_FOUND instead of UNKNOWN",
-    ),
-    "create-is-ok": ("create_dir", TOLD, "mkdir fails with EIO: OK, but new is not there"),
-    "sync-tries-again": ("sync", TOLD, "fsync fails with EIO: OK, but nobody says so"),
-    "mapping-is-ok": ("sync", TOLD, "msync fails with EIO: OK, but nobody says so"),
-    "synced-too-early": ("write", TOLD, "close fails with EIO: OK, but nobody says so"),
-    "created-close-is-ok": ("write", TOLD, "close fails with EIO: OK, but nobody says so"),
-    "copied-close-is-ok": ("write", TOLD, "close 2 of 2 fails with EIO: OK, but nobody says so"),
-    "append-spoils-its-file": (
-        "write", AGAIN, "write 1 of 3 fails with ENOSPC: on the same files: append: code=UNKNOWN",
-    ),
-    "lookup-is-remembered": (
-        "path_exists", AGAIN, "newfstatat fails with EIO: on the same files: path_exists: code=UNKNOWN",
-    ),
-    "rename-tidies-up": ("rename", KEPT, "rename fails with EIO: beside is gone"),
-    "closes-again": ("write", CLOSED, "close fails with EIO: a descriptor is closed once more"),
-    "open-leaks": ("read", CLOSED, "newfstatat fails with EIO: a descriptor stays open"),
-}  # fmt: skip
 
 
-def checks(found: dict[str, Any], verdict: str) -> list[dict[str, Any]]:
-    return [one for record in found["cases"] for one in record["checks"] if one["verdict"] == verdict]
-
-
-def case(stimulus: str) -> str:
-    return f"system-calls/one-fails[{stimulus}]"
-
-
-@needs_strace
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_careless_op_is_told(tmp_path: Path, fault: str) -> None:
-    stimulus, clause, said = FAULTS[fault]
-    given = ["--plugin=fakes/faulty", f"--env=TFFS_FAULT=failing.{fault}", f"--case={case(stimulus)}", SYSCALLS]
-    done = run(tmp_path, *given)
-    found = report(tmp_path)
-    wrong = [(one["clause"], one["got"]) for verdict in ("violation", "warning") for one in checks(found, verdict)]
-    assert any(name == clause and got.startswith(f"{stimulus}: {said}") for name, got in wrong), wrong
-    assert all(name.startswith(f"{CLASS}.") for name, _ in wrong)
-    assert done.returncode == (clause in (TOLD, KEPT, AGAIN, CLOSED))
-    # Each attempt that leaves something open would be waited for.
-    assert sum("stays open" in got for _, got in wrong) <= 1
-
-
-@needs_strace
-def test_the_line_of_a_finding_finds_it_again(tmp_path: Path) -> None:
-    given = ["--plugin=fakes/faulty", "--env=TFFS_FAULT=failing.create-is-ok", "--case=system-calls/*dir]", SYSCALLS]
-    done = run(tmp_path, *given)
-    line = next(line for line in done.stdout.splitlines() if "--case=" in line)
-    assert SYSCALLS in line
-    assert "system-calls/one-fails[create_dir]" in line
-
-
-@needs_strace
-def test_what_lives_in_its_process_has_no_calls(tmp_path: Path) -> None:
-    run(tmp_path, "--plugin=memory", f"--case={case('write')}", SYSCALLS)
-    (record,) = report(tmp_path)["cases"]
-    assert record["verdict"] == "absent"
-    assert record["reason"] == "its storage lives in its process, and not in files"
-
-
-@needs_strace
-def test_what_core_does_by_other_ops_is_not_held_against_a_plugin(tmp_path: Path) -> None:
-    given = ["--plugin=posix_choices", "--env=TFFS_CHOICES=no-optional-ops", f"--case={case('get_matching_paths')}"]
-    run(tmp_path, *given, SYSCALLS)
-    (record,) = report(tmp_path)["cases"]
-    assert record["verdict"] == "absent", record
-    assert record["reason"] == "core performs get_matching_paths by other ops, which are tried"
-
-
-@needs_strace
-def test_who_creates_late_is_not_blamed(tmp_path: Path) -> None:
-    run(tmp_path, "--plugin=posix_choices", "--env=TFFS_CHOICES=all", f"--case={case('write')}", SYSCALLS)
-    (record,) = report(tmp_path)["cases"]
-    assert record["verdict"] == "conform", record
-
-
-@needs_strace
-def test_a_right_plugin_is_not_blamed_and_parts_make_a_whole_run(tmp_path: Path) -> None:
-    parts = []
-    for number in (1, 2):
-        done = run(
-            tmp_path, "--plugin=posix", "--tier=smoke", SYSCALLS, f"--shard={number}/2", f"--report-dir={number}"
-        )
-        assert done.returncode == 0, done.stdout
-        path = tmp_path / str(number) / "report.json"
-        parts.append((path, document.load(path)))
-    whole = merge(parts, SUITE).report
-    assert whole.verdict == whole.classes[CLASS].verdict == "conformant"
-    cases = [one for one in whole.cases if one.id.startswith(f"{CLASS}/")]
-    verdicts = {check.verdict for one in cases for check in one.checks}
-    assert verdicts == {Verdict.CONFORM, Verdict.DOES_NOT_APPLY}
-    said = " ".join(one.output for one in cases)
-    tried = [int(number) for number in re.findall(r"(\d+) failing system calls were tried", said)]
-    assert len(tried) == len(cases) > 18
-    assert all(tried)
-
-
-@needs_strace
-@pytest.mark.parametrize("choice", ["sync-aside", "sync-by-mapping", "sync-each-write"])
-def test_who_syncs_in_another_way_is_not_blamed(tmp_path: Path, choice: str) -> None:
-    given = ["--plugin=posix_choices", f"--env=TFFS_CHOICES={choice}", "--conditions=syscalls,memory"]
-    cases = [f"--case={name}/one-fails[{op}]" for name in (CLASS, "out-of-memory") for op in ("sync", "append")]
-    done = run(tmp_path, *given, *cases, "--fail-on=warning,not-run")
-    assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize("said", ["strace is not there: apt-get install strace", "strace: attach: not permitted"])
-def test_strace_that_cannot_be_used_says_why(tmp_path: Path, said: str) -> None:
-    (tmp_path / "bin").mkdir()
-    if "attach" in said:
-        (tmp_path / "bin" / "strace").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
-        (tmp_path / "bin" / "strace").chmod(0o755)
-    run_anew(tmp_path, "--plugin=posix", f"--case={case('write')}", SYSCALLS, PATH=str(tmp_path / "bin"))
-    (record,) = report(tmp_path)["cases"]
-    assert (record["verdict"], record["reason"]) == ("not run", said)
-
-
-#: Conditions and sanitizers, which start the hosts themselves, and what else starts hosts.
-OURS = (SYSCALLS, "--conditions=kill", "--conditions=power", "--sanitizer=memcheck", "--sanitizer=thread")
-OTHERS = ("--host-command={host}", "--through=tensorflow", "--sandbox=on")
-
-
-@pytest.mark.parametrize(("asked", "other"), [*product(OURS, OTHERS), ("--sanitizer=thread", "--runtime=/x")])
-def test_options_that_start_hosts_exclude_each_other(tmp_path: Path, asked: str, other: str) -> None:
-    done = run(tmp_path, "--plugin=posix", asked, other)
-    assert done.returncode == 4
-    names = f"{asked.partition('=')[0]} and {other.partition('=')[0]}"
-    assert f"{names} exclude each other" in done.stderr + done.stdout
-
-
-def test_a_condition_that_is_none(tmp_path: Path) -> None:
-    done = run(tmp_path, "--plugin=posix", "--conditions=rain")
-    assert done.returncode == 4
-    assert "--conditions=rain: choose from syscalls, kill, power" in done.stderr + done.stdout
-
-
-def test_a_run_without_it_knows_nothing_of_it(tmp_path: Path) -> None:
-    assert run(tmp_path, "--plugin=posix", "--case=plain/once[delete_file]").returncode == 0
-    found = report(tmp_path)
-    assert not any(name.startswith((CLASS, "robustness.memory-safe")) for name in found["clauses"])
-    assert not {CLASS, "memory-safety"} & {*found["classes"]}
-
-
-# What strace writes --------------------------------------------------------------------------------------------------
-
-
-def test_calls_are_read_with_the_files_that_they_name() -> None:
+def test_calls_are_read_with_their_files() -> None:
     found = read(
         '7 read(3<pipe:[1]>, ""..., 9) = 9\n'
         '7 openat(AT_FDCWD</work>, "/d/a", O_WRONLY|O_CREAT, 0666) = 5</d/a>\n'
@@ -222,7 +38,7 @@ def test_calls_are_read_with_the_files_that_they_name() -> None:
     assert [call.descriptor for call in found] == ["3", "5", "5", "5", "6"]
 
 
-def test_the_plan_has_the_first_the_last_and_the_middle_call_of_each_name() -> None:
+def test_plan_has_first_last_and_middle_calls() -> None:
     made = [Call("7", "write", number, ("/d/a",), "write(") for number in range(3, 10)]
     made += [Call("7", "fcntl", 1, ("/d/a",), "fcntl(3</d/a>, F_GETFL) = 0")]
     made += [Call("7", "fcntl", 2, ("/d/a",), "fcntl(3</d/a>, F_DUPFD_CLOEXEC, 0) = 4</d/a>")]
@@ -236,7 +52,7 @@ def test_the_plan_has_the_first_the_last_and_the_middle_call_of_each_name() -> N
     assert str(planned[0]) == "write 1 of 7 fails with ENOSPC"
 
 
-def test_the_codes_are_those_of_the_runtime() -> None:
+def test_codes_are_those_of_the_runtime() -> None:
     text = (CLONE / "harness" / "runtime" / "errno_code.cc").read_text()
     known: dict[str, Code] = {}
     for block in re.findall(r"((?:\s+case E\w+:)+)\s+return TF_(\w+);", text):
@@ -294,14 +110,11 @@ ANEW = (
         ((OPENED, UNSYNCED, *ANEW), "EIO", True),
     ],
 )
-def test_what_a_failure_loses(lines: tuple[str, ...], error: str, lost: bool) -> None:
+def test_failure_loses_what_is_not_durable(lines: tuple[str, ...], error: str, lost: bool) -> None:
     made = tuple(read("".join(f"7 {line}" for line in lines).replace("{}", error)))
     (failed,) = (call for call in made if call.injected)
     failure = Failure(failed.name, 1, "a", 1, 1, error)
     assert untold(failure, Attempt(NOTHING, NOTHING, {"e": None}, {}, made, "/d"), durable=True) == lost
-
-
-# What is lost ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -326,7 +139,7 @@ def test_what_a_failure_loses(lines: tuple[str, ...], error: str, lost: bool) ->
         ({"a": b"1"}, {}, {"a": b""}, "a has b''"),
     ],
 )
-def test_what_is_harmed(before: Any, whole: Any, got: Any, said: str | None) -> None:
+def test_content_that_is_harmed_is_named(before: Any, whole: Any, got: Any, said: str | None) -> None:
     assert harmed(before, whole, got, ()) == said
     assert harmed(before, whole, got, before) is None
 
@@ -341,5 +154,5 @@ def test_what_is_harmed(before: Any, whole: Any, got: Any, said: str | None) -> 
         ({}, {"a": None}, {"a": None}, None),
     ],
 )
-def test_what_is_missing(before: Any, whole: Any, got: Any, said: str | None) -> None:
+def test_content_that_is_missing_is_named(before: Any, whole: Any, got: Any, said: str | None) -> None:
     assert missing(before, whole, got) == said

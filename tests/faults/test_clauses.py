@@ -22,9 +22,8 @@ FAULTS: dict[str, str] = TABLES["faults"]
 FURTHER: dict[str, str] = TABLES["further"]
 #: What only TensorFlow's own readers and writers show: tests/test_tensorflow.py tries these.
 THROUGH: dict[str, str] = TABLES["through"]
-#: Nothing that a plugin does breaks a MAY. What is seen under a condition is tried by
-#: tests/test_memcheck.py, tests/test_sanitizers.py, tests/test_system_calls.py, tests/test_survival.py,
-#: tests/test_processes.py and tests/test_memory_failures.py.
+#: Nothing that a plugin does breaks a MAY. What is seen under a condition is tried by tests/test_conditions.py and
+#: tests/test_sanitizers.py.
 BREAKABLE = [
     one.id
     for one in catalogue().values()
