@@ -18,12 +18,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // What was in a file, or how long it was, by its path.
 
 std::mutex mutex;
@@ -42,7 +36,7 @@ void Cut(const std::string& path, off_t length) {
 
 // A file that was deleted comes back when it is appended to.
 
-void DeletesButKeeps(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesButKeeps(Filesystem filesystem, Path path, Status status) {
   std::ostringstream content;
   content << std::ifstream(path, std::ios::binary).rdbuf();
   Right().delete_file(filesystem, path, status);
@@ -50,8 +44,7 @@ void DeletesButKeeps(Filesystem filesystem, const char* path, TF_Status* status)
   if (Worked(status)) contents[path] = content.str();
 }
 
-void AppendsToTheKept(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                      TF_Status* status) {
+void AppendsToTheKept(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   const bool is_missing = access(path, F_OK) != 0;
   Right().new_appendable_file(filesystem, path, file, status);
   const std::lock_guard<std::mutex> lock(mutex);
@@ -60,15 +53,13 @@ void AppendsToTheKept(Filesystem filesystem, const char* path, TF_WritableFile* 
 
 // A copy has what the file had before it was opened to be appended to.
 
-void NewWriterHasNoLength(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                          TF_Status* status) {
+void NewWriterHasNoLength(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
   const std::lock_guard<std::mutex> lock(mutex);
   if (Worked(status)) lengths.erase(path);
 }
 
-void AppenderHasALength(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                        TF_Status* status) {
+void AppenderHasALength(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   const bool is_there = access(path, F_OK) == 0;
   const off_t length = LengthOf(path);
   Right().new_appendable_file(filesystem, path, file, status);
@@ -76,8 +67,7 @@ void AppenderHasALength(Filesystem filesystem, const char* path, TF_WritableFile
   if (Worked(status) && is_there) lengths[path] = length;
 }
 
-void CopiesTheLength(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void CopiesTheLength(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   const std::lock_guard<std::mutex> lock(mutex);
   const auto known = lengths.find(source);
@@ -86,14 +76,13 @@ void CopiesTheLength(Filesystem filesystem, const char* source, const char* targ
 
 // A copy is made when somebody reads it, and its original may be elsewhere then.
 
-void CopiesLater(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void CopiesLater(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   const std::lock_guard<std::mutex> lock(mutex);
   if (Worked(status) && std::string(source) != target) originals[target] = source;
 }
 
-void RenamesTheOriginal(Filesystem filesystem, const char* source, const char* target,
-                        TF_Status* status) {
+void RenamesTheOriginal(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(mutex);
@@ -101,8 +90,7 @@ void RenamesTheOriginal(Filesystem filesystem, const char* source, const char* t
     if (original == source && copy != target) Cut(copy, 0);
 }
 
-void ReadsTheCopy(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                  TF_Status* status) {
+void ReadsTheCopy(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   const std::lock_guard<std::mutex> lock(mutex);
   originals.erase(path);
@@ -112,7 +100,7 @@ void ReadsTheCopy(Filesystem filesystem, const char* path, TF_RandomAccessFile* 
 
 std::set<std::string> hidden;
 
-void DeletesTheOriginalToo(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesTheOriginalToo(Filesystem filesystem, Path path, Status status) {
   Right().delete_file(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(mutex);
   const auto original = originals.find(path);
@@ -121,7 +109,7 @@ void DeletesTheOriginalToo(Filesystem filesystem, const char* path, TF_Status* s
   originals.erase(original);
 }
 
-int64_t SizeUnlessHidden(Filesystem filesystem, const char* path, TF_Status* status) {
+int64_t SizeUnlessHidden(Filesystem filesystem, Path path, Status status) {
   const int64_t size = Right().get_file_size(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(mutex);
   if (!Worked(status) || hidden.count(path) == 0) return size;
@@ -131,13 +119,13 @@ int64_t SizeUnlessHidden(Filesystem filesystem, const char* path, TF_Status* sta
 
 std::string ParentOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-void DeletesBesideDirectories(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesBesideDirectories(Filesystem filesystem, Path path, Status status) {
   Right().delete_file(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(mutex);
   if (Worked(status)) hidden.insert(ParentOf(path));
 }
 
-bool IsDirectoryUnlessHidden(Filesystem filesystem, const char* path, TF_Status* status) {
+bool IsDirectoryUnlessHidden(Filesystem filesystem, Path path, Status status) {
   const bool is_directory = Right().is_directory(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(mutex);
   if (!is_directory || hidden.count(ParentOf(path)) == 0 || std::filesystem::is_empty(path))
@@ -151,29 +139,21 @@ bool IsDirectoryUnlessHidden(Filesystem filesystem, const char* path, TF_Status*
 std::atomic<int> disturbances = 0;
 PerObject<int> calm_until;
 
-void DeletesAndDisturbs(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesAndDisturbs(Filesystem filesystem, Path path, Status status) {
   Right().delete_file(filesystem, path, status);
   if (Worked(status)) ++disturbances;
 }
 
-void NewReaderIsCalm(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                     TF_Status* status) {
+void NewReaderIsCalm(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
-  if (Worked(status))
-    calm_until.With(file->plugin_file, [](int& one) { return one = disturbances; });
+  if (Worked(status)) calm_until.Set(file->plugin_file, disturbances);
 }
 
-int64_t ReadsUnlessDisturbed(const TF_RandomAccessFile* file, uint64_t offset, size_t n,
-                             char* buffer, TF_Status* status) {
-  const int then = calm_until.With(file->plugin_file, [](int& one) { return one; });
-  if (then == disturbances) return Real().random_access_file.read(file, offset, n, buffer, status);
+int64_t ReadsUnlessDisturbed(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const int then = calm_until.Of(file->plugin_file);
+  if (then == disturbances) return Reading().read(file, offset, n, buffer, status);
   TF_SetStatus(status, n == 0 ? TF_OK : TF_OUT_OF_RANGE, "");
   return 0;
-}
-
-void ForgetsTheReader(TF_RandomAccessFile* file) {
-  calm_until.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
 }
 
 // What is appended and neither flushed nor closed when a directory is made.
@@ -185,45 +165,39 @@ struct Unflushed {
 };
 PerObject<Unflushed> unflushed;
 
-void CreatesAndDisturbs(Filesystem filesystem, const char* path, TF_Status* status) {
+void CreatesAndDisturbs(Filesystem filesystem, Path path, Status status) {
   Right().create_dir(filesystem, path, status);
   if (Worked(status)) ++disturbances;
 }
 
-void NewWriterIsFlushed(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                        TF_Status* status) {
+void NewWriterIsFlushed(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
   if (Worked(status))
     unflushed.With(file->plugin_file, [&](Unflushed& one) { return (one = {path}).any; });
 }
 
-void Appends(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void Appends(Writer file, const char* buffer, size_t n, Status status) {
   unflushed.With(file->plugin_file, [&](Unflushed& one) {
     if (!one.any) one = {one.path, true, disturbances, LengthOf(one.path)};
     return true;
   });
-  Real().writable_file.append(file, buffer, n, status);
+  Writing().append(file, buffer, n, status);
 }
 
-void FlushesAll(const TF_WritableFile* file, TF_Status* status) {
-  Real().writable_file.flush(file, status);
+void FlushesAll(Writer file, Status status) {
+  Writing().flush(file, status);
   unflushed.With(file->plugin_file, [](Unflushed& one) { return one.any = false; });
 }
 
-void SyncsAll(const TF_WritableFile* file, TF_Status* status) {
-  Real().writable_file.sync(file, status);
+void SyncsAll(Writer file, Status status) {
+  Writing().sync(file, status);
   unflushed.With(file->plugin_file, [](Unflushed& one) { return one.any = false; });
 }
 
-void ClosesUnlessDisturbed(const TF_WritableFile* file, TF_Status* status) {
-  Real().writable_file.close(file, status);
-  const Unflushed left = unflushed.With(file->plugin_file, [](Unflushed& one) { return one; });
+void ClosesUnlessDisturbed(Writer file, Status status) {
+  Writing().close(file, status);
+  const Unflushed left = unflushed.Of(file->plugin_file);
   if (left.any && left.then != disturbances && !left.path.empty()) Cut(left.path, left.length);
-}
-
-void ForgetsTheWriter(TF_WritableFile* file) {
-  unflushed.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
 }
 
 }  // namespace
@@ -270,7 +244,7 @@ std::vector<Fault> AftermathFaults() {
        [](support::Tables& t) {
          t.filesystem.delete_file = DeletesAndDisturbs;
          t.filesystem.new_random_access_file = NewReaderIsCalm;
-         t.random_access_file = {ForgetsTheReader, ReadsUnlessDisturbed};
+         t.random_access_file = {Forgets<calm_until>, ReadsUnlessDisturbed};
        }},
       {"history.create-drops-appends",
        "what was appended and not flushed is lost when a directory is made before close",
@@ -282,7 +256,7 @@ std::vector<Fault> AftermathFaults() {
          t.writable_file.flush = FlushesAll;
          t.writable_file.sync = SyncsAll;
          t.writable_file.close = ClosesUnlessDisturbed;
-         t.writable_file.cleanup = ForgetsTheWriter;
+         t.writable_file.cleanup = Forgets<unflushed>;
        }},
   };
 }

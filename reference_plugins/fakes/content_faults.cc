@@ -20,20 +20,11 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Reader = const TF_RandomAccessFile*;
-using Writer = const TF_WritableFile*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-const TF_WritableFileOps& Writing() { return Real().writable_file; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 constexpr off_t kKib = 1 << 10;
 constexpr off_t kMib = 1 << 20;
 
 // 0 for what is no file.
-off_t SizeOf(const char* path) {
+off_t SizeOf(Path path) {
   struct stat facts;
   return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
@@ -44,8 +35,7 @@ bool Begins(const std::string& text, const std::string& start) {
 
 // Copies, with an edit of what arrives.
 template <std::string (*edit)(const std::string&)>
-void CopiesEdited(Filesystem filesystem, const char* source, const char* target,
-                  TF_Status* status) {
+void CopiesEdited(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   if (!Worked(status) || std::string(source) == target) return;
   std::ostringstream all;
@@ -85,8 +75,7 @@ std::string SharesBlocks(const std::string& bytes) {
   return result;
 }
 
-void TakesForAnError(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void TakesForAnError(Filesystem filesystem, Path source, Path target, Status status) {
   std::string start(5, '\0');
   std::ifstream(source, std::ios::binary).read(start.data(), 5);
   if (start == "<?xml") return TF_SetStatus(status, TF_INTERNAL, "the store answered an error");
@@ -95,29 +84,27 @@ void TakesForAnError(Filesystem filesystem, const char* source, const char* targ
 
 // What looks compressed loses the ten bytes of its head.
 
-int64_t Decompresses(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+int64_t Decompresses(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   char start[3] = {};
-  Real().random_access_file.read(file, 0, sizeof start, start, status);
+  Reading().read(file, 0, sizeof start, start, status);
   const bool is_gzip = Worked(status) && std::memcmp(start, "\x1f\x8b\x08", sizeof start) == 0;
   const uint64_t from = is_gzip && offset < UINT64_MAX - 10 ? offset + 10 : offset;
-  return Real().random_access_file.read(file, from, n, buffer, status);
+  return Reading().read(file, from, n, buffer, status);
 }
 
 // A region passes over the mark of UTF-8.
 
-size_t MarkOf(const TF_ReadOnlyMemoryRegion* region) {
-  const bool is_marked = Real().memory_region.length(region) > 3 &&
-                         std::memcmp(Real().memory_region.data(region), "\xef\xbb\xbf", 3) == 0;
+size_t MarkOf(Region region) {
+  const bool is_marked =
+      Mapping().length(region) > 3 && std::memcmp(Mapping().data(region), "\xef\xbb\xbf", 3) == 0;
   return is_marked ? 3 : 0;
 }
 
-const void* DataBehindMark(const TF_ReadOnlyMemoryRegion* region) {
-  return static_cast<const char*>(Real().memory_region.data(region)) + MarkOf(region);
+const void* DataBehindMark(Region region) {
+  return static_cast<const char*>(Mapping().data(region)) + MarkOf(region);
 }
 
-uint64_t LengthBehindMark(const TF_ReadOnlyMemoryRegion* region) {
-  return Real().memory_region.length(region) - MarkOf(region);
-}
+uint64_t LengthBehindMark(Region region) { return Mapping().length(region) - MarkOf(region); }
 
 // An append of nothing behind something ends what is sent.
 
@@ -127,7 +114,7 @@ struct Sent {
 };
 PerObject<Sent> sent;
 
-void EndsWithNothing(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void EndsWithNothing(Writer file, const char* buffer, size_t n, Status status) {
   const bool ended = sent.With(file->plugin_file, [&](Sent& mine) {
     if (n == 0) mine.ended = mine.something;
     mine.something = true;
@@ -136,16 +123,11 @@ void EndsWithNothing(Writer file, const char* buffer, size_t n, TF_Status* statu
   Writing().append(file, buffer, ended ? 0 : n, status);
 }
 
-void ForgetsSent(TF_WritableFile* file) {
-  sent.Forget(file->plugin_file);
-  Writing().cleanup(file);
-}
-
 // Appends that say OK and write nothing: of one byte over and over, behind so many of them, or
 // behind an op that was called when the file was that large.
 
 template <char filler>
-void AppendsNoBlockOf(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void AppendsNoBlockOf(Writer file, const char* buffer, size_t n, Status status) {
   constexpr size_t kLeast = 4 << 10, kBehind = 64 << 10;
   const bool is_lost = n >= kLeast && n < kBehind &&
                        std::count(buffer, buffer + n, filler) == static_cast<ptrdiff_t>(n);
@@ -160,27 +142,27 @@ struct Taking {
 PerObject<Taking> taking;
 
 template <size_t most, bool of_continued>
-void AppendsSoMany(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void AppendsSoMany(Writer file, const char* buffer, size_t n, Status status) {
   const bool is_lost = taking.With(file->plugin_file, [&](Taking& mine) {
     return mine.continues >= of_continued && ++mine.calls > most;
   });
   Writing().append(file, buffer, is_lost ? 0 : n, status);
 }
 
-void AppendsUntilTheEnd(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void AppendsUntilTheEnd(Writer file, const char* buffer, size_t n, Status status) {
   const bool ended = taking.With(file->plugin_file, [](Taking& mine) { return mine.ended; });
   Writing().append(file, buffer, ended ? 0 : n, status);
 }
 
 template <auto Entry, off_t least>
-void EndsIt(Writer file, TF_Status* status) {
+void EndsIt(Writer file, Status status) {
   struct stat facts;
   if (stat(PathOf(file).c_str(), &facts) == 0 && facts.st_size >= least)
     taking.With(file->plugin_file, [](Taking& mine) { return mine.ended = true; });
   (Writing().*Entry)(file, status);
 }
 
-void Continues(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void Continues(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_appendable_file(filesystem, path, file, status);
   if (Worked(status))
     taking.With(file->plugin_file, [](Taking& mine) { return mine.continues = true; });
@@ -194,7 +176,7 @@ void ForgetsTaking(TF_WritableFile* file) {
 // Parts of 5 MiB: a file that ends with a part loses it. Parts of 64 KiB: who appends to a file
 // that does not end with one loses what is behind its last.
 
-void ClosesWithoutTheLast(Writer file, TF_Status* status) {
+void ClosesWithoutTheLast(Writer file, Status status) {
   constexpr off_t kPart = off_t{5} << 20;
   Writing().close(file, status);
   const std::string path = PathOf(file);
@@ -205,8 +187,8 @@ void ClosesWithoutTheLast(Writer file, TF_Status* status) {
     TF_SetStatus(status, TF_INTERNAL, path.c_str());
 }
 
-void ContinuesAfterWholeParts(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                              TF_Status* status) {
+void ContinuesAfterWholeParts(Filesystem filesystem, Path path, TF_WritableFile* file,
+                              Status status) {
   constexpr off_t kPart = off_t{64} << 10;
   struct stat facts;
   if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > kPart &&
@@ -227,8 +209,7 @@ std::set<int> taken;
 std::map<std::pair<int, off_t>, std::string> first_blocks;
 PerObject<Place> places;
 
-void TakesPlace(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                TF_Status* status) {
+void TakesPlace(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   struct stat facts;
   if (!Worked(status) || stat(path, &facts) != 0) return;
@@ -236,15 +217,12 @@ void TakesPlace(Filesystem filesystem, const char* path, TF_RandomAccessFile* fi
   int number = 0;
   while (taken.count(number) != 0) ++number;
   taken.insert(number);
-  places.With(file->plugin_file, [&](Place& mine) {
-    mine = {number, facts.st_size};
-    return 0;
-  });
+  places.Set(file->plugin_file, {number, facts.st_size});
 }
 
-int64_t ReadsFromPlace(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
-  const Place place = places.With(file->plugin_file, [](Place& mine) { return mine; });
+int64_t ReadsFromPlace(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
+  const Place place = places.Of(file->plugin_file);
   if (got <= 0 || offset != 0 || place.size == 0) return got;
   const std::lock_guard<std::mutex> lock(places_mutex);
   std::string& block = first_blocks[{place.number, place.size}];
@@ -260,20 +238,20 @@ void LeavesPlace(TF_RandomAccessFile* file) {
     taken.erase(places.With(file->plugin_file, [](Place& mine) { return mine.number; }));
   }
   places.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
+  Reading().cleanup(file);
 }
 
 // Deleting
 
 constexpr off_t kTooLarge = 4 * kMib;
 
-void DeletesNothingLarge(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesNothingLarge(Filesystem filesystem, Path path, Status status) {
   if (SizeOf(path) > kTooLarge) return TF_SetStatus(status, TF_OK, "");
   Right().delete_file(filesystem, path, status);
 }
 
-void DeletesNoTreeOfLarge(Filesystem filesystem, const char* path, uint64_t* files,
-                          uint64_t* directories, TF_Status* status) {
+void DeletesNoTreeOfLarge(Filesystem filesystem, Path path, uint64_t* files, uint64_t* directories,
+                          Status status) {
   for (const std::string& name : Children(filesystem, path)) {
     if (SizeOf(Joined(path, name).c_str()) <= kTooLarge) continue;
     *files = *directories = 0;
@@ -284,27 +262,26 @@ void DeletesNoTreeOfLarge(Filesystem filesystem, const char* path, uint64_t* fil
 
 // Reading at an offset
 
-int64_t ReadsAWrongByteBehind(Reader file, uint64_t offset, size_t n, char* buffer,
-                              TF_Status* status) {
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+int64_t ReadsAWrongByteBehind(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
   if (offset > 0 && got > kMib) buffer[kMib] ^= 1;
   return got;
 }
 
 // Reads of 512 KiB and more begin where a sector does.
-int64_t ReadsFromASector(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+int64_t ReadsFromASector(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const uint64_t from = n >= static_cast<size_t>(512 * kKib) ? offset & ~uint64_t{511} : offset;
-  return Real().random_access_file.read(file, from, n, buffer, status);
+  return Reading().read(file, from, n, buffer, status);
 }
 
 // Of a read of 3 MiB and more the end is of what an offset of 0 has there.
 int64_t ReadsTheEndFromTheStart(Reader file, uint64_t offset, size_t n, char* buffer,
-                                TF_Status* status) {
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+                                Status status) {
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
   constexpr size_t kEnd = 4 * kKib;
   if (offset == 0 || got < 3 * kMib) return got;
   const size_t at = static_cast<size_t>(got) - kEnd;
-  Real().random_access_file.read(file, at, kEnd, buffer + at, Scratch().status());
+  Reading().read(file, at, kEnd, buffer + at, Scratch().status());
   return got;
 }
 
@@ -317,17 +294,16 @@ std::vector<Fault> ContentFaults() {
   constexpr const char* kBytes = "the bytes are those of the file at the offset";
   return {
       {"content.copies-text", "copy_file writes line ends without their carriage return", kCopied,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesEdited<TakesLineEnds>; }},
+       With(&Ops::copy_file, CopiesEdited<TakesLineEnds>)},
       {"content.copies-no-zeros-at-the-end", "copy_file loses whole blocks of zeros at the end",
-       kCopied,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesEdited<LosesZerosAtTheEnd>; }},
+       kCopied, With(&Ops::copy_file, CopiesEdited<LosesZerosAtTheEnd>)},
       {"content.shares-blocks",
        "copy_file takes blocks of 64 KiB for one that begin with the same 4 KiB", kCopied,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesEdited<SharesBlocks>; }},
+       With(&Ops::copy_file, CopiesEdited<SharesBlocks>)},
       {"content.is-an-error", "copy_file takes a file that begins as XML for an error of its store",
-       kCopied, [](support::Tables& t) { t.filesystem.copy_file = TakesForAnError; }},
+       kCopied, With(&Ops::copy_file, TakesForAnError)},
       {"content.decompresses", "read passes over the head of what looks like gzip", kBytes,
-       [](support::Tables& t) { t.random_access_file.read = Decompresses; }},
+       With(&ReaderOps::read, Decompresses)},
       {"content.no-mark", "a region passes over a byte order mark at the beginning",
        "data points at the bytes of the file, the same until cleanup",
        [](support::Tables& t) {
@@ -337,7 +313,7 @@ std::vector<Fault> ContentFaults() {
       {"content.nothing-ends", "what is appended behind an append of nothing is lost", kHolds,
        [](support::Tables& t) {
          t.writable_file.append = EndsWithNothing;
-         t.writable_file.cleanup = ForgetsSent;
+         t.writable_file.cleanup = Forgets<sent>;
        }},
       {"content.last-part-lost", "close loses the last 5 MiB of a file of 5 MiB or a multiple",
        kHolds,
@@ -348,7 +324,7 @@ std::vector<Fault> ContentFaults() {
       {"content.continues-after-whole-parts",
        "new_appendable_file loses what a longer file has behind its last 64 KiB",
        "an existing file keeps its bytes",
-       [](support::Tables& t) { t.filesystem.new_appendable_file = ContinuesAfterWholeParts; }},
+       With(&Ops::new_appendable_file, ContinuesAfterWholeParts)},
       {"content.outlives-its-reader",
        "a reader gives the first block of the one before it, where both files are as long", kBytes,
        [](support::Tables& t) {
@@ -356,10 +332,10 @@ std::vector<Fault> ContentFaults() {
          t.random_access_file = {LeavesPlace, ReadsFromPlace};
        }},
       {"content.appends-no-zeros", "append writes nothing where 4 to 64 KiB are zeros, with OK",
-       kExactly, [](support::Tables& t) { t.writable_file.append = AppendsNoBlockOf<'\0'>; }},
+       kExactly, With(&WriterOps::append, AppendsNoBlockOf<'\0'>)},
       {"content.appends-no-ones",
        "append writes nothing where 4 to 64 KiB have all bits set, with OK", kExactly,
-       [](support::Tables& t) { t.writable_file.append = AppendsNoBlockOf<'\xff'>; }},
+       With(&WriterOps::append, AppendsNoBlockOf<'\xff'>)},
       {"content.ten-thousand-appends", "of more than 10,000 appends to a file the others are lost",
        kExactly,
        [](support::Tables& t) {
@@ -379,7 +355,7 @@ std::vector<Fault> ContentFaults() {
        [](support::Tables& t) {
          NotePaths(t);
          t.writable_file.append = AppendsUntilTheEnd;
-         t.writable_file.sync = EndsIt<&TF_WritableFileOps::sync, off_t{5} << 20>;
+         t.writable_file.sync = EndsIt<&WriterOps::sync, off_t{5} << 20>;
          t.writable_file.cleanup = ForgetsTaking;
        }},
       {"content.nothing-behind-a-flush", "what is appended behind a flush of 1 MiB or more is lost",
@@ -387,24 +363,22 @@ std::vector<Fault> ContentFaults() {
        [](support::Tables& t) {
          NotePaths(t);
          t.writable_file.append = AppendsUntilTheEnd;
-         t.writable_file.flush = EndsIt<&TF_WritableFileOps::flush, off_t{1} << 20>;
+         t.writable_file.flush = EndsIt<&WriterOps::flush, off_t{1} << 20>;
          t.writable_file.cleanup = ForgetsTaking;
        }},
       {"content.deletes-nothing-large", "delete_file keeps a file of more than 4 MiB, with OK",
-       "after OK the file is gone",
-       [](support::Tables& t) { t.filesystem.delete_file = DeletesNothingLarge; }},
+       "after OK the file is gone", With(&Ops::delete_file, DeletesNothingLarge)},
       {"content.deletes-no-tree-of-large",
        "delete_recursively keeps a directory with a file of more than 4 MiB, with OK",
-       "the tree is gone after OK",
-       [](support::Tables& t) { t.filesystem.delete_recursively = DeletesNoTreeOfLarge; }},
+       "the tree is gone after OK", With(&Ops::delete_recursively, DeletesNoTreeOfLarge)},
       {"content.reads-a-wrong-byte-behind-the-start",
        "a read of more than 1 MiB at an offset has a wrong byte", kBytes,
-       [](support::Tables& t) { t.random_access_file.read = ReadsAWrongByteBehind; }},
+       With(&ReaderOps::read, ReadsAWrongByteBehind)},
       {"content.reads-from-a-sector", "a read of 512 KiB or more begins where 512 bytes do", kBytes,
-       [](support::Tables& t) { t.random_access_file.read = ReadsFromASector; }},
+       With(&ReaderOps::read, ReadsFromASector)},
       {"content.reads-the-end-from-the-start",
        "a read of 3 MiB or more at an offset ends as one at the start does", kBytes,
-       [](support::Tables& t) { t.random_access_file.read = ReadsTheEndFromTheStart; }},
+       With(&ReaderOps::read, ReadsTheEndFromTheStart)},
   };
 }
 

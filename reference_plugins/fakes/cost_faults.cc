@@ -10,13 +10,10 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Reader = const TF_RandomAccessFile*;
-
 // Each entry is looked up from the front of the listing, as who has only a token for "the next one"
 // and loses it does.
-int FromTheFront(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
-  const int count = Real().filesystem.get_children(filesystem, path, entries, status);
+int FromTheFront(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
   volatile size_t passed = 0;
   for (int k = 0; k < count; ++k)
     for (int before = 0; before < k; ++before)
@@ -25,16 +22,15 @@ int FromTheFront(Filesystem filesystem, const char* path, char*** entries, TF_St
 }
 
 // The file is fetched from its beginning to its end, and then the bytes are handed out.
-int64_t WholeFile(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+int64_t WholeFile(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   std::vector<char> piece(size_t{256} << 10);
   const Scratch fetched;
   uint64_t at = 0;
-  while (TF_GetCode(fetched.status()) == TF_OK) {
+  while (Worked(fetched.status())) {
     at += piece.size();
-    Real().random_access_file.read(file, at - piece.size(), piece.size(), piece.data(),
-                                   fetched.status());
+    Reading().read(file, at - piece.size(), piece.size(), piece.data(), fetched.status());
   }
-  return Real().random_access_file.read(file, offset, n, buffer, status);
+  return Reading().read(file, offset, n, buffer, status);
 }
 
 }  // namespace
@@ -42,11 +38,9 @@ int64_t WholeFile(Reader file, uint64_t offset, size_t n, char* buffer, TF_Statu
 std::vector<Fault> CostFaults() {
   return {
       {"get_children.from-the-front", "looks each entry up from the front of the listing",
-       "none: it is right, and quadratic",
-       [](support::Tables& t) { t.filesystem.get_children = FromTheFront; }},
+       "none: it is right, and quadratic", With(&Ops::get_children, FromTheFront)},
       {"read.whole-file", "fetches the whole file for every read",
-       "none: it is right, and as slow as the file is long",
-       [](support::Tables& t) { t.random_access_file.read = WholeFile; }},
+       "none: it is right, and as slow as the file is long", With(&ReaderOps::read, WholeFile)},
   };
 }
 

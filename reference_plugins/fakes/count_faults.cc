@@ -17,16 +17,11 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
 using Names = std::vector<std::string>;
 
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // Deletes what is in a full page, and takes the page for the last one.
-void KeepsAfterAFullPage(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                         TF_Status* status) {
+void KeepsAfterAFullPage(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                         Status status) {
   const size_t count = Children(filesystem, path).size();
   Right().delete_recursively(filesystem, path, files, dirs, status);
   if (Worked(status) && count > 0 && count % kPage == 0)
@@ -34,8 +29,8 @@ void KeepsAfterAFullPage(Filesystem filesystem, const char* path, uint64_t* file
 }
 
 // Goes down into one page of directories.
-void KeepsDirectoriesBehindAPage(Filesystem filesystem, const char* path, uint64_t* files,
-                                 uint64_t* dirs, TF_Status* status) {
+void KeepsDirectoriesBehindAPage(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                                 Status status) {
   Names kept = Sorted(filesystem, path);
   kept.erase(std::remove_if(kept.begin(), kept.end(),
                             [&](const std::string& one) {
@@ -50,8 +45,8 @@ void KeepsDirectoriesBehindAPage(Filesystem filesystem, const char* path, uint64
 }
 
 // Asks for one page of what a directory within the tree holds.
-void KeepsPagesBelow(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                     TF_Status* status) {
+void KeepsPagesBelow(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                     Status status) {
   Names kept;
   for (const std::string& name : Children(filesystem, path)) {
     const std::string below = Joined(path, name);
@@ -65,8 +60,8 @@ void KeepsPagesBelow(Filesystem filesystem, const char* path, uint64_t* files, u
 }
 
 // Deletes what one buffer holds the names of.
-void KeepsWhatHasNoRoom(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                        TF_Status* status) {
+void KeepsWhatHasNoRoom(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                        Status status) {
   const Names names = Sorted(filesystem, path);
   Right().delete_recursively(filesystem, path, files, dirs, status);
   if (!Worked(status)) return;
@@ -82,15 +77,15 @@ int LevelsBelow(Filesystem filesystem, const std::string& path) {
 }
 
 template <int most>
-void DeletesToDepth(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                    TF_Status* status) {
+void DeletesToDepth(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                    Status status) {
   if (LevelsBelow(filesystem, path) <= most)
     return Right().delete_recursively(filesystem, path, files, dirs, status);
   *files = *dirs = 0;
   TF_SetStatus(status, TF_OK, "");
 }
 
-void MakesSixteenLevels(Filesystem filesystem, const char* path, TF_Status* status) {
+void MakesSixteenLevels(Filesystem filesystem, Path path, Status status) {
   std::string top = path;
   for (Names missing; !IsDirectory(filesystem, top) && top.size() > 1;) {
     missing.push_back(top);
@@ -107,7 +102,7 @@ void MakesSixteenLevels(Filesystem filesystem, const char* path, TF_Status* stat
 
 // get_children with an edit of the sorted names, of so many at least.
 template <void (*edit)(Names*), size_t least = kPage>
-int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int Edited(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < static_cast<int>(least)) return count;
   Names names = Taken(count, *entries);
@@ -117,8 +112,7 @@ int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* 
 }
 
 // Of all pages but the first, only what looks like a directory is taken.
-int LosesFilesBehindThePage(Filesystem filesystem, const char* path, char*** entries,
-                            TF_Status* status) {
+int LosesFilesBehindThePage(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count <= static_cast<int>(kPage)) return count;
   Names names = Taken(count, *entries);
@@ -133,7 +127,7 @@ int LosesFilesBehindThePage(Filesystem filesystem, const char* path, char*** ent
 
 // Of a directory with more than a page of one kind, nothing of the other kind is taken.
 template <bool directories>
-int LosesTheOtherKind(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int LosesTheOtherKind(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count <= static_cast<int>(kPage)) return count;
   Names names = Taken(count, *entries);
@@ -167,8 +161,7 @@ size_t OnAPage(const Names& names) { return std::min(names.size(), kPage); }
 
 // Of a directory the first names are matched.
 template <size_t (*most)(const Names&)>
-int MatchesTheFirst(Filesystem filesystem, const char* pattern, char*** entries,
-                    TF_Status* status) {
+int MatchesTheFirst(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count <= 0) return count;
   Names kept;
@@ -199,7 +192,7 @@ bool IsGlob(const std::string& level) { return level.find_first_of("*?[") != std
 
 // Goes into one page of the directories that a glob finds, where so many levels follow.
 template <size_t following>
-int GoesIntoAPage(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int GoesIntoAPage(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count <= 0) return count;
   const Names levels = Levels(pattern);
@@ -227,7 +220,7 @@ int GoesIntoAPage(Filesystem filesystem, const char* pattern, char*** entries, T
 
 // Of patterns with one of `globs` in more levels, so many matches are given at most.
 template <const char* globs, int most_levels, size_t most = 0>
-int GivesFew(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int GivesFew(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   const Names levels = Levels(pattern);
   const auto has_one = [](const std::string& level) {
@@ -246,7 +239,7 @@ constexpr char kClass[] = "[";
 constexpr char kQuestion[] = "?";
 
 // Where globs stand in two levels, one page is asked for.
-int FillsAPage(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int FillsAPage(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   const Names levels = Levels(pattern);
   if (count <= static_cast<int>(kPage) || std::count_if(levels.begin(), levels.end(), IsGlob) < 2)
@@ -257,7 +250,7 @@ int FillsAPage(Filesystem filesystem, const char* pattern, char*** entries, TF_S
 }
 
 // A directory is looked up among the keys that begin with its name, of which there is one page.
-void ExistsOnTheFirstPage(Filesystem filesystem, const char* path, TF_Status* status) {
+void ExistsOnTheFirstPage(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   if (!Worked(status) || !IsDirectory(filesystem, path)) return;
   const std::string own = std::string(path).substr(std::string(path).find_last_of('/') + 1);
@@ -270,7 +263,7 @@ void ExistsOnTheFirstPage(Filesystem filesystem, const char* path, TF_Status* st
 }
 
 // A directory that holds nothing but an empty directory counts as empty.
-void DeletesTwo(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesTwo(Filesystem filesystem, Path path, Status status) {
   const Names names = Children(filesystem, path);
   if (names.size() == 1 && IsDirectory(filesystem, Joined(path, names[0])))
     Right().delete_dir(filesystem, Joined(path, names[0]).c_str(), Scratch().status());
@@ -294,8 +287,8 @@ std::mutex held_mutex;
 std::deque<const void*> held;
 std::map<const void*, const void*> shows;
 
-void HoldsSixteen(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-                  TF_Status* status) {
+void HoldsSixteen(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region,
+                  Status status) {
   Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(held_mutex);
@@ -303,20 +296,20 @@ void HoldsSixteen(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegi
   if (held.size() > 16) shows[held[held.size() - 17]] = region->plugin_memory_region;
 }
 
-TF_ReadOnlyMemoryRegion Shown(const TF_ReadOnlyMemoryRegion* region) {
+TF_ReadOnlyMemoryRegion Shown(Region region) {
   const std::lock_guard<std::mutex> lock(held_mutex);
   const auto other = shows.find(region->plugin_memory_region);
   return other == shows.end() ? *region : TF_ReadOnlyMemoryRegion{const_cast<void*>(other->second)};
 }
 
-const void* ShowsData(const TF_ReadOnlyMemoryRegion* region) {
+const void* ShowsData(Region region) {
   const TF_ReadOnlyMemoryRegion shown = Shown(region);
-  return Real().memory_region.data(&shown);
+  return Mapping().data(&shown);
 }
 
-uint64_t ShowsLength(const TF_ReadOnlyMemoryRegion* region) {
+uint64_t ShowsLength(Region region) {
   const TF_ReadOnlyMemoryRegion shown = Shown(region);
-  return Real().memory_region.length(&shown);
+  return Mapping().length(&shown);
 }
 
 void LetsGo(TF_ReadOnlyMemoryRegion* region) {
@@ -327,7 +320,7 @@ void LetsGo(TF_ReadOnlyMemoryRegion* region) {
     for (auto one = shows.begin(); one != shows.end();)
       one = one->second == region->plugin_memory_region ? shows.erase(one) : std::next(one);
   }
-  Real().memory_region.cleanup(region);
+  Mapping().cleanup(region);
 }
 
 }  // namespace
@@ -339,91 +332,86 @@ std::vector<Fault> CountFaults() {
   return {
       {"counts.full-page-is-the-last",
        "delete_recursively keeps a directory of 1,000 entries, or of a multiple, with OK", kGone,
-       [](support::Tables& t) { t.filesystem.delete_recursively = KeepsAfterAFullPage; }},
+       With(&Ops::delete_recursively, KeepsAfterAFullPage)},
       {"counts.directories-behind-a-page",
        "delete_recursively keeps what is behind 1,000 directories of a directory, with OK", kGone,
-       [](support::Tables& t) { t.filesystem.delete_recursively = KeepsDirectoriesBehindAPage; }},
+       With(&Ops::delete_recursively, KeepsDirectoriesBehindAPage)},
       {"counts.page-below",
        "delete_recursively keeps what is behind 1,000 entries of a directory below, with OK", kGone,
-       [](support::Tables& t) { t.filesystem.delete_recursively = KeepsPagesBelow; }},
+       With(&Ops::delete_recursively, KeepsPagesBelow)},
       {"counts.deletes-64-kib-of-names",
        "delete_recursively keeps what is behind 64 KiB of names of a directory, with OK", kGone,
-       [](support::Tables& t) { t.filesystem.delete_recursively = KeepsWhatHasNoRoom; }},
+       With(&Ops::delete_recursively, KeepsWhatHasNoRoom)},
       {"counts.deletes-32-levels", "delete_recursively says OK of more levels, and deletes nothing",
-       kGone, [](support::Tables& t) { t.filesystem.delete_recursively = DeletesToDepth<32>; }},
+       kGone, With(&Ops::delete_recursively, DeletesToDepth<32>)},
       {"counts.deletes-512-levels",
        "delete_recursively says OK of more than 512 levels, and deletes nothing", kGone,
-       [](support::Tables& t) { t.filesystem.delete_recursively = DeletesToDepth<512>; }},
+       With(&Ops::delete_recursively, DeletesToDepth<512>)},
       {"counts.makes-16-levels", "recursively_create_dir makes 16 levels at most, with OK",
        "parents that are missing are created",
-       [](support::Tables& t) { t.filesystem.recursively_create_dir = MakesSixteenLevels; }},
+       With(&Ops::recursively_create_dir, MakesSixteenLevels)},
       {"counts.one-behind-the-page", "get_children loses the last of 1,001 entries", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = Edited<LosesOneBehindThePage>; }},
+       With(&Ops::get_children, Edited<LosesOneBehindThePage>)},
       {"counts.no-files-behind-the-page",
        "get_children lists no files behind the first 1,000 entries", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = LosesFilesBehindThePage; }},
+       With(&Ops::get_children, LosesFilesBehindThePage)},
       {"counts.no-third-page", "get_children lists 2,000 entries at most", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = Edited<LosesTheThirdPage>; }},
+       With(&Ops::get_children, Edited<LosesTheThirdPage>)},
       {"counts.repeated-at-the-page", "get_children lists entry 1,001 twice", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = Edited<RepeatsAtThePage>; }},
+       With(&Ops::get_children, Edited<RepeatsAtThePage>)},
       {"counts.lists-64-kib-of-names", "get_children lists 64 KiB of names at most", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = Edited<ListsWhatHasRoom, 1>; }},
+       With(&Ops::get_children, Edited<ListsWhatHasRoom, 1>)},
       {"counts.fills-64-kib", "get_children loses the last of names that fill 64 KiB", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = Edited<LosesWhatFillsTheRoom, 1>; }},
+       With(&Ops::get_children, Edited<LosesWhatFillsTheRoom, 1>)},
       {"counts.matches-the-first-page",
        "get_matching_paths looks at 1,000 names of a directory at most", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesTheFirst<OnAPage>; }},
+       With(&Ops::get_matching_paths, MatchesTheFirst<OnAPage>)},
       {"counts.matches-in-64-kib",
        "get_matching_paths looks at 64 KiB of names of a directory at most", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesTheFirst<Fitting>; }},
+       With(&Ops::get_matching_paths, MatchesTheFirst<Fitting>)},
       {"counts.goes-into-a-page",
        "get_matching_paths goes into the first 1,000 directories that a glob finds", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = GoesIntoAPage<1>; }},
+       With(&Ops::get_matching_paths, GoesIntoAPage<1>)},
       {"counts.goes-far-into-a-page",
        "get_matching_paths goes into the first 1,000 directories where two more levels follow",
-       kMatched, [](support::Tables& t) { t.filesystem.get_matching_paths = GoesIntoAPage<2>; }},
+       kMatched, With(&Ops::get_matching_paths, GoesIntoAPage<2>)},
       {"counts.globs-fill-a-page",
        "get_matching_paths gives 1,000 matches of globs in two levels at most", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = FillsAPage; }},
+       With(&Ops::get_matching_paths, FillsAPage)},
       {"counts.no-directories-among-a-page-of-files",
        "get_children lists no directories among more than 1,000 files", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = LosesTheOtherKind<false>; }},
+       With(&Ops::get_children, LosesTheOtherKind<false>)},
       {"counts.no-files-among-a-page-of-directories",
        "get_children lists no files among more than 1,000 directories", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = LosesTheOtherKind<true>; }},
+       With(&Ops::get_children, LosesTheOtherKind<true>)},
       {"counts.globs-in-four-levels",
        "get_matching_paths finds nothing by globs in more than four levels", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kAnyGlob, 4>; }},
+       With(&Ops::get_matching_paths, GivesFew<kAnyGlob, 4>)},
       {"counts.globs-in-twelve-levels",
        "get_matching_paths finds nothing by globs in more than twelve levels", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kAnyGlob, 12>; }},
+       With(&Ops::get_matching_paths, GivesFew<kAnyGlob, 12>)},
       {"counts.classes-in-two-levels",
        "get_matching_paths finds nothing by classes in more than two levels", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kClass, 2>; }},
+       With(&Ops::get_matching_paths, GivesFew<kClass, 2>)},
       {"counts.questions-in-eight-levels",
        "get_matching_paths finds nothing by question marks in more than eight levels", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kQuestion, 8>; }},
+       With(&Ops::get_matching_paths, GivesFew<kQuestion, 8>)},
       {"counts.classes-fill-a-page", "get_matching_paths gives 1,000 matches of a class at most",
-       kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kClass, 0, kPage>; }},
+       kMatched, With(&Ops::get_matching_paths, GivesFew<kClass, 0, kPage>)},
       {"counts.questions-fill-a-page",
        "get_matching_paths gives 1,000 matches of a question mark at most", kMatched,
-       [](support::Tables& t) { t.filesystem.get_matching_paths = GivesFew<kQuestion, 0, kPage>; }},
+       With(&Ops::get_matching_paths, GivesFew<kQuestion, 0, kPage>)},
       {"counts.exists-on-the-first-page",
        "path_exists knows no directory behind 1,000 siblings that begin with its name",
-       "a directory exists",
-       [](support::Tables& t) { t.filesystem.path_exists = ExistsOnTheFirstPage; }},
+       "a directory exists", With(&Ops::path_exists, ExistsOnTheFirstPage)},
       {"counts.one-directory-is-none",
        "delete_dir takes a directory that holds one empty directory for empty",
-       "a directory that is not empty is FAILED_PRECONDITION",
-       [](support::Tables& t) { t.filesystem.delete_dir = DeletesTwo; }},
+       "a directory that is not empty is FAILED_PRECONDITION", With(&Ops::delete_dir, DeletesTwo)},
       {"counts.one-batch", "paths_exist asks for 1,000 paths at most",
-       "each status is set, for each path",
-       [](support::Tables& t) { t.filesystem.paths_exist = AsksOneBatch; }},
+       "each status is set, for each path", With(&Ops::paths_exist, AsksOneBatch)},
       {"counts.one-batch-for-all",
        "paths_exist looks at 1,000 paths at most where no statuses are asked for",
-       "it is true if all paths exist",
-       [](support::Tables& t) { t.filesystem.paths_exist = AsksOneBatchForAll; }},
+       "it is true if all paths exist", With(&Ops::paths_exist, AsksOneBatchForAll)},
       {"counts.sixteen-regions", "of more than 16 regions the oldest shows what the newest does",
        "data points at the bytes of the file, the same until cleanup",
        [](support::Tables& t) {

@@ -18,12 +18,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const support::Tables& Right() { return Real(); }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // Waits until there are none any more: of a process that ends for ever.
 void AwaitNone(const std::atomic<int>& left) {
   while (left != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -31,14 +25,13 @@ void AwaitNone(const std::atomic<int>& left) {
 
 std::atomic<int> readers = 0;
 
-void OpensReader(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                 TF_Status* status) {
-  Right().filesystem.new_random_access_file(filesystem, path, file, status);
+void OpensReader(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
+  Right().new_random_access_file(filesystem, path, file, status);
   readers += Worked(status);
 }
 
 void ClosesReader(TF_RandomAccessFile* file) {
-  Right().random_access_file.cleanup(file);
+  Reading().cleanup(file);
   --readers;
 }
 
@@ -58,10 +51,10 @@ struct ListingThread {
   void Come() {}
 };
 
-int ListsInThread(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListsInThread(Filesystem filesystem, Path path, char*** entries, Status status) {
   static thread_local ListingThread mine;
   mine.Come();
-  return Right().filesystem.get_children(filesystem, path, entries, status);
+  return Right().get_children(filesystem, path, entries, status);
 }
 
 void AwaitsThreads(support::Tables& tables) {
@@ -81,9 +74,8 @@ std::map<void*, Worker>& Workers() {
   return all;
 }
 
-void StartsWorker(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                  TF_Status* status) {
-  Right().filesystem.new_writable_file(filesystem, path, file, status);
+void StartsWorker(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
+  Right().new_writable_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(workers_lock);
   Workers()[file->plugin_file];
@@ -99,7 +91,7 @@ void EndsWorker(TF_WritableFile* file) {
       Workers().erase(found);
     }
   }
-  Right().writable_file.cleanup(file);
+  Writing().cleanup(file);
 }
 
 void JoinsNobody(support::Tables& tables) {
@@ -113,16 +105,15 @@ std::mutex written_lock;
 auto& open_files = *new std::map<void*, std::string>;
 auto& closed_files = *new std::set<std::string>;
 
-void OpensWriter(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                 TF_Status* status) {
-  Right().filesystem.new_writable_file(filesystem, path, file, status);
+void OpensWriter(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
+  Right().new_writable_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(written_lock);
   open_files[file->plugin_file] = path;
 }
 
-void ClosesWriter(const TF_WritableFile* file, TF_Status* status) {
-  Right().writable_file.close(file, status);
+void ClosesWriter(Writer file, Status status) {
+  Writing().close(file, status);
   const std::lock_guard<std::mutex> lock(written_lock);
   const auto found = open_files.find(file->plugin_file);
   if (found == open_files.end()) return;
@@ -135,7 +126,7 @@ void DropsWriter(TF_WritableFile* file) {
     const std::lock_guard<std::mutex> lock(written_lock);
     open_files.erase(file->plugin_file);
   }
-  Right().writable_file.cleanup(file);
+  Writing().cleanup(file);
 }
 
 void RemembersWriters(support::Tables& tables) {

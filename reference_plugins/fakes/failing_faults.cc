@@ -22,8 +22,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
 // A file to write that keeps what it was told in a descriptor, as posix does, and looks at none of
 // the answers that its flags say.
 struct CarelessFile {
@@ -32,11 +30,9 @@ struct CarelessFile {
   std::string held = {};  // what was appended, and is not written yet
 };
 
-CarelessFile* Get(const TF_WritableFile* file) {
-  return static_cast<CarelessFile*>(file->plugin_file);
-}
+CarelessFile* Get(Writer file) { return static_cast<CarelessFile*>(file->plugin_file); }
 
-void OpenCarelessly(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenCarelessly(Filesystem, Path path, TF_WritableFile* file, Status status) {
   int descriptor;
   do {
     descriptor = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
@@ -46,7 +42,7 @@ void OpenCarelessly(Filesystem, const char* path, TF_WritableFile* file, TF_Stat
   support::SetOk(status);
 }
 
-void CreateCarelessly(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void CreateCarelessly(Filesystem, Path path, TF_WritableFile* file, Status status) {
   int descriptor;
   do {
     descriptor = creat(path, 0666);
@@ -56,7 +52,7 @@ void CreateCarelessly(Filesystem, const char* path, TF_WritableFile* file, TF_St
   support::SetOk(status);
 }
 
-void OpenCopy(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenCopy(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   OpenCarelessly(filesystem, path, file, status);
   if (file->plugin_file == nullptr) return;
   const int first = Get(file)->descriptor;
@@ -83,28 +79,27 @@ int WriteAll(const CarelessFile& file, const char* buffer, size_t n) {
   return 0;
 }
 
-void AppendRightly(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendRightly(Writer file, const char* buffer, size_t n, Status status) {
   support::SetErrno(status, WriteAll(*Get(file), buffer, n), Get(file)->path.c_str());
 }
 
-void AppendIgnoring(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendIgnoring(Writer file, const char* buffer, size_t n, Status status) {
   WriteAll(*Get(file), buffer, n);
   support::SetOk(status);
 }
 
-void AppendOnce(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendOnce(Writer file, const char* buffer, size_t n, Status status) {
   const ssize_t taken = write(Get(file)->descriptor, buffer, n);
   support::SetErrno(status, taken < 0 ? errno : 0, Get(file)->path.c_str());
 }
 
-void AppendOrCrash(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendOrCrash(Writer file, const char* buffer, size_t n, Status status) {
   if (WriteAll(*Get(file), buffer, n) != 0) std::abort();
   support::SetOk(status);
 }
 
 // Syncs each file once, behind its first piece.
-void AppendAndSyncOnce(const TF_WritableFile* file, const char* buffer, size_t n,
-                       TF_Status* status) {
+void AppendAndSyncOnce(Writer file, const char* buffer, size_t n, Status status) {
   const bool is_first = lseek(Get(file)->descriptor, 0, SEEK_CUR) == 0;
   int error = WriteAll(*Get(file), buffer, n);
   while (error == 0 && is_first && fsync(Get(file)->descriptor) != 0)
@@ -118,21 +113,21 @@ std::string& Spoilt() {
   return path;
 }
 
-void AppendOrSpoil(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendOrSpoil(Writer file, const char* buffer, size_t n, Status status) {
   const int error = Spoilt() == Get(file)->path ? EIO : WriteAll(*Get(file), buffer, n);
   if (error != 0) Spoilt() = Get(file)->path;
   support::SetErrno(status, error, Get(file)->path.c_str());
 }
 
 // Writes what is held.
-int Spill(const TF_WritableFile* file) {
+int Spill(Writer file) {
   const int error = WriteAll(*Get(file), Get(file)->held.data(), Get(file)->held.size());
   Get(file)->held.clear();
   return error;
 }
 
 // A buffer that is written when it is full: what came of that nobody looks at.
-void AppendHolding(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendHolding(Writer file, const char* buffer, size_t n, Status status) {
   constexpr size_t kFull = 4096;
   for (size_t done = 0; done < n;) {
     const size_t taken = std::min(n - done, kFull - Get(file)->held.size());
@@ -145,42 +140,41 @@ void AppendHolding(const TF_WritableFile* file, const char* buffer, size_t n, TF
 
 bool stuck = false;
 
-void AppendUnlessStuck(const TF_WritableFile* file, const char* buffer, size_t n,
-                       TF_Status* status) {
+void AppendUnlessStuck(Writer file, const char* buffer, size_t n, Status status) {
   const int error = stuck ? EIO : WriteAll(*Get(file), buffer, n);
   stuck = error != 0;
   support::SetErrno(status, error, Get(file)->path.c_str());
 }
 
-int64_t Tell(const TF_WritableFile* file, TF_Status* status) {
+int64_t Tell(Writer file, Status status) {
   support::SetOk(status);
   return lseek(Get(file)->descriptor, 0, SEEK_CUR) + static_cast<int64_t>(Get(file)->held.size());
 }
 
-void Flush(const TF_WritableFile*, TF_Status* status) { support::SetOk(status); }
+void Flush(Writer, Status status) { support::SetOk(status); }
 
-int Fsync(const TF_WritableFile* file) {
+int Fsync(Writer file) {
   while (fsync(Get(file)->descriptor) != 0)
     if (errno != EINTR) return errno;
   return 0;
 }
 
-void SyncRightly(const TF_WritableFile* file, TF_Status* status) {
+void SyncRightly(Writer file, Status status) {
   support::SetErrno(status, Fsync(file), Get(file)->path.c_str());
 }
 
-void SyncIgnoring(const TF_WritableFile* file, TF_Status* status) {
+void SyncIgnoring(Writer file, Status status) {
   Fsync(file);
   support::SetOk(status);
 }
 
 // The kernel has forgotten by now what it could not write.
-void SyncUntilOk(const TF_WritableFile* file, TF_Status* status) {
+void SyncUntilOk(Writer file, Status status) {
   for (int tries = 0; tries < 3 && fsync(Get(file)->descriptor) != 0;) ++tries;
   support::SetOk(status);
 }
 
-void SyncMapping(const TF_WritableFile* file, TF_Status* status) {
+void SyncMapping(Writer file, Status status) {
   const auto size = static_cast<size_t>(lseek(Get(file)->descriptor, 0, SEEK_CUR));
   const int descriptor = open(Get(file)->path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return support::SetErrno(status, errno, Get(file)->path.c_str());
@@ -192,38 +186,38 @@ void SyncMapping(const TF_WritableFile* file, TF_Status* status) {
   support::SetErrno(status, error, Get(file)->path.c_str());
 }
 
-int CloseDescriptor(const TF_WritableFile* file) {
+int CloseDescriptor(Writer file) {
   const int descriptor = Get(file)->descriptor;
   Get(file)->descriptor = -1;
   return close(descriptor) == 0 || errno == EINTR ? 0 : errno;
 }
 
-void FlushHeld(const TF_WritableFile* file, TF_Status* status) {
+void FlushHeld(Writer file, Status status) {
   support::SetErrno(status, Spill(file), Get(file)->path.c_str());
 }
 
-void SyncHeld(const TF_WritableFile* file, TF_Status* status) {
+void SyncHeld(Writer file, Status status) {
   const int error = Spill(file);
   support::SetErrno(status, error != 0 ? error : Fsync(file), Get(file)->path.c_str());
 }
 
-void CloseHeld(const TF_WritableFile* file, TF_Status* status) {
+void CloseHeld(Writer file, Status status) {
   const int error = Spill(file), closed = CloseDescriptor(file);
   support::SetErrno(status, error != 0 ? error : closed, Get(file)->path.c_str());
 }
 
-void CloseRightly(const TF_WritableFile* file, TF_Status* status) {
+void CloseRightly(Writer file, Status status) {
   support::SetErrno(status, CloseDescriptor(file), Get(file)->path.c_str());
 }
 
 // Forgets its descriptor only where close(2) succeeds, so that the clean-up closes it again.
-void CloseOrKeep(const TF_WritableFile* file, TF_Status* status) {
+void CloseOrKeep(Writer file, Status status) {
   const int error = close(Get(file)->descriptor) == 0 ? 0 : errno;
   if (error == 0) Get(file)->descriptor = -1;
   support::SetErrno(status, error, Get(file)->path.c_str());
 }
 
-void CloseIgnoring(const TF_WritableFile* file, TF_Status* status) {
+void CloseIgnoring(Writer file, Status status) {
   CloseDescriptor(file);
   support::SetOk(status);
 }
@@ -240,14 +234,13 @@ void WithFiles(support::Tables& t) {
   t.writable_file.close = CloseRightly;
 }
 
-void AppendAllInternal(const TF_WritableFile* file, const char* buffer, size_t n,
-                       TF_Status* status) {
+void AppendAllInternal(Writer file, const char* buffer, size_t n, Status status) {
   if (WriteAll(*Get(file), buffer, n) == 0) return support::SetOk(status);
   TF_SetStatus(status, TF_INTERNAL, "it went wrong");
 }
 
 // The target goes first, so that its place is free.
-void RenameAfterRemoving(Filesystem, const char* source, const char* target, TF_Status* status) {
+void RenameAfterRemoving(Filesystem, Path source, Path target, Status status) {
   struct stat facts;
   if (stat(source, &facts) != 0) return support::SetErrno(status, errno, source);
   unlink(target);
@@ -255,7 +248,7 @@ void RenameAfterRemoving(Filesystem, const char* source, const char* target, TF_
 }
 
 // What it may have left behind goes, and what others keep there goes with it.
-void RenameAndTidy(Filesystem, const char* source, const char* target, TF_Status* status) {
+void RenameAndTidy(Filesystem, Path source, Path target, Status status) {
   if (rename(source, target) == 0) return support::SetOk(status);
   support::SetErrno(status, errno, target);
   const std::string folder = std::string(target).substr(0, std::string(target).rfind('/'));
@@ -268,7 +261,7 @@ void RenameAndTidy(Filesystem, const char* source, const char* target, TF_Status
 }
 
 // Where the source cannot be opened any more, the copy ends.
-void CopyShort(Filesystem, const char* source, const char* target, TF_Status* status) {
+void CopyShort(Filesystem, Path source, Path target, Status status) {
   const int from = open(source, O_RDONLY | O_CLOEXEC);
   if (from < 0) return support::SetErrno(status, errno, source);
   const int to = open(target, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
@@ -286,25 +279,22 @@ void CopyShort(Filesystem, const char* source, const char* target, TF_Status* st
 }
 
 // What is small is copied rightly; what takes several pieces is not.
-void CopyLargeShort(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void CopyLargeShort(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat facts;
   const bool is_large = stat(source, &facts) == 0 && facts.st_size > 4096;
-  (is_large ? CopyShort : Real().filesystem.copy_file)(filesystem, source, target, status);
+  (is_large ? CopyShort : Right().copy_file)(filesystem, source, target, status);
 }
 
 // Within one directory it is right. To another one it copies, takes a copy that broke off for a
 // whole one, and removes the source.
-void RenameElsewhereShort(Filesystem filesystem, const char* source, const char* target,
-                          TF_Status* status) {
+void RenameElsewhereShort(Filesystem filesystem, Path source, Path target, Status status) {
   if (support::ParentOf(source) == support::ParentOf(target))
-    return Real().filesystem.rename_file(filesystem, source, target, status);
+    return Right().rename_file(filesystem, source, target, status);
   CopyShort(filesystem, source, target, status);
-  if (TF_GetCode(status) == TF_OK) unlink(source);
+  if (Worked(status)) unlink(source);
 }
 
-int64_t ReadOnce(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                 TF_Status* status) {
+int64_t ReadOnce(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1;
   const ssize_t got = pread(descriptor, buffer, n, static_cast<off_t>(offset));
   if (got < 0) {
@@ -315,8 +305,7 @@ int64_t ReadOnce(const TF_RandomAccessFile* file, uint64_t offset, size_t n, cha
   return got;
 }
 
-int64_t ReadEnd(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                TF_Status* status) {
+int64_t ReadEnd(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1;
   const ssize_t got = pread(descriptor, buffer, n, static_cast<off_t>(offset));
   // What cannot be read is taken for the end of the file.
@@ -325,7 +314,7 @@ int64_t ReadEnd(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char
   return taken;
 }
 
-void OpenReader(Filesystem, const char* path, TF_RandomAccessFile* file, TF_Status* status) {
+void OpenReader(Filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return support::SetErrno(status, errno, path);
   file->plugin_file = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor) + 1);
@@ -333,7 +322,7 @@ void OpenReader(Filesystem, const char* path, TF_RandomAccessFile* file, TF_Stat
 }
 
 // Looks at what it opened, and forgets it where that fails.
-void OpenAndLook(Filesystem, const char* path, TF_RandomAccessFile* file, TF_Status* status) {
+void OpenAndLook(Filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   int descriptor;
   do {
     descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -345,8 +334,7 @@ void OpenAndLook(Filesystem, const char* path, TF_RandomAccessFile* file, TF_Sta
   support::SetOk(status);
 }
 
-int64_t ReadAgain(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                  TF_Status* status) {
+int64_t ReadAgain(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   int64_t got;
   do {
     got = ReadOnce(file, offset, n, buffer, status);
@@ -375,15 +363,15 @@ void DeleteSome(const std::string& path) {
   rmdir(path.c_str());
 }
 
-void DeleteTreeIgnoring(Filesystem, const char* path, uint64_t* files, uint64_t* directories,
-                        TF_Status* status) {
+void DeleteTreeIgnoring(Filesystem, Path path, uint64_t* files, uint64_t* directories,
+                        Status status) {
   *files = *directories = 0;
   DeleteSome(path);
   support::SetOk(status);
 }
 
 // A listing that breaks off is taken for its end.
-int ListSome(Filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListSome(Filesystem, Path path, char*** entries, Status status) {
   DIR* listing = opendir(path);
   if (listing == nullptr) {
     support::SetErrno(status, errno, path);
@@ -401,21 +389,21 @@ int ListSome(Filesystem, const char* path, char*** entries, TF_Status* status) {
 }
 
 // Whatever keeps it from looking, nothing is there.
-void MissWhatFails(Filesystem, const char* path, TF_Status* status) {
+void MissWhatFails(Filesystem, Path path, Status status) {
   struct stat facts;
   if (stat(path, &facts) == 0) return support::SetOk(status);
   support::SetError(status, TF_NOT_FOUND, path, "not there");
 }
 
 bool MissAllThatFail(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
-  const bool all = Real().filesystem.paths_exist(filesystem, paths, count, statuses);
+  const bool all = Right().paths_exist(filesystem, paths, count, statuses);
   for (int k = 0; statuses != nullptr && k < count; ++k)
     if (TF_GetCode(statuses[k]) != TF_OK) TF_SetStatus(statuses[k], TF_NOT_FOUND, "not there");
   return all;
 }
 
 // Remembers what it found of a path, a failure included.
-void LookOnce(Filesystem, const char* path, TF_Status* status) {
+void LookOnce(Filesystem, Path path, Status status) {
   static std::map<std::string, int> found;
   struct stat facts;
   if (found.count(path) == 0) found[path] = stat(path, &facts) == 0 ? 0 : errno;
@@ -423,7 +411,7 @@ void LookOnce(Filesystem, const char* path, TF_Status* status) {
 }
 
 // Makes what is missing, and does not look at what came of it.
-void CreateIgnoring(Filesystem, const char* path, TF_Status* status) {
+void CreateIgnoring(Filesystem, Path path, Status status) {
   struct stat facts;
   if (stat(path, &facts) == 0) return support::SetErrno(status, EEXIST, path);
   if (mkdir(path, 0777) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
@@ -497,26 +485,23 @@ std::vector<Fault> FailingFaults() {
          t.random_access_file = {CloseReader, ReadEnd};
        }},
       {"failing.rename-removes-first", "rename_file removes the target before it renames",
-       "the target is the old or the new file",
-       [](support::Tables& t) { t.filesystem.rename_file = RenameAfterRemoving; }},
+       "the target is the old or the new file", With(&Ops::rename_file, RenameAfterRemoving)},
       {"failing.copy-is-short", "copy_file answers OK though the copy broke off", told,
-       [](support::Tables& t) { t.filesystem.copy_file = CopyShort; }},
+       With(&Ops::copy_file, CopyShort)},
       {"failing.copy-of-much-is-short",
        "copy_file of more than 4096 bytes answers OK though the copy broke off", told,
-       [](support::Tables& t) { t.filesystem.copy_file = CopyLargeShort; }},
+       With(&Ops::copy_file, CopyLargeShort)},
       {"failing.rename-elsewhere-is-short",
        "rename_file to another directory copies, and answers OK though the copy broke off", told,
-       [](support::Tables& t) { t.filesystem.rename_file = RenameElsewhereShort; }},
+       With(&Ops::rename_file, RenameElsewhereShort)},
       {"failing.delete-leaves-some", "delete_recursively answers OK whatever is left", told,
-       [](support::Tables& t) { t.filesystem.delete_recursively = DeleteTreeIgnoring; }},
+       With(&Ops::delete_recursively, DeleteTreeIgnoring)},
       {"failing.listing-ends", "get_children takes a failure for the end of the directory", told,
-       [](support::Tables& t) { t.filesystem.get_children = ListSome; }},
+       With(&Ops::get_children, ListSome)},
       {"failing.lookup-misses", "path_exists answers NOT_FOUND whatever stat(2) failed with",
-       "the code is that of the error",
-       [](support::Tables& t) { t.filesystem.path_exists = MissWhatFails; }},
+       "the code is that of the error", With(&Ops::path_exists, MissWhatFails)},
       {"failing.lookup-misses-all", "paths_exist answers NOT_FOUND whatever stat(2) failed with",
-       "the code is that of the error",
-       [](support::Tables& t) { t.filesystem.paths_exist = MissAllThatFail; }},
+       "the code is that of the error", With(&Ops::paths_exist, MissAllThatFail)},
       {"failing.sync-tries-again", "sync calls fsync(2) until it succeeds", told,
        [](support::Tables& t) {
          WithFiles(t);
@@ -553,11 +538,9 @@ std::vector<Fault> FailingFaults() {
          t.writable_file.append = AppendOrSpoil;
        }},
       {"failing.lookup-is-remembered", "path_exists answers from then on what it failed with",
-       "an op works again when what failed works",
-       [](support::Tables& t) { t.filesystem.path_exists = LookOnce; }},
+       "an op works again when what failed works", With(&Ops::path_exists, LookOnce)},
       {"failing.rename-tidies-up", "rename_file that fails removes the files beside it",
-       "what an op is not to change is as it was",
-       [](support::Tables& t) { t.filesystem.rename_file = RenameAndTidy; }},
+       "what an op is not to change is as it was", With(&Ops::rename_file, RenameAndTidy)},
       {"failing.closes-again", "the clean-up closes what close(2) failed to close",
        "what was opened is closed once",
        [](support::Tables& t) {
@@ -572,7 +555,7 @@ std::vector<Fault> FailingFaults() {
          t.random_access_file = {CloseReader, ReadAgain};
        }},
       {"failing.create-is-ok", "create_dir answers OK though mkdir(2) failed", told,
-       [](support::Tables& t) { t.filesystem.create_dir = CreateIgnoring; }},
+       With(&Ops::create_dir, CreateIgnoring)},
   };
 }
 

@@ -7,13 +7,11 @@
 #define TFFS_REFERENCE_PLUGINS_FAKES_FAULTS_H_
 
 #include <functional>
-#include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "calls.h"
 #include "posix/tables.h"
-#include "tf_filesystem_plugin.h"
 
 namespace fakes {
 
@@ -27,34 +25,6 @@ struct FaultIn {
 };
 
 using Fault = FaultIn<support::Tables>;
-
-// The right ops, for faults that are wrong only now and then.
-inline const support::Tables& Real() {
-  static const support::Tables tables = posix::AllTables();
-  return tables;
-}
-
-// Something to remember for each object the plugin gave out; a new object starts with T().
-template <typename T>
-class PerObject {
- public:
-  // Performs `use` on what is remembered for `object`, one thread at a time, and gives what it
-  // gives.
-  template <typename Use>
-  auto With(const void* object, Use use) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return use(values_[object]);
-  }
-
-  void Forget(const void* object) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    values_.erase(object);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<const void*, T> values_;
-};
 
 // One table of faults a theme.
 std::vector<Fault> KindFaults();  // "<kind>:<op>", for every op a kind fits

@@ -19,16 +19,11 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
 using Names = std::vector<std::string>;
 using Lock = std::lock_guard<std::mutex>;
 
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
-void NoCountersBelowAFile(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                          TF_Status* status) {
+void NoCountersBelowAFile(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                          Status status) {
   uint64_t counts[2];
   Right().delete_recursively(filesystem, path, &counts[0], &counts[1], status);
   if (TF_GetCode(status) == TF_FAILED_PRECONDITION) return;
@@ -36,8 +31,8 @@ void NoCountersBelowAFile(Filesystem filesystem, const char* path, uint64_t* fil
   *dirs = counts[1];
 }
 
-void NoTimeOfDirectories(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                         TF_Status* status) {
+void NoTimeOfDirectories(Filesystem filesystem, Path path, TF_FileStatistics* facts,
+                         Status status) {
   TF_FileStatistics all;
   Right().stat(filesystem, path, &all, status);
   if (!Worked(status)) return;
@@ -46,14 +41,13 @@ void NoTimeOfDirectories(Filesystem filesystem, const char* path, TF_FileStatist
   if (!all.is_directory) facts->mtime_nsec = all.mtime_nsec;
 }
 
-void WritesBelowAFile(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                      TF_Status* status) {
+void WritesBelowAFile(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   Right().stat(filesystem, path, facts, status);
   if (TF_GetCode(status) == TF_FAILED_PRECONDITION) facts->length = 0;
 }
 
 // Names of exactly 128 bytes go into blocks of as many.
-int NoEndOf128(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int NoEndOf128(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   for (int k = 0; k < count; ++k) {
     const std::string name = (*entries)[k];
@@ -65,8 +59,7 @@ int NoEndOf128(Filesystem filesystem, const char* path, char*** entries, TF_Stat
 }
 
 // More than 64 matches share one block for their names.
-int OneBlockForMany(Filesystem filesystem, const char* pattern, char*** entries,
-                    TF_Status* status) {
+int OneBlockForMany(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count <= 64) return count;
   const Names names = Taken(count, *entries);
@@ -100,8 +93,8 @@ bool LosesItsStatus(Filesystem filesystem, char** paths, int count, TF_Status** 
 // A writer of a directory is there, and the answer is an error.
 int some_writer;
 
-void LeavesWriterOfADirectory(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                              TF_Status* status) {
+void LeavesWriterOfADirectory(Filesystem filesystem, Path path, TF_WritableFile* file,
+                              Status status) {
   Right().new_appendable_file(filesystem, path, file, status);
   if (!Worked(status) && Right().is_directory(filesystem, path, Scratch().status()))
     file->plugin_file = &some_writer;
@@ -113,17 +106,14 @@ std::mutex readers_mutex;
 std::map<const void*, std::string> readers;
 PerObject<bool> closed;
 
-void SharesDescriptor(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                      TF_Status* status) {
+void SharesDescriptor(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   const Lock lock(readers_mutex);
   if (Worked(status)) readers[file->plugin_file] = path;
 }
 
-int64_t ReadsShared(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                    TF_Status* status) {
-  if (!closed.With(file->plugin_file, [](bool& is_closed) { return is_closed; }))
-    return Real().random_access_file.read(file, offset, n, buffer, status);
+int64_t ReadsShared(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  if (!closed.Of(file->plugin_file)) return Reading().read(file, offset, n, buffer, status);
   TF_SetStatus(status, TF_INTERNAL, "bad file descriptor");
   return -1;
 }
@@ -134,11 +124,11 @@ void ClosesShared(TF_RandomAccessFile* file) {
     const std::string path = readers[file->plugin_file];
     readers.erase(file->plugin_file);
     for (const auto& [object, name] : readers) {
-      if (name == path) closed.With(object, [](bool& is_closed) { return is_closed = true; });
+      if (name == path) closed.Set(object, true);
     }
   }
   closed.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
+  Reading().cleanup(file);
 }
 
 // Two regions of a path have one block, which the first cleanup writes over.
@@ -150,12 +140,11 @@ struct Block {
 std::mutex blocks_mutex;
 std::map<const void*, std::shared_ptr<Block>> blocks;
 
-void SharesBlock(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-                 TF_Status* status) {
+void SharesBlock(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
   Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
   if (!Worked(status)) return;
-  const char* data = static_cast<const char*>(Real().memory_region.data(region));
-  const std::vector<char> bytes(data, data + Real().memory_region.length(region));
+  const char* data = static_cast<const char*>(Mapping().data(region));
+  const std::vector<char> bytes(data, data + Mapping().length(region));
   const Lock lock(blocks_mutex);
   std::shared_ptr<Block> mine;
   for (const auto& [object, block] : blocks) {
@@ -165,7 +154,7 @@ void SharesBlock(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegio
   blocks[region->plugin_memory_region] = mine;
 }
 
-const void* SharedData(const TF_ReadOnlyMemoryRegion* region) {
+const void* SharedData(Region region) {
   const Lock lock(blocks_mutex);
   return blocks[region->plugin_memory_region]->bytes.data();
 }
@@ -177,7 +166,7 @@ void WritesOverBlock(TF_ReadOnlyMemoryRegion* region) {
     std::fill(bytes.begin(), bytes.end(), '\xdd');
     blocks.erase(region->plugin_memory_region);
   }
-  Real().memory_region.cleanup(region);
+  Mapping().cleanup(region);
 }
 
 // What is set up by the first call is not there for those that come meanwhile.
@@ -192,13 +181,12 @@ bool IsReady() {
   return state == 2;
 }
 
-void OpensWhenReady(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                    TF_Status* status) {
+void OpensWhenReady(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   if (!IsReady<0>()) return TF_SetStatus(status, TF_INTERNAL, "there is no client yet");
   Right().new_random_access_file(filesystem, path, file, status);
 }
 
-int ListsWhenReady(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListsWhenReady(Filesystem filesystem, Path path, char*** entries, Status status) {
   if (IsReady<1>()) return Right().get_children(filesystem, path, entries, status);
   TF_SetStatus(status, TF_INTERNAL, "there is no client yet");
   return -1;
@@ -212,30 +200,26 @@ std::vector<Fault> HandoverFaults() {
       {"handed-over.no-counters-below-a-file",
        "delete_recursively writes no counters for a path below a file",
        "the counters say what was not deleted",
-       [](support::Tables& t) { t.filesystem.delete_recursively = NoCountersBelowAFile; }},
+       With(&Ops::delete_recursively, NoCountersBelowAFile)},
       {"handed-over.no-time-of-directories", "stat writes no time for directories",
-       "the statistics are those of the path",
-       [](support::Tables& t) { t.filesystem.stat = NoTimeOfDirectories; }},
+       "the statistics are those of the path", With(&Ops::stat, NoTimeOfDirectories)},
       {"handed-over.length-below-a-file", "stat writes a length for a path below a file",
-       "the statistics are written only with OK",
-       [](support::Tables& t) { t.filesystem.stat = WritesBelowAFile; }},
+       "the statistics are written only with OK", With(&Ops::stat, WritesBelowAFile)},
       {"handed-over.no-end-of-128", "get_children gives names of 128 bytes without their end",
-       "every entry is a block of its own, none is NULL",
-       [](support::Tables& t) { t.filesystem.get_children = NoEndOf128; }},
+       "every entry is a block of its own, none is NULL", With(&Ops::get_children, NoEndOf128)},
       {"handed-over.one-block-for-many", "more than 64 matches share one block",
        "every entry is a block of its own, none is NULL",
-       [](support::Tables& t) { t.filesystem.get_matching_paths = OneBlockForMany; }},
+       With(&Ops::get_matching_paths, OneBlockForMany)},
       {"handed-over.no-status-behind-an-invalid-path",
        "paths_exist sets no status behind a path below a file", "each status is set, for each path",
-       [](support::Tables& t) { t.filesystem.paths_exist = StopsBelowAFile; }},
+       With(&Ops::paths_exist, StopsBelowAFile)},
       {"handed-over.loses-its-own-status",
        "paths_exist loses 16 bytes where it is given no statuses",
-       "an op leaves the process as it found it",
-       [](support::Tables& t) { t.filesystem.paths_exist = LosesItsStatus; }},
+       "an op leaves the process as it found it", With(&Ops::paths_exist, LosesItsStatus)},
       {"handed-over.writer-of-a-directory",
        "new_appendable_file leaves a pointer in the object for a directory",
        "on an error the object stays as it came",
-       [](support::Tables& t) { t.filesystem.new_appendable_file = LeavesWriterOfADirectory; }},
+       With(&Ops::new_appendable_file, LeavesWriterOfADirectory)},
       {"handed-over.one-descriptor",
        "of two readers of a path the second fails when the first is cleaned up",
        "an object lives until its own cleanup",
@@ -253,10 +237,10 @@ std::vector<Fault> HandoverFaults() {
        }},
       {"handed-over.first-opening",
        "files that are opened while the first one is being opened are INTERNAL", kSeveral,
-       [](support::Tables& t) { t.filesystem.new_random_access_file = OpensWhenReady; }},
+       With(&Ops::new_random_access_file, OpensWhenReady)},
       {"handed-over.first-listing",
        "directories that are listed while the first one is being listed are INTERNAL", kSeveral,
-       [](support::Tables& t) { t.filesystem.get_children = ListsWhenReady; }},
+       With(&Ops::get_children, ListsWhenReady)},
   };
 }
 

@@ -17,12 +17,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // Paths to which something happened that later ops remember.
 class Paths {
  public:
@@ -50,13 +44,13 @@ class Paths {
 Paths deleted;
 Paths marked;
 
-void Remembers(Filesystem filesystem, const char* path, TF_Status* status) {
+void Remembers(Filesystem filesystem, Path path, Status status) {
   Right().delete_dir(filesystem, path, status);
-  if (TF_GetCode(status) == TF_OK) deleted.Add(path);
+  if (Worked(status)) deleted.Add(path);
 }
 
 template <void (*mishap)()>
-void StumblesOverTheDeleted(Filesystem filesystem, const char* path, TF_Status* status) {
+void StumblesOverTheDeleted(Filesystem filesystem, Path path, Status status) {
   if (deleted.Has(path)) mishap();
   Right().create_dir(filesystem, path, status);
 }
@@ -68,48 +62,43 @@ void AtTheThirdStep(support::Tables& tables) {
 }
 
 // A copy that is the same file: right until one of the two is written to.
-void CopiesByLink(Filesystem filesystem, const char* source, const char* target,
-                  TF_Status* status) {
+void CopiesByLink(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   unlink(target);
   if (link(source, target) != 0) TF_SetStatus(status, TF_INTERNAL, target);
 }
 
-void NewWriterForgets(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                      TF_Status* status) {
+void NewWriterForgets(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
   if (Worked(status)) marked.Remove(path);
 }
 
-void DeletesAndRemembers(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesAndRemembers(Filesystem filesystem, Path path, Status status) {
   Right().delete_file(filesystem, path, status);
   if (Worked(status)) deleted.Add(path);
 }
 
 // What takes the place of a deleted file by rename_file is not seen.
 
-void RenamesOntoTheDeleted(Filesystem filesystem, const char* source, const char* target,
-                           TF_Status* status) {
+void RenamesOntoTheDeleted(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
   if (Worked(status) && deleted.Has(target)) marked.Add(target);
 }
 
-void StatOfTheDeleted(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                      TF_Status* status) {
+void StatOfTheDeleted(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   if (marked.Has(path)) return TF_SetStatus(status, TF_NOT_FOUND, path);
   Right().stat(filesystem, path, facts, status);
 }
 
 // A name from which a file was renamed stays that of a file.
 
-void RenamesAndRemembers(Filesystem filesystem, const char* source, const char* target,
-                         TF_Status* status) {
+void RenamesAndRemembers(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
   if (Worked(status)) marked.Add(source);
 }
 
-bool IsDirectoryUnlessRenamed(Filesystem filesystem, const char* path, TF_Status* status) {
+bool IsDirectoryUnlessRenamed(Filesystem filesystem, Path path, Status status) {
   const bool is_directory = Right().is_directory(filesystem, path, status);
   if (!is_directory || !marked.Has(path)) return is_directory;
   TF_SetStatus(status, TF_FAILED_PRECONDITION, path);
@@ -118,32 +107,31 @@ bool IsDirectoryUnlessRenamed(Filesystem filesystem, const char* path, TF_Status
 
 // A refused op leaves something in the memory of the plugin.
 
-void CreateDirIsRemembered(Filesystem filesystem, const char* path, TF_Status* status) {
+void CreateDirIsRemembered(Filesystem filesystem, Path path, Status status) {
   Right().create_dir(filesystem, path, status);
   if (TF_GetCode(status) == TF_ALREADY_EXISTS) marked.Add(path);
 }
 
-bool IsDirectoryIfRemembered(Filesystem filesystem, const char* path, TF_Status* status) {
+bool IsDirectoryIfRemembered(Filesystem filesystem, Path path, Status status) {
   const bool is_directory = Right().is_directory(filesystem, path, status);
   if (TF_GetCode(status) != TF_FAILED_PRECONDITION || !marked.Has(path)) return is_directory;
   TF_SetStatus(status, TF_OK, "");
   return true;
 }
 
-void RenameForgetsTheRefused(Filesystem filesystem, const char* source, const char* target,
-                             TF_Status* status) {
+void RenameForgetsTheRefused(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
   if (!Worked(status)) marked.Add(source);
 }
 
-void DeletesWhatIsRemembered(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesWhatIsRemembered(Filesystem filesystem, Path path, Status status) {
   if (marked.Has(path)) return TF_SetStatus(status, TF_NOT_FOUND, path);
   Right().delete_file(filesystem, path, status);
 }
 
 // Directories that nobody made for themselves go with what is in them.
 
-void MarksWhatIsMade(Filesystem filesystem, const char* path, TF_Status* status) {
+void MarksWhatIsMade(Filesystem filesystem, Path path, Status status) {
   std::vector<std::string> missing;
   const std::string whole = path;
   for (size_t end = whole.rfind('/'); end != std::string::npos && end > 0;
@@ -157,7 +145,7 @@ void MarksWhatIsMade(Filesystem filesystem, const char* path, TF_Status* status)
     for (const std::string& made : missing) marked.Add(made);
 }
 
-void DeletesWithTheMarked(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesWithTheMarked(Filesystem filesystem, Path path, Status status) {
   Right().delete_dir(filesystem, path, status);
   const std::string whole = path;
   const std::string above = whole.substr(0, whole.rfind('/'));
@@ -171,7 +159,7 @@ std::atomic<bool> has_client{false};
 template <auto op>
 struct Client;
 
-template <typename Result, typename... Arguments, Result (*TF_FilesystemOps::*op)(Arguments...)>
+template <typename Result, typename... Arguments, Result (*Ops::*op)(Arguments...)>
 struct Client<op> {
   static Result Makes(Arguments... arguments) {
     has_client = true;
@@ -188,10 +176,10 @@ struct Client<op> {
 
 template <auto op>
 void NeedsAClient(support::Tables& tables) {
-  tables.filesystem.create_dir = Client<&TF_FilesystemOps::create_dir>::Makes;
-  tables.filesystem.path_exists = Client<&TF_FilesystemOps::path_exists>::Makes;
-  tables.filesystem.stat = Client<&TF_FilesystemOps::stat>::Makes;
-  tables.filesystem.new_writable_file = Client<&TF_FilesystemOps::new_writable_file>::Makes;
+  tables.filesystem.create_dir = Client<&Ops::create_dir>::Makes;
+  tables.filesystem.path_exists = Client<&Ops::path_exists>::Makes;
+  tables.filesystem.stat = Client<&Ops::stat>::Makes;
+  tables.filesystem.new_writable_file = Client<&Ops::new_writable_file>::Makes;
   tables.filesystem.*op = Client<op>::Needs;
 }
 
@@ -205,7 +193,6 @@ Fault WithoutClient(const std::string& name) {
 }  // namespace
 
 std::vector<Fault> HistoryFaults() {
-  using Ops = TF_FilesystemOps;
   return {
       WithoutClient<&Ops::copy_file>("copy_file"),
       WithoutClient<&Ops::rename_file>("rename_file"),
@@ -219,8 +206,7 @@ std::vector<Fault> HistoryFaults() {
        "every op comes back", AtTheThirdStep<Hang>},
       {"history.copy-shares",
        "a copy and its original are one file: who writes to one changes both",
-       "a copy is a file of its own",
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesByLink; }},
+       "a copy is a file of its own", With(&Ops::copy_file, CopiesByLink)},
       {"history.stays-deleted", "stat does not see what was renamed onto a name that was deleted",
        "a file is there after rename_file",
        [](support::Tables& t) {

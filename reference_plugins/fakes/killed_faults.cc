@@ -20,12 +20,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const support::Tables& Right() { return Real(); }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // Gives 0 or an errno value.
 int Put(int descriptor, const std::string& data) {
   for (size_t done = 0; done < data.size();) {
@@ -74,7 +68,7 @@ int opening = O_TRUNC;    // how a file is opened
 bool is_cut = false;      // whether close ends a file where its bytes end
 bool makes_room = false;  // whether a file gets its length before its bytes
 
-HeldFile* Held(const TF_WritableFile* file) { return static_cast<HeldFile*>(file->plugin_file); }
+HeldFile* Held(Writer file) { return static_cast<HeldFile*>(file->plugin_file); }
 
 int Bring(HeldFile* file) {
   const off_t end = lseek(file->descriptor, 0, SEEK_CUR);
@@ -85,32 +79,32 @@ int Bring(HeldFile* file) {
   return error;
 }
 
-void Open(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void Open(Filesystem, Path path, TF_WritableFile* file, Status status) {
   const int descriptor = open(path, O_CREAT | opening | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor < 0) return support::SetErrno(status, errno, path);
   file->plugin_file = new HeldFile{path, descriptor, "", {}, {}};
   support::SetOk(status);
 }
 
-void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void Append(Writer file, const char* buffer, size_t n, Status status) {
   Held(file)->held.append(buffer, n);
   support::SetErrno(status, (writes & kAppend) != 0 ? Bring(Held(file)) : 0, "file");
 }
 
-int64_t Tell(const TF_WritableFile* file, TF_Status* status) {
+int64_t Tell(Writer file, Status status) {
   support::SetOk(status);
   return lseek(Held(file)->descriptor, 0, SEEK_CUR) + static_cast<int64_t>(Held(file)->held.size());
 }
 
-void Flush(const TF_WritableFile* file, TF_Status* status) {
+void Flush(Writer file, Status status) {
   support::SetErrno(status, (writes & kFlush) != 0 ? Bring(Held(file)) : 0, "file");
 }
 
-void Sync(const TF_WritableFile* file, TF_Status* status) {
+void Sync(Writer file, Status status) {
   support::SetErrno(status, (writes & kSync) != 0 ? Bring(Held(file)) : 0, "file");
 }
 
-void Close(const TF_WritableFile* file, TF_Status* status) {
+void Close(Writer file, Status status) {
   HeldFile* self = Held(file);
   int error = (writes & kClose) != 0 ? Bring(self) : 0;
   if (is_cut && ftruncate(self->descriptor, lseek(self->descriptor, 0, SEEK_CUR)) != 0)
@@ -143,15 +137,15 @@ void WithFiles(support::Tables& t, int by) {
 }
 
 // All of the file is written anew, so that what is appended comes behind it.
-void OpenAnew(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenAnew(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   std::string old;
   Get(path, &old);
-  Right().filesystem.new_writable_file(filesystem, path, file, status);
-  if (Worked(status)) Right().writable_file.append(file, old.data(), old.size(), status);
+  Right().new_writable_file(filesystem, path, file, status);
+  if (Worked(status)) Writing().append(file, old.data(), old.size(), status);
 }
 
 // What is beside a file that is closed is written anew, too, as one who packs a directory would.
-void ClosePacking(const TF_WritableFile* file, TF_Status* status) {
+void ClosePacking(Writer file, Status status) {
   const std::string path = Held(file)->path, directory = support::ParentOf(path);
   Close(file, status);
   DIR* listing = opendir(directory.c_str());
@@ -170,8 +164,7 @@ std::string LockOf(const std::string& path) {
   return support::ParentOf(support::ParentOf(path)) + "/.lock";
 }
 
-void OpenLocking(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                 TF_Status* status) {
+void OpenLocking(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   const int lock = open(LockOf(path).c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (lock < 0 && errno == EEXIST)
     return support::SetError(status, TF_ABORTED, path, "somebody else writes");
@@ -180,7 +173,7 @@ void OpenLocking(Filesystem filesystem, const char* path, TF_WritableFile* file,
   if (!Worked(status)) unlink(LockOf(path).c_str());
 }
 
-void CloseUnlocking(const TF_WritableFile* file, TF_Status* status) {
+void CloseUnlocking(Writer file, Status status) {
   Close(file, status);
   unlink(LockOf(Held(file)->path).c_str());
 }
@@ -193,20 +186,20 @@ std::string HiddenOf(const std::string& path) {
   return support::ParentOf(path) + "/" + kHidden + path.substr(path.rfind('/') + 1);
 }
 
-void OpenHidden(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenHidden(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Open(filesystem, HiddenOf(path).c_str(), file, status);
   if (Worked(status)) Held(file)->path = path;
 }
 
-void CloseShowing(const TF_WritableFile* file, TF_Status* status) {
+void CloseShowing(Writer file, Status status) {
   Close(file, status);
   const std::string path = Held(file)->path;
   if (rename(HiddenOf(path).c_str(), path.c_str()) != 0)
     support::SetErrno(status, errno, path.c_str());
 }
 
-int ListShown(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
-  const int count = Right().filesystem.get_children(filesystem, path, entries, status);
+int ListShown(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = Right().get_children(filesystem, path, entries, status);
   int kept = 0;
   for (int k = 0; k < count; ++k) {
     char* name = (*entries)[k];
@@ -223,7 +216,7 @@ int ListShown(Filesystem filesystem, const char* path, char*** entries, TF_Statu
   return count < 0 ? count : kept;
 }
 
-void RenameInPlace(Filesystem, const char* source, const char* target, TF_Status* status) {
+void RenameInPlace(Filesystem, Path source, Path target, Status status) {
   std::string content;
   int error = Get(source, &content);
   if (error == 0) error = PutInPlace(target, content);
@@ -239,15 +232,14 @@ int MoveByMemory(const std::string& source, const std::string& target) {
   return error == 0 ? PutInPlace(target, content) : error;
 }
 
-void RenameByMemory(Filesystem, const char* source, const char* target, TF_Status* status) {
+void RenameByMemory(Filesystem, Path source, Path target, Status status) {
   support::SetErrno(status, MoveByMemory(source, target), source);
 }
 
 // Within one directory it is right. In another one nobody looks at what came of the target.
-void RenameElsewhereByMemory(Filesystem filesystem, const char* source, const char* target,
-                             TF_Status* status) {
+void RenameElsewhereByMemory(Filesystem filesystem, Path source, Path target, Status status) {
   if (support::ParentOf(source) == support::ParentOf(target))
-    return Right().filesystem.rename_file(filesystem, source, target, status);
+    return Right().rename_file(filesystem, source, target, status);
   std::string content;
   int error = Get(source, &content);
   if (error == 0 && unlink(source) != 0) error = errno;
@@ -269,25 +261,25 @@ int MoveTree(const std::string& source, const std::string& target) {
 }
 
 // Directories are renamed, too: their files one after the other.
-void RenameTrees(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void RenameTrees(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat facts;
   if (stat(source, &facts) != 0 || !S_ISDIR(facts.st_mode))
-    return Right().filesystem.rename_file(filesystem, source, target, status);
+    return Right().rename_file(filesystem, source, target, status);
   support::SetErrno(status, MoveTree(source, target), source);
 }
 
-void CopyInPlace(Filesystem, const char* source, const char* target, TF_Status* status) {
+void CopyInPlace(Filesystem, Path source, Path target, Status status) {
   std::string content;
   int error = Get(source, &content);
   if (error == 0) error = PutInPlace(target, content);
   support::SetErrno(status, error, source);
 }
 
-void EmptyThenDelete(Filesystem filesystem, const char* path, TF_Status* status) {
+void EmptyThenDelete(Filesystem filesystem, Path path, Status status) {
   struct stat facts;
   if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && truncate(path, 0) != 0)
     return support::SetErrno(status, errno, path);
-  Right().filesystem.delete_file(filesystem, path, status);
+  Right().delete_file(filesystem, path, status);
 }
 
 // What is deleted goes when the process ends.
@@ -298,7 +290,7 @@ struct Deleted {
   }
 };
 
-void DeleteAtTheEnd(Filesystem, const char* path, TF_Status* status) {
+void DeleteAtTheEnd(Filesystem, Path path, Status status) {
   static Deleted deleted;
   struct stat facts;
   if (stat(path, &facts) != 0) return support::SetErrno(status, errno, path);
@@ -343,7 +335,7 @@ std::vector<Fault> KilledFaults() {
          t.writable_file.close = ClosePacking;
        }},
       {"killed.append-writes-anew", "new_appendable_file writes the file anew", there,
-       [](support::Tables& t) { t.filesystem.new_appendable_file = OpenAnew; }},
+       With(&Ops::new_appendable_file, OpenAnew)},
       {"killed.lock-stays", "who writes locks the others out by a file that close removes", again,
        [](support::Tables& t) {
          WithFiles(t, kAppend);
@@ -359,22 +351,20 @@ std::vector<Fault> KilledFaults() {
          t.filesystem.get_children = ListShown;
        }},
       {"killed.rename-in-place", "rename_file writes the target in place",
-       "the target is the old or the new file",
-       [](support::Tables& t) { t.filesystem.rename_file = RenameInPlace; }},
+       "the target is the old or the new file", With(&Ops::rename_file, RenameInPlace)},
       {"killed.rename-by-memory", "rename_file removes the source before it writes the target",
-       there, [](support::Tables& t) { t.filesystem.rename_file = RenameByMemory; }},
+       there, With(&Ops::rename_file, RenameByMemory)},
       {"killed.rename-elsewhere-by-memory",
        "rename_file to another directory removes the source before it writes the target", there,
-       [](support::Tables& t) { t.filesystem.rename_file = RenameElsewhereByMemory; }},
+       With(&Ops::rename_file, RenameElsewhereByMemory)},
       {"killed.rename-moves-trees", "rename_file moves the files of a directory one by one", there,
-       [](support::Tables& t) { t.filesystem.rename_file = RenameTrees; }},
+       With(&Ops::rename_file, RenameTrees)},
       {"killed.copy-in-place", "copy_file writes the target in place", either,
-       [](support::Tables& t) { t.filesystem.copy_file = CopyInPlace; }},
+       With(&Ops::copy_file, CopyInPlace)},
       {"killed.delete-empties", "delete_file empties a file before it removes it", either,
-       [](support::Tables& t) { t.filesystem.delete_file = EmptyThenDelete; }},
+       With(&Ops::delete_file, EmptyThenDelete)},
       {"killed.delete-is-lazy", "delete_file leaves it to the end of the process",
-       "what an op answered OK for is done",
-       [](support::Tables& t) { t.filesystem.delete_file = DeleteAtTheEnd; }},
+       "what an op answered OK for is done", With(&Ops::delete_file, DeleteAtTheEnd)},
   };
 }
 

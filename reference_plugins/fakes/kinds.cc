@@ -29,49 +29,49 @@ struct Kind {
   const char* what;
   const char* breaks;
   Fits fits;
-  void (*before)() = nullptr;             // happens in front of the op
-  void (*instead)(TF_Status*) = nullptr;  // answers in place of the op
-  void (*after)(TF_Status*) = nullptr;    // changes what the op answered
+  void (*before)() = nullptr;         // happens in front of the op
+  void (*instead)(Status) = nullptr;  // answers in place of the op
+  void (*after)(Status) = nullptr;    // changes what the op answered
   bool changes_object = false;
   bool writes_text = false;
 };
 
-void Become(TF_Status* status, TF_Code code, const char* message) {
+void Become(Status status, TF_Code code, const char* message) {
   TF_SetStatus(status, code, message);
 }
 
 template <TF_Code From, TF_Code To>
-void Turn(TF_Status* status) {
+void Turn(Status status) {
   if (TF_GetCode(status) == From) Become(status, To, "the fault turned one code into another");
 }
 
 template <TF_Code To>
-void TurnErrors(TF_Status* status) {
-  if (TF_GetCode(status) != TF_OK) Become(status, To, "the fault turned every error into this");
+void TurnErrors(Status status) {
+  if (!Worked(status)) Become(status, To, "the fault turned every error into this");
 }
 
 template <TF_Code Code>
-void Answer(TF_Status* status) {
+void Answer(Status status) {
   Become(status, Code, "the fault answers for the op");
 }
 
-void LengthenMessage(TF_Status* status) {
-  if (TF_GetCode(status) == TF_OK) return;
+void LengthenMessage(Status status) {
+  if (Worked(status)) return;
   const char* size = std::getenv("TFFS_MESSAGE_BYTES");
   const std::string text(size != nullptr ? std::strtoull(size, nullptr, 10) : size_t{1} << 20, 'm');
   Become(status, TF_GetCode(status), text.c_str());
 }
 
-void LoseMessage(TF_Status* status) { Become(status, TF_GetCode(status), ""); }
+void LoseMessage(Status status) { Become(status, TF_GetCode(status), ""); }
 
-void TellSecret(TF_Status* status) {
-  if (TF_GetCode(status) == TF_OK) return;
+void TellSecret(Status status) {
+  if (Worked(status)) return;
   const char* secret = std::getenv("FAKE_TOKEN");
   Become(status, TF_INTERNAL, secret == nullptr ? "there is no FAKE_TOKEN" : secret);
 }
 
-void TellAtLength(TF_Status* status) {
-  if (TF_GetCode(status) == TF_OK) return;
+void TellAtLength(Status status) {
+  if (Worked(status)) return;
   Become(status, TF_GetCode(status), std::string(300 << 20, 'm').c_str());
 }
 
@@ -187,9 +187,9 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-TF_Status* AsStatus(TF_Status* argument) { return argument; }
+Status AsStatus(Status argument) { return argument; }
 template <typename Argument>
-TF_Status* AsStatus(Argument) {
+Status AsStatus(Argument) {
   return nullptr;
 }
 
@@ -225,7 +225,7 @@ struct Faulty;
 
 template <auto Entry, typename Ops, typename Result, typename Object, typename... Arguments>
 struct Faulty<Entry, Result (*Ops::*)(Object*, Arguments...)> {
-  static constexpr bool kHasStatus = (std::is_same_v<Arguments, TF_Status*> || ...);
+  static constexpr bool kHasStatus = (std::is_same_v<Arguments, Status> || ...);
   static constexpr bool kGetsConst = std::is_const_v<Object>;
   static constexpr bool kHasPaths =
       std::is_same_v<Ops, TF_FilesystemOps> && (std::is_same_v<Arguments, const char*> || ...);
@@ -254,7 +254,7 @@ struct Faulty<Entry, Result (*Ops::*)(Object*, Arguments...)> {
 
   // The op with its fault.
   static Result Call(Object* object, Arguments... arguments) {
-    TF_Status* status = nullptr;
+    Status status = nullptr;
     ((status = status != nullptr ? status : AsStatus(arguments)), ...);
     if (chosen->before != nullptr) chosen->before();
     if (chosen->instead != nullptr) {
@@ -288,7 +288,7 @@ struct Faulty<Entry, Result (*Ops::*)(Object*, Arguments...)> {
   // What happens when the op has come back.
   struct After {
     Object* object;
-    TF_Status* status;
+    Status status;
     ~After() {
       if (chosen->after != nullptr) chosen->after(status);
       if (!chosen->changes_object) return;

@@ -23,19 +23,12 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-void Become(TF_Status* status, TF_Code code) { TF_SetStatus(status, code, "the fault says so"); }
-
 // The bytes go through a block that is freed before they are taken out of it. Where nobody writes
 // to freed memory they are still there: an allocator keeps its own notes at the beginning.
-int64_t FreedBlock(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                   TF_Status* status) {
+int64_t FreedBlock(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   constexpr size_t kNotes = 64;
   constexpr size_t kPiece = 512;
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
   // Volatile: the compiler knows what malloc and free do.
   char* volatile block = static_cast<char*>(std::malloc(kNotes + kPiece));
   if (block == nullptr || got <= 0) {
@@ -57,21 +50,18 @@ std::array<const void*, kPlaces> places{};
 std::map<const void*, size_t> place_of;
 size_t opened = 0;
 
-void TakesAPlace(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                 TF_Status* status) {
+void TakesAPlace(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(places_mutex);
   place_of[file->plugin_file] = opened++ % kPlaces;
   places[place_of[file->plugin_file]] = file->plugin_file;
 }
 
-int64_t ReadsItsPlace(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                      TF_Status* status) {
+int64_t ReadsItsPlace(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const std::lock_guard<std::mutex> lock(places_mutex);
   TF_RandomAccessFile holder{const_cast<void*>(places[place_of[file->plugin_file]])};
-  return Real().random_access_file.read(holder.plugin_file != nullptr ? &holder : file, offset, n,
-                                        buffer, status);
+  return Reading().read(holder.plugin_file != nullptr ? &holder : file, offset, n, buffer, status);
 }
 
 void LeavesItsPlace(TF_RandomAccessFile* file) {
@@ -79,29 +69,26 @@ void LeavesItsPlace(TF_RandomAccessFile* file) {
   const size_t place = place_of[file->plugin_file];
   if (places[place] == file->plugin_file) places[place] = nullptr;
   place_of.erase(file->plugin_file);
-  Real().random_access_file.cleanup(file);
+  Reading().cleanup(file);
 }
 
 // Readers of one path are one to this plugin: when the first of them ends, they all do.
-struct Reader {
+struct OpenReader {
   std::string path;
   bool ended = false;
 };
 std::mutex readers_mutex;
-std::map<const void*, Reader> readers;
+std::map<const void*, OpenReader> readers;
 
-void OpenByPath(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                TF_Status* status) {
+void OpenByPath(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   const std::lock_guard<std::mutex> lock(readers_mutex);
-  if (TF_GetCode(status) == TF_OK) readers[file->plugin_file] = {path, false};
+  if (Worked(status)) readers[file->plugin_file] = {path, false};
 }
 
-int64_t ReadUnlessEnded(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                        TF_Status* status) {
+int64_t ReadUnlessEnded(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const std::lock_guard<std::mutex> lock(readers_mutex);
-  if (!readers[file->plugin_file].ended)
-    return Real().random_access_file.read(file, offset, n, buffer, status);
+  if (!readers[file->plugin_file].ended) return Reading().read(file, offset, n, buffer, status);
   Become(status, TF_FAILED_PRECONDITION);
   return -1;
 }
@@ -111,31 +98,26 @@ void EndByPath(TF_RandomAccessFile* file) {
   const std::string path = readers[file->plugin_file].path;
   readers.erase(file->plugin_file);
   for (auto& [object, reader] : readers) reader.ended = reader.ended || reader.path == path;
-  Real().random_access_file.cleanup(file);
+  Reading().cleanup(file);
 }
 
 // What was appended since the last flush, by file.
 PerObject<size_t> unflushed;
 
-void Counts(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void Counts(Writer file, const char* buffer, size_t n, Status status) {
   unflushed.With(file->plugin_file, [&](size_t& bytes) { return bytes += n; });
-  Real().writable_file.append(file, buffer, n, status);
+  Writing().append(file, buffer, n, status);
 }
 
-void NothingToSync(const TF_WritableFile* file, TF_Status* status) {
+void NothingToSync(Writer file, Status status) {
   const size_t before =
       unflushed.With(file->plugin_file, [](size_t& bytes) { return std::exchange(bytes, 0); });
-  Real().writable_file.sync(file, status);
+  Writing().sync(file, status);
   if (before == 0) Become(status, TF_FAILED_PRECONDITION);
 }
 
-void ForgetsCount(TF_WritableFile* file) {
-  unflushed.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
-}
-
 // The entries have room for their characters and for nothing behind them.
-int Unterminated(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int Unterminated(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   for (int k = 0; k < count; ++k) {
     const size_t length = std::strlen((*entries)[k]);
@@ -151,19 +133,18 @@ int Unterminated(Filesystem filesystem, const char* path, char*** entries, TF_St
 constexpr size_t kSmall = 4096;
 
 // Bytes behind a buffer are nobody's, and are looked at all the same.
-void ReadsBehind(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
-  Real().writable_file.append(file, buffer, n, status);
+void ReadsBehind(Writer file, const char* buffer, size_t n, Status status) {
+  Writing().append(file, buffer, n, status);
   if (n < kSmall) static_cast<void>(static_cast<const volatile char*>(buffer)[n]);
 }
 
 // Far enough behind a small buffer that a canary does not reach there.
-int64_t ScribblesFarBehind(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                           TF_Status* status) {
+int64_t ScribblesFarBehind(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   if (n > 0 && n < kSmall) static_cast<volatile char*>(buffer)[n + 8192] = 1;
-  return Real().random_access_file.read(file, offset, n, buffer, status);
+  return Reading().read(file, offset, n, buffer, status);
 }
 
-char* EndlessName(Filesystem, const char*) {
+char* EndlessName(Filesystem, Path) {
   constexpr size_t kLength = size_t{300} << 20;
   auto* name = static_cast<char*>(support::Allocate(kLength + 1));
   if (name == nullptr) return nullptr;
@@ -175,28 +156,27 @@ char* EndlessName(Filesystem, const char*) {
 // Each file has a descriptor more, which is closed by close, and again by cleanup.
 PerObject<int> second_descriptors;
 
-void OpensTwo(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpensTwo(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   const int more = open(path, O_RDONLY | O_CLOEXEC);
-  second_descriptors.With(file->plugin_file, [&](int& number) { number = more; });
+  second_descriptors.Set(file->plugin_file, more);
 }
 
-void ClosesTwo(const TF_WritableFile* file, TF_Status* status) {
+void ClosesTwo(Writer file, Status status) {
   second_descriptors.With(file->plugin_file, [](int& number) { close(number); });
-  Real().writable_file.close(file, status);
+  Writing().close(file, status);
 }
 
 void ClosesAgain(TF_WritableFile* file) {
   second_descriptors.With(file->plugin_file, [](int& number) { close(number); });
   second_descriptors.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
+  Writing().cleanup(file);
 }
 
 // What is allocated for the entries of a directory that is not there is freed, and the pointer to
 // it stays.
-int LeavesAStalePointer(Filesystem filesystem, const char* path, char*** entries,
-                        TF_Status* status) {
+int LeavesAStalePointer(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count >= 0) return count;
   *entries = static_cast<char**>(support::Allocate(64));
@@ -204,15 +184,14 @@ int LeavesAStalePointer(Filesystem filesystem, const char* path, char*** entries
   return -1;
 }
 
-int LosesTheEntries(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int LosesTheEntries(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 0) *entries = static_cast<char**>(support::Allocate(64));
   return count;
 }
 
 // A directory is opened before it is found to be one, and not closed.
-void LeavesItOpen(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                  TF_Status* status) {
+void LeavesItOpen(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   if (TF_GetCode(status) != TF_FAILED_PRECONDITION) return;
   const int lost = open(path, O_RDONLY | O_CLOEXEC);
@@ -220,48 +199,45 @@ void LeavesItOpen(Filesystem filesystem, const char* path, TF_RandomAccessFile* 
 }
 
 // The object of a file that turns out to be missing is not freed.
-void LosesTheObject(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                    TF_Status* status) {
+void LosesTheObject(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   if (TF_GetCode(status) == TF_NOT_FOUND) LoseBytes();
 }
 
 // What a situation costs each time.
 
-bool IsDirectory(const char* path) {
+bool IsDirectory(Path path) {
   struct stat facts;
   return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-bool IsFile(const char* path) {
+bool IsFile(Path path) {
   struct stat facts;
   return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-bool IsBelowAFile(const char* path) {
+bool IsBelowAFile(Path path) {
   struct stat facts;
   return stat(path, &facts) != 0 && errno == ENOTDIR;
 }
 
-void CopiesOntoADirectory(Filesystem filesystem, const char* source, const char* target,
-                          TF_Status* status) {
+void CopiesOntoADirectory(Filesystem filesystem, Path source, Path target, Status status) {
   if (IsFile(source) && IsDirectory(target)) LoseADescriptor();
   Right().copy_file(filesystem, source, target, status);
 }
 
-void RenamesBelowAFile(Filesystem filesystem, const char* source, const char* target,
-                       TF_Status* status) {
+void RenamesBelowAFile(Filesystem filesystem, Path source, Path target, Status status) {
   if (IsFile(source) && IsBelowAFile(target)) LoseBytes();
   Right().rename_file(filesystem, source, target, status);
 }
 
-void DeletesAFileAsATree(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                         TF_Status* status) {
+void DeletesAFileAsATree(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                         Status status) {
   if (IsFile(path)) LoseADescriptor();
   Right().delete_recursively(filesystem, path, files, dirs, status);
 }
 
-void CreatesBelowAFile(Filesystem filesystem, const char* path, TF_Status* status) {
+void CreatesBelowAFile(Filesystem filesystem, Path path, Status status) {
   if (IsBelowAFile(path)) LoseBytes();
   Right().create_dir(filesystem, path, status);
 }
@@ -274,8 +250,7 @@ std::vector<Fault> LifetimeFaults() {
   constexpr const char* kMemory = "a plugin touches only memory that is its own or lent to it";
   return {
       {"read.freed-block", "takes the bytes out of a block that it has freed",
-       "a plugin touches only memory that is its own",
-       [](support::Tables& t) { t.random_access_file.read = FreedBlock; }},
+       "a plugin touches only memory that is its own", With(&ReaderOps::read, FreedBlock)},
       {"new_random_access_file.few-places", "the 33rd reader takes the place of the first", kOwn,
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = TakesAPlace;
@@ -289,11 +264,11 @@ std::vector<Fault> LifetimeFaults() {
          t.random_access_file.cleanup = EndByPath;
        }},
       {"translate_name.endless", "every name becomes one of 300 MiB", "a name is translated",
-       [](support::Tables& t) { t.filesystem.translate_name = EndlessName; }},
+       With(&Ops::translate_name, EndlessName)},
       {"append.reads-behind", "looks at the byte behind less than 4 KiB", kMemory,
-       [](support::Tables& t) { t.writable_file.append = ReadsBehind; }},
+       With(&WriterOps::append, ReadsBehind)},
       {"read.scribbles-far-behind", "writes a byte 8 KiB behind a buffer of less than 4 KiB",
-       kMemory, [](support::Tables& t) { t.random_access_file.read = ScribblesFarBehind; }},
+       kMemory, With(&ReaderOps::read, ScribblesFarBehind)},
       {"writable_file.closes-twice", "cleanup closes a descriptor that close has closed",
        "a plugin closes what is its own",
        [](support::Tables& t) {
@@ -302,32 +277,30 @@ std::vector<Fault> LifetimeFaults() {
          t.writable_file.cleanup = ClosesAgain;
        }},
       {"get_children.stale-pointer", "an error leaves a pointer to entries that are freed",
-       "none: with -1 nobody takes them",
-       [](support::Tables& t) { t.filesystem.get_children = LeavesAStalePointer; }},
+       "none: with -1 nobody takes them", With(&Ops::get_children, LeavesAStalePointer)},
       {"get_children.keeps-entries-on-error", "an error leaves entries that are allocated",
-       "entries are freed before -1 is returned",
-       [](support::Tables& t) { t.filesystem.get_children = LosesTheEntries; }},
+       "entries are freed before -1 is returned", With(&Ops::get_children, LosesTheEntries)},
       {"get_children.unterminated", "entries do not end in NUL", "result strings end in NUL",
-       [](support::Tables& t) { t.filesystem.get_children = Unterminated; }},
+       With(&Ops::get_children, Unterminated)},
       {"sync.nothing-is-an-error", "a sync with nothing appended before is FAILED_PRECONDITION",
        "the ops of an object come in any order",
        [](support::Tables& t) {
          t.writable_file.append = Counts;
          t.writable_file.sync = NothingToSync;
-         t.writable_file.cleanup = ForgetsCount;
+         t.writable_file.cleanup = Forgets<unflushed>;
        }},
       {"new_random_access_file.leaks-descriptor-on-error", "a directory is opened and left open",
-       kState, [](support::Tables& t) { t.filesystem.new_random_access_file = LeavesItOpen; }},
+       kState, With(&Ops::new_random_access_file, LeavesItOpen)},
       {"new_random_access_file.leaks-bytes-on-error", "a file that is missing costs 16 bytes",
-       kState, [](support::Tables& t) { t.filesystem.new_random_access_file = LosesTheObject; }},
+       kState, With(&Ops::new_random_access_file, LosesTheObject)},
       {"leaks.copied-onto-a-directory", "copy_file of a file onto a directory leaves a descriptor",
-       kState, [](support::Tables& t) { t.filesystem.copy_file = CopiesOntoADirectory; }},
+       kState, With(&Ops::copy_file, CopiesOntoADirectory)},
       {"leaks.renamed-below-a-file", "rename_file of a file to below a file loses 16 bytes", kState,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesBelowAFile; }},
+       With(&Ops::rename_file, RenamesBelowAFile)},
       {"leaks.file-deleted-as-a-tree", "delete_recursively of a file leaves a descriptor", kState,
-       [](support::Tables& t) { t.filesystem.delete_recursively = DeletesAFileAsATree; }},
+       With(&Ops::delete_recursively, DeletesAFileAsATree)},
       {"leaks.created-below-a-file", "create_dir below a file loses 16 bytes", kState,
-       [](support::Tables& t) { t.filesystem.create_dir = CreatesBelowAFile; }},
+       With(&Ops::create_dir, CreatesBelowAFile)},
   };
 }
 

@@ -18,14 +18,11 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
 using Names = std::vector<std::string>;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
 
 // Performs the right get_children, and `edit` on the names it gave.
 template <void (*edit)(Filesystem, const std::string& path, Names*)>
-int Edited(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int Edited(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 0) return count;
   Names names = Taken(count, *entries);
@@ -90,15 +87,15 @@ void Remembers(Filesystem filesystem, const std::string& path, Names* names) {
   }
 }
 
-int64_t RememberedSize(Filesystem filesystem, const char* path, TF_Status* status) {
+int64_t RememberedSize(Filesystem filesystem, Path path, Status status) {
   const int64_t size = Right().get_file_size(filesystem, path, status);
-  if (TF_GetCode(status) != TF_OK) return size;
+  if (!Worked(status)) return size;
   const std::lock_guard<std::mutex> lock(remembered_mutex);
   const auto known = remembered.find(path);
   return known == remembered.end() ? size : known->second.length;
 }
 
-void RememberedExists(Filesystem filesystem, const char* path, TF_Status* status) {
+void RememberedExists(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(remembered_mutex);
   if (remembered.count(path) != 0) TF_SetStatus(status, TF_OK, "");
@@ -115,23 +112,23 @@ void Stale(Filesystem, const std::string& path, Names* names) {
   *names = seen.emplace(path, *names).first->second;
 }
 
-int CountOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int CountOnError(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   return count < 0 ? support::CopyNames({"stale"}, entries) : count;
 }
 
-int ZeroOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ZeroOnError(Filesystem filesystem, Path path, char*** entries, Status status) {
   return std::max(0, Right().get_children(filesystem, path, entries, status));
 }
 
-int LeaksOnError(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int LeaksOnError(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 0) support::CopyNames({"lost"}, entries);
   return count;
 }
 
 // The same array for the same directory, which the caller has freed by then.
-int SharedArray(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int SharedArray(Filesystem filesystem, Path path, char*** entries, Status status) {
   static std::map<std::string, std::pair<char**, int>> given;
   const auto known = given.find(path);
   if (known != given.end()) {
@@ -144,7 +141,7 @@ int SharedArray(Filesystem filesystem, const char* path, char*** entries, TF_Sta
   return count;
 }
 
-int SharedEntries(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int SharedEntries(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 2) return count;
   support::Free((*entries)[1]);
@@ -152,7 +149,7 @@ int SharedEntries(Filesystem filesystem, const char* path, char*** entries, TF_S
   return count;
 }
 
-int NullEntry(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int NullEntry(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 1) return count;
   support::Free((*entries)[0]);
@@ -160,7 +157,7 @@ int NullEntry(Filesystem filesystem, const char* path, char*** entries, TF_Statu
   return count;
 }
 
-int OneMore(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int OneMore(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 0) return count;
   Names names = Taken(count, *entries);
@@ -171,18 +168,18 @@ int OneMore(Filesystem filesystem, const char* path, char*** entries, TF_Status*
   return count + 1;
 }
 
-int MissingIsEmpty(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int MissingIsEmpty(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (TF_GetCode(status) != TF_NOT_FOUND) return count;
   TF_SetStatus(status, TF_OK, "");
   return 0;
 }
 
-int FileListsItself(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int FileListsItself(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   const Scratch exists;
   Right().path_exists(filesystem, path, exists.status());
-  if (TF_GetCode(exists.status()) != TF_OK || IsDirectory(filesystem, path)) return count;
+  if (!Worked(exists.status()) || IsDirectory(filesystem, path)) return count;
   TF_SetStatus(status, TF_OK, "");
   const std::string whole = path;
   return support::CopyNames({whole.substr(whole.find_last_of('/') + 1)}, entries);
@@ -193,7 +190,7 @@ int FileListsItself(Filesystem filesystem, const char* path, char*** entries, TF
 // Everything that `matches` accepts, from the last directory in front of a glob character to
 // `deeper` levels below the pattern's own.
 template <bool (*matches)(const std::string& pattern, const std::string& path), int deeper = 0>
-int Walked(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int Walked(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const support::Uri uri = support::ParseUri(pattern);
   const std::string path = support::CleanPath(uri.path.empty() ? "/" : uri.path);
   const size_t glob = support::FindGlobCharacter(path);
@@ -276,7 +273,7 @@ bool NoEscapesInClasses(const std::string& pattern, const std::string& path) {
   return fnmatch(plain.c_str(), path.c_str(), FNM_PATHNAME) == 0;
 }
 
-int FirstThousand(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int FirstThousand(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count <= 1000) return count;
   Names names = Taken(count, *entries);
@@ -284,22 +281,20 @@ int FirstThousand(Filesystem filesystem, const char* pattern, char*** entries, T
   return support::CopyNames(names, entries);
 }
 
-int EmptyMatches(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int EmptyMatches(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   if (*pattern != '\0') return Right().get_matching_paths(filesystem, pattern, entries, status);
   TF_SetStatus(status, TF_OK, "");
   return support::CopyNames({"/"}, entries);
 }
 
-int MissingIsInternal(Filesystem filesystem, const char* pattern, char*** entries,
-                      TF_Status* status) {
+int MissingIsInternal(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count != 0 || std::string(pattern).find("/missing/") == std::string::npos) return count;
   TF_SetStatus(status, TF_INTERNAL, pattern);
   return -1;
 }
 
-int LeaksOnBadPattern(Filesystem filesystem, const char* pattern, char*** entries,
-                      TF_Status* status) {
+int LeaksOnBadPattern(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const size_t open = std::string(pattern).rfind('[');
   if (open == std::string::npos || std::string(pattern).find(']', open) != std::string::npos) {
     return Right().get_matching_paths(filesystem, pattern, entries, status);
@@ -309,14 +304,14 @@ int LeaksOnBadPattern(Filesystem filesystem, const char* pattern, char*** entrie
   return -1;
 }
 
-int ErrorOnNoMatch(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int ErrorOnNoMatch(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count != 0) return count;
   TF_SetStatus(status, TF_NOT_FOUND, pattern);
   return -1;
 }
 
-int OnlyNames(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int OnlyNames(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count < 0) return count;
   Names names = Taken(count, *entries);
@@ -324,8 +319,7 @@ int OnlyNames(Filesystem filesystem, const char* pattern, char*** entries, TF_St
   return support::CopyNames(names, entries);
 }
 
-int SkipsMatchingDirectories(Filesystem filesystem, const char* pattern, char*** entries,
-                             TF_Status* status) {
+int SkipsMatchingDirectories(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (count < 0) return count;
   Names kept;
@@ -336,14 +330,14 @@ int SkipsMatchingDirectories(Filesystem filesystem, const char* pattern, char***
   return support::CopyNames(kept, entries);
 }
 
-int OkAndMinusOne(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int OkAndMinusOne(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   Taken(count, *entries);
   *entries = nullptr;
   return -1;
 }
 
-int ErrorAndOne(Filesystem filesystem, const char* pattern, char*** entries, TF_Status* status) {
+int ErrorAndOne(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
   if (std::string(pattern).find('[') == std::string::npos) return count;
   Taken(count, *entries);
@@ -351,14 +345,14 @@ int ErrorAndOne(Filesystem filesystem, const char* pattern, char*** entries, TF_
   return support::CopyNames({pattern}, entries);
 }
 
-using Listing = int (*)(Filesystem, const char*, char***, TF_Status*);
+using Listing = int (*)(Filesystem, Path, char***, Status);
 
 Fault Listed(const char* name, const char* what, const char* breaks, Listing op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.get_children = op; }};
+  return {name, what, breaks, With(&Ops::get_children, op)};
 }
 
 Fault Matching(const char* name, const char* what, const char* breaks, Listing op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.get_matching_paths = op; }};
+  return {name, what, breaks, With(&Ops::get_matching_paths, op)};
 }
 
 }  // namespace

@@ -20,11 +20,7 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Ops = TF_FilesystemOps;
 using Names = std::vector<std::string>;
-
-const Ops& Right() { return Real().filesystem; }
 
 bool Begins(const std::string& text, const std::string& start) {
   return text.compare(0, start.size(), start) == 0;
@@ -102,15 +98,14 @@ using Mangle = std::string (*)(const std::string& path);
 template <auto Entry, Mangle mangle, typename Type = decltype(Entry)>
 struct Mangles;
 template <auto Entry, Mangle mangle, typename Result, typename... Rest>
-struct Mangles<Entry, mangle, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
-  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+struct Mangles<Entry, mangle, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
     return (Right().*Entry)(filesystem, mangle(path).c_str(), rest...);
   }
 };
 
 template <auto Entry, Mangle mangle>
-void ManglesTarget(Filesystem filesystem, const char* source, const char* target,
-                   TF_Status* status) {
+void ManglesTarget(Filesystem filesystem, Path source, Path target, Status status) {
   (Right().*Entry)(filesystem, source, mangle(target).c_str(), status);
 }
 
@@ -138,17 +133,13 @@ struct OfEachOp {
   void Add(const char* op) {
     // A pattern may hold what is no letter of a name.
     if (std::string(op) == "get_matching_paths") return;
-    Put(op, [](support::Tables& t) { t.filesystem.*Entry = Mangles<Entry, mangle>::Call; });
+    Put(op, With(Entry, Mangles<Entry, mangle>::Call));
   }
 
   void Others() {
-    Put("rename_file-target", [](support::Tables& t) {
-      t.filesystem.rename_file = ManglesTarget<&Ops::rename_file, mangle>;
-    });
-    Put("copy_file-target", [](support::Tables& t) {
-      t.filesystem.copy_file = ManglesTarget<&Ops::copy_file, mangle>;
-    });
-    Put("paths_exist", [](support::Tables& t) { t.filesystem.paths_exist = ManglesAll<mangle>; });
+    Put("rename_file-target", With(&Ops::rename_file, ManglesTarget<&Ops::rename_file, mangle>));
+    Put("copy_file-target", With(&Ops::copy_file, ManglesTarget<&Ops::copy_file, mangle>));
+    Put("paths_exist", With(&Ops::paths_exist, ManglesAll<mangle>));
   }
 };
 
@@ -161,17 +152,15 @@ void Add(const std::string& kind, const std::string& what, std::vector<Fault>& f
 
 // Faults of one op
 
-void MovesIntoItself(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void MovesIntoItself(Filesystem filesystem, Path source, Path target, Status status) {
   Right().path_exists(filesystem, source, status);
-  if (TF_GetCode(status) == TF_OK && std::string(source) != target && Begins(target, source))
+  if (Worked(status) && std::string(source) != target && Begins(target, source))
     return TF_SetStatus(status, TF_FAILED_PRECONDITION, "the target is below the source");
   Right().rename_file(filesystem, source, target, status);
 }
 
 // Refuses a file whose name begins a sibling's, and moves the sibling all the same.
-void RefusesAndMoves(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void RefusesAndMoves(Filesystem filesystem, Path source, Path target, Status status) {
   const std::string directory = support::ParentOf(source);
   for (const std::string& name : Children(filesystem, directory)) {
     const std::string sibling = Joined(directory, name);
@@ -182,16 +171,15 @@ void RefusesAndMoves(Filesystem filesystem, const char* source, const char* targ
   Right().rename_file(filesystem, source, target, status);
 }
 
-void NeedsRoomForTemporary(Filesystem filesystem, const char* source, const char* target,
-                           TF_Status* status) {
+void NeedsRoomForTemporary(Filesystem filesystem, Path source, Path target, Status status) {
   Right().path_exists(filesystem, source, status);
-  if (TF_GetCode(status) == TF_OK && NameIn(target).size() + 4 > 255)
+  if (Worked(status) && NameIn(target).size() + 4 > 255)
     return TF_SetStatus(status, TF_INVALID_ARGUMENT, "the name of the temporary file is too long");
   Right().copy_file(filesystem, source, target, status);
 }
 
 // A directory is known by the first key that begins with its name.
-bool KnowsByTheFirstKey(Filesystem filesystem, const char* path, TF_Status* status) {
+bool KnowsByTheFirstKey(Filesystem filesystem, Path path, Status status) {
   const bool is_directory = Right().is_directory(filesystem, path, status);
   for (const std::string& name : Children(filesystem, support::ParentOf(path))) {
     const std::string key = Joined(support::ParentOf(path), name);
@@ -203,21 +191,21 @@ bool KnowsByTheFirstKey(Filesystem filesystem, const char* path, TF_Status* stat
   return is_directory;
 }
 
-void DeletesWhatMatches(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                        TF_Status* status) {
+void DeletesWhatMatches(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                        Status status) {
   Right().delete_recursively(filesystem, path, files, dirs, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   for (std::string match; (match = Expands(path)) != path;) {
     uint64_t ignored[2];
     const Scratch scratch;
     Right().delete_recursively(filesystem, match.c_str(), &ignored[0], &ignored[1],
                                scratch.status());
-    if (TF_GetCode(scratch.status()) != TF_OK) return;
+    if (!Worked(scratch.status())) return;
   }
 }
 
 // What begins with two dots leads upwards.
-char* GoesUp(Filesystem filesystem, const char* uri) {
+char* GoesUp(Filesystem filesystem, Path uri) {
   std::string text = uri;
   for (size_t at = 0; (at = text.find("/..", at)) != std::string::npos; at += 3) {
     const size_t end = std::min(text.find('/', at + 1), text.size());
@@ -227,7 +215,7 @@ char* GoesUp(Filesystem filesystem, const char* uri) {
 }
 
 template <Mangle mangle>
-int ListsMangled(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListsMangled(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count <= 0) return count;
   Names names = Taken(count, *entries);
@@ -239,7 +227,7 @@ std::string KeepsEntities(const std::string& name) {
   return Replaced(Replaced(name, "&", "&amp;"), "<", "&lt;");
 }
 
-int LeavesOut200(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int LeavesOut200(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count <= 0) return count;
   Names names = Taken(count, *entries);
@@ -260,29 +248,28 @@ std::vector<Fault> MangledFaults() {
   std::vector<Fault> faults = {
       {"names.moves-into-itself",
        "rename_file takes a target that begins with the source's name for one below it", kAll,
-       [](support::Tables& t) { t.filesystem.rename_file = MovesIntoItself; }},
+       With(&Ops::rename_file, MovesIntoItself)},
       {"names.refuses-and-moves",
        "rename_file refuses a file whose name begins a sibling's, and the sibling is gone", kOthers,
-       [](support::Tables& t) { t.filesystem.rename_file = RefusesAndMoves; }},
+       With(&Ops::rename_file, RefusesAndMoves)},
       {"names.long-temporary", "copy_file needs room for .tmp behind the target's name", kAll,
-       [](support::Tables& t) { t.filesystem.copy_file = NeedsRoomForTemporary; }},
+       With(&Ops::copy_file, NeedsRoomForTemporary)},
       {"names.first-key-decides",
        "is_directory knows no directory x where there is a sibling x-1, which comes before x/",
-       kAll, [](support::Tables& t) { t.filesystem.is_directory = KnowsByTheFirstKey; }},
+       kAll, With(&Ops::is_directory, KnowsByTheFirstKey)},
       {"names.deletes-what-matches",
        "delete_recursively takes a name for a pattern, too, and deletes all that it matches",
-       kOthers, [](support::Tables& t) { t.filesystem.delete_recursively = DeletesWhatMatches; }},
+       kOthers, With(&Ops::delete_recursively, DeletesWhatMatches)},
       {"names.dots-lead-upwards", "translate_name takes a name that begins with two dots for ..",
-       "different names stay different",
-       [](support::Tables& t) { t.filesystem.translate_name = GoesUp; }},
+       "different names stay different", With(&Ops::translate_name, GoesUp)},
       {"names.lists-entities", "get_children lists & and < as XML writes them", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = ListsMangled<KeepsEntities>; }},
+       With(&Ops::get_children, ListsMangled<KeepsEntities>)},
       {"names.lists-decoded", "get_children lists %41 as A", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = ListsMangled<DecodesPercent>; }},
+       With(&Ops::get_children, ListsMangled<DecodesPercent>)},
       {"names.lists-127-bytes", "get_children cuts names after 127 bytes", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = ListsMangled<CutsAt127>; }},
+       With(&Ops::get_children, ListsMangled<CutsAt127>)},
       {"names.leaves-out-200-bytes", "get_children leaves out names of exactly 200 bytes", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = LeavesOut200; }},
+       With(&Ops::get_children, LeavesOut200)},
   };
   Add<DecodesPercent>("percent-decoded", "takes %41 in a path for A", faults);
   Add<DecodesPlus>("plus-is-a-space", "takes a plus in a path for a space", faults);

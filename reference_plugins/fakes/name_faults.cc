@@ -15,9 +15,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Ops = TF_FilesystemOps;
-
 bool HasPlus(const std::string& path) { return path.find('+') != std::string::npos; }
 
 bool IsBeyondAscii(const std::string& path) {
@@ -39,12 +36,11 @@ using Some = bool (*)(const std::string& path);
 template <auto Entry, Some some, typename Type = decltype(Entry)>
 struct FailsFor;
 template <auto Entry, Some some, typename Result, typename... Rest>
-struct FailsFor<Entry, some, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
-  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
-    if (!some(path)) return (Real().filesystem.*Entry)(filesystem, path, rest...);
+struct FailsFor<Entry, some, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
+    if (!some(path)) return (Right().*Entry)(filesystem, path, rest...);
     TF_SetStatus(std::get<sizeof...(Rest) - 1>(std::tuple(rest...)), TF_INTERNAL, path);
-    if constexpr (std::is_same_v<std::tuple<Rest...>,
-                                 std::tuple<uint64_t*, uint64_t*, TF_Status*>>) {
+    if constexpr (std::is_same_v<std::tuple<Rest...>, std::tuple<uint64_t*, uint64_t*, Status>>) {
       const auto [files, dirs, status] = std::tuple(rest...);
       *files = 0;
       *dirs = 1;
@@ -60,20 +56,20 @@ struct FailsFor<Entry, some, Result (*Ops::*)(Filesystem, const char*, Rest...)>
 template <auto Entry, typename Type = decltype(Entry)>
 struct ChangesOnError;
 template <auto Entry, typename Result, typename... Rest>
-struct ChangesOnError<Entry, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
-  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+struct ChangesOnError<Entry, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
     struct Afterwards {
       Filesystem filesystem;
       std::string beside;
-      TF_Status* status;
+      Status status;
       ~Afterwards() {
-        if (TF_GetCode(status) == TF_OK) return;
-        Real().filesystem.create_dir(filesystem, beside.c_str(), Scratch().status());
+        if (Worked(status)) return;
+        Right().create_dir(filesystem, beside.c_str(), Scratch().status());
       }
     };
     const Afterwards afterwards{filesystem, Joined(support::ParentOf(path), "made"),
                                 std::get<sizeof...(Rest) - 1>(std::tuple(rest...))};
-    return (Real().filesystem.*Entry)(filesystem, path, rest...);
+    return (Right().*Entry)(filesystem, path, rest...);
   }
 };
 
@@ -84,8 +80,7 @@ struct ChangingOnError {
   void Add(const char* op) {
     faults.push_back(
         {std::string("changes-on-error:") + op, "makes a directory beside the path when it fails",
-         "an op that fails changes nothing",
-         [](support::Tables& t) { t.filesystem.*Entry = ChangesOnError<Entry>::Call; }});
+         "an op that fails changes nothing", With(Entry, ChangesOnError<Entry>::Call)});
   }
 };
 
@@ -97,31 +92,29 @@ struct OfEachOp {
 
   template <auto Entry>
   void Add(const char* op) {
-    faults.push_back(
-        {kind + ":" + op, what, "what works for one name works for all that there are",
-         [](support::Tables& t) { t.filesystem.*Entry = FailsFor<Entry, some>::Call; }});
+    faults.push_back({kind + ":" + op, what, "what works for one name works for all that there are",
+                      With(Entry, FailsFor<Entry, some>::Call)});
   }
 };
 
 // A name that is too long is refused, and a file of what fits is there all the same.
-void RefusesAndMakes(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                     TF_Status* status) {
-  Real().filesystem.new_writable_file(filesystem, path, file, status);
+void RefusesAndMakes(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
+  Right().new_writable_file(filesystem, path, file, status);
   if (TF_GetCode(status) != TF_INVALID_ARGUMENT) return;
   const std::string cut = Joined(support::ParentOf(path), "cut");
   TF_WritableFile other{};
   const Scratch made;
-  Real().filesystem.new_writable_file(filesystem, cut.c_str(), &other, made.status());
-  if (TF_GetCode(made.status()) == TF_OK) Real().writable_file.cleanup(&other);
+  Right().new_writable_file(filesystem, cut.c_str(), &other, made.status());
+  if (Worked(made.status())) Writing().cleanup(&other);
 }
 
 // Names are cleaned at their end, and nowhere else.
-char* CleansTheEnd(Filesystem filesystem, const char* uri) {
+char* CleansTheEnd(Filesystem filesystem, Path uri) {
   const std::string path(support::ParseUri(uri).path);
   const bool is_odd_inside =
       path.find("//") != std::string::npos || path.find("/./") != std::string::npos;
   if (is_odd_inside && path.back() != '/' && path.back() != '.') return support::CopyString(path);
-  return Real().filesystem.translate_name(filesystem, uri);
+  return Right().translate_name(filesystem, uri);
 }
 
 }  // namespace
@@ -129,11 +122,9 @@ char* CleansTheEnd(Filesystem filesystem, const char* uri) {
 std::vector<Fault> NameFaults() {
   std::vector<Fault> faults = {
       {"names.refused-and-made", "a name that is too long is refused, and another file is made",
-       "what is refused changes nothing",
-       [](support::Tables& t) { t.filesystem.new_writable_file = RefusesAndMakes; }},
+       "what is refused changes nothing", With(&Ops::new_writable_file, RefusesAndMakes)},
       {"translate_name.cleans-the-end", "cleans a name of // and . only at its end",
-       "names are cleaned of //, . and ..",
-       [](support::Tables& t) { t.filesystem.translate_name = CleansTheEnd; }},
+       "names are cleaned of //, . and ..", With(&Ops::translate_name, CleansTheEnd)},
   };
   ForEachPathOp(
       OfEachOp<HasPlus>{"plus-fails", "answers INTERNAL where a path has a plus", faults});

@@ -18,10 +18,10 @@ namespace fakes {
 // A status for a question on the side; it lives as long as the expression that makes it.
 class Scratch {
  public:
-  TF_Status* status() const { return status_.get(); }
+  Status status() const { return status_.get(); }
 
  private:
-  std::unique_ptr<TF_Status, void (*)(TF_Status*)> status_{TF_NewStatus(), TF_DeleteStatus};
+  std::unique_ptr<TF_Status, void (*)(Status)> status_{TF_NewStatus(), TF_DeleteStatus};
 };
 
 inline std::string Joined(const std::string& directory, const std::string& name) {
@@ -39,15 +39,14 @@ inline std::vector<std::string> Taken(int count, char** entries) {
   return names;
 }
 
-inline bool IsDirectory(const TF_Filesystem* filesystem, const std::string& path) {
-  return Real().filesystem.is_directory(filesystem, path.c_str(), Scratch().status());
+inline bool IsDirectory(Filesystem filesystem, const std::string& path) {
+  return Right().is_directory(filesystem, path.c_str(), Scratch().status());
 }
 
 // Renames directories as well, unlike posix. Gives whether one was renamed.
-inline bool RenamesADirectory(const TF_Filesystem* filesystem, const char* source,
-                              const char* target, TF_Status* status) {
+inline bool RenamesADirectory(Filesystem filesystem, Path source, Path target, Status status) {
   if (!IsDirectory(filesystem, source) || IsDirectory(filesystem, target)) {
-    Real().filesystem.rename_file(filesystem, source, target, status);
+    Right().rename_file(filesystem, source, target, status);
     return false;
   }
   const bool renamed = std::rename(source, target) == 0;
@@ -59,17 +58,15 @@ inline bool RenamesADirectory(const TF_Filesystem* filesystem, const char* sourc
 }
 
 // The names in `directory`; none where it cannot be listed.
-inline std::vector<std::string> Children(const TF_Filesystem* filesystem,
-                                         const std::string& directory) {
+inline std::vector<std::string> Children(Filesystem filesystem, const std::string& directory) {
   char** entries = nullptr;
   const int count =
-      Real().filesystem.get_children(filesystem, directory.c_str(), &entries, Scratch().status());
+      Right().get_children(filesystem, directory.c_str(), &entries, Scratch().status());
   return Taken(count, entries);
 }
 
 // The names in a directory, as a store would give them.
-inline std::vector<std::string> Sorted(const TF_Filesystem* filesystem,
-                                       const std::string& directory) {
+inline std::vector<std::string> Sorted(Filesystem filesystem, const std::string& directory) {
   std::vector<std::string> names = Children(filesystem, directory);
   std::sort(names.begin(), names.end());
   return names;

@@ -16,13 +16,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Ops = TF_FilesystemOps;
-
-const Ops& Right() { return Real().filesystem; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 bool EndsWith(const std::string& path, const std::string& end) {
   return path.size() >= end.size() && path.compare(path.size() - end.size(), end.size(), end) == 0;
 }
@@ -52,8 +45,8 @@ void Delete(Filesystem filesystem, const std::string& path) {
 template <auto Entry, Beside beside, typename Type = decltype(Entry)>
 struct TakesAlong;
 template <auto Entry, Beside beside, typename Result, typename... Rest>
-struct TakesAlong<Entry, beside, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
-  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+struct TakesAlong<Entry, beside, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
     const std::string taken = beside(path);
     (Right().*Entry)(filesystem, path, rest...);
     if (Worked(std::get<sizeof...(Rest) - 1>(std::tuple(rest...)))) Delete(filesystem, taken);
@@ -61,8 +54,7 @@ struct TakesAlong<Entry, beside, Result (*Ops::*)(Filesystem, const char*, Rest.
 };
 
 // The copy gets its name when it is whole. Nobody looks whether its first name is free.
-void CopiesThroughAName(Filesystem filesystem, const char* src, const char* dst,
-                        TF_Status* status) {
+void CopiesThroughAName(Filesystem filesystem, Path src, Path dst, Status status) {
   const std::string first = Temporary(dst);
   Right().path_exists(filesystem, dst, status);
   const bool is_there = Worked(status);
@@ -72,28 +64,27 @@ void CopiesThroughAName(Filesystem filesystem, const char* src, const char* dst,
   if (Worked(status)) Right().rename_file(filesystem, first.c_str(), dst, status);
 }
 
-void ClearsItsPart(const TF_WritableFile* file, TF_Status* status) {
+void ClearsItsPart(Writer file, Status status) {
   const std::string path = PathOf(file);
-  Real().writable_file.close(file, status);
+  Writing().close(file, status);
   if (Worked(status) && !path.empty()) unlink(Part(path).c_str());
 }
 
 // What is written stands under another name, too, until it is whole.
-void WritesApart(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                 TF_Status* status) {
+void WritesApart(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
   if (Worked(status)) Delete(filesystem, path + std::string(".partial"));
 }
 
-void SyncClearsATemporary(const TF_WritableFile* file, TF_Status* status) {
-  Real().writable_file.sync(file, status);
+void SyncClearsATemporary(Writer file, Status status) {
+  Writing().sync(file, status);
   const std::string path = PathOf(file);
   if (Worked(status) && !path.empty()) unlink(Temporary(path).c_str());
 }
 
 // A temporary file that was left over is of no use where the file is made anew.
-void AppendsClearATemporary(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                            TF_Status* status) {
+void AppendsClearATemporary(Filesystem filesystem, Path path, TF_WritableFile* file,
+                            Status status) {
   Right().path_exists(filesystem, path, status);
   const bool is_new = TF_GetCode(status) == TF_NOT_FOUND;
   Right().new_appendable_file(filesystem, path, file, status);
@@ -105,19 +96,15 @@ PerObject<std::string>& PathsOfReaders() {
   return paths;
 }
 
-void OpensForReading(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                     TF_Status* status) {
+void OpensForReading(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
-  if (Worked(status))
-    PathsOfReaders().With(file->plugin_file,
-                          [&](std::string& mine) { return (mine = path).size(); });
+  if (Worked(status)) PathsOfReaders().Set(file->plugin_file, path);
 }
 
 void GivesTheLockBack(TF_RandomAccessFile* file) {
-  const std::string path =
-      PathsOfReaders().With(file->plugin_file, [](std::string& mine) { return mine; });
+  const std::string path = PathsOfReaders().Of(file->plugin_file);
   PathsOfReaders().Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
+  Reading().cleanup(file);
   unlink(Lock(path).c_str());
 }
 
@@ -125,8 +112,8 @@ void GivesTheLockBack(TF_RandomAccessFile* file) {
 template <auto Entry, Beside beside, typename Type = decltype(Entry)>
 struct TakesInstead;
 template <auto Entry, Beside beside, typename Result, typename... Rest>
-struct TakesInstead<Entry, beside, Result (*Ops::*)(Filesystem, const char*, Rest...)> {
-  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+struct TakesInstead<Entry, beside, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
     const std::string other = beside(path);
     const bool is_there = Right().get_file_size(filesystem, path, Scratch().status()) >= 0 &&
                           Right().get_file_size(filesystem, other.c_str(), Scratch().status()) >= 0;
@@ -134,7 +121,7 @@ struct TakesInstead<Entry, beside, Result (*Ops::*)(Filesystem, const char*, Res
   }
 };
 
-bool TakesTheMarkerForAll(Filesystem filesystem, const char* path, TF_Status* status) {
+bool TakesTheMarkerForAll(Filesystem filesystem, Path path, Status status) {
   const bool is_one = Right().is_directory(filesystem, path, status);
   if (TF_GetCode(status) != TF_FAILED_PRECONDITION && (is_one || !Worked(status))) return is_one;
   Right().path_exists(filesystem, Marker(path).c_str(), status);
@@ -142,14 +129,13 @@ bool TakesTheMarkerForAll(Filesystem filesystem, const char* path, TF_Status* st
 }
 
 // What was written apart gets its name by a copy, and nobody deletes it.
-void CopiesAPart(Filesystem filesystem, const char* src, const char* dst, TF_Status* status) {
+void CopiesAPart(Filesystem filesystem, Path src, Path dst, Status status) {
   if (src == Part(dst)) return Right().copy_file(filesystem, src, dst, status);
   Right().rename_file(filesystem, src, dst, status);
 }
 
 // The backup of a file is as good as the file.
-void KeepsWhatHasABackup(Filesystem filesystem, const char* src, const char* dst,
-                         TF_Status* status) {
+void KeepsWhatHasABackup(Filesystem filesystem, Path src, Path dst, Status status) {
   if (src == Backup(dst)) {
     Right().path_exists(filesystem, dst, status);
     if (Worked(status)) return;
@@ -158,7 +144,7 @@ void KeepsWhatHasABackup(Filesystem filesystem, const char* src, const char* dst
 }
 
 // A file that keeps a directory alive is nothing.
-void PassesOverAKeeper(Filesystem filesystem, const char* path, TF_Status* status) {
+void PassesOverAKeeper(Filesystem filesystem, Path path, Status status) {
   if (Children(filesystem, path) == std::vector<std::string>{".keep"})
     Delete(filesystem, Joined(path, ".keep"));
   Right().delete_dir(filesystem, path, status);
@@ -174,7 +160,7 @@ bool IsHidden(const std::string& path) {
 
 // Entries without those that the plugin takes for its own.
 template <auto Entry, bool (*is_own)(const std::string& name)>
-int Hides(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int Hides(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = (Right().*Entry)(filesystem, path, entries, status);
   if (count < 0) return count;
   std::vector<std::string> names = Taken(count, *entries);
@@ -187,7 +173,7 @@ bool IsMarker(const std::string& name) { return EndsWith(name, "_$folder$"); }
 bool IsCopying(const std::string& name) { return EndsWith(name, "._COPYING_"); }
 
 // A directory is there where its marker is.
-void TakesTheMarker(Filesystem filesystem, const char* path, TF_Status* status) {
+void TakesTheMarker(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   if (TF_GetCode(status) == TF_NOT_FOUND)
     Right().path_exists(filesystem, Marker(path).c_str(), status);
@@ -195,8 +181,7 @@ void TakesTheMarker(Filesystem filesystem, const char* path, TF_Status* status) 
 }
 
 // Somebody else is at work where there is a lock.
-void RespectsALock(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                   TF_Status* status) {
+void RespectsALock(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().path_exists(filesystem, Lock(path).c_str(), status);
   if (Worked(status)) return TF_SetStatus(status, TF_UNAVAILABLE, "the file is locked");
   Right().new_appendable_file(filesystem, path, file, status);
@@ -210,49 +195,35 @@ constexpr char kListed[] = "every child is listed, once";
 std::vector<Fault> NeighbourFaults() {
   return {
       {"neighbours.deletes-the-sum", "delete_file deletes .NAME.crc, too", kOthers,
-       [](support::Tables& t) {
-         t.filesystem.delete_file = TakesAlong<&Ops::delete_file, Sum>::Call;
-       }},
+       With(&Ops::delete_file, TakesAlong<&Ops::delete_file, Sum>::Call)},
       {"neighbours.renames-without-a-backup", "rename_file deletes SOURCE~, too", kOthers,
-       [](support::Tables& t) {
-         t.filesystem.rename_file = TakesAlong<&Ops::rename_file, Backup>::Call;
-       }},
+       With(&Ops::rename_file, TakesAlong<&Ops::rename_file, Backup>::Call)},
       {"neighbours.creates-without-a-marker", "create_dir deletes NAME_$folder$, too", kOthers,
-       [](support::Tables& t) {
-         t.filesystem.create_dir = TakesAlong<&Ops::create_dir, Marker>::Call;
-       }},
+       With(&Ops::create_dir, TakesAlong<&Ops::create_dir, Marker>::Call)},
       {"neighbours.deletes-the-lock", "delete_recursively deletes NAME.lock, too", kOthers,
-       [](support::Tables& t) {
-         t.filesystem.delete_recursively = TakesAlong<&Ops::delete_recursively, Lock>::Call;
-       }},
+       With(&Ops::delete_recursively, TakesAlong<&Ops::delete_recursively, Lock>::Call)},
       {"neighbours.copies-through-a-name", "copy_file writes TARGET.tmp and renames it", kOthers,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesThroughAName; }},
+       With(&Ops::copy_file, CopiesThroughAName)},
       {"neighbours.clears-its-part", "close deletes NAME.part, too", kOthers,
        [](support::Tables& t) {
          NotePaths(t);
          t.writable_file.close = ClearsItsPart;
        }},
       {"neighbours.hides-sums", "get_children lists no .NAME.crc", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = Hides<&Ops::get_children, IsSum>; }},
+       With(&Ops::get_children, Hides<&Ops::get_children, IsSum>)},
       {"neighbours.hides-markers", "get_children lists no NAME_$folder$", kListed,
-       [](support::Tables& t) { t.filesystem.get_children = Hides<&Ops::get_children, IsMarker>; }},
+       With(&Ops::get_children, Hides<&Ops::get_children, IsMarker>)},
       {"neighbours.matches-no-copies", "get_matching_paths finds no NAME._COPYING_",
        "all that matches is found",
-       [](support::Tables& t) {
-         t.filesystem.get_matching_paths = Hides<&Ops::get_matching_paths, IsCopying>;
-       }},
+       With(&Ops::get_matching_paths, Hides<&Ops::get_matching_paths, IsCopying>)},
       {"neighbours.takes-the-marker", "path_exists says that there is NAME where NAME_$folder$ is",
-       "what is missing is NOT_FOUND",
-       [](support::Tables& t) { t.filesystem.path_exists = TakesTheMarker; }},
+       "what is missing is NOT_FOUND", With(&Ops::path_exists, TakesTheMarker)},
       {"neighbours.respects-a-lock", "new_appendable_file is UNAVAILABLE where NAME.lock is",
-       "a file can be appended to",
-       [](support::Tables& t) { t.filesystem.new_appendable_file = RespectsALock; }},
+       "a file can be appended to", With(&Ops::new_appendable_file, RespectsALock)},
       {"neighbours.writes-apart", "new_writable_file deletes NAME.partial, too", kOthers,
-       [](support::Tables& t) { t.filesystem.new_writable_file = WritesApart; }},
+       With(&Ops::new_writable_file, WritesApart)},
       {"neighbours.takes-what-is-incomplete", "rename_file deletes SOURCE.incomplete, too", kOthers,
-       [](support::Tables& t) {
-         t.filesystem.rename_file = TakesAlong<&Ops::rename_file, Incomplete>::Call;
-       }},
+       With(&Ops::rename_file, TakesAlong<&Ops::rename_file, Incomplete>::Call)},
       {"neighbours.sync-clears-a-temporary", "sync deletes NAME.tmp, too", kOthers,
        [](support::Tables& t) {
          NotePaths(t);
@@ -260,7 +231,7 @@ std::vector<Fault> NeighbourFaults() {
        }},
       {"neighbours.appends-clear-a-temporary",
        "new_appendable_file that makes a file deletes NAME.tmp, too", kOthers,
-       [](support::Tables& t) { t.filesystem.new_appendable_file = AppendsClearATemporary; }},
+       With(&Ops::new_appendable_file, AppendsClearATemporary)},
       {"neighbours.readers-give-a-lock-back", "cleanup of a reader deletes NAME.lock, too", kOthers,
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpensForReading;
@@ -268,40 +239,29 @@ std::vector<Fault> NeighbourFaults() {
        }},
       {"neighbours.length-of-the-metadata", "stat of a file is that of NAME.meta",
        "the statistics are those of the path",
-       [](support::Tables& t) { t.filesystem.stat = TakesInstead<&Ops::stat, Metadata>::Call; }},
+       With(&Ops::stat, TakesInstead<&Ops::stat, Metadata>::Call)},
       {"neighbours.reads-the-new", "new_random_access_file opens NAME.new where it is",
        "the bytes are those of the file",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file =
-             TakesInstead<&Ops::new_random_access_file, New>::Call;
-       }},
+       With(&Ops::new_random_access_file, TakesInstead<&Ops::new_random_access_file, New>::Call)},
       {"neighbours.maps-the-old", "a region is that of NAME.old where it is",
        "data points at the bytes of the file",
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file =
-             TakesInstead<&Ops::new_read_only_memory_region_from_file, Old>::Call;
-       }},
+       With(&Ops::new_read_only_memory_region_from_file,
+            TakesInstead<&Ops::new_read_only_memory_region_from_file, Old>::Call)},
       {"neighbours.directory-by-its-marker", "is_directory is true of a file beside NAME_$folder$",
-       "true if and only if it is a directory",
-       [](support::Tables& t) { t.filesystem.is_directory = TakesTheMarkerForAll; }},
+       "true if and only if it is a directory", With(&Ops::is_directory, TakesTheMarkerForAll)},
       {"neighbours.keeps-a-part", "rename_file of NAME.part to NAME keeps the source",
-       "the source is gone", [](support::Tables& t) { t.filesystem.rename_file = CopiesAPart; }},
+       "the source is gone", With(&Ops::rename_file, CopiesAPart)},
       {"neighbours.keeps-what-has-a-backup", "copy_file of NAME~ onto a file NAME does nothing",
-       "an existing target is replaced",
-       [](support::Tables& t) { t.filesystem.copy_file = KeepsWhatHasABackup; }},
+       "an existing target is replaced", With(&Ops::copy_file, KeepsWhatHasABackup)},
       {"neighbours.passes-over-a-keeper", "delete_dir deletes a directory with nothing but .keep",
        "a directory that is not empty is FAILED_PRECONDITION",
-       [](support::Tables& t) { t.filesystem.delete_dir = PassesOverAKeeper; }},
+       With(&Ops::delete_dir, PassesOverAKeeper)},
       {"neighbours.hides-what-jobs-leave",
        "get_children lists no _temporary, .DS_Store, lost+found", kListed,
-       [](support::Tables& t) {
-         t.filesystem.get_children = Hides<&Ops::get_children, IsOfTheJob>;
-       }},
+       With(&Ops::get_children, Hides<&Ops::get_children, IsOfTheJob>)},
       {"neighbours.matches-nothing-hidden", "get_matching_paths finds no name that begins with _",
        "all that matches is found",
-       [](support::Tables& t) {
-         t.filesystem.get_matching_paths = Hides<&Ops::get_matching_paths, IsHidden>;
-       }},
+       With(&Ops::get_matching_paths, Hides<&Ops::get_matching_paths, IsHidden>)},
   };
 }
 

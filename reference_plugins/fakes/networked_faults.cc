@@ -23,11 +23,6 @@
 namespace fakes {
 namespace {
 
-using Ops = TF_FilesystemOps;
-using Filesystem = const TF_Filesystem*;
-
-const Ops& Right() { return Real().filesystem; }
-
 // What the fault is; a right plugin has none.
 std::string fault;
 bool was_in_trouble = false;
@@ -80,7 +75,7 @@ size_t Ask(size_t up, size_t down) {
 }
 
 // Whether all of the answer came; says so in `status` where it did not.
-bool Asked(size_t up, size_t down, TF_Status* status) {
+bool Asked(size_t up, size_t down, Status status) {
   const bool is_well = Ask(up, down) == down && !(fault == "stays-down" && was_in_trouble);
   if (is_well) return true;
   was_in_trouble = true;
@@ -105,33 +100,31 @@ struct Behind<Entry, R (*Ops::*)(Args...)> {
 // Whether an answer without content came, whatever is told of it.
 bool Answered(size_t up = 0) { return Ask(up, kAnswer) == kAnswer; }
 
-int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-             TF_Status* status) {
+int64_t Read(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   if (fault == "cut-is-the-end") {
     const size_t got = Ask(0, n);
-    const int64_t read = Real().random_access_file.read(file, offset, got, buffer, status);
-    if (got < n && TF_GetCode(status) == TF_OK) TF_SetStatus(status, TF_OUT_OF_RANGE, "the end");
+    const int64_t read = Reading().read(file, offset, got, buffer, status);
+    if (got < n && Worked(status)) TF_SetStatus(status, TF_OUT_OF_RANGE, "the end");
     return read;
   }
   if (fault == "resumes-behind") {
     // What lacks is asked for, and given as if it were the beginning.
     const size_t got = Ask(0, n);
     if (got < n && !Asked(0, n - got, status)) return -1;
-    return Real().random_access_file.read(file, offset + got % n, n, buffer, status);
+    return Reading().read(file, offset + got % n, n, buffer, status);
   }
-  return Asked(0, n, status) ? Real().random_access_file.read(file, offset, n, buffer, status) : -1;
+  return Asked(0, n, status) ? Reading().read(file, offset, n, buffer, status) : -1;
 }
 
-void AppendsAnew(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                 TF_Status* status) {
+void AppendsAnew(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   const bool is_known = Ask(0, kAnswer) == kAnswer;
   auto* open = is_known ? Right().new_appendable_file : Right().new_writable_file;
   open(filesystem, path, file, status);
 }
 
-void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void Append(Writer file, const char* buffer, size_t n, Status status) {
   if (fault == "appends-anew") {
-    Real().writable_file.append(file, buffer, n, status);
+    Writing().append(file, buffer, n, status);
     Asked(n, kAnswer, status);
     return;
   }
@@ -139,11 +132,11 @@ void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status
   const bool is_again = fault == "retry-writes-twice" && !Answered(n);
   const bool is_well = fault == "retry-writes-twice" && !is_again;
   const int times = is_well ? 1 : !Asked(n, kAnswer, status) ? 0 : is_again ? 2 : 1;
-  for (int k = 0; k < times; ++k) Real().writable_file.append(file, buffer, n, status);
+  for (int k = 0; k < times; ++k) Writing().append(file, buffer, n, status);
   if (times == 0 && fault == "writes-are-lost") TF_SetStatus(status, TF_OK, "");
 }
 
-int ListsHalf(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListsHalf(Filesystem filesystem, Path path, char*** entries, Status status) {
   const size_t got = Ask(0, kAnswer);
   const int count = Right().get_children(filesystem, path, entries, status);
   const int kept = count > 0 ? static_cast<int>(static_cast<size_t>(count) * got / kAnswer) : count;
@@ -151,17 +144,16 @@ int ListsHalf(Filesystem filesystem, const char* path, char*** entries, TF_Statu
   return kept;
 }
 
-int ListsNothing(Filesystem, const char*, char***, TF_Status* status) {
+int ListsNothing(Filesystem, Path, char***, Status status) {
   TF_SetStatus(status, TF_UNIMPLEMENTED, "nothing is listed");
   return -1;
 }
 
-void RenamesInTwo(Filesystem filesystem, const char* source, const char* target,
-                  TF_Status* status) {
+void RenamesInTwo(Filesystem filesystem, Path source, Path target, Status status) {
   // The source goes at once, and the target comes when the service knows of it.
   const std::string aside = std::string(source) + ".moving";
   Right().rename_file(filesystem, source, aside.c_str(), status);
-  if (TF_GetCode(status) == TF_OK && Asked(0, kAnswer, status))
+  if (Worked(status) && Asked(0, kAnswer, status))
     Right().rename_file(filesystem, aside.c_str(), target, status);
 }
 
@@ -169,16 +161,15 @@ void RenamesInTwo(Filesystem filesystem, const char* source, const char* target,
 std::string appended;
 off_t lost = 0;
 
-void ForgetsToAppend(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                     TF_Status* status) {
+void ForgetsToAppend(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   struct stat facts;
   lost = !Answered() && stat(path, &facts) == 0 ? facts.st_size : 0;
   appended = path;
   Right().new_appendable_file(filesystem, path, file, status);
 }
 
-void ClosesForgetting(const TF_WritableFile* file, TF_Status* status) {
-  Real().writable_file.close(file, status);
+void ClosesForgetting(Writer file, Status status) {
+  Writing().close(file, status);
   if (lost == 0) return;
   std::ifstream whole(appended, std::ios::binary);
   whole.seekg(lost);
@@ -186,31 +177,29 @@ void ClosesForgetting(const TF_WritableFile* file, TF_Status* status) {
   std::ofstream(appended, std::ios::binary) << rest;
 }
 
-void RenamesHalf(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void RenamesHalf(Filesystem filesystem, Path source, Path target, Status status) {
   if (!Asked(0, kAnswer, status)) return;
   Right().copy_file(filesystem, source, target, status);
   if (Answered()) Right().delete_file(filesystem, source, status);
 }
 
-void ReplacesInTwo(Filesystem filesystem, const char* source, const char* target,
-                   TF_Status* status) {
+void ReplacesInTwo(Filesystem filesystem, Path source, Path target, Status status) {
   if (!Asked(0, kAnswer, status)) return;
   unlink(target);
   if (Asked(0, kAnswer, status)) Right().rename_file(filesystem, source, target, status);
 }
 
-void DeletesOrAsks(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesOrAsks(Filesystem filesystem, Path path, Status status) {
   if (Answered()) return Right().delete_file(filesystem, path, status);
   if (Asked(0, kAnswer, status)) TF_SetStatus(status, TF_OK, "");
 }
 
-void DeletesAgain(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesAgain(Filesystem filesystem, Path path, Status status) {
   Right().delete_file(filesystem, path, status);
   if (!Answered() && Asked(0, kAnswer, status)) Right().delete_file(filesystem, path, status);
 }
 
-void CopiesInPieces(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void CopiesInPieces(Filesystem filesystem, Path source, Path target, Status status) {
   bool came[3] = {};
   const auto all_came = [&came] { return came[0] && came[1] && came[2]; };
   for (int round = 0; round < 2 && !all_came(); ++round) {
@@ -223,7 +212,7 @@ void CopiesInPieces(Filesystem filesystem, const char* source, const char* targe
   if (!all_came() && truncate(target, 1) != 0) TF_SetStatus(status, TF_INTERNAL, target);
 }
 
-void ExistsAtOnce(Filesystem filesystem, const char* path, TF_Status* status) {
+void ExistsAtOnce(Filesystem filesystem, Path path, Status status) {
   if (Answered()) return Right().path_exists(filesystem, path, status);
   if (Asked(0, kAnswer, status)) TF_SetStatus(status, TF_NOT_FOUND, "the first answer counts");
 }
@@ -231,21 +220,21 @@ void ExistsAtOnce(Filesystem filesystem, const char* path, TF_Status* status) {
 // Asks for one path after the other.
 bool AllExist(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
   bool all = true;
-  TF_Status* own = TF_NewStatus();
+  Status own = TF_NewStatus();
   for (int k = 0; k < count; ++k) {
-    TF_Status* status = statuses == nullptr ? own : statuses[k];
+    Status status = statuses == nullptr ? own : statuses[k];
     if (Asked(0, kAnswer, status)) {
       Right().path_exists(filesystem, paths[k], status);
     } else if (fault == "misses-all") {
       TF_SetStatus(status, TF_NOT_FOUND, "no answer");
     }
-    all = TF_GetCode(status) == TF_OK && all;
+    all = Worked(status) && all;
   }
   TF_DeleteStatus(own);
   return all;
 }
 
-int ListsAPage(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListsAPage(Filesystem filesystem, Path path, char*** entries, Status status) {
   return Asked(0, kAnswer, status) ? ListsHalf(filesystem, path, entries, status) : -1;
 }
 

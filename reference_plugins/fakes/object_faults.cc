@@ -7,18 +7,15 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
 int anything;
 
 // Performs the right op, and leaves something in the object when it fails.
 template <auto Entry, auto Pointer, typename Object>
-void SetOnError(Filesystem filesystem, const char* path, Object* object, TF_Status* status) {
-  (Real().filesystem.*Entry)(filesystem, path, object, status);
-  if (TF_GetCode(status) != TF_OK) object->*Pointer = &anything;
+void SetOnError(Filesystem filesystem, Path path, Object* object, Status status) {
+  (Right().*Entry)(filesystem, path, object, status);
+  if (!Worked(status)) object->*Pointer = &anything;
 }
 
-using Ops = TF_FilesystemOps;
 constexpr auto kReader = &TF_RandomAccessFile::plugin_file;
 constexpr auto kWriter = &TF_WritableFile::plugin_file;
 constexpr auto kRegion = &TF_ReadOnlyMemoryRegion::plugin_memory_region;

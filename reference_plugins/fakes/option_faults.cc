@@ -12,11 +12,9 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Ops = TF_FilesystemOps;
 using Lock = std::lock_guard<std::mutex>;
 
-void Answer(TF_Status* status, TF_Code code) {
+void Answer(Status status, TF_Code code) {
   TF_SetStatus(status, code, code == TF_OK ? "" : "the fault says so, or the caller is wrong");
 }
 
@@ -92,14 +90,14 @@ TF_Code Put(const TF_Filesystem_Option& option) {
 
 // The right ops ---------------------------------------------------------------------------------
 
-void GetAll(Filesystem, TF_Filesystem_Option** options, int* count, TF_Status* status) {
+void GetAll(Filesystem, TF_Filesystem_Option** options, int* count, Status status) {
   const Lock lock(Now().mutex);
   *options = Copies(Now().settings);
   *count = static_cast<int>(Now().settings.size());
   Answer(status, TF_OK);
 }
 
-void GetOne(Filesystem, const char* key, TF_Filesystem_Option** option, TF_Status* status) {
+void GetOne(Filesystem, const char* key, TF_Filesystem_Option** option, Status status) {
   const Lock lock(Now().mutex);
   const Setting* setting = Now().Find(key);
   if (setting == nullptr) return Answer(status, TF_NOT_FOUND);
@@ -109,7 +107,7 @@ void GetOne(Filesystem, const char* key, TF_Filesystem_Option** option, TF_Statu
 
 // Sets options with `put`, which gives the code of the answer, until one fails.
 template <TF_Code (*put)(const TF_Filesystem_Option&)>
-void SetAll(Filesystem, const TF_Filesystem_Option* options, int count, TF_Status* status) {
+void SetAll(Filesystem, const TF_Filesystem_Option* options, int count, Status status) {
   const Lock lock(Now().mutex);
   TF_Code code = TF_OK;
   for (int k = 0; k < count && code == TF_OK; ++k) code = put(options[k]);
@@ -117,29 +115,29 @@ void SetAll(Filesystem, const TF_Filesystem_Option* options, int count, TF_Statu
 }
 
 template <TF_Code (*put)(const TF_Filesystem_Option&)>
-void SetOne(Filesystem filesystem, const TF_Filesystem_Option* option, TF_Status* status) {
+void SetOne(Filesystem filesystem, const TF_Filesystem_Option* option, Status status) {
   SetAll<put>(filesystem, option, 1, status);
 }
 
 // The wrong ones --------------------------------------------------------------------------------
 
-void FailsToGetAll(Filesystem, TF_Filesystem_Option**, int*, TF_Status* status) {
+void FailsToGetAll(Filesystem, TF_Filesystem_Option**, int*, Status status) {
   Answer(status, TF_INTERNAL);
 }
 
-void FailsToSetAll(Filesystem, const TF_Filesystem_Option*, int, TF_Status* status) {
+void FailsToSetAll(Filesystem, const TF_Filesystem_Option*, int, Status status) {
   Answer(status, TF_INTERNAL);
 }
 
-void FailsToGetOne(Filesystem, const char*, TF_Filesystem_Option**, TF_Status* status) {
+void FailsToGetOne(Filesystem, Path, TF_Filesystem_Option**, Status status) {
   Answer(status, TF_INTERNAL);
 }
 
-void FailsToSetOne(Filesystem, const TF_Filesystem_Option*, TF_Status* status) {
+void FailsToSetOne(Filesystem, const TF_Filesystem_Option*, Status status) {
   Answer(status, TF_INTERNAL);
 }
 
-void GetAllTwice(Filesystem, TF_Filesystem_Option** options, int* count, TF_Status* status) {
+void GetAllTwice(Filesystem, TF_Filesystem_Option** options, int* count, Status status) {
   const Lock lock(Now().mutex);
   std::vector<Setting> twice = Now().settings;
   twice.push_back(twice.front());
@@ -149,17 +147,17 @@ void GetAllTwice(Filesystem, TF_Filesystem_Option** options, int* count, TF_Stat
 }
 
 void GetAllUntyped(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
-                   TF_Status* status) {
+                   Status status) {
   GetAll(filesystem, options, count, status);
   (*options)[0].value->type_tag = TF_Filesystem_Num_Option_Types;
 }
 
 void GetFirst(Filesystem filesystem, const char* key, TF_Filesystem_Option** option,
-              TF_Status* status) {
+              Status status) {
   GetOne(filesystem, Now().Find(key) == nullptr ? key : "number", option, status);
 }
 
-void GetDefault(Filesystem, const char* key, TF_Filesystem_Option** option, TF_Status* status) {
+void GetDefault(Filesystem, const char* key, TF_Filesystem_Option** option, Status status) {
   Store fresh;
   const Setting* setting = fresh.Find(key);
   if (setting == nullptr) return Answer(status, TF_NOT_FOUND);
@@ -167,33 +165,32 @@ void GetDefault(Filesystem, const char* key, TF_Filesystem_Option** option, TF_S
   Answer(status, TF_OK);
 }
 
-void GetAllUncounted(Filesystem filesystem, TF_Filesystem_Option** options, int*,
-                     TF_Status* status) {
+void GetAllUncounted(Filesystem filesystem, TF_Filesystem_Option** options, int*, Status status) {
   int count;
   GetAll(filesystem, options, &count, status);
 }
 
 void GetAllPerTwo(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
-                  TF_Status* status) {
+                  Status status) {
   GetAll(filesystem, options, count, status);
   (*options)[0].per_file = 2;
 }
 
 void GetAllDescribedOnce(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
-                         TF_Status* status) {
+                         Status status) {
   GetAll(filesystem, options, count, status);
   support::Free((*options)[1].description);
   (*options)[1].description = (*options)[0].description;
 }
 
 void GetAllNameless(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
-                    TF_Status* status) {
+                    Status status) {
   GetAll(filesystem, options, count, status);
   support::Free((*options)[0].name);
   (*options)[0].name = nullptr;
 }
 
-void GetKeys(Filesystem, char** keys, int* count, TF_Status* status) {
+void GetKeys(Filesystem, char** keys, int* count, Status status) {
   const Lock lock(Now().mutex);
   for (size_t k = 0; k < Now().settings.size(); ++k) {
     keys[k] = support::CopyString(Now().settings[k].name);
@@ -202,12 +199,12 @@ void GetKeys(Filesystem, char** keys, int* count, TF_Status* status) {
   Answer(status, TF_OK);
 }
 
-void GetKeysUncounted(Filesystem filesystem, char** keys, int*, TF_Status* status) {
+void GetKeysUncounted(Filesystem filesystem, char** keys, int*, Status status) {
   int count;
   GetKeys(filesystem, keys, &count, status);
 }
 
-void GetOldKeys(Filesystem filesystem, char** keys, int* count, TF_Status* status) {
+void GetOldKeys(Filesystem filesystem, char** keys, int* count, Status status) {
   GetKeys(filesystem, keys, count, status);
   support::Free(keys[0]);
   keys[0] = support::CopyString("of-an-older-version");
@@ -215,7 +212,7 @@ void GetOldKeys(Filesystem filesystem, char** keys, int* count, TF_Status* statu
 
 // The beginning of a name will do.
 void GetByPrefix(Filesystem filesystem, const char* key, TF_Filesystem_Option** option,
-                 TF_Status* status) {
+                 Status status) {
   std::string name = key;
   for (const Setting& setting : Now().settings) {
     if (!name.empty() && setting.name.compare(0, name.size(), name) == 0) name = setting.name;
@@ -295,7 +292,7 @@ TF_Code KeepsBuffer(const TF_Filesystem_Option& option) {
   return code;
 }
 
-void GetLent(Filesystem filesystem, TF_Filesystem_Option** options, int* count, TF_Status* status) {
+void GetLent(Filesystem filesystem, TF_Filesystem_Option** options, int* count, Status status) {
   if (lent != nullptr) Now().Find("bytes")->bytes.assign(lent, static_cast<size_t>(lent_length));
   GetAll(filesystem, options, count, status);
 }
@@ -309,13 +306,13 @@ void Options(support::Tables& t) {
 
 // Options that are right but for one op.
 template <auto Entry, auto Function>
-void With(support::Tables& t) {
+void But(support::Tables& t) {
   Options(t);
   t.filesystem.*Entry = Function;
 }
 
 void GetAllNegative(Filesystem filesystem, TF_Filesystem_Option** options, int* count,
-                    TF_Status* status) {
+                    Status status) {
   GetAll(filesystem, options, count, status);
   for (int k = 0; k < *count; ++k)
     if ((*options)[k].value->type_tag == TF_Filesystem_Option_Type_Buffer)
@@ -337,33 +334,33 @@ std::vector<Fault> OptionFaults() {
   constexpr const char* kReadBack = "an option is read back as it was set";
   return {
       {"options.cannot-get-all", "get_filesystem_configuration answers INTERNAL", kWorks,
-       With<&Ops::get_filesystem_configuration, FailsToGetAll>},
+       But<&Ops::get_filesystem_configuration, FailsToGetAll>},
       {"options.cannot-set-all", "set_filesystem_configuration answers INTERNAL", kWorks,
-       With<&Ops::set_filesystem_configuration, FailsToSetAll>},
+       But<&Ops::set_filesystem_configuration, FailsToSetAll>},
       {"options.cannot-get", "get_filesystem_configuration_option answers INTERNAL", kWorks,
-       With<&Ops::get_filesystem_configuration_option, FailsToGetOne>},
+       But<&Ops::get_filesystem_configuration_option, FailsToGetOne>},
       {"options.cannot-set", "set_filesystem_configuration_option answers INTERNAL", kWorks,
-       With<&Ops::set_filesystem_configuration_option, FailsToSetOne>},
+       But<&Ops::set_filesystem_configuration_option, FailsToSetOne>},
       {"options.one-name-twice", "two options have the same name", "a name is a key",
-       With<&Ops::get_filesystem_configuration, GetAllTwice>},
+       But<&Ops::get_filesystem_configuration, GetAllTwice>},
       {"options.no-type", "an option has a type that there is not", "a value has a type",
-       With<&Ops::get_filesystem_configuration, GetAllUntyped>},
+       But<&Ops::get_filesystem_configuration, GetAllUntyped>},
       {"options.no-number", "the number of options is not written", "the number is set",
-       With<&Ops::get_filesystem_configuration, GetAllUncounted>},
+       But<&Ops::get_filesystem_configuration, GetAllUncounted>},
       {"options.per-file-is-two", "per_file of an option is 2", "per_file is 0 or 1",
-       With<&Ops::get_filesystem_configuration, GetAllPerTwo>},
+       But<&Ops::get_filesystem_configuration, GetAllPerTwo>},
       {"options.shared-description", "two options have one description",
        "every block is handed over once",
-       With<&Ops::get_filesystem_configuration, GetAllDescribedOnce>},
+       But<&Ops::get_filesystem_configuration, GetAllDescribedOnce>},
       {"options.no-name", "an option's name is NULL", "an option has a name",
-       With<&Ops::get_filesystem_configuration, GetAllNameless>},
+       But<&Ops::get_filesystem_configuration, GetAllNameless>},
       {"options.no-number-of-keys", "the number of keys is not written", "the number is set",
-       With<&Ops::get_filesystem_configuration_keys, GetKeysUncounted>},
+       But<&Ops::get_filesystem_configuration_keys, GetKeysUncounted>},
       {"options.old-keys", "a key is none of an option", "the keys are those of the options",
-       With<&Ops::get_filesystem_configuration_keys, GetOldKeys>},
+       But<&Ops::get_filesystem_configuration_keys, GetOldKeys>},
       {"options.finds-by-prefix", "the beginning of a name is a key",
        "an option is found by its name",
-       With<&Ops::get_filesystem_configuration_option, GetByPrefix>},
+       But<&Ops::get_filesystem_configuration_option, GetByPrefix>},
       {"options.ignores-unknown",
        "an option that does not exist is set with OK, and nobody is told",
        "what is ignored is told", Storing<IgnoresUnknown>},
@@ -376,13 +373,13 @@ std::vector<Fault> OptionFaults() {
        "setting an option changes no other", Storing<ResetsOne>},
       {"options.negative-length", "a buffer has the length -1",
        "a buffer has as many bytes as it says",
-       With<&Ops::get_filesystem_configuration, GetAllNegative>},
+       But<&Ops::get_filesystem_configuration, GetAllNegative>},
       {"options.gives-the-first", "every known key gets the first option",
-       "an option is found by its name", With<&Ops::get_filesystem_configuration_option, GetFirst>},
+       "an option is found by its name", But<&Ops::get_filesystem_configuration_option, GetFirst>},
       {"options.gives-the-default",
        "get_filesystem_configuration_option gives the value of the start",
        "both ways to an option give the same value",
-       With<&Ops::get_filesystem_configuration_option, GetDefault>},
+       But<&Ops::get_filesystem_configuration_option, GetDefault>},
       {"options.forgets", "what is set is not stored", kReadBack, Storing<Forgets>},
       {"options.stops-at-nul", "a buffer ends at its first NUL", kReadBack, Storing<StopsAtNul>},
       {"options.resets-others", "all other options get back the value of the start",

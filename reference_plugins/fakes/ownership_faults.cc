@@ -15,12 +15,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-void Become(TF_Status* status, TF_Code code) { TF_SetStatus(status, code, "the fault says so"); }
-
 // A writer that keeps what it was handed: the path until the file is made, or the last buffer until
 // the next call.
 struct Keeper {
@@ -30,39 +24,39 @@ struct Keeper {
 };
 PerObject<Keeper> keepers;
 
-void KeepsPath(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void KeepsPath(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   // The file comes to be when something is appended; until then there is the name.
-  Real().writable_file.cleanup(file);
+  Writing().cleanup(file);
   unlink(path);
   file->plugin_file = new const char*(path);
 }
 
-void AppendByPath(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendByPath(Writer file, const char* buffer, size_t n, Status status) {
   TF_WritableFile real{};
   Right().new_appendable_file(nullptr, *static_cast<const char**>(file->plugin_file), &real,
                               status);
-  if (TF_GetCode(status) != TF_OK) return;
-  Real().writable_file.append(&real, buffer, n, status);
-  Real().writable_file.cleanup(&real);
+  if (!Worked(status)) return;
+  Writing().append(&real, buffer, n, status);
+  Writing().cleanup(&real);
 }
 
-void NothingToDo(const TF_WritableFile*, TF_Status* status) { TF_SetStatus(status, TF_OK, ""); }
+void NothingToDo(Writer, Status status) { TF_SetStatus(status, TF_OK, ""); }
 
 void ForgetPath(TF_WritableFile* file) { delete static_cast<const char**>(file->plugin_file); }
 
-void AppendKept(const TF_WritableFile* file, TF_Status* status) {
+void AppendKept(Writer file, Status status) {
   keepers.With(file->plugin_file, [&](Keeper& kept) {
     if (kept.buffer != nullptr) {
-      Real().writable_file.append(file, kept.buffer, kept.n, status);
+      Writing().append(file, kept.buffer, kept.n, status);
     }
     kept.buffer = nullptr;
     return 0;
   });
 }
 
-void KeepsBuffer(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void KeepsBuffer(Writer file, const char* buffer, size_t n, Status status) {
   TF_SetStatus(status, TF_OK, "");
   AppendKept(file, status);
   keepers.With(file->plugin_file, [&](Keeper& kept) {
@@ -72,35 +66,29 @@ void KeepsBuffer(const TF_WritableFile* file, const char* buffer, size_t n, TF_S
   });
 }
 
-template <void (*TF_WritableFileOps::*op)(const TF_WritableFile*, TF_Status*)>
-void AfterKept(const TF_WritableFile* file, TF_Status* status) {
+template <void (*WriterOps::*op)(Writer, Status)>
+void AfterKept(Writer file, Status status) {
   TF_SetStatus(status, TF_OK, "");
   AppendKept(file, status);
-  (Real().writable_file.*op)(file, status);
+  (Writing().*op)(file, status);
 }
 
-void ForgetKept(TF_WritableFile* file) {
-  keepers.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
-}
+Status kept_status = nullptr;
 
-TF_Status* kept_status = nullptr;
-
-void KeepsStatus(Filesystem filesystem, const char* path, TF_Status* status) {
+void KeepsStatus(Filesystem filesystem, Path path, Status status) {
   if (kept_status != nullptr) Become(kept_status, TF_UNKNOWN);
   Right().path_exists(filesystem, path, status);
   kept_status = status;
 }
 
-void ErrnoOfSuccess(Filesystem filesystem, const char* path, TF_Status* status) {
+void ErrnoOfSuccess(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (TF_GetCode(status) == TF_OK) TF_SetStatusFromIOError(status, 0, path);
+  if (Worked(status)) TF_SetStatusFromIOError(status, 0, path);
 }
 
 template <TF_Code code>
-void AddsToOldStatus(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                     TF_Status* status) {
-  const bool used = TF_GetCode(status) != TF_OK;
+void AddsToOldStatus(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
+  const bool used = !Worked(status);
   Right().stat(filesystem, path, facts, status);
   if (used) Become(status, code);
 }
@@ -108,8 +96,7 @@ void AddsToOldStatus(Filesystem filesystem, const char* path, TF_FileStatistics*
 // A name that several threads write into before it is used.
 char shared_path[4096];
 
-void SharedPath(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                TF_Status* status) {
+void SharedPath(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   std::strncpy(shared_path, path, sizeof shared_path - 1);
   std::this_thread::yield();
   Right().stat(filesystem, shared_path, facts, status);
@@ -118,8 +105,8 @@ void SharedPath(Filesystem filesystem, const char* path, TF_FileStatistics* fact
 // The bytes of a region are fetched again by whoever asks.
 const void* fetched = nullptr;
 
-const void* FetchesAgain(const TF_ReadOnlyMemoryRegion* region) {
-  fetched = Real().memory_region.data(region);
+const void* FetchesAgain(Region region) {
+  fetched = Mapping().data(region);
   std::this_thread::yield();
   const void* mine = fetched;
   static int calls = 0;
@@ -128,7 +115,7 @@ const void* FetchesAgain(const TF_ReadOnlyMemoryRegion* region) {
 }
 
 // Moves a file in two steps, with nothing in between.
-void TwoSteps(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void TwoSteps(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat facts;
   if (stat(source, &facts) == 0 && S_ISREG(facts.st_mode)) {
     if (stat(target, &facts) == 0 && S_ISREG(facts.st_mode)) unlink(target);
@@ -155,27 +142,24 @@ std::vector<Fault> OwnershipFaults() {
       {"append.keeps-buffer", "the buffer's pointer is kept until the next call", kArguments,
        [](support::Tables& t) {
          t.writable_file.append = KeepsBuffer;
-         t.writable_file.flush = AfterKept<&TF_WritableFileOps::flush>;
-         t.writable_file.sync = AfterKept<&TF_WritableFileOps::sync>;
-         t.writable_file.close = AfterKept<&TF_WritableFileOps::close>;
-         t.writable_file.cleanup = ForgetKept;
+         t.writable_file.flush = AfterKept<&WriterOps::flush>;
+         t.writable_file.sync = AfterKept<&WriterOps::sync>;
+         t.writable_file.close = AfterKept<&WriterOps::close>;
+         t.writable_file.cleanup = Forgets<keepers>;
        }},
       {"path_exists.keeps-status", "the status of one call is written by the next",
-       "a status is written during its call",
-       [](support::Tables& t) { t.filesystem.path_exists = KeepsStatus; }},
+       "a status is written during its call", With(&Ops::path_exists, KeepsStatus)},
       {"path_exists.errno-of-success", "a success is told as an I/O error of 0",
-       "a status of OK has no message",
-       [](support::Tables& t) { t.filesystem.path_exists = ErrnoOfSuccess; }},
+       "a status of OK has no message", With(&Ops::path_exists, ErrnoOfSuccess)},
       {"stat.adds-to-status", "a status that arrives with an error gets another one",
        "success is OK, or at most leaves the status alone",
-       [](support::Tables& t) { t.filesystem.stat = AddsToOldStatus<TF_ABORTED>; }},
+       With(&Ops::stat, AddsToOldStatus<TF_ABORTED>)},
       {"stat.shared-path", "the path is copied into one buffer for all threads", kThreads,
-       [](support::Tables& t) { t.filesystem.stat = SharedPath; }},
+       With(&Ops::stat, SharedPath)},
       {"region.fetches-again", "the address is kept in one place for all threads", kThreads,
-       [](support::Tables& t) { t.memory_region.data = FetchesAgain; }},
+       With(&RegionOps::data, FetchesAgain)},
       {"rename_file.two-steps", "the target is deleted before the source takes its place",
-       "the old or the new file is there at any time",
-       [](support::Tables& t) { t.filesystem.rename_file = TwoSteps; }},
+       "the old or the new file is there at any time", With(&Ops::rename_file, TwoSteps)},
   };
 }
 

@@ -17,8 +17,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
 // Gives 0 or an errno value, as what follows does.
 int Put(int descriptor, const std::string& data) {
   for (size_t done = 0; done < data.size();) {
@@ -65,7 +63,7 @@ bool holds = false;
 int (*brings_to_disk)(PowerFile*) = nullptr;  // what sync does
 int latest = -1;                              // the descriptor that was opened last
 
-PowerFile* Self(const TF_WritableFile* file) { return static_cast<PowerFile*>(file->plugin_file); }
+PowerFile* Self(Writer file) { return static_cast<PowerFile*>(file->plugin_file); }
 
 int Bring(PowerFile* file) {
   const int error = Put(file->descriptor, file->held);
@@ -78,7 +76,7 @@ int PersistBoth(PowerFile* file) {
   return error == 0 ? PersistDirectory(support::ParentOf(file->path)) : error;
 }
 
-void Open(const char* path, int flags, TF_WritableFile* file, TF_Status* status) {
+void Open(Path path, int flags, TF_WritableFile* file, Status status) {
   const int descriptor = open(path, flags | O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor < 0) return support::SetErrno(status, errno, path);
   file->plugin_file = new PowerFile{path, descriptor, "", 0};
@@ -86,42 +84,40 @@ void Open(const char* path, int flags, TF_WritableFile* file, TF_Status* status)
   support::SetOk(status);
 }
 
-void OpenNew(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenNew(Filesystem, Path path, TF_WritableFile* file, Status status) {
   Open(path, O_TRUNC, file, status);
 }
 
-void OpenToAppend(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenToAppend(Filesystem, Path path, TF_WritableFile* file, Status status) {
   Open(path, O_APPEND, file, status);
 }
 
 // The file was open with O_DSYNC before, and is not any more.
 template <int flags>
-void OpenAgain(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenAgain(Filesystem, Path path, TF_WritableFile* file, Status status) {
   support::Descriptor::Open(path, O_CREAT | O_WRONLY | O_DSYNC);
   Open(path, flags, file, status);
 }
 
-void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void Append(Writer file, const char* buffer, size_t n, Status status) {
   Self(file)->held.append(buffer, n);
   support::SetErrno(status, holds ? 0 : Bring(Self(file)), "file");
 }
 
-int64_t Tell(const TF_WritableFile* file, TF_Status* status) {
+int64_t Tell(Writer file, Status status) {
   support::SetOk(status);
   return lseek(Self(file)->descriptor, 0, SEEK_END) + static_cast<int64_t>(Self(file)->held.size());
 }
 
-void Flush(const TF_WritableFile* file, TF_Status* status) {
-  support::SetErrno(status, Bring(Self(file)), "file");
-}
+void Flush(Writer file, Status status) { support::SetErrno(status, Bring(Self(file)), "file"); }
 
-void Sync(const TF_WritableFile* file, TF_Status* status) {
+void Sync(Writer file, Status status) {
   PowerFile* self = Self(file);
   support::SetErrno(status, brings_to_disk(self), "file");
   ++self->syncs;
 }
 
-void Close(const TF_WritableFile* file, TF_Status* status) {
+void Close(Writer file, Status status) {
   PowerFile* self = Self(file);
   int error = Bring(self);
   if (close(self->descriptor) != 0) error = errno;
@@ -137,15 +133,14 @@ void Cleanup(TF_WritableFile* file) {
 }
 
 // Makes a directory, and its own entries durable instead of the one above it.
-void CreateDirThatIsDurable(Filesystem, const char* path, TF_Status* status) {
+void CreateDirThatIsDurable(Filesystem, Path path, Status status) {
   support::SetErrno(status, mkdir(path, 0777) == 0 ? PersistDirectory(path) : errno, path);
 }
 
 // Makes directories, of which the last one's name is durable.
-void CreateDirsOfWhichOneIsDurable(Filesystem filesystem, const char* path, TF_Status* status) {
-  Real().filesystem.recursively_create_dir(filesystem, path, status);
-  if (TF_GetCode(status) == TF_OK)
-    support::SetErrno(status, PersistDirectory(support::ParentOf(path)), path);
+void CreateDirsOfWhichOneIsDurable(Filesystem filesystem, Path path, Status status) {
+  Right().recursively_create_dir(filesystem, path, status);
+  if (Worked(status)) support::SetErrno(status, PersistDirectory(support::ParentOf(path)), path);
 }
 
 void WithFiles(support::Tables& t, int (*what_sync_does)(PowerFile*)) {
@@ -165,12 +160,12 @@ void WithFiles(support::Tables& t, int (*what_sync_does)(PowerFile*)) {
 
 std::string CopyOf(const std::string& path) { return path + ".copy"; }
 
-void OpenCopy(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenCopy(Filesystem, Path path, TF_WritableFile* file, Status status) {
   std::string old;
   const int error = Get(path, &old);
   if (error != 0 && error != ENOENT) return support::SetErrno(status, error, path);
   Open(CopyOf(path).c_str(), O_TRUNC, file, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   Self(file)->path = path;
   support::SetErrno(status, Put(Self(file)->descriptor, old), path);
 }
@@ -181,18 +176,17 @@ int RenameThenPersist(PowerFile* file) {
   return PersistBoth(file);
 }
 
-void CloseCopy(const TF_WritableFile* file, TF_Status* status) {
+void CloseCopy(Writer file, Status status) {
   rename(CopyOf(Self(file)->path).c_str(), Self(file)->path.c_str());
   Close(file, status);
 }
 
 // All of the file is written anew, so that what is appended comes behind it.
-void OpenAnew(Filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpenAnew(Filesystem, Path path, TF_WritableFile* file, Status status) {
   std::string old;
   Get(path, &old);
   Open(path, O_TRUNC, file, status);
-  if (TF_GetCode(status) == TF_OK)
-    support::SetErrno(status, Put(Self(file)->descriptor, old), path);
+  if (Worked(status)) support::SetErrno(status, Put(Self(file)->descriptor, old), path);
 }
 
 // Writes a file, of which nobody waits until it is durable.
@@ -204,7 +198,7 @@ int Write(const std::string& path, const std::string& content) {
   return error;
 }
 
-void RenameByCopy(Filesystem, const char* source, const char* target, TF_Status* status) {
+void RenameByCopy(Filesystem, Path source, Path target, Status status) {
   std::string content;
   int error = Get(source, &content);
   if (error == 0) error = Write(CopyOf(target), content);
@@ -213,14 +207,13 @@ void RenameByCopy(Filesystem, const char* source, const char* target, TF_Status*
   support::SetErrno(status, error, source);
 }
 
-void RenameElsewhereByCopy(Filesystem filesystem, const char* source, const char* target,
-                           TF_Status* status) {
+void RenameElsewhereByCopy(Filesystem filesystem, Path source, Path target, Status status) {
   if (support::ParentOf(source) == support::ParentOf(target))
-    return Real().filesystem.rename_file(filesystem, source, target, status);
+    return Right().rename_file(filesystem, source, target, status);
   RenameByCopy(filesystem, source, target, status);
 }
 
-void RemoveThenRename(Filesystem, const char* source, const char* target, TF_Status* status) {
+void RemoveThenRename(Filesystem, Path source, Path target, Status status) {
   unlink(target);
   support::SetErrno(status, rename(source, target) == 0 ? 0 : errno, source);
 }
@@ -338,12 +331,12 @@ std::vector<Fault> PowerFaults() {
       {"power.writes-beside", "sync writes another file anew, which is not synced", there,
        [](support::Tables& t) { WithFiles(t, WriteBeside); }},
       {"power.rename-copies", "rename_file copies, and does not sync the copy", whole,
-       [](support::Tables& t) { t.filesystem.rename_file = RenameByCopy; }},
+       With(&Ops::rename_file, RenameByCopy)},
       {"power.rename-elsewhere-copies",
        "rename_file to another directory copies, and does not sync the copy", whole,
-       [](support::Tables& t) { t.filesystem.rename_file = RenameElsewhereByCopy; }},
+       With(&Ops::rename_file, RenameElsewhereByCopy)},
       {"power.rename-removes-first", "rename_file removes the target before it renames", whole,
-       [](support::Tables& t) { t.filesystem.rename_file = RemoveThenRename; }},
+       With(&Ops::rename_file, RemoveThenRename)},
   };
 }
 

@@ -18,28 +18,20 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const support::Tables& Right() { return Real(); }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // Waits as for an answer of somebody else. False where a signal cut that short.
 bool Waited() {
   constexpr int kMilliseconds = 20;
   return poll(nullptr, 0, kMilliseconds) >= 0;
 }
 
-void StatWaits(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-               TF_Status* status) {
+void StatWaits(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   if (!Waited()) return TF_SetStatus(status, TF_UNAVAILABLE, "interrupted");
-  Right().filesystem.stat(filesystem, path, facts, status);
+  Right().stat(filesystem, path, facts, status);
 }
 
-int64_t ReadWaits(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                  TF_Status* status) {
+int64_t ReadWaits(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const bool whole = Waited();
-  const int64_t got = Right().random_access_file.read(file, offset, n, buffer, status);
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
   if (whole || got <= 0) return got;
   TF_SetStatus(status, TF_OUT_OF_RANGE, "as if the file ended here");
   return got - 1;
@@ -53,17 +45,15 @@ struct Positioned {
 };
 PerObject<Positioned> positions;
 
-void OpensAtStart(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                  TF_Status* status) {
-  Right().filesystem.new_random_access_file(filesystem, path, file, status);
+void OpensAtStart(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
+  Right().new_random_access_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   positions.With(file->plugin_file, [&](Positioned& mine) {
     return mine.descriptor = open(path, O_RDONLY | O_CLOEXEC);
   });
 }
 
-int64_t ReadsOn(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                TF_Status* status) {
+int64_t ReadsOn(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const ssize_t got = positions.With(file->plugin_file, [&](Positioned& mine) -> ssize_t {
     if (mine.at != offset && lseek(mine.descriptor, static_cast<off_t>(offset), SEEK_SET) < 0)
       return -1;
@@ -72,7 +62,7 @@ int64_t ReadsOn(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char
     return taken;
   });
   if (got < 0 || static_cast<size_t>(got) < n)
-    return Right().random_access_file.read(file, offset, n, buffer, status);
+    return Reading().read(file, offset, n, buffer, status);
   TF_SetStatus(status, TF_OK, "");
   return got;
 }
@@ -80,51 +70,47 @@ int64_t ReadsOn(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char
 void ClosesPosition(TF_RandomAccessFile* file) {
   close(positions.With(file->plugin_file, [](Positioned& mine) { return mine.descriptor; }));
   positions.Forget(file->plugin_file);
-  Right().random_access_file.cleanup(file);
+  Reading().cleanup(file);
 }
 
 // A second name for what is read; it goes with the reader.
 PerObject<std::string> names;
 std::atomic<int> number = 0;
 
-void OpensByName(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                 TF_Status* status) {
-  Right().filesystem.new_random_access_file(filesystem, path, file, status);
+void OpensByName(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
+  Right().new_random_access_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   const std::string name =
       "/tmp/tffs-name-" + std::to_string(getpid()) + "-" + std::to_string(++number);
-  if (symlink(path, name.c_str()) == 0)
-    names.With(file->plugin_file, [&](std::string& mine) { return (mine = name).size(); });
+  if (symlink(path, name.c_str()) == 0) names.Set(file->plugin_file, name);
 }
 
-int64_t ReadsByName(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                    TF_Status* status) {
-  const std::string name = names.With(file->plugin_file, [](std::string& mine) { return mine; });
+int64_t ReadsByName(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const std::string name = names.Of(file->plugin_file);
   char target[1];
   if (!name.empty() && readlink(name.c_str(), target, sizeof target) < 0) {
     TF_SetStatus(status, TF_INTERNAL, "the name is gone");
     return -1;
   }
-  return Right().random_access_file.read(file, offset, n, buffer, status);
+  return Reading().read(file, offset, n, buffer, status);
 }
 
 void DropsName(TF_RandomAccessFile* file) {
-  const std::string name = names.With(file->plugin_file, [](std::string& mine) { return mine; });
+  const std::string name = names.Of(file->plugin_file);
   if (!name.empty()) unlink(name.c_str());
   names.Forget(file->plugin_file);
-  Right().random_access_file.cleanup(file);
+  Reading().cleanup(file);
 }
 
 // A region that forked processes do not get.
-void MapsForOne(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-                TF_Status* status) {
-  Right().filesystem.new_read_only_memory_region_from_file(filesystem, path, region, status);
+void MapsForOne(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
+  Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
   if (!Worked(status)) return;
-  const size_t length = Right().memory_region.length(region);
+  const size_t length = Mapping().length(region);
   if (length == 0) return;
   // The data need not begin a page: only whole ones can be kept back.
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<uintptr_t>(Right().memory_region.data(region)) / page * page;
+  const auto begin = reinterpret_cast<uintptr_t>(Mapping().data(region)) / page * page;
   madvise(reinterpret_cast<void*>(begin), length, MADV_DONTFORK);
 }
 
@@ -151,25 +137,24 @@ Unfinished& unfinished() {
 }
 
 template <bool kHasNumber>
-void OpensTemporary(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                    TF_Status* status) {
+void OpensTemporary(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   // What is wrong with the place is told as ever.
-  Right().filesystem.new_writable_file(filesystem, path, file, status);
+  Right().new_writable_file(filesystem, path, file, status);
   if (!Worked(status)) return;
-  Right().writable_file.cleanup(file);
+  Writing().cleanup(file);
   const std::string place = path;
   const std::string directory = place.substr(0, place.rfind('/'));
   const std::string temporary = directory.substr(0, directory.rfind('/')) + "/.tffs-new-" +
                                 std::to_string(kHasNumber ? getpid() : 0) + "-" +
                                 std::to_string(++number);
-  Right().filesystem.new_writable_file(filesystem, temporary.c_str(), file, status);
+  Right().new_writable_file(filesystem, temporary.c_str(), file, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(unfinished().mutex);
   unfinished().files[file->plugin_file] = {temporary, place};
 }
 
-void ClosesTemporary(const TF_WritableFile* file, TF_Status* status) {
-  Right().writable_file.close(file, status);
+void ClosesTemporary(Writer file, Status status) {
+  Writing().close(file, status);
   const auto [temporary, place] = unfinished().Taken(file->plugin_file);
   if (Worked(status) && !temporary.empty() && std::rename(temporary.c_str(), place.c_str()) != 0)
     TF_SetStatus(status, TF_ABORTED, "the temporary file is gone");
@@ -177,7 +162,7 @@ void ClosesTemporary(const TF_WritableFile* file, TF_Status* status) {
 
 void DropsTemporary(TF_WritableFile* file) {
   unlink(unfinished().Taken(file->plugin_file).first.c_str());
-  Right().writable_file.cleanup(file);
+  Writing().cleanup(file);
 }
 
 template <bool kHasNumber>
@@ -196,9 +181,9 @@ std::vector<Fault> ProcessFaults() {
       "what a forked process does changes nothing of its parent's files";
   return {
       {"processes.stat-is-cut", "a signal ends the wait of stat", kInterrupted,
-       [](support::Tables& t) { t.filesystem.stat = StatWaits; }},
+       With(&Ops::stat, StatWaits)},
       {"processes.read-is-cut", "a signal ends the wait of read, which gives what it has",
-       kInterrupted, [](support::Tables& t) { t.random_access_file.read = ReadWaits; }},
+       kInterrupted, With(&ReaderOps::read, ReadWaits)},
       {"processes.drops-unfinished", "deletes what is not closed when a process cleans up or ends",
        kForked, WritesTemporaries<true>},
       {"processes.reads-on", "reads from where the last read of this process ended", kForked,
@@ -215,7 +200,7 @@ std::vector<Fault> ProcessFaults() {
        }},
       {"processes.maps-for-one", "a forked process does not have the memory of a region",
        "a forked process reads what its parent has open",
-       [](support::Tables& t) { t.filesystem.new_read_only_memory_region_from_file = MapsForOne; }},
+       With(&Ops::new_read_only_memory_region_from_file, MapsForOne)},
       {"processes.same-temporary", "several processes write to one temporary file",
        "processes that work side by side do not meet", WritesTemporaries<false>},
   };

@@ -17,13 +17,9 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
 // path_exists and paths_exist
 
-void PrefixExists(Filesystem filesystem, const char* path, TF_Status* status) {
+void PrefixExists(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   if (TF_GetCode(status) != TF_NOT_FOUND) return;
   const std::string whole = path;
@@ -33,9 +29,9 @@ void PrefixExists(Filesystem filesystem, const char* path, TF_Status* status) {
   }
 }
 
-void OnlyFilesExist(Filesystem filesystem, const char* path, TF_Status* status) {
+void OnlyFilesExist(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (TF_GetCode(status) == TF_OK && Right().is_directory(filesystem, path, Scratch().status())) {
+  if (Worked(status) && Right().is_directory(filesystem, path, Scratch().status())) {
     TF_SetStatus(status, TF_NOT_FOUND, path);
   }
 }
@@ -79,9 +75,9 @@ bool NeedsStatuses(Filesystem filesystem, char** paths, int count, TF_Status** s
 
 // Performs the right stat, and `change` on what it gave.
 template <void (*change)(TF_FileStatistics*)>
-void Changed(Filesystem filesystem, const char* path, TF_FileStatistics* facts, TF_Status* status) {
+void Changed(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   Right().stat(filesystem, path, facts, status);
-  if (TF_GetCode(status) == TF_OK) change(facts);
+  if (Worked(status)) change(facts);
 }
 
 void LongerByOne(TF_FileStatistics* facts) { facts->length += 1; }
@@ -93,14 +89,12 @@ void OddBool(TF_FileStatistics* facts) {
   if (facts->is_directory) std::memset(&facts->is_directory, 0x42, sizeof(facts->is_directory));
 }
 
-void WritesOnError(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                   TF_Status* status) {
+void WritesOnError(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   *facts = {-1, -1, false};
   Right().stat(filesystem, path, facts, status);
 }
 
-void StatStale(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-               TF_Status* status) {
+void StatStale(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   static std::mutex mutex;
   static std::map<std::string, TF_FileStatistics> seen;
   const std::lock_guard<std::mutex> lock(mutex);
@@ -110,42 +104,42 @@ void StatStale(Filesystem filesystem, const char* path, TF_FileStatistics* facts
     return TF_SetStatus(status, TF_OK, "");
   }
   Right().stat(filesystem, path, facts, status);
-  if (TF_GetCode(status) == TF_OK) seen[path] = *facts;
+  if (Worked(status)) seen[path] = *facts;
 }
 
 // is_directory and get_file_size
 
-bool AlwaysDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+bool AlwaysDirectory(Filesystem filesystem, Path path, Status status) {
   Right().is_directory(filesystem, path, status);
   return true;
 }
 
-bool TrueForFile(Filesystem filesystem, const char* path, TF_Status* status) {
+bool TrueForFile(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
-  return TF_GetCode(status) == TF_OK;
+  return Worked(status);
 }
 
-bool AsTheHeaderSays(Filesystem filesystem, const char* path, TF_Status* status) {
+bool AsTheHeaderSays(Filesystem filesystem, Path path, Status status) {
   const bool is_directory = Right().is_directory(filesystem, path, status);
   if (!is_directory) Right().path_exists(filesystem, path, status);
   return is_directory;
 }
 
-bool FalseForDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+bool FalseForDirectory(Filesystem filesystem, Path path, Status status) {
   Right().is_directory(filesystem, path, status);
   return false;
 }
 
-int64_t SizePlusOne(Filesystem filesystem, const char* path, TF_Status* status) {
+int64_t SizePlusOne(Filesystem filesystem, Path path, Status status) {
   const int64_t size = Right().get_file_size(filesystem, path, status);
-  return TF_GetCode(status) == TF_OK ? size + 1 : size;
+  return Worked(status) ? size + 1 : size;
 }
 
-int64_t Size32(Filesystem filesystem, const char* path, TF_Status* status) {
+int64_t Size32(Filesystem filesystem, Path path, Status status) {
   return static_cast<int32_t>(Right().get_file_size(filesystem, path, status));
 }
 
-int64_t DirectoryIsZero(Filesystem filesystem, const char* path, TF_Status* status) {
+int64_t DirectoryIsZero(Filesystem filesystem, Path path, Status status) {
   const int64_t size = Right().get_file_size(filesystem, path, status);
   if (!Right().is_directory(filesystem, path, Scratch().status())) return size;
   TF_SetStatus(status, TF_OK, "");
@@ -154,9 +148,9 @@ int64_t DirectoryIsZero(Filesystem filesystem, const char* path, TF_Status* stat
 
 // translate_name
 
-char* NullName(Filesystem, const char*) { return nullptr; }
+char* NullName(Filesystem, Path) { return nullptr; }
 
-char* StaticName(Filesystem filesystem, const char* uri) {
+char* StaticName(Filesystem filesystem, Path uri) {
   static std::mutex mutex;
   static char buffer[4096];
   char* name = Right().translate_name(filesystem, uri);
@@ -166,20 +160,20 @@ char* StaticName(Filesystem filesystem, const char* uri) {
   return buffer;
 }
 
-char* LowercaseName(Filesystem filesystem, const char* uri) {
+char* LowercaseName(Filesystem filesystem, Path uri) {
   char* name = Right().translate_name(filesystem, uri);
   for (char* c = name; *c != '\0'; ++c) *c = static_cast<char>(std::tolower(*c));
   return name;
 }
 
-char* UncleanName(Filesystem, const char* uri) {
+char* UncleanName(Filesystem, Path uri) {
   const support::Uri parts = support::ParseUri(uri);
   if (parts.path.empty()) return support::CopyString(parts.prefix.empty() ? "" : "/");
   return support::CopyString(std::string(parts.path));
 }
 
 // Another name every time.
-char* CountingName(Filesystem filesystem, const char* uri) {
+char* CountingName(Filesystem filesystem, Path uri) {
   static int calls = 0;
   char* name = Right().translate_name(filesystem, uri);
   if (name == nullptr || *name != '/' || ++calls % 2 == 1) return name;
@@ -203,7 +197,7 @@ bool CreatesMissing(Filesystem filesystem, char** paths, int count, TF_Status** 
 bool ReplacesStatuses(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
   const bool all = Right().paths_exist(filesystem, paths, count, statuses);
   for (int k = 0; statuses != nullptr && k < count; ++k) {
-    TF_Status* own = TF_NewStatus();
+    Status own = TF_NewStatus();
     TF_SetStatus(own, TF_GetCode(statuses[k]), TF_Message(statuses[k]));
     statuses[k] = own;
   }
@@ -211,28 +205,28 @@ bool ReplacesStatuses(Filesystem filesystem, char** paths, int count, TF_Status*
 }
 
 using PathsExist = bool (*)(Filesystem, char**, int, TF_Status**);
-using Stat = void (*)(Filesystem, const char*, TF_FileStatistics*, TF_Status*);
+using Stat = void (*)(Filesystem, Path, TF_FileStatistics*, Status);
 
 Fault Existing(const char* name, const char* what, const char* breaks, PathsExist op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.paths_exist = op; }};
+  return {name, what, breaks, With(&Ops::paths_exist, op)};
 }
 
 Fault Stating(const char* name, const char* what, const char* breaks, Stat op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.stat = op; }};
+  return {name, what, breaks, With(&Ops::stat, op)};
 }
 
 template <auto Entry, typename Function>
 Fault On(const char* name, const char* what, const char* breaks, Function op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.*Entry = op; }};
+  return {name, what, breaks, With(Entry, op)};
 }
 
 }  // namespace
 
 std::vector<Fault> QueryFaults() {
-  constexpr auto kExists = &TF_FilesystemOps::path_exists;
-  constexpr auto kIsDirectory = &TF_FilesystemOps::is_directory;
-  constexpr auto kSize = &TF_FilesystemOps::get_file_size;
-  constexpr auto kName = &TF_FilesystemOps::translate_name;
+  constexpr auto kExists = &Ops::path_exists;
+  constexpr auto kIsDirectory = &Ops::is_directory;
+  constexpr auto kSize = &Ops::get_file_size;
+  constexpr auto kName = &Ops::translate_name;
   constexpr const char* kAll = "true if and only if every path exists";
   constexpr const char* kStatuses = "each status is set, for each path";
   constexpr const char* kFacts = "the statistics are those of the path";

@@ -14,18 +14,13 @@
 namespace fakes {
 namespace {
 
-using Region = const TF_ReadOnlyMemoryRegion*;
-
-const TF_ReadOnlyMemoryRegionOps& Right() { return Real().memory_region; }
-
-void RightNew(const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-              TF_Status* status) {
-  Real().filesystem.new_read_only_memory_region_from_file(filesystem, path, region, status);
+void RightNew(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
+  Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
 }
 
-uint64_t ShortLength(Region region) { return Right().length(region) - 1; }
+uint64_t ShortLength(Region region) { return Mapping().length(region) - 1; }
 
-uint64_t LongLength(Region region) { return Right().length(region) + 1; }
+uint64_t LongLength(Region region) { return Mapping().length(region) + 1; }
 
 const void* NullData(Region) { return nullptr; }
 
@@ -33,7 +28,8 @@ const void* NullData(Region) { return nullptr; }
 PerObject<std::vector<std::string>> copies;
 
 const void* MovesData(Region region) {
-  const std::string bytes(static_cast<const char*>(Right().data(region)), Right().length(region));
+  const std::string bytes(static_cast<const char*>(Mapping().data(region)),
+                          Mapping().length(region));
   return copies.With(region->plugin_memory_region,
                      [&](std::vector<std::string>& made) -> const void* {
                        // Long enough never to live inside the string object, which may move.
@@ -42,20 +38,15 @@ const void* MovesData(Region region) {
                      });
 }
 
-void ForgetCopies(TF_ReadOnlyMemoryRegion* region) {
-  copies.Forget(region->plugin_memory_region);
-  Right().cleanup(region);
-}
-
 // All regions show one buffer, which each new one fills with its file.
 char one_buffer[1 << 20];
 
-void NewInOneBuffer(const TF_Filesystem* filesystem, const char* path,
-                    TF_ReadOnlyMemoryRegion* region, TF_Status* status) {
+void NewInOneBuffer(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region,
+                    Status status) {
   RightNew(filesystem, path, region, status);
-  if (TF_GetCode(status) != TF_OK) return;
-  std::memcpy(one_buffer, Right().data(region),
-              std::min<size_t>(Right().length(region), sizeof one_buffer));
+  if (!Worked(status)) return;
+  std::memcpy(one_buffer, Mapping().data(region),
+              std::min<size_t>(Mapping().length(region), sizeof one_buffer));
 }
 
 const void* DataInOneBuffer(Region) { return one_buffer; }
@@ -63,19 +54,18 @@ const void* DataInOneBuffer(Region) { return one_buffer; }
 // The first region made of a path keeps what it saw for all that come after.
 PerObject<std::shared_ptr<const std::string>> shown;
 
-void NewStale(const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-              TF_Status* status) {
+void NewStale(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const std::string>> seen;
   RightNew(filesystem, path, region, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(mutex);
   auto& first = seen[path];
   if (first == nullptr) {
-    first = std::make_shared<const std::string>(static_cast<const char*>(Right().data(region)),
-                                                Right().length(region));
+    first = std::make_shared<const std::string>(static_cast<const char*>(Mapping().data(region)),
+                                                Mapping().length(region));
   }
-  shown.With(region->plugin_memory_region, [&](auto& bytes) { bytes = first; });
+  shown.Set(region->plugin_memory_region, first);
 }
 
 const void* StaleData(Region region) {
@@ -88,16 +78,10 @@ uint64_t StaleLength(Region region) {
                     [](const auto& bytes) { return uint64_t{bytes->size()}; });
 }
 
-void ForgetShown(TF_ReadOnlyMemoryRegion* region) {
-  shown.Forget(region->plugin_memory_region);
-  Right().cleanup(region);
-}
-
 // An empty file gives an object, which nothing is behind.
 char nothing;
 
-void NewEmptyOk(const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-                TF_Status* status) {
+void NewEmptyOk(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
   RightNew(filesystem, path, region, status);
   if (TF_GetCode(status) != TF_INVALID_ARGUMENT) return;
   region->plugin_memory_region = &nothing;
@@ -105,15 +89,15 @@ void NewEmptyOk(const TF_Filesystem* filesystem, const char* path, TF_ReadOnlyMe
 }
 
 const void* DataOrNothing(Region region) {
-  return region->plugin_memory_region == &nothing ? &nothing : Right().data(region);
+  return region->plugin_memory_region == &nothing ? &nothing : Mapping().data(region);
 }
 
 uint64_t LengthOrNothing(Region region) {
-  return region->plugin_memory_region == &nothing ? 0 : Right().length(region);
+  return region->plugin_memory_region == &nothing ? 0 : Mapping().length(region);
 }
 
 void CleanupOrNothing(TF_ReadOnlyMemoryRegion* region) {
-  if (region->plugin_memory_region != &nothing) Right().cleanup(region);
+  if (region->plugin_memory_region != &nothing) Mapping().cleanup(region);
 }
 
 }  // namespace
@@ -122,21 +106,18 @@ std::vector<Fault> RegionFaults() {
   constexpr const char* kLength = "length is the size of the file";
   constexpr const char* kData = "data points at the bytes of the file, the same until cleanup";
   return {
-      {"region.short-length", "one byte too few", kLength,
-       [](support::Tables& t) { t.memory_region.length = ShortLength; }},
-      {"region.long-length", "one byte too many", kLength,
-       [](support::Tables& t) { t.memory_region.length = LongLength; }},
-      {"region.null-data", "NULL", kData,
-       [](support::Tables& t) { t.memory_region.data = NullData; }},
+      {"region.short-length", "one byte too few", kLength, With(&RegionOps::length, ShortLength)},
+      {"region.long-length", "one byte too many", kLength, With(&RegionOps::length, LongLength)},
+      {"region.null-data", "NULL", kData, With(&RegionOps::data, NullData)},
       {"region.moves-data", "another address at each call", kData,
        [](support::Tables& t) {
          t.memory_region.data = MovesData;
-         t.memory_region.cleanup = ForgetCopies;
+         t.memory_region.cleanup = Forgets<copies>;
        }},
       {"region.stale-data", "shows what the path held when a region was first made of it", kData,
        [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = NewStale;
-         t.memory_region = {ForgetShown, StaleData, StaleLength};
+         t.memory_region = {Forgets<shown>, StaleData, StaleLength};
        }},
       {"region.one-buffer", "all regions show what the last one was made of", kData,
        [](support::Tables& t) {

@@ -17,64 +17,56 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-bool Exists(Filesystem filesystem, const char* path) {
+bool Exists(Filesystem filesystem, Path path) {
   const Scratch scratch;
   Right().path_exists(filesystem, path, scratch.status());
-  return TF_GetCode(scratch.status()) == TF_OK;
+  return Worked(scratch.status());
 }
 
-bool IsFile(Filesystem filesystem, const char* path) {
+bool IsFile(Filesystem filesystem, Path path) {
   return Exists(filesystem, path) && !Right().is_directory(filesystem, path, Scratch().status());
 }
 
-void Empty(Filesystem filesystem, const char* path) {
+void Empty(Filesystem filesystem, Path path) {
   TF_WritableFile file = {nullptr};
   const Scratch scratch;
   Right().new_writable_file(filesystem, path, &file, scratch.status());
-  if (TF_GetCode(scratch.status()) == TF_OK) Real().writable_file.cleanup(&file);
+  if (Worked(scratch.status())) Writing().cleanup(&file);
 }
 
 // rename_file
 
-void Copies(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void Copies(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
 }
 
-void NoReplace(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void NoReplace(Filesystem filesystem, Path source, Path target, Status status) {
   if (IsFile(filesystem, source) && IsFile(filesystem, target)) {
     return TF_SetStatus(status, TF_ALREADY_EXISTS, target);
   }
   Right().rename_file(filesystem, source, target, status);
 }
 
-void EmptiesOnError(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void EmptiesOnError(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
-  if (TF_GetCode(status) != TF_OK && IsFile(filesystem, target)) Empty(filesystem, target);
+  if (!Worked(status) && IsFile(filesystem, target)) Empty(filesystem, target);
 }
 
-void LosesSourceOnError(Filesystem filesystem, const char* source, const char* target,
-                        TF_Status* status) {
+void LosesSourceOnError(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
-  if (TF_GetCode(status) != TF_OK && IsFile(filesystem, source)) {
+  if (!Worked(status) && IsFile(filesystem, source)) {
     Right().delete_file(filesystem, source, Scratch().status());
   }
 }
 
-void RenameSamePathDeletes(Filesystem filesystem, const char* source, const char* target,
-                           TF_Status* status) {
+void RenameSamePathDeletes(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
-  if (TF_GetCode(status) == TF_OK && std::string(source) == target) {
+  if (Worked(status) && std::string(source) == target) {
     Right().delete_file(filesystem, source, status);
   }
 }
 
-void MovesDirectories(Filesystem filesystem, const char* source, const char* target,
-                      TF_Status* status) {
+void MovesDirectories(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
   if (!Right().is_directory(filesystem, source, Scratch().status())) return;
   if (rename(source, target) == 0) {
@@ -84,10 +76,9 @@ void MovesDirectories(Filesystem filesystem, const char* source, const char* tar
   }
 }
 
-void PrefixSiblings(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void PrefixSiblings(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   const std::string parent = support::ParentOf(source);
   const std::string path = source;
   const std::string name = path.substr(path.find_last_of('/') + 1);
@@ -100,23 +91,21 @@ void PrefixSiblings(Filesystem filesystem, const char* source, const char* targe
   }
 }
 
-bool IsDirectory(Filesystem filesystem, const char* path) {
+bool IsDirectory(Filesystem filesystem, Path path) {
   return Right().is_directory(filesystem, path, Scratch().status());
 }
 
 // A directory, and a target whose parent is missing: either alone is an error, too.
-bool IsWrongTwice(Filesystem filesystem, const char* source, const char* target) {
+bool IsWrongTwice(Filesystem filesystem, Path source, Path target) {
   return IsDirectory(filesystem, source) && !Exists(filesystem, support::ParentOf(target).c_str());
 }
 
-void RenameWrongTwice(Filesystem filesystem, const char* source, const char* target,
-                      TF_Status* status) {
+void RenameWrongTwice(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
   if (IsWrongTwice(filesystem, source, target)) TF_SetStatus(status, TF_OK, "");
 }
 
-void LosesWrongTwice(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void LosesWrongTwice(Filesystem filesystem, Path source, Path target, Status status) {
   const bool loses = IsWrongTwice(filesystem, source, target);
   RenameWrongTwice(filesystem, source, target, status);
   uint64_t files = 0;
@@ -124,97 +113,92 @@ void LosesWrongTwice(Filesystem filesystem, const char* source, const char* targ
   if (loses) Right().delete_recursively(filesystem, source, &files, &dirs, Scratch().status());
 }
 
-void LosesEmpty(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void LosesEmpty(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat facts;
   const bool loses = stat(source, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size == 0;
   Right().rename_file(filesystem, source, target, status);
-  if (loses && TF_GetCode(status) == TF_OK) {
+  if (loses && Worked(status)) {
     Right().delete_file(filesystem, target, Scratch().status());
   }
 }
 
 // copy_file
 
-void CopyWrongTwice(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void CopyWrongTwice(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   if (!Exists(filesystem, source) && IsDirectory(filesystem, target)) {
     TF_SetStatus(status, TF_OK, "");
   }
 }
 
-void CopyEmpty(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void CopyEmpty(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
-  if (TF_GetCode(status) == TF_OK && std::string(source) != target) Empty(filesystem, target);
+  if (Worked(status) && std::string(source) != target) Empty(filesystem, target);
 }
 
-void Moves(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void Moves(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
 }
 
-void CopySamePathEmpties(Filesystem filesystem, const char* source, const char* target,
-                         TF_Status* status) {
+void CopySamePathEmpties(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
-  if (TF_GetCode(status) == TF_OK && std::string(source) == target) Empty(filesystem, target);
+  if (Worked(status) && std::string(source) == target) Empty(filesystem, target);
 }
 
-void IntoDirectory(Filesystem filesystem, const char* source, const char* target,
-                   TF_Status* status) {
+void IntoDirectory(Filesystem filesystem, Path source, Path target, Status status) {
   const std::string path = source;
   const std::string inside = Joined(target, path.substr(path.find_last_of('/') + 1));
   const bool descends = Right().is_directory(filesystem, target, Scratch().status());
   Right().copy_file(filesystem, source, descends ? inside.c_str() : target, status);
 }
 
-void Truncated(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void Truncated(Filesystem filesystem, Path source, Path target, Status status) {
   constexpr off_t kBlock = off_t{128} << 10;
   Right().copy_file(filesystem, source, target, status);
   struct stat facts;
-  if (TF_GetCode(status) != TF_OK || stat(target, &facts) != 0 || facts.st_size <= kBlock) return;
+  if (!Worked(status) || stat(target, &facts) != 0 || facts.st_size <= kBlock) return;
   if (std::string(source) != target && truncate(target, facts.st_size / kBlock * kBlock) != 0) {
     TF_SetStatusFromIOError(status, errno, target);
   }
 }
 
-void NoOverwrite(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void NoOverwrite(Filesystem filesystem, Path source, Path target, Status status) {
   if (IsFile(filesystem, source) && IsFile(filesystem, target)) {
     return TF_SetStatus(status, TF_ALREADY_EXISTS, target);
   }
   Right().copy_file(filesystem, source, target, status);
 }
 
-void KeepsTail(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void KeepsTail(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat before;
   const bool longer = stat(target, &before) == 0 && S_ISREG(before.st_mode);
   Right().copy_file(filesystem, source, target, status);
   struct stat after;
-  if (TF_GetCode(status) != TF_OK || !longer || stat(target, &after) != 0) return;
+  if (!Worked(status) || !longer || stat(target, &after) != 0) return;
   if (after.st_size < before.st_size && truncate(target, before.st_size) != 0) {
     TF_SetStatusFromIOError(status, errno, target);
   }
 }
 
-void LeavesTarget(Filesystem filesystem, const char* source, const char* target,
-                  TF_Status* status) {
+void LeavesTarget(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   if (TF_GetCode(status) == TF_NOT_FOUND && !Exists(filesystem, target)) Empty(filesystem, target);
 }
 
-void LeavesTemporary(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void LeavesTemporary(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   Right().copy_file(filesystem, source, (std::string(target) + ".tmp").c_str(), Scratch().status());
 }
 
-using TwoPaths = void (*)(Filesystem, const char*, const char*, TF_Status*);
+using TwoPaths = void (*)(Filesystem, Path, Path, Status);
 
 Fault Renaming(const char* name, const char* what, const char* breaks, TwoPaths op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.rename_file = op; }};
+  return {name, what, breaks, With(&Ops::rename_file, op)};
 }
 
 Fault Copying(const char* name, const char* what, const char* breaks, TwoPaths op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.copy_file = op; }};
+  return {name, what, breaks, With(&Ops::copy_file, op)};
 }
 
 }  // namespace

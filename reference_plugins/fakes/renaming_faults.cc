@@ -10,10 +10,7 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
 using Names = std::vector<std::string>;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
 
 void Lose(Filesystem filesystem, const std::string& path) {
   uint64_t files = 0, directories = 0;
@@ -24,7 +21,7 @@ void Lose(Filesystem filesystem, const std::string& path) {
 // Renames a directory by what a listing of it gives, of which it takes some; the others stay, or
 // are lost.
 template <size_t (*taken)(const Names&), bool stay>
-void RenamesSome(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void RenamesSome(Filesystem filesystem, Path source, Path target, Status status) {
   if (!RenamesADirectory(filesystem, source, target, status)) return;
   const Names names = Sorted(filesystem, target);
   for (size_t k = taken(names); k < names.size(); ++k) {
@@ -43,8 +40,7 @@ size_t APage(const Names& names) { return std::min(names.size(), kPage); }
 size_t TwoPages(const Names& names) { return std::min(names.size(), 2 * kPage); }
 
 // Renames what a directory holds, and one page of what each directory in it holds.
-void RenamesAPageBelow(Filesystem filesystem, const char* source, const char* target,
-                       TF_Status* status) {
+void RenamesAPageBelow(Filesystem filesystem, Path source, Path target, Status status) {
   if (!RenamesADirectory(filesystem, source, target, status)) return;
   for (const std::string& name : Children(filesystem, target)) {
     const std::string below = Joined(target, name);
@@ -64,8 +60,7 @@ void CollectFiles(Filesystem filesystem, const std::string& directory, Names& fi
   }
 }
 
-void RenamesAPageOfFiles(Filesystem filesystem, const char* source, const char* target,
-                         TF_Status* status) {
+void RenamesAPageOfFiles(Filesystem filesystem, Path source, Path target, Status status) {
   if (!RenamesADirectory(filesystem, source, target, status)) return;
   Names files;
   CollectFiles(filesystem, target, files);
@@ -73,8 +68,7 @@ void RenamesAPageOfFiles(Filesystem filesystem, const char* source, const char* 
 }
 
 // Keeps the names behind a page, and not what they are.
-void EmptiesBehindAPage(Filesystem filesystem, const char* source, const char* target,
-                        TF_Status* status) {
+void EmptiesBehindAPage(Filesystem filesystem, Path source, Path target, Status status) {
   if (!RenamesADirectory(filesystem, source, target, status)) return;
   const Names names = Sorted(filesystem, target);
   for (size_t k = kPage; k < names.size(); ++k) {
@@ -84,8 +78,7 @@ void EmptiesBehindAPage(Filesystem filesystem, const char* source, const char* t
   }
 }
 
-void RenamesAPageAtMost(Filesystem filesystem, const char* source, const char* target,
-                        TF_Status* status) {
+void RenamesAPageAtMost(Filesystem filesystem, Path source, Path target, Status status) {
   if (Children(filesystem, source).size() > kPage)
     return TF_SetStatus(status, TF_INTERNAL, "too many");
   RenamesADirectory(filesystem, source, target, status);
@@ -97,29 +90,28 @@ std::vector<Fault> RenamingFaults() {
   constexpr const char* kRenamed = "all of a directory is renamed";
   return {
       {"counts.renames-a-page", "rename_file loses what is behind 1,000 entries of a directory",
-       kRenamed, [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<APage, false>; }},
+       kRenamed, With(&Ops::rename_file, RenamesSome<APage, false>)},
       {"counts.renames-two-pages", "rename_file loses what is behind 2,000 entries of a directory",
-       kRenamed,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<TwoPages, false>; }},
+       kRenamed, With(&Ops::rename_file, RenamesSome<TwoPages, false>)},
       {"counts.leaves-behind-a-page",
        "rename_file leaves at the source what is behind 1,000 entries of a directory", kRenamed,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<APage, true>; }},
+       With(&Ops::rename_file, RenamesSome<APage, true>)},
       {"counts.renames-a-page-below",
        "rename_file loses what is behind 1,000 entries of a directory in the one renamed", kRenamed,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesAPageBelow; }},
+       With(&Ops::rename_file, RenamesAPageBelow)},
       {"counts.renames-a-page-of-files",
        "rename_file loses what is behind 1,000 files of a directory and those below", kRenamed,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesAPageOfFiles; }},
+       With(&Ops::rename_file, RenamesAPageOfFiles)},
       {"counts.empties-behind-a-page",
        "rename_file makes empty files of what is behind 1,000 entries of a directory", kRenamed,
-       [](support::Tables& t) { t.filesystem.rename_file = EmptiesBehindAPage; }},
+       With(&Ops::rename_file, EmptiesBehindAPage)},
       {"counts.renames-a-page-at-most",
        "rename_file renames directories, and answers INTERNAL where one has more than 1,000 "
        "entries",
-       kRenamed, [](support::Tables& t) { t.filesystem.rename_file = RenamesAPageAtMost; }},
+       kRenamed, With(&Ops::rename_file, RenamesAPageAtMost)},
       {"counts.renames-64-kib-of-names",
        "rename_file loses what is behind 64 KiB of names of a directory", kRenamed,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesSome<Fitting, false>; }},
+       With(&Ops::rename_file, RenamesSome<Fitting, false>)},
   };
 }
 

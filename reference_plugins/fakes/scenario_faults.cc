@@ -26,14 +26,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Reader = const TF_RandomAccessFile*;
-using Writer = const TF_WritableFile*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // Content that is remembered by path, until one of the ops that the fault thinks of changes
 // something.
 
@@ -48,13 +40,11 @@ std::string Whole(Reader file) {
   const Scratch scratch;
   for (int64_t got = 1; got > 0;
        all.append(buffer.data(), static_cast<size_t>(std::max<int64_t>(got, 0))))
-    got = Real().random_access_file.read(file, all.size(), buffer.size(), buffer.data(),
-                                         scratch.status());
+    got = Reading().read(file, all.size(), buffer.size(), buffer.data(), scratch.status());
   return all;
 }
 
-void OpensRemembered(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                     TF_Status* status) {
+void OpensRemembered(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   std::shared_ptr<const std::string> content;
@@ -64,11 +54,11 @@ void OpensRemembered(Filesystem filesystem, const char* path, TF_RandomAccessFil
     if (known == nullptr) known = std::make_shared<const std::string>(Whole(file));
     content = known;
   }
-  contents.With(file->plugin_file, [&](auto& mine) { return (mine = content)->size(); });
+  contents.Set(file->plugin_file, content);
 }
 
-int64_t ReadsRemembered(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
-  const auto content = contents.With(file->plugin_file, [](const auto& mine) { return mine; });
+int64_t ReadsRemembered(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const auto content = contents.Of(file->plugin_file);
   const size_t start = std::min<uint64_t>(offset, content->size());
   const size_t length = std::min(n, content->size() - start);
   std::memcpy(buffer, content->data() + start, length);
@@ -76,17 +66,12 @@ int64_t ReadsRemembered(Reader file, uint64_t offset, size_t n, char* buffer, TF
   return static_cast<int64_t>(length);
 }
 
-void ForgetsRemembered(TF_RandomAccessFile* file) {
-  contents.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
-}
-
 // An op on one path, after which the fault forgets the content of this path.
 template <auto Entry, typename Type = decltype(Entry)>
 struct ForgetsPath;
 template <auto Entry, typename... Rest>
-struct ForgetsPath<Entry, void (*TF_FilesystemOps::*)(Filesystem, const char*, Rest...)> {
-  static void Call(Filesystem filesystem, const char* path, Rest... rest) {
+struct ForgetsPath<Entry, void (*Ops::*)(Filesystem, Path, Rest...)> {
+  static void Call(Filesystem filesystem, Path path, Rest... rest) {
     (Right().*Entry)(filesystem, path, rest...);
     const std::lock_guard<std::mutex> lock(seen_mutex);
     seen.erase(path);
@@ -102,7 +87,7 @@ struct ForgetsAll<Entry, void (*Ops::*)(Arguments...)> {
     if constexpr (std::is_same_v<Ops, TF_FilesystemOps>) {
       (Right().*Entry)(arguments...);
     } else {
-      (Real().writable_file.*Entry)(arguments...);
+      (Writing().*Entry)(arguments...);
     }
     const std::lock_guard<std::mutex> lock(seen_mutex);
     seen.clear();
@@ -112,10 +97,8 @@ struct ForgetsAll<Entry, void (*Ops::*)(Arguments...)> {
 void Remembers(support::Tables& t) {
   t.filesystem.new_random_access_file = OpensRemembered;
   t.random_access_file.read = ReadsRemembered;
-  t.random_access_file.cleanup = ForgetsRemembered;
+  t.random_access_file.cleanup = Forgets<contents>;
 }
-
-using Ops = TF_FilesystemOps;
 
 void ForgetsByPath(support::Tables& t) {
   Remembers(t);
@@ -133,13 +116,12 @@ void ForgetsByOwnChanges(support::Tables& t) {
   t.filesystem.rename_file = ForgetsAll<&Ops::rename_file>::Call;
   t.filesystem.copy_file = ForgetsAll<&Ops::copy_file>::Call;
   t.filesystem.flush_caches = ForgetsAll<&Ops::flush_caches>::Call;
-  t.writable_file.append = ForgetsAll<&TF_WritableFileOps::append>::Call;
-  t.writable_file.close = ForgetsAll<&TF_WritableFileOps::close>::Call;
+  t.writable_file.append = ForgetsAll<&WriterOps::append>::Call;
+  t.writable_file.close = ForgetsAll<&WriterOps::close>::Call;
 }
 
 // What goes to another directory loses what is behind its first KiB.
-void RenamesTheFirstBlock(Filesystem filesystem, const char* source, const char* target,
-                          TF_Status* status) {
+void RenamesTheFirstBlock(Filesystem filesystem, Path source, Path target, Status status) {
   constexpr off_t kBlock = 1024;
   Right().rename_file(filesystem, source, target, status);
   struct stat facts;
@@ -149,7 +131,7 @@ void RenamesTheFirstBlock(Filesystem filesystem, const char* source, const char*
 }
 
 // Where more than one name matches, the last one is left out.
-int MatchesAllButOne(Filesystem filesystem, const char* glob, char*** entries, TF_Status* status) {
+int MatchesAllButOne(Filesystem filesystem, Path glob, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, glob, entries, status);
   if (count < 2 || std::strchr(glob, '?') == nullptr) return count;
   std::vector<std::string> names = Taken(count, *entries);
@@ -157,8 +139,7 @@ int MatchesAllButOne(Filesystem filesystem, const char* glob, char*** entries, T
   return support::CopyNames(names, entries);
 }
 
-int SkipsEmptyDirectories(Filesystem filesystem, const char* path, char*** entries,
-                          TF_Status* status) {
+int SkipsEmptyDirectories(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 0) return count;
   std::vector<std::string> names = Taken(count, *entries);
@@ -175,61 +156,50 @@ int SkipsEmptyDirectories(Filesystem filesystem, const char* path, char*** entri
 
 PerObject<uint64_t> sizes;
 
-void OpensWithSize(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                   TF_Status* status) {
+void OpensWithSize(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   struct stat facts;
   if (!Worked(status) || stat(path, &facts) != 0) return;
-  sizes.With(file->plugin_file,
-             [&](uint64_t& size) { return size = static_cast<uint64_t>(facts.st_size); });
+  sizes.Set(file->plugin_file, static_cast<uint64_t>(facts.st_size));
 }
 
-int64_t ReadsToSize(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+int64_t ReadsToSize(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const uint64_t size = sizes.With(file->plugin_file, [](uint64_t known) { return known; });
   const size_t there = offset < size ? static_cast<size_t>(size - offset) : 0;
-  if (n <= there) return Real().random_access_file.read(file, offset, n, buffer, status);
-  const int64_t got =
-      there == 0 ? 0 : Real().random_access_file.read(file, offset, there, buffer, status);
+  if (n <= there) return Reading().read(file, offset, n, buffer, status);
+  const int64_t got = there == 0 ? 0 : Reading().read(file, offset, there, buffer, status);
   TF_SetStatus(status, TF_OUT_OF_RANGE, "the end, as it was");
   return got;
 }
 
-int64_t ReadsToTheOldEnd(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+int64_t ReadsToTheOldEnd(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const uint64_t size = sizes.With(file->plugin_file, [](uint64_t known) { return known; });
   return offset < size ? ReadsToSize(file, offset, n, buffer, status)
-                       : Real().random_access_file.read(file, offset, n, buffer, status);
-}
-
-void ForgetsSize(TF_RandomAccessFile* file) {
-  sizes.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
+                       : Reading().read(file, offset, n, buffer, status);
 }
 
 // The size that is told is a byte short, and others go by it.
 
-void StatsShort(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                TF_Status* status) {
+void StatsShort(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   Right().stat(filesystem, path, facts, status);
   if (Worked(status) && !facts->is_directory && facts->length > 0) facts->length -= 1;
 }
 
-void OpensWithShortSize(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                        TF_Status* status) {
+void OpensWithShortSize(Filesystem filesystem, Path path, TF_RandomAccessFile* file,
+                        Status status) {
   OpensWithSize(filesystem, path, file, status);
   if (!Worked(status)) return;
   sizes.With(file->plugin_file, [](uint64_t& size) { return size -= size > 0 ? 1 : 0; });
 }
 
-uint64_t ShortLength(const TF_ReadOnlyMemoryRegion* region) {
-  return Real().memory_region.length(region) - 1;
-}
+uint64_t ShortLength(Region region) { return Mapping().length(region) - 1; }
 
 void ReadsByShortSize(support::Tables& t) {
   t.filesystem.stat = StatsShort;
   t.filesystem.get_file_size = nullptr;
   t.filesystem.new_random_access_file = OpensWithShortSize;
   t.random_access_file.read = ReadsToSize;
-  t.random_access_file.cleanup = ForgetsSize;
+  t.random_access_file.cleanup = Forgets<sizes>;
 }
 
 // A file has no size before it is closed.
@@ -237,16 +207,15 @@ void ReadsByShortSize(support::Tables& t) {
 std::mutex written_mutex;
 std::map<const void*, std::string> written;
 
-void WritesUnsized(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                   TF_Status* status) {
+void WritesUnsized(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(written_mutex);
   written[file->plugin_file] = path;
 }
 
-void ClosesSized(Writer file, TF_Status* status) {
-  Real().writable_file.close(file, status);
+void ClosesSized(Writer file, Status status) {
+  Writing().close(file, status);
   const std::lock_guard<std::mutex> lock(written_mutex);
   written.erase(file->plugin_file);
 }
@@ -256,11 +225,10 @@ void ForgetsUnsized(TF_WritableFile* file) {
     const std::lock_guard<std::mutex> lock(written_mutex);
     written.erase(file->plugin_file);
   }
-  Real().writable_file.cleanup(file);
+  Writing().cleanup(file);
 }
 
-void StatsUnsized(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                  TF_Status* status) {
+void StatsUnsized(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   Right().stat(filesystem, path, facts, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(written_mutex);
@@ -275,14 +243,14 @@ std::mutex own_mutex;
 std::set<std::string> own;
 
 template <auto Entry>
-void Owns(Filesystem filesystem, const char* path, TF_Status* status) {
+void Owns(Filesystem filesystem, Path path, Status status) {
   (Right().*Entry)(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(own_mutex);
   for (std::string made = path; Worked(status) && made.size() > 1; made = support::ParentOf(made))
     own.insert(made);
 }
 
-bool IsOwnDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+bool IsOwnDirectory(Filesystem filesystem, Path path, Status status) {
   const bool is_directory = Right().is_directory(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(own_mutex);
   if (!is_directory || own.count(path) != 0) return is_directory;
@@ -316,27 +284,24 @@ void Settle(const std::string& path) {
 template <auto Entry, typename Type = decltype(Entry)>
 struct SettlesFirst;
 template <auto Entry, typename Result, typename... Rest>
-struct SettlesFirst<Entry, Result (*TF_FilesystemOps::*)(Filesystem, const char*, Rest...)> {
-  static Result Call(Filesystem filesystem, const char* path, Rest... rest) {
+struct SettlesFirst<Entry, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
     Settle(std::string(path));
     return (Right().*Entry)(filesystem, path, rest...);
   }
 };
 
 template <auto Entry>
-void OpensBehind(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                 TF_Status* status) {
+void OpensBehind(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Settle(std::string(path));
   (Right().*Entry)(filesystem, path, file, status);
-  if (Worked(status))
-    writers.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
+  if (Worked(status)) writers.Set(file->plugin_file, path);
 }
 
-void ClosesBehind(Writer file, TF_Status* status) {
-  Real().writable_file.close(file, status);
+void ClosesBehind(Writer file, Status status) {
+  Writing().close(file, status);
   if (!Worked(status)) return;
-  const std::string path =
-      writers.With(file->plugin_file, [](const std::string& mine) { return mine; });
+  const std::string path = writers.Of(file->plugin_file);
   std::ostringstream content;
   content << std::ifstream(path, std::ios::binary).rdbuf();
   if (truncate(path.c_str(), static_cast<off_t>(content.str().size() / 2)) != 0) return;
@@ -347,13 +312,7 @@ void ClosesBehind(Writer file, TF_Status* status) {
   behind.erase(behind.begin());
 }
 
-void ForgetsBehind(TF_WritableFile* file) {
-  writers.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
-}
-
-void RenamesBehind(Filesystem filesystem, const char* source, const char* target,
-                   TF_Status* status) {
+void RenamesBehind(Filesystem filesystem, Path source, Path target, Status status) {
   Settle(std::string(target));
   Right().rename_file(filesystem, source, target, status);
   const std::lock_guard<std::mutex> lock(behind_mutex);
@@ -375,20 +334,17 @@ std::vector<Fault> ScenarioFaults() {
        ForgetsByOwnChanges},
       {"scenario.first-block-moves",
        "what is renamed into another directory keeps its first KiB only",
-       "the target has the content of the source",
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesTheFirstBlock; }},
+       "the target has the content of the source", With(&Ops::rename_file, RenamesTheFirstBlock)},
       {"scenario.one-match-less", "of several matches of a pattern with ? the last is left out",
-       "all that matches is found",
-       [](support::Tables& t) { t.filesystem.get_matching_paths = MatchesAllButOne; }},
+       "all that matches is found", With(&Ops::get_matching_paths, MatchesAllButOne)},
       {"scenario.no-empty-directories", "directories with nothing in them are not listed",
-       "every child is listed, once",
-       [](support::Tables& t) { t.filesystem.get_children = SkipsEmptyDirectories; }},
+       "every child is listed, once", With(&Ops::get_children, SkipsEmptyDirectories)},
       {"scenario.size-at-open", "a reader never sees more than there was when it was opened",
        "who follows a file sees what is flushed",
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpensWithSize;
          t.random_access_file.read = ReadsToSize;
-         t.random_access_file.cleanup = ForgetsSize;
+         t.random_access_file.cleanup = Forgets<sizes>;
        }},
       {"scenario.old-end-is-kept",
        "a read that begins in what was there when the file was opened ends there",
@@ -396,7 +352,7 @@ std::vector<Fault> ScenarioFaults() {
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpensWithSize;
          t.random_access_file.read = ReadsToTheOldEnd;
-         t.random_access_file.cleanup = ForgetsSize;
+         t.random_access_file.cleanup = Forgets<sizes>;
        }},
       {"scenario.short-size-is-read",
        "stat tells one byte too few, and reads end there; sizes are left to core",
@@ -431,13 +387,13 @@ std::vector<Fault> ScenarioFaults() {
          t.filesystem.delete_file = SettlesFirst<&Ops::delete_file>::Call;
          t.filesystem.rename_file = RenamesBehind;
          t.writable_file.close = ClosesBehind;
-         t.writable_file.cleanup = ForgetsBehind;
+         t.writable_file.cleanup = Forgets<writers>;
        }},
       {"scenario.own-directories", "is_directory knows the directories that the plugin made",
        "what others made is there, too",
        [](support::Tables& t) {
-         t.filesystem.create_dir = Owns<&TF_FilesystemOps::create_dir>;
-         t.filesystem.recursively_create_dir = Owns<&TF_FilesystemOps::recursively_create_dir>;
+         t.filesystem.create_dir = Owns<&Ops::create_dir>;
+         t.filesystem.recursively_create_dir = Owns<&Ops::recursively_create_dir>;
          t.filesystem.is_directory = IsOwnDirectory;
        }},
   };

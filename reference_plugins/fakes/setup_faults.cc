@@ -13,11 +13,7 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-void MissingIsUnknown(Filesystem filesystem, const char* path, TF_Status* status) {
+void MissingIsUnknown(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   if (TF_GetCode(status) == TF_NOT_FOUND) TF_SetStatus(status, TF_UNKNOWN, path);
 }
@@ -30,32 +26,26 @@ struct Written {
 };
 PerObject<Written> written;
 
-void OpensLate(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void OpensLate(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
-  if (TF_GetCode(status) != TF_OK) return;
-  written.With(file->plugin_file, [&](Written& one) { one = {path, false}; });
+  if (!Worked(status)) return;
+  written.Set(file->plugin_file, {path, false});
 }
 
-void AppendsLate(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void AppendsLate(Writer file, const char* buffer, size_t n, Status status) {
   written.With(file->plugin_file, [&](Written& one) { one.any = one.any || n > 0; });
-  Real().writable_file.append(file, buffer, n, status);
+  Writing().append(file, buffer, n, status);
 }
 
-void ClosesLate(const TF_WritableFile* file, TF_Status* status) {
-  Real().writable_file.close(file, status);
-  const Written one = written.With(file->plugin_file, [](Written& at) { return at; });
+void ClosesLate(Writer file, Status status) {
+  Writing().close(file, status);
+  const Written one = written.Of(file->plugin_file);
   if (!one.any && !one.path.empty())
     Right().delete_file(nullptr, one.path.c_str(), Scratch().status());
 }
 
-void CleansUpLate(TF_WritableFile* file) {
-  written.Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
-}
-
 // Works wherever names are plain.
-void OnlyPlainNames(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void OnlyPlainNames(Filesystem filesystem, Path source, Path target, Status status) {
   const std::string both = std::string(source) + target;
   const auto odd = [](char c) { return c == '+' || static_cast<unsigned char>(c) > 0x7e; };
   if (std::any_of(both.begin(), both.end(), odd)) {
@@ -66,7 +56,7 @@ void OnlyPlainNames(Filesystem filesystem, const char* source, const char* targe
 
 // A directory that lists itself, so that a walk without a bound never ends.
 
-int ListsItself(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListsItself(Filesystem filesystem, Path path, char*** entries, Status status) {
   char** right = nullptr;
   const int count = Right().get_children(filesystem, path, &right, status);
   if (count < 0) return count;
@@ -76,9 +66,8 @@ int ListsItself(Filesystem filesystem, const char* path, char*** entries, TF_Sta
 }
 
 // The last byte is read again and again: a copy never comes to an end.
-int64_t EndsNever(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                  TF_Status* status) {
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+int64_t EndsNever(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
   if (TF_GetCode(status) != TF_OUT_OF_RANGE) return got;
   TF_SetStatus(status, TF_OK, "");
   std::memset(buffer + got, 0, n - static_cast<size_t>(got));
@@ -89,7 +78,7 @@ int64_t EndsNever(const TF_RandomAccessFile* file, uint64_t offset, size_t n, ch
 
 template <typename T>
 void Refuse(T) {}
-void Refuse(TF_Status* status) { TF_SetStatus(status, TF_UNIMPLEMENTED, "read only"); }
+void Refuse(Status status) { TF_SetStatus(status, TF_UNIMPLEMENTED, "read only"); }
 
 template <typename... Arguments>
 void Stub(Arguments... arguments) {
@@ -130,12 +119,11 @@ std::vector<Fault> SetupFaults() {
          t.filesystem.new_writable_file = OpensLate;
          t.writable_file.append = AppendsLate;
          t.writable_file.close = ClosesLate;
-         t.writable_file.cleanup = CleansUpLate;
+         t.writable_file.cleanup = Forgets<written>;
        }},
       {"setup.renames-plain-names-only",
        "rename_file is INTERNAL for names with '+' or beyond ASCII",
-       "a name that may be created may be renamed",
-       [](support::Tables& t) { t.filesystem.rename_file = OnlyPlainNames; }},
+       "a name that may be created may be renamed", With(&Ops::rename_file, OnlyPlainNames)},
       {"setup.lists-itself", "get_children gives '.', too; trees are left to core to delete",
        "get_children gives names of entries",
        [](support::Tables& t) {

@@ -21,27 +21,16 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Reader = const TF_RandomAccessFile*;
-using Writer = const TF_WritableFile*;
-using Region = const TF_ReadOnlyMemoryRegion*;
-using Ops = TF_FilesystemOps;
-
 constexpr off_t kKib = 1 << 10;
 constexpr off_t kMib = 1 << 20;
 
-const Ops& Right() { return Real().filesystem; }
-const TF_WritableFileOps& Writing() { return Real().writable_file; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // 0 for what is no file.
-off_t SizeOf(const char* path) {
+off_t SizeOf(Path path) {
   struct stat facts;
   return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
-std::string Bytes(const char* path, off_t from, off_t size) {
+std::string Bytes(Path path, off_t from, off_t size) {
   std::string bytes(static_cast<size_t>(size), '\0');
   std::ifstream file(path, std::ios::binary);
   file.seekg(from);
@@ -50,15 +39,15 @@ std::string Bytes(const char* path, off_t from, off_t size) {
   return bytes;
 }
 
-std::string Whole(const char* path) { return Bytes(path, 0, SizeOf(path)); }
+std::string Whole(Path path) { return Bytes(path, 0, SizeOf(path)); }
 
-void Put(const char* path, off_t at, const std::string& bytes) {
+void Put(Path path, off_t at, const std::string& bytes) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(at);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-void Cut(const char* path, off_t size, TF_Status* status) {
+void Cut(Path path, off_t size, Status status) {
   if (truncate(path, size) != 0) TF_SetStatusFromIOError(status, errno, path);
 }
 
@@ -76,14 +65,14 @@ bool LookAlike(const char* one, const char* other, off_t first, off_t last) {
 
 // Copies or renames. Of the target, so many bytes are left as `kept` says.
 template <auto Entry, off_t (*kept)(const char*, off_t)>
-void Moves(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void Moves(Filesystem filesystem, Path source, Path target, Status status) {
   (Right().*Entry)(filesystem, source, target, status);
   if (!Worked(status) || std::string(source) == target) return;
   const off_t size = SizeOf(target);
   if (kept(target, size) != size) Cut(target, kept(target, size), status);
 }
 
-off_t WithoutZeros(const char* path, off_t size) {
+off_t WithoutZeros(Path path, off_t size) {
   constexpr off_t kBlock = 64 * kKib;
   const bool loses = size >= 2 * kBlock && IsZeros(Bytes(path, size - kBlock, kBlock));
   return loses ? size - kBlock : size;
@@ -100,8 +89,7 @@ off_t WithoutAByte(const char*, off_t size) {
 }
 
 // Where the source has zeros, the target keeps what it has.
-void CopiesAroundZeros(Filesystem filesystem, const char* source, const char* target,
-                       TF_Status* status) {
+void CopiesAroundZeros(Filesystem filesystem, Path source, Path target, Status status) {
   constexpr off_t kBlock = 64 * kKib;
   const std::string before = Whole(target);
   Right().copy_file(filesystem, source, target, status);
@@ -112,14 +100,12 @@ void CopiesAroundZeros(Filesystem filesystem, const char* source, const char* ta
   }
 }
 
-void CopiesWhatDiffers(Filesystem filesystem, const char* source, const char* target,
-                       TF_Status* status) {
+void CopiesWhatDiffers(Filesystem filesystem, Path source, Path target, Status status) {
   if (LookAlike(source, target, 4 * kKib, 4 * kKib)) return TF_SetStatus(status, TF_OK, "");
   Right().copy_file(filesystem, source, target, status);
 }
 
-void RenamesWhatDiffers(Filesystem filesystem, const char* source, const char* target,
-                        TF_Status* status) {
+void RenamesWhatDiffers(Filesystem filesystem, Path source, Path target, Status status) {
   if (std::string(source) != target && LookAlike(source, target, kMib, 1))
     return Right().delete_file(filesystem, source, status);
   Right().rename_file(filesystem, source, target, status);
@@ -127,16 +113,14 @@ void RenamesWhatDiffers(Filesystem filesystem, const char* source, const char* t
 
 // From `least` bytes on, copying takes its source with it; onto a file that is there, or anywhere.
 template <off_t least, bool onto>
-void CopiesAndTakes(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void CopiesAndTakes(Filesystem filesystem, Path source, Path target, Status status) {
   const bool takes = SizeOf(source) >= least && (!onto || access(target, F_OK) == 0);
   Right().copy_file(filesystem, source, target, status);
   if (takes && Worked(status) && std::string(source) != target) unlink(source);
 }
 
 template <off_t least, bool onto>
-void RenamesAndKeeps(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void RenamesAndKeeps(Filesystem filesystem, Path source, Path target, Status status) {
   const bool keeps = SizeOf(source) >= least && (!onto || access(target, F_OK) == 0);
   (keeps ? Right().copy_file : Right().rename_file)(filesystem, source, target, status);
 }
@@ -150,8 +134,7 @@ off_t BeforeTheZeros(const std::string& bytes) {
   return static_cast<off_t>(size);
 }
 
-void CopiesNoZerosOntoAShorter(Filesystem filesystem, const char* source, const char* target,
-                               TF_Status* status) {
+void CopiesNoZerosOntoAShorter(Filesystem filesystem, Path source, Path target, Status status) {
   const bool was_shorter = access(target, F_OK) == 0 && SizeOf(target) < SizeOf(source);
   Right().copy_file(filesystem, source, target, status);
   if (!was_shorter || !Worked(status) || SizeOf(source) < 8 * kKib) return;
@@ -159,8 +142,7 @@ void CopiesNoZerosOntoAShorter(Filesystem filesystem, const char* source, const 
 }
 
 // What is behind the source, and what its last zeros are written onto, stays.
-void CopiesNoZerosOntoALonger(Filesystem filesystem, const char* source, const char* target,
-                              TF_Status* status) {
+void CopiesNoZerosOntoALonger(Filesystem filesystem, Path source, Path target, Status status) {
   const std::string before = Whole(target);
   Right().copy_file(filesystem, source, target, status);
   const std::string now = Whole(target);
@@ -171,12 +153,11 @@ void CopiesNoZerosOntoALonger(Filesystem filesystem, const char* source, const c
 
 // Writing
 
-void AppendsPart(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void AppendsPart(Writer file, const char* buffer, size_t n, Status status) {
   Writing().append(file, buffer, std::min(n, static_cast<size_t>(32 * kMib)), status);
 }
 
-void AppendsToWholeParts(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                         TF_Status* status) {
+void AppendsToWholeParts(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   constexpr off_t kPart = 8 * kMib;
   const off_t size = SizeOf(path);
   Right().new_appendable_file(filesystem, path, file, status);
@@ -186,8 +167,7 @@ void AppendsToWholeParts(Filesystem filesystem, const char* path, TF_WritableFil
   Put(path, size - 1, last);
 }
 
-void KeepsTheFirst(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                   TF_Status* status) {
+void KeepsTheFirst(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   constexpr off_t kMost = 16 * kMib;
   Right().new_appendable_file(filesystem, path, file, status);
   const off_t size = SizeOf(path);
@@ -202,35 +182,30 @@ struct Written {
 PerObject<Written> written;
 
 template <auto Entry>
-void Opens(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void Opens(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   const std::string before = Whole(path);
   (Right().*Entry)(filesystem, path, file, status);
   if (!Worked(status)) return;
-  written.With(file->plugin_file, [&](Written& mine) { mine = {path, before, 0}; });
+  written.Set(file->plugin_file, {path, before, 0});
 }
 
-void Forgets(TF_WritableFile* file) {
-  written.Forget(file->plugin_file);
-  Writing().cleanup(file);
-}
-
-void CountsZeros(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void CountsZeros(Writer file, const char* buffer, size_t n, Status status) {
   const bool is_long = n >= static_cast<size_t>(64 * kKib) && IsZeros(std::string(buffer, n));
   written.With(file->plugin_file, [&](Written& mine) { mine.zeros = is_long ? n : 0; });
   Writing().append(file, buffer, n, status);
 }
 
-void ClosesWithoutZeros(Writer file, TF_Status* status) {
+void ClosesWithoutZeros(Writer file, Status status) {
   Writing().close(file, status);
-  const Written mine = written.With(file->plugin_file, [](Written& one) { return one; });
+  const Written mine = written.Of(file->plugin_file);
   if (!Worked(status) || mine.zeros == 0) return;
   Cut(mine.path.c_str(), SizeOf(mine.path.c_str()) - static_cast<off_t>(mine.zeros), status);
 }
 
-void ClosesAsBefore(Writer file, TF_Status* status) {
+void ClosesAsBefore(Writer file, Status status) {
   constexpr size_t kEnd = 64 << 10;
   Writing().close(file, status);
-  const Written mine = written.With(file->plugin_file, [](Written& one) { return one; });
+  const Written mine = written.Of(file->plugin_file);
   const std::string now = Whole(mine.path.c_str());
   if (!Worked(status) || now.size() != mine.before.size() || now.size() <= 2 * kEnd) return;
   if (now.compare(0, kEnd, mine.before, 0, kEnd) == 0 &&
@@ -238,9 +213,9 @@ void ClosesAsBefore(Writer file, TF_Status* status) {
     Put(mine.path.c_str(), 0, mine.before);
 }
 
-void ClosesWithoutZerosBehindLess(Writer file, TF_Status* status) {
+void ClosesWithoutZerosBehindLess(Writer file, Status status) {
   Writing().close(file, status);
-  const Written mine = written.With(file->plugin_file, [](Written& one) { return one; });
+  const Written mine = written.Of(file->plugin_file);
   const std::string now = Whole(mine.path.c_str());
   const bool was_shorter = !mine.before.empty() && mine.before.size() < now.size();
   if (Worked(status) && was_shorter && now.size() >= static_cast<size_t>(8 * kKib))
@@ -256,31 +231,30 @@ std::mutex contents_mutex;
 std::map<Known, Content> contents;
 PerObject<Known> known;
 
-Known KnownBy(const char* path, bool by_path) {
+Known KnownBy(Path path, bool by_path) {
   struct stat facts = {};
   if (stat(path, &facts) != 0) return {};
   return {by_path ? path : std::to_string(facts.st_ino), facts.st_size, facts.st_mtim.tv_sec};
 }
 
-void OpensKnown(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                TF_Status* status) {
+void OpensKnown(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   if (!Worked(status)) return;
-  known.With(file->plugin_file, [&](Known& mine) { mine = KnownBy(path, false); });
+  known.Set(file->plugin_file, KnownBy(path, false));
 }
 
 template <bool of_small_reads>
-int64_t ReadsBlock(Reader file, uint64_t offset, size_t n, char* buffer, TF_Status* status) {
+int64_t ReadsBlock(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   constexpr size_t kBlock = 64 << 10;
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
-  const Known mine = known.With(file->plugin_file, [](Known& one) { return one; });
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
+  const Known mine = known.Of(file->plugin_file);
   if (got <= 0 || offset >= kBlock || std::get<1>(mine) < static_cast<off_t>(kBlock)) return got;
   if (of_small_reads && offset + n > kBlock) return got;
   const std::lock_guard<std::mutex> lock(contents_mutex);
   Content& block = contents[mine];
   if (block == nullptr) {
     std::string bytes(kBlock, '\0');
-    Real().random_access_file.read(file, 0, kBlock, bytes.data(), Scratch().status());
+    Reading().read(file, 0, kBlock, bytes.data(), Scratch().status());
     block = std::make_shared<const std::string>(bytes);
   }
   std::memcpy(buffer, block->data() + offset,
@@ -288,47 +262,35 @@ int64_t ReadsBlock(Reader file, uint64_t offset, size_t n, char* buffer, TF_Stat
   return got;
 }
 
-void ForgetsReader(TF_RandomAccessFile* file) {
-  known.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
-}
-
 PerObject<Content> shown;
 
 std::string Mapped(Region region) {
-  return {static_cast<const char*>(Real().memory_region.data(region)),
-          Real().memory_region.length(region)};
+  return {static_cast<const char*>(Mapping().data(region)), Mapping().length(region)};
 }
 
-void MapsKnown(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-               TF_Status* status) {
+void MapsKnown(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
   Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
   if (!Worked(status) || SizeOf(path) < kMib) return;
   const std::lock_guard<std::mutex> lock(contents_mutex);
   Content& content = contents[KnownBy(path, true)];
   if (content == nullptr) content = std::make_shared<const std::string>(Mapped(region));
-  shown.With(region->plugin_memory_region, [&](Content& mine) { mine = content; });
+  shown.Set(region->plugin_memory_region, content);
 }
 
-void MapsTheFirst(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-                  TF_Status* status) {
+void MapsTheFirst(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region,
+                  Status status) {
   constexpr size_t kMost = 16 << 20;
   Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
-  if (!Worked(status) || Real().memory_region.length(region) <= kMost) return;
+  if (!Worked(status) || Mapping().length(region) <= kMost) return;
   std::string bytes = Mapped(region);
   std::fill(bytes.begin() + kMost, bytes.end(), '\0');
   const Content content = std::make_shared<const std::string>(bytes);
-  shown.With(region->plugin_memory_region, [&](Content& mine) { mine = content; });
+  shown.Set(region->plugin_memory_region, content);
 }
 
 const void* Shows(Region region) {
-  const Content mine = shown.With(region->plugin_memory_region, [](Content& one) { return one; });
-  return mine == nullptr ? Real().memory_region.data(region) : mine->data();
-}
-
-void ForgetsRegion(TF_ReadOnlyMemoryRegion* region) {
-  shown.Forget(region->plugin_memory_region);
-  Real().memory_region.cleanup(region);
+  const Content mine = shown.Of(region->plugin_memory_region);
+  return mine == nullptr ? Mapping().data(region) : mine->data();
 }
 
 }  // namespace
@@ -343,10 +305,10 @@ std::vector<Fault> SizeFaults() {
   return {
       {"sizes.copies-no-zeros-at-the-end",
        "copy_file loses the last 64 KiB of twice as many and more where they are zeros", kCopied,
-       [](support::Tables& t) { t.filesystem.copy_file = Moves<&Ops::copy_file, WithoutZeros>; }},
+       With(&Ops::copy_file, Moves<&Ops::copy_file, WithoutZeros>)},
       {"sizes.copies-around-zeros",
        "copy_file leaves of a file at the target what 64 KiB of zeros should replace", kReplaced,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesAroundZeros; }},
+       With(&Ops::copy_file, CopiesAroundZeros)},
       {"sizes.writes-no-zeros", "close loses the last append of 64 KiB or more that is zeros only",
        "the file holds the bytes that were appended",
        [](support::Tables& t) {
@@ -354,38 +316,33 @@ std::vector<Fault> SizeFaults() {
          t.filesystem.new_appendable_file = Opens<&Ops::new_appendable_file>;
          t.writable_file.append = CountsZeros;
          t.writable_file.close = ClosesWithoutZeros;
-         t.writable_file.cleanup = Forgets;
+         t.writable_file.cleanup = Forgets<written>;
        }},
       {"sizes.copies-no-small-part",
        "copy_file loses a last part of less than 1 KiB behind two parts of 8 MiB or more", kCopied,
-       [](support::Tables& t) {
-         t.filesystem.copy_file = Moves<&Ops::copy_file, WithoutASmallPart>;
-       }},
+       With(&Ops::copy_file, Moves<&Ops::copy_file, WithoutASmallPart>)},
       {"sizes.renames-without-a-byte", "rename_file loses the one byte behind parts of 5 MiB",
-       kRenamed,
-       [](support::Tables& t) {
-         t.filesystem.rename_file = Moves<&Ops::rename_file, WithoutAByte>;
-       }},
+       kRenamed, With(&Ops::rename_file, Moves<&Ops::rename_file, WithoutAByte>)},
       {"sizes.appends-to-whole-parts",
        "new_appendable_file changes the last byte of a file of 8 MiB or a multiple", kKept,
-       [](support::Tables& t) { t.filesystem.new_appendable_file = AppendsToWholeParts; }},
+       With(&Ops::new_appendable_file, AppendsToWholeParts)},
       {"sizes.keeps-the-first-16-mib",
        "new_appendable_file keeps 16 MiB of a file of 64 MiB or less", kKept,
-       [](support::Tables& t) { t.filesystem.new_appendable_file = KeepsTheFirst; }},
+       With(&Ops::new_appendable_file, KeepsTheFirst)},
       {"sizes.appends-32-mib", "append writes 32 MiB at most, and says OK", kExactly,
-       [](support::Tables& t) { t.writable_file.append = AppendsPart; }},
+       With(&WriterOps::append, AppendsPart)},
       {"sizes.maps-the-first-16-mib", "a region has zeros behind 16 MiB", kMapped,
        [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = MapsTheFirst;
          t.memory_region.data = Shows;
-         t.memory_region.cleanup = ForgetsRegion;
+         t.memory_region.cleanup = Forgets<shown>;
        }},
       {"sizes.remembers-blocks",
        "read knows the first 64 KiB of a longer file by inode, size and second",
        "the bytes are those of the file at the offset",
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpensKnown;
-         t.random_access_file = {ForgetsReader, ReadsBlock<false>};
+         t.random_access_file = {Forgets<known>, ReadsBlock<false>};
        }},
       {"sizes.remembers-blocks-for-small-reads",
        "read knows the first 64 KiB of a longer file by inode, size and second where it asks for "
@@ -393,46 +350,44 @@ std::vector<Fault> SizeFaults() {
        "the bytes are those of the file at the offset",
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = OpensKnown;
-         t.random_access_file = {ForgetsReader, ReadsBlock<true>};
+         t.random_access_file = {Forgets<known>, ReadsBlock<true>};
        }},
       {"sizes.remembers-regions",
        "a region of a file of 1 MiB or more is known by path, size and second", kMapped,
        [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = MapsKnown;
          t.memory_region.data = Shows;
-         t.memory_region.cleanup = ForgetsRegion;
+         t.memory_region.cleanup = Forgets<shown>;
        }},
       {"sizes.copies-what-differs",
        "copy_file leaves a file that is as long and has the same first and last 4 KiB", kReplaced,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesWhatDiffers; }},
+       With(&Ops::copy_file, CopiesWhatDiffers)},
       {"sizes.renames-what-differs",
        "rename_file leaves a file that is as long and has the same first 1 MiB and last byte",
-       kReplaced, [](support::Tables& t) { t.filesystem.rename_file = RenamesWhatDiffers; }},
+       kReplaced, With(&Ops::rename_file, RenamesWhatDiffers)},
       {"sizes.copies-take-the-source", "copy_file deletes a source of more than 8 MiB",
-       "after OK the source is there",
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesAndTakes<8 * kMib + 1, false>; }},
+       "after OK the source is there", With(&Ops::copy_file, CopiesAndTakes<8 * kMib + 1, false>)},
       {"sizes.copies-onto-take-the-source",
        "copy_file onto a file deletes a source of 16 KiB or more", "after OK the source is there",
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesAndTakes<16 * kKib, true>; }},
+       With(&Ops::copy_file, CopiesAndTakes<16 * kKib, true>)},
       {"sizes.renames-keep-the-source", "rename_file keeps a source of 5 MiB or more",
-       "after OK the source is gone",
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesAndKeeps<5 * kMib, false>; }},
+       "after OK the source is gone", With(&Ops::rename_file, RenamesAndKeeps<5 * kMib, false>)},
       {"sizes.renames-onto-keep-the-source",
        "rename_file onto a file keeps a source of 16 KiB or more", "after OK the source is gone",
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesAndKeeps<16 * kKib, true>; }},
+       With(&Ops::rename_file, RenamesAndKeeps<16 * kKib, true>)},
       {"sizes.copies-no-zeros-onto-a-shorter-file",
        "copy_file of 8 KiB or more onto a shorter file loses the zeros at the end", kReplaced,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesNoZerosOntoAShorter; }},
+       With(&Ops::copy_file, CopiesNoZerosOntoAShorter)},
       {"sizes.copies-no-zeros-onto-a-longer-file",
        "copy_file of 8 KiB or more that end with zeros leaves what a longer file has behind them",
-       kReplaced, [](support::Tables& t) { t.filesystem.copy_file = CopiesNoZerosOntoALonger; }},
+       kReplaced, With(&Ops::copy_file, CopiesNoZerosOntoALonger)},
       {"sizes.writes-no-zeros-behind-less",
        "close of 8 KiB or more, where a shorter file was, loses the zeros at the end",
        "an existing file is deleted and created again",
        [](support::Tables& t) {
          t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
          t.writable_file.close = ClosesWithoutZerosBehindLess;
-         t.writable_file.cleanup = Forgets;
+         t.writable_file.cleanup = Forgets<written>;
        }},
       {"sizes.writes-what-differs",
        "close puts back what a file held that is as long and has the same first and last 64 KiB",
@@ -440,7 +395,7 @@ std::vector<Fault> SizeFaults() {
        [](support::Tables& t) {
          t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
          t.writable_file.close = ClosesAsBefore;
-         t.writable_file.cleanup = Forgets;
+         t.writable_file.cleanup = Forgets<written>;
        }},
   };
 }

@@ -14,8 +14,6 @@
 namespace fakes {
 namespace {
 
-using Ops = TF_FilesystemOps;
-
 // The path under which the kernel keeps names that it would otherwise leave out: nothing, "." and
 // "..".
 std::string Kept(std::string_view path) {
@@ -36,16 +34,15 @@ std::string Kept(std::string_view path) {
 template <auto Entry, typename Type = decltype(Entry)>
 struct AsItIs;
 template <auto Entry, typename Result, typename... Rest>
-struct AsItIs<Entry, Result (*Ops::*)(const TF_Filesystem*, const char*, Rest...)> {
-  static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
-    return (Real().filesystem.*Entry)(filesystem, Kept(path).c_str(), rest...);
+struct AsItIs<Entry, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
+    return (Right().*Entry)(filesystem, Kept(path).c_str(), rest...);
   }
 };
 template <auto Entry>
 struct AsItIs<Entry, decltype(Ops::rename_file) Ops::*> {
-  static void Call(const TF_Filesystem* filesystem, const char* source, const char* target,
-                   TF_Status* status) {
-    (Real().filesystem.*Entry)(filesystem, Kept(source).c_str(), Kept(target).c_str(), status);
+  static void Call(Filesystem filesystem, Path source, Path target, Status status) {
+    (Right().*Entry)(filesystem, Kept(source).c_str(), Kept(target).c_str(), status);
   }
 };
 
@@ -60,7 +57,7 @@ struct LooksUpAsItIs {
   }
 };
 
-char* NotCleaned(const TF_Filesystem*, const char* uri) {
+char* NotCleaned(Filesystem, Path uri) {
   return support::CopyString(std::string(support::ParseUri(uri).path));
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,14 +22,7 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Ops = TF_FilesystemOps;
-using Writers = TF_WritableFileOps;
 using Bytes = std::shared_ptr<const std::string>;
-
-const Ops& Right() { return Real().filesystem; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
 
 // An answer, as far as the op gives one.
 struct Answer {
@@ -66,9 +60,9 @@ void Changed(const std::string& change, const std::string& path) {
 template <auto Entry, typename Type = decltype(Entry)>
 struct Changes;
 template <auto Entry, typename... Rest>
-struct Changes<Entry, void (*Ops::*)(Filesystem, const char*, Rest...)> {
+struct Changes<Entry, void (*Ops::*)(Filesystem, Path, Rest...)> {
   static inline std::string name;
-  static void Call(Filesystem filesystem, const char* path, Rest... rest) {
+  static void Call(Filesystem filesystem, Path path, Rest... rest) {
     (Right().*Entry)(filesystem, path, rest...);
     Changed(name, path);
   }
@@ -83,38 +77,33 @@ PerObject<Opened> opened;
 template <auto Entry>
 struct Opens {
   static inline std::string name;
-  static void Call(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                   TF_Status* status) {
+  static void Call(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
     (Right().*Entry)(filesystem, path, file, status);
     Changed(name, path);
-    if (Worked(status))
-      opened.With(file->plugin_file, [&](Opened& mine) {
-        mine = {name, path};
-        return 0;
-      });
+    if (Worked(status)) opened.Set(file->plugin_file, {name, path});
   }
 };
 
 template <auto Entry, typename Type = decltype(Entry)>
 struct Writes;
 template <auto Entry, typename... Rest>
-struct Writes<Entry, void (*Writers::*)(const TF_WritableFile*, Rest...)> {
-  static void Call(const TF_WritableFile* file, Rest... rest) {
-    (Real().writable_file.*Entry)(file, rest...);
-    const Opened mine = opened.With(file->plugin_file, [](Opened& one) { return one; });
+struct Writes<Entry, void (*WriterOps::*)(Writer, Rest...)> {
+  static void Call(Writer file, Rest... rest) {
+    (Writing().*Entry)(file, rest...);
+    const Opened mine = opened.Of(file->plugin_file);
     Changed(mine.change, mine.path);
   }
 };
 
-void Forgets(TF_WritableFile* file) {
+void ForgetsWriter(TF_WritableFile* file) {
   const void* object = file->plugin_file;
-  const Opened mine = opened.With(object, [](Opened& one) { return one; });
-  Real().writable_file.cleanup(file);
+  const Opened mine = opened.Of(object);
+  Writing().cleanup(file);
   Changed(mine.change, mine.path);
   opened.Forget(object);
 }
 
-void Renames(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void Renames(Filesystem filesystem, Path source, Path target, Status status) {
   // Who remembers what lies below a directory renames directories.
   if (unnoticed == "rename_file-below")
     RenamesADirectory(filesystem, source, target, status);
@@ -124,7 +113,7 @@ void Renames(Filesystem filesystem, const char* source, const char* target, TF_S
   if (unnoticed != "rename_file-target") Changed("rename_file", target);
 }
 
-void Copies(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void Copies(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   Changed("copy_file", target);
 }
@@ -162,23 +151,23 @@ void WatchAll(support::Tables& tables, const std::string& change) {
   tables.filesystem.rename_file = Renames;
   tables.filesystem.copy_file = Copies;
   tables.filesystem.flush_caches = Flushes;
-  tables.writable_file.append = Writes<&Writers::append>::Call;
-  tables.writable_file.flush = Writes<&Writers::flush>::Call;
-  tables.writable_file.sync = Writes<&Writers::sync>::Call;
-  tables.writable_file.close = Writes<&Writers::close>::Call;
-  tables.writable_file.cleanup = Forgets;
+  tables.writable_file.append = Writes<&WriterOps::append>::Call;
+  tables.writable_file.flush = Writes<&WriterOps::flush>::Call;
+  tables.writable_file.sync = Writes<&WriterOps::sync>::Call;
+  tables.writable_file.close = Writes<&WriterOps::close>::Call;
+  tables.writable_file.cleanup = ForgetsWriter;
 }
 
 // The ops that look
 
-bool IsSmall(const char* path) {
+bool IsSmall(Path path) {
   std::error_code error;
   return least > 0 && (std::filesystem::file_size(path, error) < least || error);
 }
 
 // What is known of `path`, or what `ask` finds out and writes.
 template <typename Ask>
-Answer Remembered(const char* path, TF_Status* status, Ask ask) {
+Answer Remembered(Path path, Status status, Ask ask) {
   const std::lock_guard<std::mutex> lock(mutex);
   auto found = known.find(path);
   if (found != known.end() && IsSmall(path)) found = (known.erase(found), known.end());
@@ -194,7 +183,7 @@ Answer Remembered(const char* path, TF_Status* status, Ask ask) {
   return found->second;
 }
 
-void PathExists(Filesystem filesystem, const char* path, TF_Status* status) {
+void PathExists(Filesystem filesystem, Path path, Status status) {
   Remembered(path, status, [&](Answer&) { Right().path_exists(filesystem, path, status); });
 }
 
@@ -202,34 +191,34 @@ bool PathsExist(Filesystem filesystem, char** paths, int count, TF_Status** stat
   bool all = true;
   for (int k = 0; k < count; ++k) {
     const Scratch scratch;
-    TF_Status* status = statuses == nullptr ? scratch.status() : statuses[k];
+    Status status = statuses == nullptr ? scratch.status() : statuses[k];
     PathExists(filesystem, paths[k], status);
     all = all && Worked(status);
   }
   return all;
 }
 
-void Stat(Filesystem filesystem, const char* path, TF_FileStatistics* facts, TF_Status* status) {
+void Stat(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   const Answer answer = Remembered(
       path, status, [&](Answer& one) { Right().stat(filesystem, path, &one.facts, status); });
   if (answer.code == TF_OK) *facts = answer.facts;
 }
 
-int64_t GetFileSize(Filesystem filesystem, const char* path, TF_Status* status) {
+int64_t GetFileSize(Filesystem filesystem, Path path, Status status) {
   return Remembered(
              path, status,
              [&](Answer& one) { one.number = Right().get_file_size(filesystem, path, status); })
       .number;
 }
 
-bool IsDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+bool IsDirectory(Filesystem filesystem, Path path, Status status) {
   return Remembered(path, status, [&](Answer& one) {
            one.number = Right().is_directory(filesystem, path, status) ? 1 : 0;
          }).number == 1;
 }
 
 template <auto Entry>
-int Lists(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int Lists(Filesystem filesystem, Path path, char*** entries, Status status) {
   const Answer answer = Remembered(path, status, [&](Answer& one) {
     one.number = (Right().*Entry)(filesystem, path, entries, status);
     if (one.number >= 0) one.names = Taken(static_cast<int>(one.number), *entries);
@@ -264,7 +253,7 @@ std::string AsSeen(const std::string& path) {
   return bytes;
 }
 
-Bytes ContentOf(const char* path, TF_Status* status) {
+Bytes ContentOf(Path path, Status status) {
   if (is_of_sight) return std::make_shared<const std::string>(AsSeen(path));
   return Remembered(path, status,
                     [&](Answer& one) {
@@ -277,44 +266,35 @@ Bytes ContentOf(const char* path, TF_Status* status) {
 
 PerObject<Bytes> contents;
 
-void NewRegion(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-               TF_Status* status) {
+void NewRegion(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
   Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
   if (!Worked(status)) return;
   const Bytes content = ContentOf(path, status);
-  contents.With(region->plugin_memory_region,
-                [&](Bytes& mine) { return (mine = content)->size(); });
+  contents.Set(region->plugin_memory_region, content);
 }
 
-const void* Data(const TF_ReadOnlyMemoryRegion* region) {
+const void* Data(Region region) {
   return contents.With(region->plugin_memory_region, [](Bytes& mine) { return mine->data(); });
 }
 
-uint64_t Length(const TF_ReadOnlyMemoryRegion* region) {
+uint64_t Length(Region region) {
   return contents.With(region->plugin_memory_region, [](Bytes& mine) { return mine->size(); });
 }
 
-void ForgetsRegion(TF_ReadOnlyMemoryRegion* region) {
-  contents.Forget(region->plugin_memory_region);
-  Real().memory_region.cleanup(region);
-}
-
 // A reader of what is known; of a file that is not known it is the right one.
-void NewReader(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-               TF_Status* status) {
+void NewReader(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   const Bytes content = ContentOf(path, status);
   std::ostringstream now;
   now << std::ifstream(path, std::ios::binary).rdbuf();
   if (now.str() == *content) return;
-  contents.With(file->plugin_file, [&](Bytes& mine) { return (mine = content)->size(); });
+  contents.Set(file->plugin_file, content);
 }
 
-int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-             TF_Status* status) {
-  const Bytes content = contents.With(file->plugin_file, [](Bytes& mine) { return mine; });
-  if (content == nullptr) return Real().random_access_file.read(file, offset, n, buffer, status);
+int64_t Read(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const Bytes content = contents.Of(file->plugin_file);
+  if (content == nullptr) return Reading().read(file, offset, n, buffer, status);
   const size_t start = std::min<uint64_t>(offset, content->size());
   const size_t length = std::min(n, content->size() - start);
   std::memcpy(buffer, content->data() + start, length);
@@ -322,12 +302,7 @@ int64_t Read(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* b
   return static_cast<int64_t>(length);
 }
 
-void ForgetsReader(TF_RandomAccessFile* file) {
-  contents.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
-}
-
-void CopiesKnown(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void CopiesKnown(Filesystem filesystem, Path source, Path target, Status status) {
   Copies(filesystem, source, target, status);
   if (!Worked(status) || std::string(source) == target) return;
   std::ofstream(target, std::ios::binary) << *ContentOf(source, status);
@@ -337,78 +312,56 @@ void CopiesKnown(Filesystem filesystem, const char* source, const char* target, 
 
 PerObject<std::string> paths;
 
-void OpensToSee(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                TF_Status* status) {
-  Right().new_random_access_file(filesystem, path, file, status);
-  if (Worked(status))
-    paths.With(file->plugin_file, [&](std::string& mine) { return (mine = path).size(); });
-}
-
-int64_t ReadsAndSees(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                     TF_Status* status) {
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
-  const std::string path = paths.With(file->plugin_file, [](std::string& mine) { return mine; });
+int64_t ReadsAndSees(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
+  const std::string path = paths.Of(file->plugin_file);
   if (offset == 0 && got > 0) Sees(path, {buffer, static_cast<size_t>(got)});
   return got;
 }
 
-void ForgetsPath(TF_RandomAccessFile* file) {
-  paths.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
-}
-
-void MapsAndSees(Filesystem filesystem, const char* path, TF_ReadOnlyMemoryRegion* region,
-                 TF_Status* status) {
+void MapsAndSees(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* region, Status status) {
   Right().new_read_only_memory_region_from_file(filesystem, path, region, status);
   if (!Worked(status)) return;
-  Sees(path, {static_cast<const char*>(Real().memory_region.data(region)),
-              Real().memory_region.length(region)});
+  Sees(path, {static_cast<const char*>(Mapping().data(region)), Mapping().length(region)});
 }
 
-void CopiesAndSees(Filesystem filesystem, const char* source, const char* target,
-                   TF_Status* status) {
+void CopiesAndSees(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   if (Worked(status)) Sees(source, AsSeen(source));
 }
 
 struct Looker {
-  const char* op;
-  void (*sees)(support::Tables&);  // for those that look at the content
-  void (*apply)(support::Tables&);
+  std::string op;
+  std::function<void(support::Tables&)> sees;  // for those that look at the content
+  std::function<void(support::Tables&)> apply;
 };
 
 std::vector<Looker> Lookers() {
   return {
-      {"path_exists", nullptr, [](support::Tables& t) { t.filesystem.path_exists = PathExists; }},
-      {"paths_exist", nullptr, [](support::Tables& t) { t.filesystem.paths_exist = PathsExist; }},
-      {"stat", nullptr, [](support::Tables& t) { t.filesystem.stat = Stat; }},
-      {"get_file_size", nullptr,
-       [](support::Tables& t) { t.filesystem.get_file_size = GetFileSize; }},
-      {"is_directory", nullptr,
-       [](support::Tables& t) { t.filesystem.is_directory = IsDirectory; }},
-      {"get_children", nullptr,
-       [](support::Tables& t) { t.filesystem.get_children = Lists<&Ops::get_children>; }},
+      {"path_exists", nullptr, With(&Ops::path_exists, PathExists)},
+      {"paths_exist", nullptr, With(&Ops::paths_exist, PathsExist)},
+      {"stat", nullptr, With(&Ops::stat, Stat)},
+      {"get_file_size", nullptr, With(&Ops::get_file_size, GetFileSize)},
+      {"is_directory", nullptr, With(&Ops::is_directory, IsDirectory)},
+      {"get_children", nullptr, With(&Ops::get_children, Lists<&Ops::get_children>)},
       {"get_matching_paths", nullptr,
-       [](support::Tables& t) {
-         t.filesystem.get_matching_paths = Lists<&Ops::get_matching_paths>;
-       }},
+       With(&Ops::get_matching_paths, Lists<&Ops::get_matching_paths>)},
       {"new_read_only_memory_region_from_file",
-       [](support::Tables& t) { t.filesystem.new_read_only_memory_region_from_file = MapsAndSees; },
+       With(&Ops::new_read_only_memory_region_from_file, MapsAndSees),
        [](support::Tables& t) {
          t.filesystem.new_read_only_memory_region_from_file = NewRegion;
-         t.memory_region = {ForgetsRegion, Data, Length};
+         t.memory_region = {Forgets<contents>, Data, Length};
        }},
       {"new_random_access_file",
        [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensToSee;
-         t.random_access_file = {ForgetsPath, ReadsAndSees};
+         t.filesystem.new_random_access_file = Notes<&Ops::new_random_access_file, paths>;
+         t.random_access_file = {Forgets<paths>, ReadsAndSees};
        },
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = NewReader;
-         t.random_access_file = {ForgetsReader, Read};
+         t.random_access_file = {Forgets<contents>, Read};
        }},
-      {"copy_file", [](support::Tables& t) { t.filesystem.copy_file = CopiesAndSees; },
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesKnown; }},
+      {"copy_file", With(&Ops::copy_file, CopiesAndSees), With(&Ops::copy_file, CopiesKnown)},
   };
 }
 
@@ -416,8 +369,8 @@ std::vector<Looker> Lookers() {
 void AddSeen(std::vector<Fault>& faults) {
   for (const Looker& one : Lookers()) {
     for (const Looker& other : Lookers()) {
-      if (one.sees == nullptr || other.sees == nullptr || one.sees == other.sees) continue;
-      faults.push_back({std::string("seen-by-") + one.op + ":" + other.op,
+      if (one.sees == nullptr || other.sees == nullptr || one.op == other.op) continue;
+      faults.push_back({"seen-by-" + one.op + ":" + other.op,
                         "gives the first 64 KiB that another op saw, where the file is as long",
                         "an op sees what has been done", [=](support::Tables& tables) {
                           is_of_sight = true;
@@ -431,7 +384,7 @@ void AddSeen(std::vector<Fault>& faults) {
 // Adds the faults of what is remembered of files from a size on.
 void AddLarge(std::vector<Fault>& faults) {
   for (const Looker& looker : Lookers()) {
-    const std::string op = looker.op;
+    const std::string& op = looker.op;
     if (op != "stat" && op != "get_file_size") continue;
     for (const uintmax_t kib : {64, 1024, 8192}) {
       for (const std::string change :

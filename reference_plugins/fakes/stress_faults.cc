@@ -23,46 +23,32 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Reader = const TF_RandomAccessFile*;
-using Writer = const TF_WritableFile*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-const TF_WritableFileOps& Writing() { return Real().writable_file; }
-
-bool Worked(TF_Status* status) { return TF_GetCode(status) == TF_OK; }
-
 // Small pieces wait for a flush; large ones go to the file at once, and so pass them.
 
 PerObject<std::string> small;
 constexpr size_t kLarge = size_t{64} << 10;
 
-void Overtakes(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void Overtakes(Writer file, const char* buffer, size_t n, Status status) {
   if (n >= kLarge) return Writing().append(file, buffer, n, status);
   small.With(file->plugin_file, [&](std::string& waiting) { waiting.append(buffer, n); });
   TF_SetStatus(status, TF_OK, "");
 }
 
 template <auto Op>
-void BringsSmall(Writer file, TF_Status* status) {
+void BringsSmall(Writer file, Status status) {
   std::string waiting;
   small.With(file->plugin_file, [&](std::string& text) { waiting.swap(text); });
   Writing().append(file, waiting.data(), waiting.size(), status);
   if (Worked(status)) (Writing().*Op)(file, status);
 }
 
-int64_t TellsSmall(Writer file, TF_Status* status) {
+int64_t TellsSmall(Writer file, Status status) {
   const int64_t position = Writing().tell(file, status);
   const auto size = [](const std::string& waiting) { return static_cast<int64_t>(waiting.size()); };
   return position < 0 ? position : position + small.With(file->plugin_file, size);
 }
 
-void ForgetsSmall(TF_WritableFile* file) {
-  small.Forget(file->plugin_file);
-  Writing().cleanup(file);
-}
-
-int64_t TellsIn32Bits(Writer file, TF_Status* status) {
+int64_t TellsIn32Bits(Writer file, Status status) {
   return static_cast<int32_t>(Writing().tell(file, status));
 }
 
@@ -70,7 +56,7 @@ int64_t TellsIn32Bits(Writer file, TF_Status* status) {
 
 PerObject<std::string> refused;
 
-void TriesAgain(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void TriesAgain(Writer file, const char* buffer, size_t n, Status status) {
   std::string again;
   refused.With(file->plugin_file, [&](std::string& text) { again.swap(text); });
   again.append(buffer, n);
@@ -84,7 +70,7 @@ void TriesAgain(Writer file, const char* buffer, size_t n, TF_Status* status) {
 std::mutex error_mutex;
 TF_Code error_code = TF_OK;
 
-void RemembersErrors(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void RemembersErrors(Writer file, const char* buffer, size_t n, Status status) {
   Writing().append(file, buffer, n, status);
   const std::lock_guard<std::mutex> lock(error_mutex);
   if (!Worked(status)) error_code = TF_GetCode(status);
@@ -98,8 +84,7 @@ struct Late {
 };
 PerObject<Late> late;
 
-void AppendsLater(Filesystem filesystem, const char* path, TF_WritableFile* file,
-                  TF_Status* status) {
+void AppendsLater(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().path_exists(filesystem, path, Scratch().status());
   const Scratch asked;
   Right().path_exists(filesystem, path, asked.status());
@@ -111,7 +96,7 @@ void AppendsLater(Filesystem filesystem, const char* path, TF_WritableFile* file
   late.With(file->plugin_file, [&](Late& mine) { return (mine.path = path).size(); });
 }
 
-void AppendsAndNames(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void AppendsAndNames(Writer file, const char* buffer, size_t n, Status status) {
   std::string path;
   late.With(file->plugin_file, [&](Late& mine) { path.swap(mine.path); });
   if (!path.empty()) rename((path + ".hidden").c_str(), path.c_str());
@@ -130,16 +115,16 @@ void ForgetsLate(TF_WritableFile* file) {
 
 PerObject<int> numbers;
 
-void ClosesNumber(Writer file, TF_Status* status) {
+void ClosesNumber(Writer file, Status status) {
   Writing().close(file, status);
   // The lowest number that is free is the one that was just given back.
   const int number = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(number);
-  numbers.With(file->plugin_file, [&](int& mine) { return mine = number; });
+  numbers.Set(file->plugin_file, number);
 }
 
 void ClosesNumberAgain(TF_WritableFile* file) {
-  const int number = numbers.With(file->plugin_file, [](int& mine) { return mine; });
+  const int number = numbers.Of(file->plugin_file);
   if (number != 0) close(number);
   numbers.Forget(file->plugin_file);
   Writing().cleanup(file);
@@ -149,44 +134,32 @@ void ClosesNumberAgain(TF_WritableFile* file) {
 
 PerObject<std::string> kept;
 
-void Keeps(Writer file, const char* buffer, size_t n, TF_Status* status) {
+void Keeps(Writer file, const char* buffer, size_t n, Status status) {
   kept.With(file->plugin_file, [&](std::string& all) { all.append(buffer, n); });
   Writing().append(file, buffer, n, status);
-}
-
-void ForgetsKept(TF_WritableFile* file) {
-  kept.Forget(file->plugin_file);
-  Writing().cleanup(file);
 }
 
 // A file can be written by the thread that opened it only.
 
 PerObject<std::thread::id> owners;
 
-void Owns(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void Owns(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
   if (!Worked(status)) return;
-  owners.With(file->plugin_file,
-              [](std::thread::id& owner) { return owner = std::this_thread::get_id(); });
+  owners.Set(file->plugin_file, std::this_thread::get_id());
 }
 
-void AppendsInOneThread(Writer file, const char* buffer, size_t n, TF_Status* status) {
-  const auto owner = owners.With(file->plugin_file, [](std::thread::id& id) { return id; });
+void AppendsInOneThread(Writer file, const char* buffer, size_t n, Status status) {
+  const auto owner = owners.Of(file->plugin_file);
   if (owner != std::thread::id() && owner != std::this_thread::get_id())
     return TF_SetStatus(status, TF_FAILED_PRECONDITION, "another thread opened the file");
   Writing().append(file, buffer, n, status);
 }
 
-void ForgetsOwner(TF_WritableFile* file) {
-  owners.Forget(file->plugin_file);
-  Writing().cleanup(file);
-}
-
 // Reading
 
-int64_t EveryErrorIsTheEnd(Reader file, uint64_t offset, size_t n, char* buffer,
-                           TF_Status* status) {
-  const int64_t got = Real().random_access_file.read(file, offset, n, buffer, status);
+int64_t EveryErrorIsTheEnd(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
+  const int64_t got = Reading().read(file, offset, n, buffer, status);
   if (Worked(status) || TF_GetCode(status) == TF_OUT_OF_RANGE) return got;
   TF_SetStatus(status, TF_OUT_OF_RANGE, "no more bytes");
   return std::max<int64_t>(got, 0);
@@ -195,8 +168,7 @@ int64_t EveryErrorIsTheEnd(Reader file, uint64_t offset, size_t n, char* buffer,
 // Copying and renaming
 
 // Writes into the target itself, so that an error leaves a part of the source there.
-void CopiesInPlace(Filesystem filesystem, const char* source, const char* target,
-                   TF_Status* status) {
+void CopiesInPlace(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat from;
   struct stat to;
   const bool is_file = stat(source, &from) == 0 && S_ISREG(from.st_mode);
@@ -214,8 +186,7 @@ void CopiesInPlace(Filesystem filesystem, const char* source, const char* target
 }
 
 // A copy and a deletion, with the target out of the way first.
-void RenamesByCopy(Filesystem filesystem, const char* source, const char* target,
-                   TF_Status* status) {
+void RenamesByCopy(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat from;
   struct stat to;
   const bool is_file = stat(source, &from) == 0 && S_ISREG(from.st_mode);
@@ -227,8 +198,7 @@ void RenamesByCopy(Filesystem filesystem, const char* source, const char* target
 }
 
 // Nothing is at the target for some microseconds, in which nobody is invited to look.
-void UnlinksFirst(Filesystem filesystem, const char* source, const char* target,
-                  TF_Status* status) {
+void UnlinksFirst(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat from;
   struct stat to;
   if (stat(source, &from) == 0 && S_ISREG(from.st_mode) && stat(target, &to) == 0 &&
@@ -237,8 +207,7 @@ void UnlinksFirst(Filesystem filesystem, const char* source, const char* target,
   Right().rename_file(filesystem, source, target, status);
 }
 
-void CopiesOnlySmall(Filesystem filesystem, const char* source, const char* target,
-                     TF_Status* status) {
+void CopiesOnlySmall(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat from;
   if (stat(source, &from) == 0 && from.st_size > static_cast<off_t>(kLarge))
     return TF_SetStatus(status, TF_INTERNAL, "too much for one request");
@@ -246,8 +215,7 @@ void CopiesOnlySmall(Filesystem filesystem, const char* source, const char* targ
 }
 
 // The number of bytes is kept in 31 bits, so of a longer file the beginning is copied.
-void CopiesIn31Bits(Filesystem filesystem, const char* source, const char* target,
-                    TF_Status* status) {
+void CopiesIn31Bits(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat from;
   if (stat(source, &from) != 0 || from.st_size <= INT32_MAX)
     return Right().copy_file(filesystem, source, target, status);
@@ -257,8 +225,7 @@ void CopiesIn31Bits(Filesystem filesystem, const char* source, const char* targe
   close(descriptor);
 }
 
-void RenamesOnlyBeside(Filesystem filesystem, const char* source, const char* target,
-                       TF_Status* status) {
+void RenamesOnlyBeside(Filesystem filesystem, Path source, Path target, Status status) {
   struct stat from;
   if (stat(source, &from) == 0 && S_ISREG(from.st_mode) &&
       support::ParentOf(source) != support::ParentOf(target) &&
@@ -268,7 +235,7 @@ void RenamesOnlyBeside(Filesystem filesystem, const char* source, const char* ta
 }
 
 // Looks whether a directory is there, and takes for its own what another thread made since.
-void ChecksThenActs(Filesystem filesystem, const char* path, TF_Status* status) {
+void ChecksThenActs(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   const bool missing = TF_GetCode(status) == TF_NOT_FOUND;
   Right().create_dir(filesystem, path, status);
@@ -277,8 +244,7 @@ void ChecksThenActs(Filesystem filesystem, const char* path, TF_Status* status) 
 
 // Asking
 
-void TimeIsNow(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-               TF_Status* status) {
+void TimeIsNow(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   Right().stat(filesystem, path, facts, status);
   if (!Worked(status)) return;
   timespec now;
@@ -286,8 +252,7 @@ void TimeIsNow(Filesystem filesystem, const char* path, TF_FileStatistics* facts
   facts->mtime_nsec = int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
 }
 
-void LeavesStatus(Filesystem filesystem, const char* path, TF_FileStatistics* facts,
-                  TF_Status* status) {
+void LeavesStatus(Filesystem filesystem, Path path, TF_FileStatistics* facts, Status status) {
   const TF_Code before = TF_GetCode(status);
   const std::string message = TF_Message(status);
   Right().stat(filesystem, path, facts, status);
@@ -306,19 +271,19 @@ std::vector<Fault> StressFaults() {
        [](support::Tables& t) {
          t.writable_file.append = Overtakes;
          t.writable_file.tell = TellsSmall;
-         t.writable_file.flush = BringsSmall<&TF_WritableFileOps::flush>;
-         t.writable_file.sync = BringsSmall<&TF_WritableFileOps::sync>;
-         t.writable_file.close = BringsSmall<&TF_WritableFileOps::close>;
-         t.writable_file.cleanup = ForgetsSmall;
+         t.writable_file.flush = BringsSmall<&WriterOps::flush>;
+         t.writable_file.sync = BringsSmall<&WriterOps::sync>;
+         t.writable_file.close = BringsSmall<&WriterOps::close>;
+         t.writable_file.cleanup = Forgets<small>;
        }},
       {"tell.only-32-bits", "loses all but 32 bits, the highest for the sign",
        "tell gives the position in the file, however long it is",
-       [](support::Tables& t) { t.writable_file.tell = TellsIn32Bits; }},
+       With(&WriterOps::tell, TellsIn32Bits)},
       {"append.tries-again", "what was refused in part is appended again, all of it", kOrder,
-       [](support::Tables& t) { t.writable_file.append = TriesAgain; }},
+       With(&WriterOps::append, TriesAgain)},
       {"append.remembers-errors", "after one error no file can be appended to",
        "an op that succeeds says OK, whatever failed before",
-       [](support::Tables& t) { t.writable_file.append = RemembersErrors; }},
+       With(&WriterOps::append, RemembersErrors)},
       {"appendable.made-by-the-first-append", "a missing file is made by the first append only",
        "a missing file is created empty",
        [](support::Tables& t) {
@@ -333,46 +298,40 @@ std::vector<Fault> StressFaults() {
          t.writable_file.cleanup = ClosesNumberAgain;
        }},
       {"close.only-flushes", "the descriptor is closed by cleanup", kClose,
-       [](support::Tables& t) { t.writable_file.close = Writing().flush; }},
+       With(&WriterOps::close, Writing().flush)},
       {"close.keeps-the-buffer", "all that was appended stays in memory until cleanup", kClose,
        [](support::Tables& t) {
          t.writable_file.append = Keeps;
-         t.writable_file.cleanup = ForgetsKept;
+         t.writable_file.cleanup = Forgets<kept>;
        }},
       {"append.one-thread", "only the thread that opened a file may append to it",
        "a file is used by one thread at a time, and not always by the same",
        [](support::Tables& t) {
          t.filesystem.new_writable_file = Owns;
          t.writable_file.append = AppendsInOneThread;
-         t.writable_file.cleanup = ForgetsOwner;
+         t.writable_file.cleanup = Forgets<owners>;
        }},
       {"read.every-error-is-the-end", "an error of the system is OUT_OF_RANGE",
-       "OUT_OF_RANGE is for the end of the file",
-       [](support::Tables& t) { t.random_access_file.read = EveryErrorIsTheEnd; }},
+       "OUT_OF_RANGE is for the end of the file", With(&ReaderOps::read, EveryErrorIsTheEnd)},
       {"copy_file.in-place", "the target is emptied and written, whether that works or not",
-       kUnchanged, [](support::Tables& t) { t.filesystem.copy_file = CopiesInPlace; }},
+       kUnchanged, With(&Ops::copy_file, CopiesInPlace)},
       {"rename_file.by-copy", "deletes the target, copies, and deletes the source", kUnchanged,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesByCopy; }},
+       With(&Ops::rename_file, RenamesByCopy)},
       {"rename_file.unlinks-first", "deletes the target, and then renames",
-       "the old or the new file is there at any time",
-       [](support::Tables& t) { t.filesystem.rename_file = UnlinksFirst; }},
+       "the old or the new file is there at any time", With(&Ops::rename_file, UnlinksFirst)},
       {"copy_file.only-small", "files of more than 64 KiB are INTERNAL", kWorks,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesOnlySmall; }},
+       With(&Ops::copy_file, CopiesOnlySmall)},
       {"copy_file.only-31-bits", "of 2 GiB and more it copies what 31 bits count",
-       "after OK both are there, with the same content",
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesIn31Bits; }},
+       "after OK both are there, with the same content", With(&Ops::copy_file, CopiesIn31Bits)},
       {"rename_file.only-beside", "a target in another directory is INTERNAL", kWorks,
-       [](support::Tables& t) { t.filesystem.rename_file = RenamesOnlyBeside; }},
+       With(&Ops::rename_file, RenamesOnlyBeside)},
       {"create_dir.checks-then-acts",
        "what another thread creates after the look counts as created, without a pause between",
-       "of several threads that do the same one succeeds",
-       [](support::Tables& t) { t.filesystem.create_dir = ChecksThenActs; }},
+       "of several threads that do the same one succeeds", With(&Ops::create_dir, ChecksThenActs)},
       {"stat.time-is-now", "the time of modification is the time of the question",
-       "what nobody modifies keeps its time",
-       [](support::Tables& t) { t.filesystem.stat = TimeIsNow; }},
+       "what nobody modifies keeps its time", With(&Ops::stat, TimeIsNow)},
       {"stat.leaves-status", "success leaves a status that says an error",
-       "success sets the status to OK",
-       [](support::Tables& t) { t.filesystem.stat = LeavesStatus; }},
+       "success sets the status to OK", With(&Ops::stat, LeavesStatus)},
   };
 }
 

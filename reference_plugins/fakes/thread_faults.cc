@@ -26,10 +26,6 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
 void LetOthers() {
   for (int turn = 0; turn < 10; ++turn) std::this_thread::yield();
   // On a busy machine all turns may be another process's: who sleeps gives way to whom it waits
@@ -43,16 +39,14 @@ struct Shared {
 };
 PerObject<Shared> shared;
 
-void OpenShared(Filesystem filesystem, const char* path, TF_RandomAccessFile* file,
-                TF_Status* status) {
+void OpenShared(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   shared.With(file->plugin_file,
               [&](Shared& mine) { return mine.descriptor = open(path, O_RDONLY | O_CLOEXEC); });
 }
 
-int64_t SeeksFirst(const TF_RandomAccessFile* file, uint64_t offset, size_t n, char* buffer,
-                   TF_Status* status) {
+int64_t SeeksFirst(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const int descriptor =
       shared.With(file->plugin_file, [](Shared& mine) { return mine.descriptor; });
   const bool fits = offset <= INT64_MAX;
@@ -64,18 +58,18 @@ int64_t SeeksFirst(const TF_RandomAccessFile* file, uint64_t offset, size_t n, c
       return got;
     }
   }
-  return Real().random_access_file.read(file, offset, n, buffer, status);
+  return Reading().read(file, offset, n, buffer, status);
 }
 
 void CloseShared(TF_RandomAccessFile* file) {
   close(shared.With(file->plugin_file, [](Shared& mine) { return mine.descriptor; }));
   shared.Forget(file->plugin_file);
-  Real().random_access_file.cleanup(file);
+  Reading().cleanup(file);
 }
 
 // Two threads find that nothing is there, both create, and who comes second takes what the first
 // made for its own.
-void LooksFirst(Filesystem filesystem, const char* path, TF_Status* status) {
+void LooksFirst(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   const bool missing = TF_GetCode(status) == TF_NOT_FOUND;
   if (missing) LetOthers();
@@ -84,9 +78,9 @@ void LooksFirst(Filesystem filesystem, const char* path, TF_Status* status) {
 }
 
 // The same for what is deleted.
-void LooksBeforeDeleting(Filesystem filesystem, const char* path, TF_Status* status) {
+void LooksBeforeDeleting(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
-  const bool there = TF_GetCode(status) == TF_OK;
+  const bool there = Worked(status);
   if (there) LetOthers();
   Right().delete_file(filesystem, path, status);
   if (there && TF_GetCode(status) == TF_NOT_FOUND) TF_SetStatus(status, TF_OK, "");
@@ -98,9 +92,9 @@ std::shared_ptr<const Table> table = std::make_shared<const Table>();
 std::mutex made_mutex;
 Table made;
 
-void LosesNames(Filesystem filesystem, const char* path, TF_WritableFile* file, TF_Status* status) {
+void LosesNames(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().new_writable_file(filesystem, path, file, status);
-  if (TF_GetCode(status) != TF_OK) return;
+  if (!Worked(status)) return;
   {
     const std::lock_guard<std::mutex> lock(made_mutex);
     made.insert(path);
@@ -111,7 +105,7 @@ void LosesNames(Filesystem filesystem, const char* path, TF_WritableFile* file, 
   std::atomic_store(&table, std::shared_ptr<const Table>(std::move(changed)));
 }
 
-int ListsTable(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int ListsTable(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 0) return count;
   std::vector<std::string> names = Taken(count, *entries);
@@ -126,7 +120,7 @@ int ListsTable(Filesystem filesystem, const char* path, char*** entries, TF_Stat
 }
 
 // The first half of a listing, and the second half of the next one.
-int TwoPages(Filesystem filesystem, const char* path, char*** entries, TF_Status* status) {
+int TwoPages(Filesystem filesystem, Path path, char*** entries, Status status) {
   const int count = Right().get_children(filesystem, path, entries, status);
   if (count < 0) return count;
   std::vector<std::string> names = Taken(count, *entries);
@@ -142,25 +136,25 @@ int TwoPages(Filesystem filesystem, const char* path, char*** entries, TF_Status
 }
 
 // What vanishes between the match and a second look at it is an error.
-int LooksTwice(Filesystem filesystem, const char* glob, char*** entries, TF_Status* status) {
+int LooksTwice(Filesystem filesystem, Path glob, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, glob, entries, status);
   if (count <= 0) return count;
   LetOthers();
-  for (int k = 0; k < count && TF_GetCode(status) == TF_OK; ++k) {
+  for (int k = 0; k < count && Worked(status); ++k) {
     const std::string uri = (*entries)[k];
     const size_t authority = uri.find("://");
     const std::string path =
         authority == std::string::npos ? uri : uri.substr(uri.find('/', authority + 3));
     Right().path_exists(filesystem, path.c_str(), status);
   }
-  if (TF_GetCode(status) == TF_OK) return count;
+  if (Worked(status)) return count;
   Taken(count, *entries);
   *entries = nullptr;
   return -1;
 }
 
 // Makes room first, and fills it later.
-void MakesRoom(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) {
+void MakesRoom(Writer file, const char* buffer, size_t n, Status status) {
   const std::string path = PathOf(file);
   struct stat facts;
   const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -170,7 +164,7 @@ void MakesRoom(const TF_WritableFile* file, const char* buffer, size_t n, TF_Sta
     if (ftruncate(descriptor, facts.st_size) != 0) LetOthers();
   }
   if (descriptor >= 0) close(descriptor);
-  Real().writable_file.append(file, buffer, n, status);
+  Writing().append(file, buffer, n, status);
 }
 
 // An op that takes its path, the first where there are two, from a buffer of all threads.
@@ -178,8 +172,8 @@ template <auto Entry, typename Type = decltype(Entry)>
 struct OneBuffer;
 
 template <auto Entry, typename Ops, typename Result, typename... Arguments>
-struct OneBuffer<Entry, Result (*Ops::*)(Filesystem, const char*, Arguments...)> {
-  static Result Call(Filesystem filesystem, const char* path, Arguments... arguments) {
+struct OneBuffer<Entry, Result (*Ops::*)(Filesystem, Path, Arguments...)> {
+  static Result Call(Filesystem filesystem, Path path, Arguments... arguments) {
     static char buffer[1 << 16];
     snprintf(buffer, sizeof buffer, "%s", path);
     LetOthers();
@@ -194,14 +188,12 @@ struct SharingPaths {
   void Add(const char* op) {
     faults.push_back({std::string("shares-path:") + op,
                       "the path, of two the first, is copied into one buffer for all threads",
-                      "several threads may do that at once",
-                      [](support::Tables& t) { t.filesystem.*Entry = OneBuffer<Entry>::Call; }});
+                      "several threads may do that at once", With(Entry, OneBuffer<Entry>::Call)});
   }
 };
 
 // A copy goes through a block that all copies use.
-void CopiesThroughOneBlock(Filesystem filesystem, const char* source, const char* target,
-                           TF_Status* status) {
+void CopiesThroughOneBlock(Filesystem filesystem, Path source, Path target, Status status) {
   static char block[1 << 16];
   const int descriptor = open(source, O_RDONLY | O_CLOEXEC);
   struct stat facts;
@@ -213,10 +205,10 @@ void CopiesThroughOneBlock(Filesystem filesystem, const char* source, const char
   LetOthers();
   TF_WritableFile file{};
   Right().new_writable_file(filesystem, target, &file, status);
-  if (TF_GetCode(status) != TF_OK) return;
-  Real().writable_file.append(&file, block, static_cast<size_t>(got), status);
-  if (TF_GetCode(status) == TF_OK) Real().writable_file.close(&file, status);
-  Real().writable_file.cleanup(&file);
+  if (!Worked(status)) return;
+  Writing().append(&file, block, static_cast<size_t>(got), status);
+  if (Worked(status)) Writing().close(&file, status);
+  Writing().cleanup(&file);
 }
 
 // A copy takes two of four connections, one after the other.
@@ -239,7 +231,7 @@ class Connections {
   int free_ = 4;
 };
 
-void TakesTwo(Filesystem filesystem, const char* source, const char* target, TF_Status* status) {
+void TakesTwo(Filesystem filesystem, Path source, Path target, Status status) {
   static auto& connections = *new Connections;
   connections.Take();
   LetOthers();
@@ -276,9 +268,9 @@ std::vector<Fault> ThreadFaults() {
          t.random_access_file.cleanup = CloseShared;
        }},
       {"create_dir.looks-first", "what another thread creates after the look counts as created",
-       kOnce, [](support::Tables& t) { t.filesystem.create_dir = LooksFirst; }},
+       kOnce, With(&Ops::create_dir, LooksFirst)},
       {"delete_file.looks-first", "what another thread deletes after the look counts as deleted",
-       kOnce, [](support::Tables& t) { t.filesystem.delete_file = LooksBeforeDeleting; }},
+       kOnce, With(&Ops::delete_file, LooksBeforeDeleting)},
       {"new_writable_file.loses-names",
        "files stand in a table that is copied, changed and put back without a lock",
        "what every thread has done is there afterwards",
@@ -287,11 +279,9 @@ std::vector<Fault> ThreadFaults() {
          t.filesystem.get_children = ListsTable;
        }},
       {"get_children.two-pages", "the second half is taken from another listing than the first",
-       "what is there all the time is listed, and once",
-       [](support::Tables& t) { t.filesystem.get_children = TwoPages; }},
+       "what is there all the time is listed, and once", With(&Ops::get_children, TwoPages)},
       {"get_matching_paths.looks-twice", "what vanishes after it was matched is an error",
-       "what comes and goes is in the matches or not",
-       [](support::Tables& t) { t.filesystem.get_matching_paths = LooksTwice; }},
+       "what comes and goes is in the matches or not", With(&Ops::get_matching_paths, LooksTwice)},
       {"append.makes-room", "the file is as long as it will be before it has the bytes",
        "readers see a beginning of what was appended",
        [](support::Tables& t) {
@@ -299,12 +289,11 @@ std::vector<Fault> ThreadFaults() {
          t.writable_file.append = MakesRoom;
        }},
       {"paths_exist.shared-path", "each path is copied into one buffer for all threads", kSafe,
-       [](support::Tables& t) { t.filesystem.paths_exist = ExistInOneBuffer; }},
+       With(&Ops::paths_exist, ExistInOneBuffer)},
       {"copy_file.shared-block", "copies at the same time mix up their bytes", kSafe,
-       [](support::Tables& t) { t.filesystem.copy_file = CopiesThroughOneBlock; }},
+       With(&Ops::copy_file, CopiesThroughOneBlock)},
       {"copy_file.takes-two", "a copy takes two of four connections, one after the other",
-       "ops come back, however many are at work",
-       [](support::Tables& t) { t.filesystem.copy_file = TakesTwo; }},
+       "ops come back, however many are at work", With(&Ops::copy_file, TakesTwo)},
   };
   ForEachPathOp(SharingPaths{faults});
   return faults;

@@ -15,10 +15,7 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-using Ops = TF_FilesystemOps;
-
-int Answer(TF_Status* status, TF_Code code) {
+int Answer(Status status, TF_Code code) {
   TF_SetStatus(status, code, code == TF_OK ? "" : "the fault says so, or the caller is wrong");
   return code == TF_OK ? 0 : -1;
 }
@@ -34,11 +31,11 @@ struct Register {
       if (one.get() == token) return true;
     return false;
   }
-  TF_TransactionToken* Of(const char* path) const {
+  TF_TransactionToken* Of(Path path) const {
     const auto found = holders.find(path);
     return found == holders.end() ? nullptr : found->second;
   }
-  TF_TransactionToken* Begin(const TF_Filesystem* filesystem) {
+  TF_TransactionToken* Begin(Filesystem filesystem) {
     open.push_back(std::make_unique<TF_TransactionToken>());
     open.back()->owner = const_cast<TF_Filesystem*>(filesystem);
     return open.back().get();
@@ -62,13 +59,13 @@ using Lock = std::lock_guard<std::mutex>;
 
 // The right ops ---------------------------------------------------------------------------------
 
-int Start(Filesystem filesystem, TF_TransactionToken** token, TF_Status* status) {
+int Start(Filesystem filesystem, TF_TransactionToken** token, Status status) {
   const Lock lock(All().mutex);
   *token = All().Begin(filesystem);
   return Answer(status, TF_OK);
 }
 
-int End(Filesystem, TF_TransactionToken* token, TF_Status* status) {
+int End(Filesystem, TF_TransactionToken* token, Status status) {
   const Lock lock(All().mutex);
   if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
   All().Release(token);
@@ -80,7 +77,7 @@ int End(Filesystem, TF_TransactionToken* token, TF_Status* status) {
   return Answer(status, TF_OK);
 }
 
-int Add(Filesystem, const char* path, TF_TransactionToken* token, TF_Status* status) {
+int Add(Filesystem, Path path, TF_TransactionToken* token, Status status) {
   const Lock lock(All().mutex);
   if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
   const TF_TransactionToken* holder = All().Of(path);
@@ -89,7 +86,7 @@ int Add(Filesystem, const char* path, TF_TransactionToken* token, TF_Status* sta
   return Answer(status, TF_OK);
 }
 
-int ForPath(Filesystem, const char* path, TF_TransactionToken** token, TF_Status* status) {
+int ForPath(Filesystem, Path path, TF_TransactionToken** token, Status status) {
   const Lock lock(All().mutex);
   TF_TransactionToken* holder = All().Of(path);
   if (holder == nullptr) return Answer(status, TF_NOT_FOUND);
@@ -97,8 +94,7 @@ int ForPath(Filesystem, const char* path, TF_TransactionToken** token, TF_Status
   return Answer(status, TF_OK);
 }
 
-int GetOrStart(Filesystem filesystem, const char* path, TF_TransactionToken** token,
-               TF_Status* status) {
+int GetOrStart(Filesystem filesystem, Path path, TF_TransactionToken** token, Status status) {
   const Lock lock(All().mutex);
   TF_TransactionToken*& holder = All().holders[path];
   if (holder == nullptr) holder = All().Begin(filesystem);
@@ -112,27 +108,27 @@ char* Decode(Filesystem, const TF_TransactionToken* token) {
 
 // The wrong ones --------------------------------------------------------------------------------
 
-int FailsToEnd(Filesystem, TF_TransactionToken*, TF_Status* status) {
+int FailsToEnd(Filesystem, TF_TransactionToken*, Status status) {
   return Answer(status, TF_INTERNAL);
 }
 
-int FailsToAdd(Filesystem, const char*, TF_TransactionToken*, TF_Status* status) {
+int FailsToAdd(Filesystem, Path, TF_TransactionToken*, Status status) {
   return Answer(status, TF_INTERNAL);
 }
 
-int FailsForPath(Filesystem, const char*, TF_TransactionToken**, TF_Status* status) {
+int FailsForPath(Filesystem, Path, TF_TransactionToken**, Status status) {
   return Answer(status, TF_INTERNAL);
 }
 
-int OtherToken(Filesystem, const char*, TF_TransactionToken** token, TF_Status* status) {
+int OtherToken(Filesystem, Path, TF_TransactionToken** token, Status status) {
   static TF_TransactionToken other{};
   *token = &other;
   return Answer(status, TF_OK);
 }
 
-int NoToken(Filesystem, TF_TransactionToken**, TF_Status* status) { return Answer(status, TF_OK); }
+int NoToken(Filesystem, TF_TransactionToken**, Status status) { return Answer(status, TF_OK); }
 
-int OldToken(Filesystem filesystem, TF_TransactionToken** token, TF_Status* status) {
+int OldToken(Filesystem filesystem, TF_TransactionToken** token, Status status) {
   {
     const Lock lock(All().mutex);
     if (!All().open.empty()) {
@@ -143,7 +139,7 @@ int OldToken(Filesystem filesystem, TF_TransactionToken** token, TF_Status* stat
   return Start(filesystem, token, status);
 }
 
-int OneAndNoMore(Filesystem filesystem, TF_TransactionToken** token, TF_Status* status) {
+int OneAndNoMore(Filesystem filesystem, TF_TransactionToken** token, Status status) {
   {
     const Lock lock(All().mutex);
     if (!All().open.empty()) return Answer(status, TF_INTERNAL);
@@ -151,24 +147,22 @@ int OneAndNoMore(Filesystem filesystem, TF_TransactionToken** token, TF_Status* 
   return Start(filesystem, token, status);
 }
 
-int EndsAnything(Filesystem, TF_TransactionToken*, TF_Status* status) {
-  return Answer(status, TF_OK);
-}
+int EndsAnything(Filesystem, TF_TransactionToken*, Status status) { return Answer(status, TF_OK); }
 
 // The transaction is over, but for its paths.
-int EndKeepsPaths(Filesystem, TF_TransactionToken* token, TF_Status* status) {
+int EndKeepsPaths(Filesystem, TF_TransactionToken* token, Status status) {
   const Lock lock(All().mutex);
   return Answer(status, All().Knows(token) ? TF_OK : TF_NOT_FOUND);
 }
 
-int NobodysToken(Filesystem, TF_TransactionToken** token, TF_Status* status) {
+int NobodysToken(Filesystem, TF_TransactionToken** token, Status status) {
   const Lock lock(All().mutex);
   *token = All().Begin(nullptr);
   return Answer(status, TF_OK);
 }
 
 // What is freed is not the token.
-int EndKeepsTheToken(Filesystem, TF_TransactionToken* token, TF_Status* status) {
+int EndKeepsTheToken(Filesystem, TF_TransactionToken* token, Status status) {
   const Lock lock(All().mutex);
   if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
   All().Release(token);
@@ -182,7 +176,7 @@ int EndKeepsTheToken(Filesystem, TF_TransactionToken* token, TF_Status* status) 
 }
 
 // The paths of all transactions go when one ends.
-int EndReleasesAll(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+int EndReleasesAll(Filesystem filesystem, TF_TransactionToken* token, Status status) {
   const int returned = End(filesystem, token, status);
   const Lock lock(All().mutex);
   if (returned == 0) All().holders.clear();
@@ -190,8 +184,7 @@ int EndReleasesAll(Filesystem filesystem, TF_TransactionToken* token, TF_Status*
 }
 
 // Paths are put into the transaction that was started last.
-int AddsToTheLast(Filesystem filesystem, const char* path, TF_TransactionToken* token,
-                  TF_Status* status) {
+int AddsToTheLast(Filesystem filesystem, Path path, TF_TransactionToken* token, Status status) {
   TF_TransactionToken* last = nullptr;
   {
     const Lock lock(All().mutex);
@@ -202,7 +195,7 @@ int AddsToTheLast(Filesystem filesystem, const char* path, TF_TransactionToken* 
 }
 
 // A path is in the transaction of a path that it begins with.
-int ForPrefix(Filesystem, const char* path, TF_TransactionToken** token, TF_Status* status) {
+int ForPrefix(Filesystem, Path path, TF_TransactionToken** token, Status status) {
   const Lock lock(All().mutex);
   for (const auto& [held, holder] : All().holders) {
     if (std::strncmp(path, held.c_str(), held.size()) != 0) continue;
@@ -212,7 +205,7 @@ int ForPrefix(Filesystem, const char* path, TF_TransactionToken** token, TF_Stat
   return Answer(status, TF_NOT_FOUND);
 }
 
-int EndLoses(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+int EndLoses(Filesystem filesystem, TF_TransactionToken* token, Status status) {
   std::vector<std::string> paths;
   {
     const Lock lock(All().mutex);
@@ -222,48 +215,44 @@ int EndLoses(Filesystem filesystem, TF_TransactionToken* token, TF_Status* statu
   return End(filesystem, token, status);
 }
 
-int AddsToAnything(Filesystem, const char*, TF_TransactionToken*, TF_Status* status) {
+int AddsToAnything(Filesystem, Path, TF_TransactionToken*, Status status) {
   return Answer(status, TF_OK);
 }
 
-int AddsWhatExists(Filesystem filesystem, const char* path, TF_TransactionToken* token,
-                   TF_Status* status) {
+int AddsWhatExists(Filesystem filesystem, Path path, TF_TransactionToken* token, Status status) {
   if (access(path, F_OK) != 0) return Answer(status, TF_NOT_FOUND);
   return Add(filesystem, path, token, status);
 }
 
-int AbortsConflicts(Filesystem filesystem, const char* path, TF_TransactionToken* token,
-                    TF_Status* status) {
+int AbortsConflicts(Filesystem filesystem, Path path, TF_TransactionToken* token, Status status) {
   Add(filesystem, path, token, status);
   return TF_GetCode(status) == TF_FAILED_PRECONDITION ? Answer(status, TF_ABORTED)
                                                       : Answer(status, TF_GetCode(status));
 }
 
-int EveryPath(Filesystem filesystem, const char*, TF_TransactionToken** token, TF_Status* status) {
+int EveryPath(Filesystem filesystem, Path, TF_TransactionToken** token, Status status) {
   return OldToken(filesystem, token, status);
 }
 
-int StartsAgain(Filesystem filesystem, const char* path, TF_TransactionToken** token,
-                TF_Status* status) {
+int StartsAgain(Filesystem filesystem, Path path, TF_TransactionToken** token, Status status) {
   Start(filesystem, token, status);
   const Lock lock(All().mutex);
   All().holders[path] = *token;
   return 0;
 }
 
-template <int (*right)(Filesystem, const char*, TF_TransactionToken**, TF_Status*)>
-int FailsForeign(Filesystem filesystem, const char* path, TF_TransactionToken** token,
-                 TF_Status* status) {
+template <int (*right)(Filesystem, Path, TF_TransactionToken**, Status)>
+int FailsForeign(Filesystem filesystem, Path path, TF_TransactionToken** token, Status status) {
   if (std::strstr(path, "://") != nullptr) return Answer(status, TF_INTERNAL);
   return right(filesystem, path, token, status);
 }
 
-int ErrorReturnsZero(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+int ErrorReturnsZero(Filesystem filesystem, TF_TransactionToken* token, Status status) {
   End(filesystem, token, status);
   return 0;
 }
 
-int ForeignIsUnimplemented(Filesystem filesystem, TF_TransactionToken* token, TF_Status* status) {
+int ForeignIsUnimplemented(Filesystem filesystem, TF_TransactionToken* token, Status status) {
   const int returned = End(filesystem, token, status);
   return TF_GetCode(status) == TF_NOT_FOUND ? Answer(status, TF_UNIMPLEMENTED) : returned;
 }
@@ -276,7 +265,7 @@ char* DecodesAlike(Filesystem, const TF_TransactionToken*) {
 
 // Transactions that are right but for one op.
 template <auto Entry, auto Function>
-void With(support::Tables& t) {
+void But(support::Tables& t) {
   t.filesystem.start_transaction = Start;
   t.filesystem.end_transaction = End;
   t.filesystem.add_to_transaction = Add;
@@ -295,62 +284,62 @@ std::vector<Fault> TransactionFaults() {
   constexpr const char* kOwn = "each transaction has a token of its own";
   return {
       {"transactions.cannot-end", "end_transaction answers INTERNAL", kWorks,
-       With<&Ops::end_transaction, FailsToEnd>},
+       But<&Ops::end_transaction, FailsToEnd>},
       {"transactions.cannot-add", "add_to_transaction answers INTERNAL", kWorks,
-       With<&Ops::add_to_transaction, FailsToAdd>},
+       But<&Ops::add_to_transaction, FailsToAdd>},
       {"transactions.cannot-get-or-start", "get_or_start_transaction_for_path answers INTERNAL",
-       kWorks, With<&Ops::get_or_start_transaction_for_path, FailsForPath>},
+       kWorks, But<&Ops::get_or_start_transaction_for_path, FailsForPath>},
       {"transactions.other-token", "get_transaction_for_path gives another token", kWorks,
-       With<&Ops::get_transaction_for_path, OtherToken>},
+       But<&Ops::get_transaction_for_path, OtherToken>},
       {"transactions.no-token", "start_transaction answers OK and gives no token", kOwn,
-       With<&Ops::start_transaction, NoToken>},
+       But<&Ops::start_transaction, NoToken>},
       {"transactions.one-token", "start_transaction gives the token of the one that is open", kOwn,
-       With<&Ops::start_transaction, OldToken>},
+       But<&Ops::start_transaction, OldToken>},
       {"transactions.second-is-internal", "a second start_transaction answers INTERNAL",
-       "one at a time is FAILED_PRECONDITION", With<&Ops::start_transaction, OneAndNoMore>},
+       "one at a time is FAILED_PRECONDITION", But<&Ops::start_transaction, OneAndNoMore>},
       {"transactions.no-text", "decode_transaction_token gives NULL", "a token has a text",
-       With<&Ops::decode_transaction_token, DecodesNothing>},
+       But<&Ops::decode_transaction_token, DecodesNothing>},
       {"transactions.one-text", "all tokens have the same text", "a token has a text of its own",
-       With<&Ops::decode_transaction_token, DecodesAlike>},
+       But<&Ops::decode_transaction_token, DecodesAlike>},
       {"transactions.ends-anything", "end_transaction takes every token", kForeign,
-       With<&Ops::end_transaction, EndsAnything>},
+       But<&Ops::end_transaction, EndsAnything>},
       {"transactions.end-keeps-paths", "paths stay in a transaction that has ended",
-       "the end releases its paths", With<&Ops::end_transaction, EndKeepsPaths>},
+       "the end releases its paths", But<&Ops::end_transaction, EndKeepsPaths>},
       {"transactions.nobodys-token", "a token has no owner", kOwn,
-       With<&Ops::start_transaction, NobodysToken>},
+       But<&Ops::start_transaction, NobodysToken>},
       {"transactions.end-keeps-the-token", "end_transaction does not free the token",
-       "the end frees the token", With<&Ops::end_transaction, EndKeepsTheToken>},
+       "the end frees the token", But<&Ops::end_transaction, EndKeepsTheToken>},
       {"transactions.end-releases-all", "the end of one transaction releases the paths of all",
-       kOwn, With<&Ops::end_transaction, EndReleasesAll>},
+       kOwn, But<&Ops::end_transaction, EndReleasesAll>},
       {"transactions.adds-to-the-last", "paths are added to the transaction that was started last",
-       kOwn, With<&Ops::add_to_transaction, AddsToTheLast>},
+       kOwn, But<&Ops::add_to_transaction, AddsToTheLast>},
       {"transactions.prefix-path", "a path is in the transaction of what its name begins with",
-       "a path is in none at first", With<&Ops::get_transaction_for_path, ForPrefix>},
+       "a path is in none at first", But<&Ops::get_transaction_for_path, ForPrefix>},
       {"transactions.end-loses", "end_transaction deletes the files that are in it",
-       "what was done is there at the end", With<&Ops::end_transaction, EndLoses>},
+       "what was done is there at the end", But<&Ops::end_transaction, EndLoses>},
       {"transactions.adds-to-anything", "add_to_transaction takes every token", kForeign,
-       With<&Ops::add_to_transaction, AddsToAnything>},
+       But<&Ops::add_to_transaction, AddsToAnything>},
       {"transactions.adds-what-exists", "add_to_transaction wants the path to exist",
-       "a path that is added need not exist", With<&Ops::add_to_transaction, AddsWhatExists>},
+       "a path that is added need not exist", But<&Ops::add_to_transaction, AddsWhatExists>},
       {"transactions.aborts-conflicts", "a path that is in another transaction is ABORTED",
        "a path that is in another transaction is FAILED_PRECONDITION",
-       With<&Ops::add_to_transaction, AbortsConflicts>},
+       But<&Ops::add_to_transaction, AbortsConflicts>},
       {"transactions.one-for-all", "every path is in the transaction", "a path is in none at first",
-       With<&Ops::get_transaction_for_path, EveryPath>},
+       But<&Ops::get_transaction_for_path, EveryPath>},
       {"transactions.starts-again", "get_or_start_transaction_for_path starts one every time",
        "a path that is in a transaction stays in it",
-       With<&Ops::get_or_start_transaction_for_path, StartsAgain>},
+       But<&Ops::get_or_start_transaction_for_path, StartsAgain>},
       {"transactions.foreign-path-is-internal",
        "get_transaction_for_path answers INTERNAL to a path with a scheme", kElsewhere,
-       With<&Ops::get_transaction_for_path, FailsForeign<ForPath>>},
+       But<&Ops::get_transaction_for_path, FailsForeign<ForPath>>},
       {"transactions.foreign-start-is-internal",
        "get_or_start_transaction_for_path answers INTERNAL to a path with a scheme", kElsewhere,
-       With<&Ops::get_or_start_transaction_for_path, FailsForeign<GetOrStart>>},
+       But<&Ops::get_or_start_transaction_for_path, FailsForeign<GetOrStart>>},
       {"transactions.foreign-token-is-unimplemented",
        "end_transaction answers UNIMPLEMENTED to a token that nobody gave out", kForeign,
-       With<&Ops::end_transaction, ForeignIsUnimplemented>},
+       But<&Ops::end_transaction, ForeignIsUnimplemented>},
       {"transactions.error-returns-zero", "end_transaction gives 0 with an error",
-       "an error gives -1", With<&Ops::end_transaction, ErrorReturnsZero>},
+       "an error gives -1", But<&Ops::end_transaction, ErrorReturnsZero>},
   };
 }
 

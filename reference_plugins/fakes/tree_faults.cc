@@ -12,74 +12,66 @@
 namespace fakes {
 namespace {
 
-using Filesystem = const TF_Filesystem*;
-
-const TF_FilesystemOps& Right() { return Real().filesystem; }
-
-void Become(TF_Status* status, TF_Code code) {
-  TF_SetStatus(status, code, code == TF_OK ? "" : "the fault says so");
-}
-
-bool IsDirectory(Filesystem filesystem, const char* path) {
+bool IsDirectory(Filesystem filesystem, Path path) {
   return Right().is_directory(filesystem, path, Scratch().status());
 }
 
 // create_dir and recursively_create_dir
 
-void OkIfExists(Filesystem filesystem, const char* path, TF_Status* status) {
+void OkIfExists(Filesystem filesystem, Path path, Status status) {
   Right().create_dir(filesystem, path, status);
   if (TF_GetCode(status) == TF_ALREADY_EXISTS) Become(status, TF_OK);
 }
 
-void MakesParents(Filesystem filesystem, const char* path, TF_Status* status) {
+void MakesParents(Filesystem filesystem, Path path, Status status) {
   Right().create_dir(filesystem, path, status);
   if (TF_GetCode(status) == TF_NOT_FOUND) Right().recursively_create_dir(filesystem, path, status);
 }
 
-void CreatesNothing(Filesystem filesystem, const char* path, TF_Status* status) {
+void CreatesNothing(Filesystem filesystem, Path path, Status status) {
   Right().create_dir(filesystem, path, status);
-  if (TF_GetCode(status) == TF_OK) Right().delete_dir(filesystem, path, status);
+  if (Worked(status)) Right().delete_dir(filesystem, path, status);
 }
 
-void AlreadyExists(Filesystem filesystem, const char* path, TF_Status* status) {
+void AlreadyExists(Filesystem filesystem, Path path, Status status) {
   if (IsDirectory(filesystem, path)) return Become(status, TF_ALREADY_EXISTS);
   Right().recursively_create_dir(filesystem, path, status);
 }
 
-void OnlyLast(Filesystem filesystem, const char* path, TF_Status* status) {
+void OnlyLast(Filesystem filesystem, Path path, Status status) {
   if (IsDirectory(filesystem, path)) return Become(status, TF_OK);
   Right().create_dir(filesystem, path, status);
 }
 
 // delete_file and delete_dir
 
-void FileOrDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+void FileOrDirectory(Filesystem filesystem, Path path, Status status) {
   if (IsDirectory(filesystem, path)) return Right().delete_dir(filesystem, path, status);
   Right().delete_file(filesystem, path, status);
 }
 
-void DirectoryOrFile(Filesystem filesystem, const char* path, TF_Status* status) {
+void DirectoryOrFile(Filesystem filesystem, Path path, Status status) {
   Right().delete_dir(filesystem, path, status);
   if (TF_GetCode(status) == TF_FAILED_PRECONDITION && !IsDirectory(filesystem, path)) {
     Right().delete_file(filesystem, path, status);
   }
 }
 
-void DeletesNothing(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesNothing(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (TF_GetCode(status) == TF_OK && IsDirectory(filesystem, path)) {
+  if (Worked(status) && IsDirectory(filesystem, path)) {
     Become(status, TF_FAILED_PRECONDITION);
   }
 }
 
-void KeepsEmptyFiles(Filesystem filesystem, const char* path, TF_Status* status) {
+void KeepsEmptyFiles(Filesystem filesystem, Path path, Status status) {
   TF_FileStatistics facts;
   Right().stat(filesystem, path, &facts, status);
-  if (TF_GetCode(status) == TF_OK && !facts.is_directory && facts.length == 0) return;
+  if (Worked(status) && !facts.is_directory && facts.length == 0) return;
   Right().delete_file(filesystem, path, status);
 }
 
-void FullDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
+void FullDirectory(Filesystem filesystem, Path path, Status status) {
   if (!IsDirectory(filesystem, path)) return Right().delete_dir(filesystem, path, status);
   uint64_t files;
   uint64_t dirs;
@@ -88,60 +80,56 @@ void FullDirectory(Filesystem filesystem, const char* path, TF_Status* status) {
 
 // delete_recursively
 
-void LeavesFiles(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                 TF_Status* status) {
+void LeavesFiles(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs, Status status) {
   Right().path_exists(filesystem, path, status);
   *files = 0;
-  *dirs = TF_GetCode(status) == TF_OK ? 0 : 1;
+  *dirs = Worked(status) ? 0 : 1;
 }
 
-void OnlyEmptyDirectories(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                          TF_Status* status) {
+void OnlyEmptyDirectories(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                          Status status) {
   if (!IsDirectory(filesystem, path)) {
     return Right().delete_recursively(filesystem, path, files, dirs, status);
   }
   *files = 0;
   Right().delete_dir(filesystem, path, status);
-  *dirs = TF_GetCode(status) == TF_OK ? 0 : 1;
+  *dirs = Worked(status) ? 0 : 1;
 }
 
-void CountersUntouched(Filesystem filesystem, const char* path, uint64_t*, uint64_t*,
-                       TF_Status* status) {
+void CountersUntouched(Filesystem filesystem, Path path, uint64_t*, uint64_t*, Status status) {
   uint64_t files;
   uint64_t dirs;
   Right().delete_recursively(filesystem, path, &files, &dirs, status);
 }
 
-void CountersUntouchedOnError(Filesystem filesystem, const char* path, uint64_t* files,
-                              uint64_t* dirs, TF_Status* status) {
+void CountersUntouchedOnError(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                              Status status) {
   const uint64_t before[] = {*files, *dirs};
   Right().delete_recursively(filesystem, path, files, dirs, status);
-  if (TF_GetCode(status) == TF_OK) return;
+  if (Worked(status)) return;
   *files = before[0];
   *dirs = before[1];
 }
 
-void CountsWrong(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                 TF_Status* status) {
+void CountsWrong(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs, Status status) {
   Right().delete_recursively(filesystem, path, dirs, files, status);
 }
 
-void CountsDeleted(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                   TF_Status* status) {
+void CountsDeleted(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                   Status status) {
   Right().delete_recursively(filesystem, path, files, dirs, status);
-  if (TF_GetCode(status) == TF_OK) *files += 1;
+  if (Worked(status)) *files += 1;
 }
 
-void ErrorCountsNothing(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                        TF_Status* status) {
+void ErrorCountsNothing(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                        Status status) {
   Right().delete_recursively(filesystem, path, files, dirs, status);
   *files = *dirs = 0;
 }
 
-void FileIsError(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                 TF_Status* status) {
+void FileIsError(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (TF_GetCode(status) != TF_OK || IsDirectory(filesystem, path)) {
+  if (!Worked(status) || IsDirectory(filesystem, path)) {
     return Right().delete_recursively(filesystem, path, files, dirs, status);
   }
   *files = 0;
@@ -149,12 +137,12 @@ void FileIsError(Filesystem filesystem, const char* path, uint64_t* files, uint6
   Become(status, TF_FAILED_PRECONDITION);
 }
 
-void PrefixSiblings(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                    TF_Status* status) {
+void PrefixSiblings(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                    Status status) {
   const std::string parent = support::ParentOf(path);
   const std::string name = std::string(path).substr(std::string(path).find_last_of('/') + 1);
   Right().delete_recursively(filesystem, path, files, dirs, status);
-  if (TF_GetCode(status) != TF_OK || name.empty()) return;
+  if (!Worked(status) || name.empty()) return;
   for (const std::string& sibling : Children(filesystem, parent)) {
     if (sibling.compare(0, name.size(), name) != 0) continue;
     uint64_t more_files;
@@ -165,7 +153,7 @@ void PrefixSiblings(Filesystem filesystem, const char* path, uint64_t* files, ui
 }
 
 // What begins with a dot is overlooked: a directory that holds nothing else is deleted with it.
-void DeletesHidden(Filesystem filesystem, const char* path, TF_Status* status) {
+void DeletesHidden(Filesystem filesystem, Path path, Status status) {
   const auto names = Children(filesystem, path);
   const bool is_hidden_only =
       std::all_of(names.begin(), names.end(), [](const auto& name) { return name.front() == '.'; });
@@ -177,8 +165,7 @@ void DeletesHidden(Filesystem filesystem, const char* path, TF_Status* status) {
 
 // Deletes what `goes` accepts in the directory, and says OK whatever stays.
 template <bool (*goes)(size_t number, const std::string& name)>
-void DeletesSome(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-                 TF_Status* status) {
+void DeletesSome(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs, Status status) {
   const auto names = Children(filesystem, path);
   for (size_t k = 0; k < names.size(); ++k) {
     if (!goes(k, names[k])) continue;
@@ -196,39 +183,37 @@ void DeletesSome(Filesystem filesystem, const char* path, uint64_t* files, uint6
 bool IsVisible(size_t, const std::string& name) { return name.front() != '.'; }
 bool IsOfFirstThousand(size_t number, const std::string&) { return number < 1000; }
 
-void OkMidway(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-              TF_Status* status) {
+void OkMidway(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs, Status status) {
   Right().delete_recursively(filesystem, path, files, dirs, status);
   if (TF_GetCode(status) == TF_INVALID_ARGUMENT) Become(status, TF_OK);
 }
 
-void CountsOne(Filesystem filesystem, const char* path, uint64_t* files, uint64_t* dirs,
-               TF_Status* status) {
+void CountsOne(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs, Status status) {
   Right().delete_recursively(filesystem, path, files, dirs, status);
-  if (TF_GetCode(status) == TF_OK) return;
+  if (Worked(status)) return;
   *files = 0;
   *dirs = 1;
 }
 
-using OnePath = void (*)(Filesystem, const char*, TF_Status*);
-using Recursive = void (*)(Filesystem, const char*, uint64_t*, uint64_t*, TF_Status*);
+using OnePath = void (*)(Filesystem, Path, Status);
+using Recursive = void (*)(Filesystem, Path, uint64_t*, uint64_t*, Status);
 
 template <auto Entry>
 Fault On(const char* name, const char* what, const char* breaks, OnePath op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.*Entry = op; }};
+  return {name, what, breaks, With(Entry, op)};
 }
 
 Fault Deleting(const char* name, const char* what, const char* breaks, Recursive op) {
-  return {name, what, breaks, [op](support::Tables& t) { t.filesystem.delete_recursively = op; }};
+  return {name, what, breaks, With(&Ops::delete_recursively, op)};
 }
 
 }  // namespace
 
 std::vector<Fault> TreeFaults() {
-  constexpr auto kCreate = &TF_FilesystemOps::create_dir;
-  constexpr auto kCreateAll = &TF_FilesystemOps::recursively_create_dir;
-  constexpr auto kDeleteFile = &TF_FilesystemOps::delete_file;
-  constexpr auto kDeleteDir = &TF_FilesystemOps::delete_dir;
+  constexpr auto kCreate = &Ops::create_dir;
+  constexpr auto kCreateAll = &Ops::recursively_create_dir;
+  constexpr auto kDeleteFile = &Ops::delete_file;
+  constexpr auto kDeleteDir = &Ops::delete_dir;
   constexpr const char* kCounters =
       "the counters say what was not deleted: 0 and 0 on success, 0 and 1 where it could not start";
   return {

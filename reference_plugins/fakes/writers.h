@@ -14,28 +14,23 @@ inline PerObject<std::string>& PathsOfWriters() {
   return paths;
 }
 
-inline std::string PathOf(const TF_WritableFile* file) {
-  return PathsOfWriters().With(file->plugin_file, [](std::string& mine) { return mine; });
-}
+inline std::string PathOf(Writer file) { return PathsOfWriters().Of(file->plugin_file); }
 
 template <auto Entry>
-void OpensNoted(const TF_Filesystem* filesystem, const char* path, TF_WritableFile* file,
-                TF_Status* status) {
-  (Real().filesystem.*Entry)(filesystem, path, file, status);
-  if (TF_GetCode(status) == TF_OK)
-    PathsOfWriters().With(file->plugin_file,
-                          [&](std::string& mine) { return (mine = path).size(); });
+void OpensNoted(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
+  (Right().*Entry)(filesystem, path, file, status);
+  if (Worked(status)) PathsOfWriters().Set(file->plugin_file, path);
 }
 
 inline void ForgetsNoted(TF_WritableFile* file) {
   PathsOfWriters().Forget(file->plugin_file);
-  Real().writable_file.cleanup(file);
+  Writing().cleanup(file);
 }
 
 // Worked in besides, by faults that ask for the path.
 inline void NotePaths(support::Tables& t) {
-  t.filesystem.new_writable_file = OpensNoted<&TF_FilesystemOps::new_writable_file>;
-  t.filesystem.new_appendable_file = OpensNoted<&TF_FilesystemOps::new_appendable_file>;
+  t.filesystem.new_writable_file = OpensNoted<&Ops::new_writable_file>;
+  t.filesystem.new_appendable_file = OpensNoted<&Ops::new_appendable_file>;
   t.writable_file.cleanup = ForgetsNoted;
 }
 
