@@ -9,11 +9,10 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "faults.h"
+#include "kernel.h"
 
 namespace fakes {
 namespace {
@@ -37,11 +36,10 @@ void Cut(const std::string& path, off_t length) {
 // A file that was deleted comes back when it is appended to.
 
 void DeletesButKeeps(Filesystem filesystem, Path path, Status status) {
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
+  const std::string content = Whole(path);
   Right().delete_file(filesystem, path, status);
   const std::lock_guard<std::mutex> lock(mutex);
-  if (Worked(status)) contents[path] = content.str();
+  if (Worked(status)) contents[path] = content;
 }
 
 void AppendsToTheKept(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
@@ -184,14 +182,10 @@ void Appends(Writer file, const char* buffer, size_t n, Status status) {
   Writing().append(file, buffer, n, status);
 }
 
-void FlushesAll(Writer file, Status status) {
-  Writing().flush(file, status);
-  unflushed.With(file->plugin_file, [](Unflushed& one) { return one.any = false; });
-}
-
-void SyncsAll(Writer file, Status status) {
-  Writing().sync(file, status);
-  unflushed.With(file->plugin_file, [](Unflushed& one) { return one.any = false; });
+template <auto Entry>
+void BringsAll(Writer file, Status status) {
+  (Writing().*Entry)(file, status);
+  unflushed.With(file->plugin_file, [](Unflushed& one) { one.any = false; });
 }
 
 void ClosesUnlessDisturbed(Writer file, Status status) {
@@ -207,57 +201,41 @@ std::vector<Fault> AftermathFaults() {
       {"history.append-revives",
        "a file that was deleted has its content again when it is appended to",
        "a missing file is made empty",
-       [](support::Tables& t) {
-         t.filesystem.delete_file = DeletesButKeeps;
-         t.filesystem.new_appendable_file = AppendsToTheKept;
-       }},
+       Together(With(&Ops::delete_file, DeletesButKeeps),
+                With(&Ops::new_appendable_file, AppendsToTheKept))},
       {"history.copies-before-append", "a copy lacks what was appended after the file was closed",
        "a copy has the content of its source",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = NewWriterHasNoLength;
-         t.filesystem.new_appendable_file = AppenderHasALength;
-         t.filesystem.copy_file = CopiesTheLength;
-       }},
+       Together(With(&Ops::new_writable_file, NewWriterHasNoLength),
+                With(&Ops::new_appendable_file, AppenderHasALength),
+                With(&Ops::copy_file, CopiesTheLength))},
       {"history.copies-later", "a copy that was not read yet is empty when its original is renamed",
        "a copy is a file of its own",
-       [](support::Tables& t) {
-         t.filesystem.copy_file = CopiesLater;
-         t.filesystem.rename_file = RenamesTheOriginal;
-         t.filesystem.new_random_access_file = ReadsTheCopy;
-       }},
+       Together(With(&Ops::copy_file, CopiesLater), With(&Ops::rename_file, RenamesTheOriginal),
+                With(&Ops::new_random_access_file, ReadsTheCopy))},
       {"history.copy-takes-its-original",
        "get_file_size does not find a file whose copy was deleted", "a copy is a file of its own",
-       [](support::Tables& t) {
-         t.filesystem.copy_file = CopiesLater;
-         t.filesystem.delete_file = DeletesTheOriginalToo;
-         t.filesystem.get_file_size = SizeUnlessHidden;
-       }},
+       Together(With(&Ops::copy_file, CopiesLater), With(&Ops::delete_file, DeletesTheOriginalToo),
+                With(&Ops::get_file_size, SizeUnlessHidden))},
       {"history.delete-hides-directories",
        "is_directory denies a directory with something in it, beside which a file was deleted",
        "what is deleted changes nothing else",
-       [](support::Tables& t) {
-         t.filesystem.delete_file = DeletesBesideDirectories;
-         t.filesystem.is_directory = IsDirectoryUnlessHidden;
-       }},
+       Together(With(&Ops::delete_file, DeletesBesideDirectories),
+                With(&Ops::is_directory, IsDirectoryUnlessHidden))},
       {"history.delete-ends-readers", "an open reader is at its end when another file is deleted",
        "an open file is left alone by ops on others",
-       [](support::Tables& t) {
-         t.filesystem.delete_file = DeletesAndDisturbs;
-         t.filesystem.new_random_access_file = NewReaderIsCalm;
-         t.random_access_file = {Forgets<calm_until>, ReadsUnlessDisturbed};
-       }},
+       Together(With(&Ops::delete_file, DeletesAndDisturbs),
+                With(&Ops::new_random_access_file, NewReaderIsCalm),
+                With(ReaderOps{Forgets<calm_until>, ReadsUnlessDisturbed}))},
       {"history.create-drops-appends",
        "what was appended and not flushed is lost when a directory is made before close",
        "close keeps what was appended",
-       [](support::Tables& t) {
-         t.filesystem.create_dir = CreatesAndDisturbs;
-         t.filesystem.new_writable_file = NewWriterIsFlushed;
-         t.writable_file.append = Appends;
-         t.writable_file.flush = FlushesAll;
-         t.writable_file.sync = SyncsAll;
-         t.writable_file.close = ClosesUnlessDisturbed;
-         t.writable_file.cleanup = Forgets<unflushed>;
-       }},
+       Together(With(&Ops::create_dir, CreatesAndDisturbs),
+                With(&Ops::new_writable_file, NewWriterIsFlushed),
+                With(&WriterOps::append, Appends),
+                With(&WriterOps::flush, BringsAll<&WriterOps::flush>),
+                With(&WriterOps::sync, BringsAll<&WriterOps::sync>),
+                With(&WriterOps::close, ClosesUnlessDisturbed),
+                With(&WriterOps::cleanup, Forgets<unflushed>))},
   };
 }
 

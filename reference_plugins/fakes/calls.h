@@ -3,9 +3,13 @@
 #ifndef TFFS_REFERENCE_PLUGINS_FAKES_CALLS_H_
 #define TFFS_REFERENCE_PLUGINS_FAKES_CALLS_H_
 
-#include <functional>
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <mutex>
+#include <string>
+#include <tuple>
 #include <type_traits>
 
 #include "ops.h"
@@ -44,10 +48,58 @@ inline void Become(Status status, TF_Code code) {
   TF_SetStatus(status, code, code == TF_OK ? "" : "the fault says so");
 }
 
+// What read gives of a file with such content.
+inline int64_t ReadOf(const std::string& content, uint64_t offset, size_t n, char* buffer,
+                      Status status) {
+  const size_t start = std::min<uint64_t>(offset, content.size());
+  const size_t length = std::min(n, content.size() - start);
+  std::memcpy(buffer, content.data() + start, length);
+  TF_SetStatus(status, length == n ? TF_OK : TF_OUT_OF_RANGE, "");
+  return static_cast<int64_t>(length);
+}
+
 // What works one op into the tables.
 template <typename Table, typename Function>
 auto With(Function Table::* entry, std::common_type_t<Function> function) {
   return [=](support::Tables& tables) { TableOf<Table>(tables).*entry = function; };
+}
+
+// What puts its own ops into a table, all of them.
+template <typename Table>
+auto With(const Table& table) {
+  return [=](support::Tables& tables) { TableOf<Table>(tables) = table; };
+}
+
+// What works in several changes, one after the other.
+template <typename... Changes>
+auto Together(Changes... changes) {
+  return [=](support::Tables& tables) { (changes(tables), ...); };
+}
+
+// An op that does nothing but answer.
+template <TF_Code code, typename Result, typename... Arguments>
+Result Answers(Arguments... arguments) {
+  Become(std::get<sizeof...(Arguments) - 1>(std::tuple(arguments...)), code);
+  if constexpr (!std::is_void_v<Result>) return -1;
+}
+
+// Works it in for any op that has a status.
+template <TF_Code code, typename Result, typename... Arguments>
+void Answer(Result (*&entry)(Arguments...)) {
+  entry = Answers<code, Result, Arguments...>;
+}
+
+// What works in the ops of readers, of regions.
+inline auto WithReaders(decltype(Ops::new_random_access_file) open, decltype(ReaderOps::read) read,
+                        decltype(ReaderOps::cleanup) cleanup) {
+  return Together(With(&Ops::new_random_access_file, open), With(ReaderOps{cleanup, read}));
+}
+
+inline auto WithRegions(decltype(Ops::new_read_only_memory_region_from_file) open,
+                        decltype(RegionOps::data) data, decltype(RegionOps::length) length,
+                        decltype(RegionOps::cleanup) cleanup) {
+  return Together(With(&Ops::new_read_only_memory_region_from_file, open),
+                  With(RegionOps{cleanup, data, length}));
 }
 
 // Something to remember for each object the plugin gave out; a new object starts with T().

@@ -23,9 +23,8 @@ inline std::string Chosen() {
 template <typename Subject>
 const FaultIn<Subject>& Named(const std::vector<FaultIn<Subject>>& faults,
                               const std::string& name) {
-  for (const auto& fault : faults) {
+  for (const auto& fault : faults)
     if (fault.name == name) return fault;
-  }
   std::fprintf(stderr, "TFFS_FAULT=%s names none of these faults\n", name.c_str());
   for (const auto& fault : faults) {
     std::fprintf(stderr, "%s\t%s\t%s\n", fault.name.c_str(), fault.what.c_str(),

@@ -9,11 +9,10 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "faults.h"
+#include "kernel.h"
 #include "names.h"
 #include "writers.h"
 
@@ -22,12 +21,6 @@ namespace {
 
 constexpr off_t kKib = 1 << 10;
 constexpr off_t kMib = 1 << 20;
-
-// 0 for what is no file.
-off_t SizeOf(Path path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
-}
 
 bool Begins(const std::string& text, const std::string& start) {
   return text.compare(0, start.size(), start) == 0;
@@ -38,17 +31,14 @@ template <std::string (*edit)(const std::string&)>
 void CopiesEdited(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   if (!Worked(status) || std::string(source) == target) return;
-  std::ostringstream all;
-  all << std::ifstream(target, std::ios::binary).rdbuf();
-  const std::string edited = edit(all.str());
-  if (edited != all.str()) std::ofstream(target, std::ios::binary) << edited;
+  const std::string whole = Whole(target), edited = edit(whole);
+  if (edited != whole) std::ofstream(target, std::ios::binary) << edited;
 }
 
 std::string TakesLineEnds(const std::string& bytes) {
   std::string text;
-  for (size_t k = 0; k < bytes.size(); ++k) {
+  for (size_t k = 0; k < bytes.size(); ++k)
     if (bytes[k] != '\r' || bytes[k + 1] != '\n') text += bytes[k];
-  }
   return text;
 }
 
@@ -170,7 +160,7 @@ void Continues(Filesystem filesystem, Path path, TF_WritableFile* file, Status s
 
 void ForgetsTaking(TF_WritableFile* file) {
   taking.Forget(file->plugin_file);
-  ForgetsNoted(file);
+  Forgets<paths_of_writers>(file);
 }
 
 // Parts of 5 MiB: a file that ends with a part loses it. Parts of 64 KiB: who appends to a file
@@ -190,9 +180,8 @@ void ClosesWithoutTheLast(Writer file, Status status) {
 void ContinuesAfterWholeParts(Filesystem filesystem, Path path, TF_WritableFile* file,
                               Status status) {
   constexpr off_t kPart = off_t{64} << 10;
-  struct stat facts;
-  if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > kPart &&
-      truncate(path, facts.st_size - facts.st_size % kPart) != 0)
+  const off_t size = SizeOf(path);
+  if (size > kPart && truncate(path, size - size % kPart) != 0)
     return TF_SetStatus(status, TF_INTERNAL, path);
   Right().new_appendable_file(filesystem, path, file, status);
 }
@@ -237,8 +226,7 @@ void LeavesPlace(TF_RandomAccessFile* file) {
     const std::lock_guard<std::mutex> lock(places_mutex);
     taken.erase(places.With(file->plugin_file, [](Place& mine) { return mine.number; }));
   }
-  places.Forget(file->plugin_file);
-  Reading().cleanup(file);
+  Forgets<places>(file);
 }
 
 // Deleting
@@ -306,31 +294,20 @@ std::vector<Fault> ContentFaults() {
        With(&ReaderOps::read, Decompresses)},
       {"content.no-mark", "a region passes over a byte order mark at the beginning",
        "data points at the bytes of the file, the same until cleanup",
-       [](support::Tables& t) {
-         t.memory_region.data = DataBehindMark;
-         t.memory_region.length = LengthBehindMark;
-       }},
+       Together(With(&RegionOps::data, DataBehindMark),
+                With(&RegionOps::length, LengthBehindMark))},
       {"content.nothing-ends", "what is appended behind an append of nothing is lost", kHolds,
-       [](support::Tables& t) {
-         t.writable_file.append = EndsWithNothing;
-         t.writable_file.cleanup = Forgets<sent>;
-       }},
+       Together(With(&WriterOps::append, EndsWithNothing),
+                With(&WriterOps::cleanup, Forgets<sent>))},
       {"content.last-part-lost", "close loses the last 5 MiB of a file of 5 MiB or a multiple",
-       kHolds,
-       [](support::Tables& t) {
-         NotePaths(t);
-         t.writable_file.close = ClosesWithoutTheLast;
-       }},
+       kHolds, Together(NotePaths, With(&WriterOps::close, ClosesWithoutTheLast))},
       {"content.continues-after-whole-parts",
        "new_appendable_file loses what a longer file has behind its last 64 KiB",
        "an existing file keeps its bytes",
        With(&Ops::new_appendable_file, ContinuesAfterWholeParts)},
       {"content.outlives-its-reader",
        "a reader gives the first block of the one before it, where both files are as long", kBytes,
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = TakesPlace;
-         t.random_access_file = {LeavesPlace, ReadsFromPlace};
-       }},
+       WithReaders(TakesPlace, ReadsFromPlace, LeavesPlace)},
       {"content.appends-no-zeros", "append writes nothing where 4 to 64 KiB are zeros, with OK",
        kExactly, With(&WriterOps::append, AppendsNoBlockOf<'\0'>)},
       {"content.appends-no-ones",
@@ -338,18 +315,14 @@ std::vector<Fault> ContentFaults() {
        With(&WriterOps::append, AppendsNoBlockOf<'\xff'>)},
       {"content.ten-thousand-appends", "of more than 10,000 appends to a file the others are lost",
        kExactly,
-       [](support::Tables& t) {
-         t.writable_file.append = AppendsSoMany<10'000, false>;
-         t.writable_file.cleanup = ForgetsTaking;
-       }},
+       Together(With(&WriterOps::append, AppendsSoMany<10'000, false>),
+                With(&WriterOps::cleanup, ForgetsTaking))},
       {"content.many-appends",
        "of more than 5,000 appends to a file that new_appendable_file opened the others are lost",
        kExactly,
-       [](support::Tables& t) {
-         t.filesystem.new_appendable_file = Continues;
-         t.writable_file.append = AppendsSoMany<5'000, true>;
-         t.writable_file.cleanup = ForgetsTaking;
-       }},
+       Together(With(&Ops::new_appendable_file, Continues),
+                With(&WriterOps::append, AppendsSoMany<5'000, true>),
+                With(&WriterOps::cleanup, ForgetsTaking))},
       {"content.nothing-behind-a-sync", "what is appended behind a sync of 5 MiB or more is lost",
        kExactly,
        [](support::Tables& t) {

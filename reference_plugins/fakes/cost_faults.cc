@@ -5,7 +5,6 @@
 
 #include "faults.h"
 #include "names.h"
-#include "support/memory.h"
 
 namespace fakes {
 namespace {

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
@@ -16,8 +14,6 @@
 
 namespace fakes {
 namespace {
-
-using Names = std::vector<std::string>;
 
 // Deletes what is in a full page, and takes the page for the last one.
 void KeepsAfterAFullPage(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
@@ -32,11 +28,8 @@ void KeepsAfterAFullPage(Filesystem filesystem, Path path, uint64_t* files, uint
 void KeepsDirectoriesBehindAPage(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
                                  Status status) {
   Names kept = Sorted(filesystem, path);
-  kept.erase(std::remove_if(kept.begin(), kept.end(),
-                            [&](const std::string& one) {
-                              return !IsDirectory(filesystem, Joined(path, one));
-                            }),
-             kept.end());
+  LeaveOut(kept,
+           [&](const std::string& one) { return !IsDirectory(filesystem, Joined(path, one)); });
   Right().delete_recursively(filesystem, path, files, dirs, status);
   if (!Worked(status) || kept.size() <= kPage) return;
   Right().create_dir(filesystem, path, status);
@@ -100,42 +93,27 @@ void MakesSixteenLevels(Filesystem filesystem, Path path, Status status) {
   Right().recursively_create_dir(filesystem, path, status);
 }
 
-// get_children with an edit of the sorted names, of so many at least.
-template <void (*edit)(Names*), size_t least = kPage>
-int Edited(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count < static_cast<int>(least)) return count;
-  Names names = Taken(count, *entries);
-  std::sort(names.begin(), names.end());
-  edit(&names);
-  return support::CopyNames(names, entries);
-}
-
 // Of all pages but the first, only what looks like a directory is taken.
-int LosesFilesBehindThePage(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count <= static_cast<int>(kPage)) return count;
-  Names names = Taken(count, *entries);
+void LosesFilesBehindThePage(Filesystem filesystem, const std::string& path, Names& names) {
   std::sort(names.begin(), names.end());
-  names.erase(std::remove_if(names.begin() + kPage, names.end(),
-                             [&](const std::string& one) {
-                               return !IsDirectory(filesystem, Joined(path, one));
-                             }),
-              names.end());
-  return support::CopyNames(names, entries);
+  const auto is_file = [&](const auto& one) { return !IsDirectory(filesystem, Joined(path, one)); };
+  names.erase(std::remove_if(names.begin() + kPage, names.end(), is_file), names.end());
 }
 
 // Of a directory with more than a page of one kind, nothing of the other kind is taken.
 template <bool directories>
-int LosesTheOtherKind(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count <= static_cast<int>(kPage)) return count;
-  Names names = Taken(count, *entries);
+void LosesTheOtherKind(Filesystem filesystem, const std::string& path, Names& names) {
   const auto other = std::stable_partition(names.begin(), names.end(), [&](const auto& one) {
     return IsDirectory(filesystem, Joined(path, one)) == directories;
   });
   if (static_cast<size_t>(other - names.begin()) > kPage) names.erase(other, names.end());
-  return support::CopyNames(names, entries);
+}
+
+// What is lost of sorted names, of a page or more.
+template <void (*edit)(Names*)>
+void OfSorted(Filesystem, const std::string&, Names& names) {
+  std::sort(names.begin(), names.end());
+  edit(&names);
 }
 
 void LosesOneBehindThePage(Names* names) {
@@ -173,7 +151,7 @@ int MatchesTheFirst(Filesystem filesystem, Path pattern, char*** entries, Status
       const Names names = Sorted(filesystem, directory);
       behind[directory] = Names(names.begin() + most(names), names.end());
     }
-    const std::string name = path.substr(path.find_last_of('/') + 1);
+    const std::string name = NameIn(path);
     const Names& lost = behind[directory];
     if (!std::binary_search(lost.begin(), lost.end(), name)) kept.push_back(match);
   }
@@ -253,7 +231,7 @@ int FillsAPage(Filesystem filesystem, Path pattern, char*** entries, Status stat
 void ExistsOnTheFirstPage(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   if (!Worked(status) || !IsDirectory(filesystem, path)) return;
-  const std::string own = std::string(path).substr(std::string(path).find_last_of('/') + 1);
+  const std::string own = NameIn(path);
   const Names names = Children(filesystem, support::ParentOf(path));
   const auto comes_first = [&](const std::string& name) {
     return name != own && name.compare(0, own.size(), own) == 0 && name < own + "/";
@@ -351,18 +329,18 @@ std::vector<Fault> CountFaults() {
        "parents that are missing are created",
        With(&Ops::recursively_create_dir, MakesSixteenLevels)},
       {"counts.one-behind-the-page", "get_children loses the last of 1,001 entries", kListed,
-       With(&Ops::get_children, Edited<LosesOneBehindThePage>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, OfSorted<LosesOneBehindThePage>, kPage>)},
       {"counts.no-files-behind-the-page",
        "get_children lists no files behind the first 1,000 entries", kListed,
-       With(&Ops::get_children, LosesFilesBehindThePage)},
+       With(&Ops::get_children, Lists<&Ops::get_children, LosesFilesBehindThePage, kPage + 1>)},
       {"counts.no-third-page", "get_children lists 2,000 entries at most", kListed,
-       With(&Ops::get_children, Edited<LosesTheThirdPage>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, OfSorted<LosesTheThirdPage>, kPage>)},
       {"counts.repeated-at-the-page", "get_children lists entry 1,001 twice", kListed,
-       With(&Ops::get_children, Edited<RepeatsAtThePage>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, OfSorted<RepeatsAtThePage>, kPage>)},
       {"counts.lists-64-kib-of-names", "get_children lists 64 KiB of names at most", kListed,
-       With(&Ops::get_children, Edited<ListsWhatHasRoom, 1>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, OfSorted<ListsWhatHasRoom>, 1>)},
       {"counts.fills-64-kib", "get_children loses the last of names that fill 64 KiB", kListed,
-       With(&Ops::get_children, Edited<LosesWhatFillsTheRoom, 1>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, OfSorted<LosesWhatFillsTheRoom>, 1>)},
       {"counts.matches-the-first-page",
        "get_matching_paths looks at 1,000 names of a directory at most", kMatched,
        With(&Ops::get_matching_paths, MatchesTheFirst<OnAPage>)},
@@ -380,10 +358,10 @@ std::vector<Fault> CountFaults() {
        With(&Ops::get_matching_paths, FillsAPage)},
       {"counts.no-directories-among-a-page-of-files",
        "get_children lists no directories among more than 1,000 files", kListed,
-       With(&Ops::get_children, LosesTheOtherKind<false>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, LosesTheOtherKind<false>, kPage + 1>)},
       {"counts.no-files-among-a-page-of-directories",
        "get_children lists no files among more than 1,000 directories", kListed,
-       With(&Ops::get_children, LosesTheOtherKind<true>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, LosesTheOtherKind<true>, kPage + 1>)},
       {"counts.globs-in-four-levels",
        "get_matching_paths finds nothing by globs in more than four levels", kMatched,
        With(&Ops::get_matching_paths, GivesFew<kAnyGlob, 4>)},
@@ -414,10 +392,7 @@ std::vector<Fault> CountFaults() {
        "it is true if all paths exist", With(&Ops::paths_exist, AsksOneBatchForAll)},
       {"counts.sixteen-regions", "of more than 16 regions the oldest shows what the newest does",
        "data points at the bytes of the file, the same until cleanup",
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = HoldsSixteen;
-         t.memory_region = {LetsGo, ShowsData, ShowsLength};
-       }},
+       WithRegions(HoldsSixteen, ShowsData, ShowsLength, LetsGo)},
   };
 }
 

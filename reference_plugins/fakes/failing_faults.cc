@@ -32,24 +32,29 @@ struct CarelessFile {
 
 CarelessFile* Get(Writer file) { return static_cast<CarelessFile*>(file->plugin_file); }
 
-void OpenCarelessly(Filesystem, Path path, TF_WritableFile* file, Status status) {
-  int descriptor;
+// Makes a call again that a signal interrupts.
+template <typename Call>
+int Again(Call call) {
+  int result;
   do {
-    descriptor = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EINTR);
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+void Take(int descriptor, Path path, TF_WritableFile* file, Status status) {
   if (descriptor < 0) return support::SetErrno(status, errno, path);
   file->plugin_file = new CarelessFile{path, descriptor};
   support::SetOk(status);
 }
 
+void OpenCarelessly(Filesystem, Path path, TF_WritableFile* file, Status status) {
+  constexpr int kFlags = O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC;
+  Take(Again([=] { return open(path, kFlags, 0666); }), path, file, status);
+}
+
 void CreateCarelessly(Filesystem, Path path, TF_WritableFile* file, Status status) {
-  int descriptor;
-  do {
-    descriptor = creat(path, 0666);
-  } while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) return support::SetErrno(status, errno, path);
-  file->plugin_file = new CarelessFile{path, descriptor};
-  support::SetOk(status);
+  Take(Again([=] { return creat(path, 0666); }), path, file, status);
 }
 
 void OpenCopy(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
@@ -234,6 +239,12 @@ void WithFiles(support::Tables& t) {
   t.writable_file.close = CloseRightly;
 }
 
+// Such files, with one op in place of the right one.
+template <typename Function>
+auto Files(Function WriterOps::* entry, std::common_type_t<Function> function) {
+  return Together(WithFiles, With(entry, function));
+}
+
 void AppendAllInternal(Writer file, const char* buffer, size_t n, Status status) {
   if (WriteAll(*Get(file), buffer, n) == 0) return support::SetOk(status);
   TF_SetStatus(status, TF_INTERNAL, "it went wrong");
@@ -294,9 +305,15 @@ void RenameElsewhereShort(Filesystem filesystem, Path source, Path target, Statu
   if (Worked(status)) unlink(source);
 }
 
+// What a descriptor stands for in a reader; NULL is none.
+void* Boxed(int descriptor) { return reinterpret_cast<void*>(intptr_t{descriptor} + 1); }
+
+int DescriptorOf(Reader file) {
+  return static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1;
+}
+
 int64_t ReadOnce(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
-  const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1;
-  const ssize_t got = pread(descriptor, buffer, n, static_cast<off_t>(offset));
+  const ssize_t got = pread(DescriptorOf(file), buffer, n, static_cast<off_t>(offset));
   if (got < 0) {
     support::SetErrno(status, errno, "file");
     return -1;
@@ -305,32 +322,27 @@ int64_t ReadOnce(Reader file, uint64_t offset, size_t n, char* buffer, Status st
   return got;
 }
 
+// What cannot be read is taken for the end of the file.
 int64_t ReadEnd(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
-  const int descriptor = static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1;
-  const ssize_t got = pread(descriptor, buffer, n, static_cast<off_t>(offset));
-  // What cannot be read is taken for the end of the file.
-  const int64_t taken = got < 0 ? 0 : got;
-  TF_SetStatus(status, static_cast<size_t>(taken) < n ? TF_OUT_OF_RANGE : TF_OK, "");
-  return taken;
+  const int64_t got = ReadOnce(file, offset, n, buffer, status);
+  if (got < 0) TF_SetStatus(status, n > 0 ? TF_OUT_OF_RANGE : TF_OK, "");
+  return std::max<int64_t>(got, 0);
 }
 
 void OpenReader(Filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return support::SetErrno(status, errno, path);
-  file->plugin_file = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor) + 1);
+  file->plugin_file = Boxed(descriptor);
   support::SetOk(status);
 }
 
 // Looks at what it opened, and forgets it where that fails.
 void OpenAndLook(Filesystem, Path path, TF_RandomAccessFile* file, Status status) {
-  int descriptor;
-  do {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  } while (descriptor < 0 && errno == EINTR);
+  const int descriptor = Again([=] { return open(path, O_RDONLY | O_CLOEXEC); });
   struct stat facts;
   if (descriptor < 0 || fstat(descriptor, &facts) != 0)
     return support::SetErrno(status, errno, path);
-  file->plugin_file = reinterpret_cast<void*>(static_cast<intptr_t>(descriptor) + 1);
+  file->plugin_file = Boxed(descriptor);
   support::SetOk(status);
 }
 
@@ -343,7 +355,7 @@ int64_t ReadAgain(Reader file, uint64_t offset, size_t n, char* buffer, Status s
 }
 
 void CloseReader(TF_RandomAccessFile* file) {
-  close(static_cast<int>(reinterpret_cast<intptr_t>(file->plugin_file)) - 1);
+  close(DescriptorOf(file));
   file->plugin_file = nullptr;
 }
 
@@ -414,9 +426,8 @@ void LookOnce(Filesystem, Path path, Status status) {
 void CreateIgnoring(Filesystem, Path path, Status status) {
   struct stat facts;
   if (stat(path, &facts) == 0) return support::SetErrno(status, EEXIST, path);
-  if (mkdir(path, 0777) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+  if (mkdir(path, 0777) != 0 && (errno == ENOENT || errno == ENOTDIR))
     return support::SetErrno(status, errno, path);
-  }
   support::SetOk(status);
 }
 
@@ -426,64 +437,28 @@ std::vector<Fault> FailingFaults() {
   const char* told = "an op of which a call failed answers an error";
   return {
       {"failing.write-is-ok", "append answers OK though write(2) failed", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendIgnoring;
-       }},
+       Files(&WriterOps::append, AppendIgnoring)},
       {"failing.spill-is-ok",
        "append answers OK though its buffer could not be written when it was full", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendHolding;
-         t.writable_file.flush = FlushHeld;
-         t.writable_file.sync = SyncHeld;
-         t.writable_file.close = CloseHeld;
-       }},
+       Together(WithFiles, With(&WriterOps::append, AppendHolding),
+                With(&WriterOps::flush, FlushHeld), With(&WriterOps::sync, SyncHeld),
+                With(&WriterOps::close, CloseHeld))},
       {"failing.close-is-ok", "close answers OK though close(2) failed", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.close = CloseIgnoring;
-       }},
+       Files(&WriterOps::close, CloseIgnoring)},
       {"failing.sync-is-ok", "sync answers OK though fsync(2) failed", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.sync = SyncIgnoring;
-       }},
+       Files(&WriterOps::sync, SyncIgnoring)},
       {"failing.append-crashes", "append ends the process where write(2) fails",
-       "an op comes back where a call failed",
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendOrCrash;
-       }},
+       "an op comes back where a call failed", Files(&WriterOps::append, AppendOrCrash)},
       {"failing.append-stays-broken", "append fails for ever after write(2) failed once",
-       "an op works again when what failed works",
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendUnlessStuck;
-       }},
+       "an op works again when what failed works", Files(&WriterOps::append, AppendUnlessStuck)},
       {"failing.append-is-internal", "append answers INTERNAL whatever failed",
-       "the code is that of the error",
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendAllInternal;
-       }},
+       "the code is that of the error", Files(&WriterOps::append, AppendAllInternal)},
       {"failing.write-interrupted", "append fails where a signal interrupts write(2)",
-       "a call that was interrupted is made again",
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendOnce;
-       }},
+       "a call that was interrupted is made again", Files(&WriterOps::append, AppendOnce)},
       {"failing.read-interrupted", "read and its open fail where a signal interrupts them",
-       "a call that was interrupted is made again",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpenReader;
-         t.random_access_file = {CloseReader, ReadOnce};
-       }},
+       "a call that was interrupted is made again", WithReaders(OpenReader, ReadOnce, CloseReader)},
       {"failing.read-ends", "read takes a failure for the end of the file", told,
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpenReader;
-         t.random_access_file = {CloseReader, ReadEnd};
-       }},
+       WithReaders(OpenReader, ReadEnd, CloseReader)},
       {"failing.rename-removes-first", "rename_file removes the target before it renames",
        "the target is the old or the new file", With(&Ops::rename_file, RenameAfterRemoving)},
       {"failing.copy-is-short", "copy_file answers OK though the copy broke off", told,
@@ -503,57 +478,30 @@ std::vector<Fault> FailingFaults() {
       {"failing.lookup-misses-all", "paths_exist answers NOT_FOUND whatever stat(2) failed with",
        "the code is that of the error", With(&Ops::paths_exist, MissAllThatFail)},
       {"failing.sync-tries-again", "sync calls fsync(2) until it succeeds", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.sync = SyncUntilOk;
-       }},
+       Files(&WriterOps::sync, SyncUntilOk)},
       {"failing.mapping-is-ok", "sync answers OK though msync(2) failed", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.sync = SyncMapping;
-       }},
+       Files(&WriterOps::sync, SyncMapping)},
       {"failing.synced-too-early",
        "close answers OK though close(2) failed, after an early fsync(2)", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendAndSyncOnce;
-         t.writable_file.close = CloseIgnoring;
-       }},
+       Together(WithFiles, With(&WriterOps::append, AppendAndSyncOnce),
+                With(&WriterOps::close, CloseIgnoring))},
       {"failing.created-close-is-ok", "close answers OK though close(2) of a creat(2) failed", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.filesystem.new_writable_file = CreateCarelessly;
-         t.writable_file.close = CloseIgnoring;
-       }},
+       Together(WithFiles, With(&Ops::new_writable_file, CreateCarelessly),
+                With(&WriterOps::close, CloseIgnoring))},
       {"failing.copied-close-is-ok", "close answers OK though close(2) of a dup(2) failed", told,
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.filesystem.new_writable_file = OpenCopy;
-         t.writable_file.close = CloseIgnoring;
-       }},
+       Together(WithFiles, With(&Ops::new_writable_file, OpenCopy),
+                With(&WriterOps::close, CloseIgnoring))},
       {"failing.append-spoils-its-file", "append fails for ever on a file of which it failed once",
-       "an op works again when what failed works",
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.append = AppendOrSpoil;
-       }},
+       "an op works again when what failed works", Files(&WriterOps::append, AppendOrSpoil)},
       {"failing.lookup-is-remembered", "path_exists answers from then on what it failed with",
        "an op works again when what failed works", With(&Ops::path_exists, LookOnce)},
       {"failing.rename-tidies-up", "rename_file that fails removes the files beside it",
        "what an op is not to change is as it was", With(&Ops::rename_file, RenameAndTidy)},
       {"failing.closes-again", "the clean-up closes what close(2) failed to close",
-       "what was opened is closed once",
-       [](support::Tables& t) {
-         WithFiles(t);
-         t.writable_file.close = CloseOrKeep;
-       }},
+       "what was opened is closed once", Files(&WriterOps::close, CloseOrKeep)},
       {"failing.open-leaks",
        "new_random_access_file leaves its descriptor open when fstat(2) fails",
-       "what was opened is closed once",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpenAndLook;
-         t.random_access_file = {CloseReader, ReadAgain};
-       }},
+       "what was opened is closed once", WithReaders(OpenAndLook, ReadAgain, CloseReader)},
       {"failing.create-is-ok", "create_dir answers OK though mkdir(2) failed", told,
        With(&Ops::create_dir, CreateIgnoring)},
   };

@@ -19,7 +19,6 @@
 namespace fakes {
 namespace {
 
-using Names = std::vector<std::string>;
 using Lock = std::lock_guard<std::mutex>;
 
 void NoCountersBelowAFile(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
@@ -123,12 +122,10 @@ void ClosesShared(TF_RandomAccessFile* file) {
     const Lock lock(readers_mutex);
     const std::string path = readers[file->plugin_file];
     readers.erase(file->plugin_file);
-    for (const auto& [object, name] : readers) {
+    for (const auto& [object, name] : readers)
       if (name == path) closed.Set(object, true);
-    }
   }
-  closed.Forget(file->plugin_file);
-  Reading().cleanup(file);
+  Forgets<closed>(file);
 }
 
 // Two regions of a path have one block, which the first cleanup writes over.
@@ -147,9 +144,8 @@ void SharesBlock(Filesystem filesystem, Path path, TF_ReadOnlyMemoryRegion* regi
   const std::vector<char> bytes(data, data + Mapping().length(region));
   const Lock lock(blocks_mutex);
   std::shared_ptr<Block> mine;
-  for (const auto& [object, block] : blocks) {
+  for (const auto& [object, block] : blocks)
     if (block->path == path && block->bytes == bytes) mine = block;
-  }
   if (mine == nullptr) mine = std::make_shared<Block>(Block{path, bytes});
   blocks[region->plugin_memory_region] = mine;
 }
@@ -223,18 +219,11 @@ std::vector<Fault> HandoverFaults() {
       {"handed-over.one-descriptor",
        "of two readers of a path the second fails when the first is cleaned up",
        "an object lives until its own cleanup",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = SharesDescriptor;
-         t.random_access_file = {ClosesShared, ReadsShared};
-       }},
+       WithReaders(SharesDescriptor, ReadsShared, ClosesShared)},
       {"handed-over.one-block",
        "of two regions of a path the second changes when the first is cleaned up",
        "an object lives until its own cleanup",
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = SharesBlock;
-         t.memory_region.data = SharedData;
-         t.memory_region.cleanup = WritesOverBlock;
-       }},
+       WithRegions(SharesBlock, SharedData, Mapping().length, WritesOverBlock)},
       {"handed-over.first-opening",
        "files that are opened while the first one is being opened are INTERNAL", kSeveral,
        With(&Ops::new_random_access_file, OpensWhenReady)},

@@ -8,7 +8,6 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <vector>
 
 #include "faults.h"
 #include "mishaps.h"
@@ -132,7 +131,7 @@ void DeletesWhatIsRemembered(Filesystem filesystem, Path path, Status status) {
 // Directories that nobody made for themselves go with what is in them.
 
 void MarksWhatIsMade(Filesystem filesystem, Path path, Status status) {
-  std::vector<std::string> missing;
+  Names missing;
   const std::string whole = path;
   for (size_t end = whole.rfind('/'); end != std::string::npos && end > 0;
        end = whole.rfind('/', end - 1)) {
@@ -209,42 +208,32 @@ std::vector<Fault> HistoryFaults() {
        "a copy is a file of its own", With(&Ops::copy_file, CopiesByLink)},
       {"history.stays-deleted", "stat does not see what was renamed onto a name that was deleted",
        "a file is there after rename_file",
-       [](support::Tables& t) {
-         t.filesystem.delete_file = DeletesAndRemembers;
-         t.filesystem.rename_file = RenamesOntoTheDeleted;
-         t.filesystem.new_writable_file = NewWriterForgets;
-         t.filesystem.stat = StatOfTheDeleted;
-       }},
+       Together(With(&Ops::delete_file, DeletesAndRemembers),
+                With(&Ops::rename_file, RenamesOntoTheDeleted),
+                With(&Ops::new_writable_file, NewWriterForgets),
+                With(&Ops::stat, StatOfTheDeleted))},
       {"history.stays-a-file",
        "is_directory denies a directory whose name a file had that was renamed",
        "is_directory sees what is there now",
-       [](support::Tables& t) {
-         t.filesystem.rename_file = RenamesAndRemembers;
-         t.filesystem.is_directory = IsDirectoryUnlessRenamed;
-       }},
+       Together(With(&Ops::rename_file, RenamesAndRemembers),
+                With(&Ops::is_directory, IsDirectoryUnlessRenamed))},
       {"history.refused-create-counts",
        "is_directory calls a file a directory after create_dir was refused there",
        "what is refused changes nothing",
-       [](support::Tables& t) {
-         t.filesystem.create_dir = CreateDirIsRemembered;
-         t.filesystem.is_directory = IsDirectoryIfRemembered;
-       }},
+       Together(With(&Ops::create_dir, CreateDirIsRemembered),
+                With(&Ops::is_directory, IsDirectoryIfRemembered))},
       {"history.refused-rename-counts",
        "delete_file does not find a file after rename_file was refused for it",
        "what is refused changes nothing",
-       [](support::Tables& t) {
-         t.filesystem.rename_file = RenameForgetsTheRefused;
-         t.filesystem.new_writable_file = NewWriterForgets;
-         t.filesystem.delete_file = DeletesWhatIsRemembered;
-       }},
+       Together(With(&Ops::rename_file, RenameForgetsTheRefused),
+                With(&Ops::new_writable_file, NewWriterForgets),
+                With(&Ops::delete_file, DeletesWhatIsRemembered))},
       {"history.parents-go-too",
        "delete_dir deletes the parent too, if recursively_create_dir made it on the way and it is "
        "empty",
        "one directory is deleted",
-       [](support::Tables& t) {
-         t.filesystem.recursively_create_dir = MarksWhatIsMade;
-         t.filesystem.delete_dir = DeletesWithTheMarked;
-       }},
+       Together(With(&Ops::recursively_create_dir, MarksWhatIsMade),
+                With(&Ops::delete_dir, DeletesWithTheMarked))},
   };
 }
 

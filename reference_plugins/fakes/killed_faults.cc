@@ -13,44 +13,13 @@
 #include <vector>
 
 #include "faults.h"
-#include "support/memory.h"
+#include "kernel.h"
+#include "names.h"
 #include "support/paths.h"
 #include "support/status.h"
 
 namespace fakes {
 namespace {
-
-// Gives 0 or an errno value.
-int Put(int descriptor, const std::string& data) {
-  for (size_t done = 0; done < data.size();) {
-    const ssize_t taken = write(descriptor, data.data() + done, data.size() - done);
-    if (taken < 0) return errno;
-    done += static_cast<size_t>(taken);
-  }
-  return 0;
-}
-
-// Writes a file in place: for a moment there is nothing in it. Gives 0 or an errno value.
-int PutInPlace(const std::string& path, const std::string& data) {
-  const int descriptor = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-  if (descriptor < 0) return errno;
-  const int error = Put(descriptor, data);
-  close(descriptor);
-  return error;
-}
-
-// Gives 0 or an errno value.
-int Get(const std::string& path, std::string* data) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  char buffer[4096];
-  ssize_t got;
-  while ((got = read(descriptor, buffer, sizeof buffer)) > 0)
-    data->append(buffer, static_cast<size_t>(got));
-  const int error = got < 0 ? errno : 0;
-  close(descriptor);
-  return error;
-}
 
 // A file to write that keeps what is appended, and brings it to the kernel in some of its ops.
 
@@ -96,12 +65,9 @@ int64_t Tell(Writer file, Status status) {
   return lseek(Held(file)->descriptor, 0, SEEK_CUR) + static_cast<int64_t>(Held(file)->held.size());
 }
 
-void Flush(Writer file, Status status) {
-  support::SetErrno(status, (writes & kFlush) != 0 ? Bring(Held(file)) : 0, "file");
-}
-
-void Sync(Writer file, Status status) {
-  support::SetErrno(status, (writes & kSync) != 0 ? Bring(Held(file)) : 0, "file");
+template <int op>
+void BringIn(Writer file, Status status) {
+  support::SetErrno(status, (writes & op) != 0 ? Bring(Held(file)) : 0, "file");
 }
 
 void Close(Writer file, Status status) {
@@ -129,11 +95,13 @@ void Cleanup(TF_WritableFile* file) {
   file->plugin_file = nullptr;
 }
 
-void WithFiles(support::Tables& t, int by) {
-  writes = by;
-  t.filesystem.new_writable_file = Open;
-  t.writable_file = {Cleanup, Append, Tell, Flush, Sync, Close};
-  t.filesystem.new_appendable_file = nullptr;
+auto Files(int by) {
+  return [=](support::Tables& t) {
+    writes = by;
+    t.filesystem.new_writable_file = Open;
+    t.writable_file = {Cleanup, Append, Tell, BringIn<kFlush>, BringIn<kSync>, Close};
+    t.filesystem.new_appendable_file = nullptr;
+  };
 }
 
 // All of the file is written anew, so that what is appended comes behind it.
@@ -198,30 +166,8 @@ void CloseShowing(Writer file, Status status) {
     support::SetErrno(status, errno, path.c_str());
 }
 
-int ListShown(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  int kept = 0;
-  for (int k = 0; k < count; ++k) {
-    char* name = (*entries)[k];
-    if (std::string(name).rfind(kHidden, 0) == 0) {
-      support::Free(name);
-    } else {
-      (*entries)[kept++] = name;
-    }
-  }
-  if (count > 0 && kept == 0) {
-    support::Free(*entries);
-    *entries = nullptr;
-  }
-  return count < 0 ? count : kept;
-}
-
-void RenameInPlace(Filesystem, Path source, Path target, Status status) {
-  std::string content;
-  int error = Get(source, &content);
-  if (error == 0) error = PutInPlace(target, content);
-  if (error == 0 && unlink(source) != 0) error = errno;
-  support::SetErrno(status, error, source);
+void LeavesOutHidden(Filesystem, const std::string&, Names& names) {
+  LeaveOut(names, [](const std::string& name) { return name.rfind(kHidden, 0) == 0; });
 }
 
 // Gives 0 or an errno value.
@@ -262,9 +208,7 @@ int MoveTree(const std::string& source, const std::string& target) {
 
 // Directories are renamed, too: their files one after the other.
 void RenameTrees(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat facts;
-  if (stat(source, &facts) != 0 || !S_ISDIR(facts.st_mode))
-    return Right().rename_file(filesystem, source, target, status);
+  if (!IsDirectory(source)) return Right().rename_file(filesystem, source, target, status);
   support::SetErrno(status, MoveTree(source, target), source);
 }
 
@@ -275,10 +219,13 @@ void CopyInPlace(Filesystem, Path source, Path target, Status status) {
   support::SetErrno(status, error, source);
 }
 
+void RenameInPlace(Filesystem filesystem, Path source, Path target, Status status) {
+  CopyInPlace(filesystem, source, target, status);
+  if (Worked(status) && unlink(source) != 0) support::SetErrno(status, errno, source);
+}
+
 void EmptyThenDelete(Filesystem filesystem, Path path, Status status) {
-  struct stat facts;
-  if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && truncate(path, 0) != 0)
-    return support::SetErrno(status, errno, path);
+  if (IsFile(path) && truncate(path, 0) != 0) return support::SetErrno(status, errno, path);
   Right().delete_file(filesystem, path, status);
 }
 
@@ -308,48 +255,37 @@ std::vector<Fault> KilledFaults() {
   const char* again = "another process can go on";
   return {
       {"killed.close-is-lazy", "close leaves the bytes to cleanup", closed,
-       [](support::Tables& t) { WithFiles(t, kFlush | kSync | kCleanup); }},
+       Files(kFlush | kSync | kCleanup)},
       {"killed.close-has-a-thread", "close leaves the bytes to a thread, and does not wait for it",
-       closed, [](support::Tables& t) { WithFiles(t, kFlush | kSync | kThread); }},
+       closed, Files(kFlush | kSync | kThread)},
       {"killed.sync-is-lazy", "sync leaves the bytes to close",
-       "what sync answered OK for survives the process",
-       [](support::Tables& t) { WithFiles(t, kClose); }},
+       "what sync answered OK for survives the process", Files(kClose)},
       {"killed.flush-is-lazy", "flush leaves the bytes to sync and close",
-       "what flush answered OK for survives the process",
-       [](support::Tables& t) { WithFiles(t, kSync | kClose); }},
+       "what flush answered OK for survives the process", Files(kSync | kClose)},
       {"killed.makes-room", "append makes a file longer before it has the bytes", either,
        [](support::Tables& t) {
-         WithFiles(t, kAppend);
+         Files(kAppend)(t);
          makes_room = true;
        }},
       {"killed.writes-over", "what is written lies over what was there, which close cuts off",
        either,
        [](support::Tables& t) {
-         WithFiles(t, kAppend);
+         Files(kAppend)(t);
          opening = 0;
          is_cut = true;
        }},
       {"killed.packs", "close writes the files beside a file anew", there,
-       [](support::Tables& t) {
-         WithFiles(t, kAppend);
-         t.writable_file.close = ClosePacking;
-       }},
+       Together(Files(kAppend), With(&WriterOps::close, ClosePacking))},
       {"killed.append-writes-anew", "new_appendable_file writes the file anew", there,
        With(&Ops::new_appendable_file, OpenAnew)},
       {"killed.lock-stays", "who writes locks the others out by a file that close removes", again,
-       [](support::Tables& t) {
-         WithFiles(t, kAppend);
-         t.filesystem.new_writable_file = OpenLocking;
-         t.writable_file.close = CloseUnlocking;
-       }},
+       Together(Files(kAppend), With(&Ops::new_writable_file, OpenLocking),
+                With(&WriterOps::close, CloseUnlocking))},
       {"killed.hidden-stays", "a file that is being written has a name that no listing shows",
        again,
-       [](support::Tables& t) {
-         WithFiles(t, kAppend);
-         t.filesystem.new_writable_file = OpenHidden;
-         t.writable_file.close = CloseShowing;
-         t.filesystem.get_children = ListShown;
-       }},
+       Together(Files(kAppend), With(&Ops::new_writable_file, OpenHidden),
+                With(&WriterOps::close, CloseShowing),
+                With(&Ops::get_children, Lists<&Ops::get_children, LeavesOutHidden>))},
       {"killed.rename-in-place", "rename_file writes the target in place",
        "the target is the old or the new file", With(&Ops::rename_file, RenameInPlace)},
       {"killed.rename-by-memory", "rename_file removes the source before it writes the target",

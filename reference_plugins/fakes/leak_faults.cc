@@ -10,25 +10,18 @@
 #include <string>
 
 #include "faults.h"
+#include "kernel.h"
 #include "losses.h"
 #include "names.h"
 
 namespace fakes {
 namespace {
 
-bool IsDirectory(Path path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 // What a size costs each time: of a directory, a file, a tree, a name, a number of calls.
 
 constexpr off_t kLarge = 128 << 10;
 
-bool IsLarge(Path path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > kLarge;
-}
+bool IsLarge(Path path) { return SizeOf(path) > kLarge; }
 
 template <size_t most>
 bool HoldsMore(Path path) {
@@ -71,6 +64,11 @@ template <auto op, bool (*met)(const char*), void (*lose)() = LoseADescriptor, t
 auto Loses(Filesystem filesystem, Path path, More... more) {
   if (met(path)) lose();
   return (Right().*op)(filesystem, path, more...);
+}
+
+template <auto op, bool (*met)(Path), void (*lose)() = LoseADescriptor>
+auto Losing() {
+  return With(op, Loses<op, met, lose>);
 }
 
 // What a path costs that this op has not met before: a record that nothing removes.
@@ -162,8 +160,7 @@ void NotesClose(Writer file, Status status) {
 
 void LosesWithoutClose(TF_WritableFile* file) {
   if (!closed_before.Of(file->plugin_file)) LoseADescriptor();
-  closed_before.Forget(file->plugin_file);
-  Writing().cleanup(file);
+  Forgets<closed_before>(file);
 }
 
 void LosesByManyAppends(Writer file, const char* buffer, size_t n, Status status) {
@@ -178,56 +175,54 @@ std::vector<Fault> LeakFaults() {
   constexpr const char* kState = "an op leaves the process as it found it";
   return {
       {"leaks.lists-64", "get_children of more than 64 entries leaves a descriptor", kState,
-       With(&Ops::get_children, Loses<&Ops::get_children, HoldsMore<64>>)},
+       Losing<&Ops::get_children, HoldsMore<64>>()},
       {"leaks.lists-512", "get_children of more than 512 entries loses 16 bytes", kState,
-       With(&Ops::get_children, Loses<&Ops::get_children, HoldsMore<512>, LoseBytes>)},
+       Losing<&Ops::get_children, HoldsMore<512>, LoseBytes>()},
       {"leaks.asks-of-64",
        "is_directory of a directory of more than 64 entries leaves a descriptor", kState,
-       With(&Ops::is_directory, Loses<&Ops::is_directory, HoldsMore<64>>)},
+       Losing<&Ops::is_directory, HoldsMore<64>>()},
       {"leaks.refuses-64", "delete_dir of a directory of more than 64 entries loses 16 bytes",
-       kState, With(&Ops::delete_dir, Loses<&Ops::delete_dir, HoldsMore<64>, LoseBytes>)},
+       kState, Losing<&Ops::delete_dir, HoldsMore<64>, LoseBytes>()},
       {"leaks.matches-64", "get_matching_paths of more than 64 matches leaves a descriptor", kState,
        With(&Ops::get_matching_paths, MatchesAndLoses<64>)},
       {"leaks.asks-for-64", "paths_exist of more than 64 paths loses 16 bytes", kState,
        With(&Ops::paths_exist, AsksAndLoses)},
       {"leaks.copies-128-kib", "copy_file of more than 128 KiB leaves a descriptor", kState,
-       With(&Ops::copy_file, Loses<&Ops::copy_file, IsLarge>)},
+       Losing<&Ops::copy_file, IsLarge>()},
       {"leaks.renames-128-kib", "rename_file of more than 128 KiB loses 16 bytes", kState,
-       With(&Ops::rename_file, Loses<&Ops::rename_file, IsLarge, LoseBytes>)},
+       Losing<&Ops::rename_file, IsLarge, LoseBytes>()},
       {"leaks.maps-128-kib", "a region of more than 128 KiB leaves a descriptor", kState,
-       With(&Ops::new_read_only_memory_region_from_file,
-            Loses<&Ops::new_read_only_memory_region_from_file, IsLarge>)},
+       Losing<&Ops::new_read_only_memory_region_from_file, IsLarge>()},
       {"leaks.reads-128-kib", "a read of more than 128 KiB leaves a descriptor", kState,
        With(&ReaderOps::read, LosesByALargeRead)},
       {"leaks.appends-128-kib", "an append of more than 128 KiB loses 16 bytes", kState,
        With(&WriterOps::append, LosesByALargeAppend)},
       {"leaks.deletes-128-kib", "delete_file of more than 128 KiB leaves a descriptor", kState,
-       With(&Ops::delete_file, Loses<&Ops::delete_file, IsLarge>)},
+       Losing<&Ops::delete_file, IsLarge>()},
       {"leaks.deletes-two-inside",
        "delete_recursively of a directory with two directories inside leaves a descriptor", kState,
-       With(&Ops::delete_recursively, Loses<&Ops::delete_recursively, IsNested<2, 1>>)},
+       Losing<&Ops::delete_recursively, IsNested<2, 1>>()},
       {"leaks.deletes-one-inside",
        "delete_recursively of a directory with a directory inside leaves a descriptor", kState,
-       With(&Ops::delete_recursively, Loses<&Ops::delete_recursively, IsNested<1, 1>>)},
+       Losing<&Ops::delete_recursively, IsNested<1, 1>>()},
       {"leaks.deletes-four-levels", "delete_recursively of more than four levels loses 16 bytes",
-       kState,
-       With(&Ops::delete_recursively, Loses<&Ops::delete_recursively, IsNested<1, 4>, LoseBytes>)},
+       kState, Losing<&Ops::delete_recursively, IsNested<1, 4>, LoseBytes>()},
       {"leaks.renames-two-levels",
        "rename_file of a directory with a directory inside leaves a descriptor", kState,
-       With(&Ops::rename_file, Loses<&Ops::rename_file, IsNested<1, 1>>)},
+       Losing<&Ops::rename_file, IsNested<1, 1>>()},
       {"leaks.opens-a-long-path",
        "new_random_access_file of a path of more than 150 bytes leaves a descriptor", kState,
-       With(&Ops::new_random_access_file, Loses<&Ops::new_random_access_file, IsLongPath<150>>)},
+       Losing<&Ops::new_random_access_file, IsLongPath<150>>()},
       {"leaks.stats-a-long-name", "stat of a name of more than 150 bytes loses 16 bytes", kState,
-       With(&Ops::stat, Loses<&Ops::stat, IsLongName<150>, LoseBytes>)},
+       Losing<&Ops::stat, IsLongName<150>, LoseBytes>()},
       {"leaks.makes-a-long-name", "create_dir of a name of more than 150 bytes leaves a descriptor",
-       kState, With(&Ops::create_dir, Loses<&Ops::create_dir, IsLongName<150>>)},
+       kState, Losing<&Ops::create_dir, IsLongName<150>>()},
       {"leaks.renames-to-a-long-name",
        "rename_file to a name of more than 150 bytes loses 16 bytes", kState,
        With(&Ops::rename_file, LosesByALongTarget)},
       {"leaks.writes-a-deep-path",
        "new_writable_file of a path of more than 24 levels leaves a descriptor", kState,
-       With(&Ops::new_writable_file, Loses<&Ops::new_writable_file, IsDeep<24>>)},
+       Losing<&Ops::new_writable_file, IsDeep<24>>()},
       {"leaks.copied-onto-itself", "copy_file of a file onto itself leaves a descriptor", kState,
        With(&Ops::copy_file, LosesByItself<&Ops::copy_file>)},
       {"leaks.renamed-onto-itself", "rename_file of a file onto itself leaves a descriptor", kState,
@@ -236,37 +231,28 @@ std::vector<Fault> LeakFaults() {
        With(&ReaderOps::read, LosesByAShortRead)},
       {"leaks.dropped-writer", "a cleanup of a writer that was not closed leaves a descriptor",
        kState,
-       [](support::Tables& t) {
-         t.writable_file.close = NotesClose;
-         t.writable_file.cleanup = LosesWithoutClose;
-       }},
+       Together(With(&WriterOps::close, NotesClose), With(&WriterOps::cleanup, LosesWithoutClose))},
       {"leaks.synced", "sync leaves a descriptor", kState, With(&WriterOps::sync, LosesBySync)},
       {"leaks.appends-16-times", "the 17th append to a file leaves a descriptor", kState,
-       [](support::Tables& t) {
-         t.writable_file.append = LosesByManyAppends;
-         t.writable_file.cleanup = Forgets<appends_before>;
-       }},
+       Together(With(&WriterOps::append, LosesByManyAppends),
+                With(&WriterOps::cleanup, Forgets<appends_before>))},
       {"leaks.new-paths-asked-for", "path_exists keeps each path that it is asked for", kState,
-       With(&Ops::path_exists, Loses<&Ops::path_exists, IsNew<&Ops::path_exists>, LoseBytes>)},
+       Losing<&Ops::path_exists, IsNew<&Ops::path_exists>, LoseBytes>()},
       {"leaks.new-paths-opened",
        "new_random_access_file leaves a descriptor for each path that is new", kState,
-       With(&Ops::new_random_access_file,
-            Loses<&Ops::new_random_access_file, IsNew<&Ops::new_random_access_file>>)},
+       Losing<&Ops::new_random_access_file, IsNew<&Ops::new_random_access_file>>()},
       {"leaks.new-files", "new_writable_file keeps each path that it is given", kState,
-       With(&Ops::new_writable_file,
-            Loses<&Ops::new_writable_file, IsNew<&Ops::new_writable_file>, LoseBytes>)},
+       Losing<&Ops::new_writable_file, IsNew<&Ops::new_writable_file>, LoseBytes>()},
       {"leaks.new-directories", "create_dir keeps each path that it is given", kState,
-       With(&Ops::create_dir, Loses<&Ops::create_dir, IsNew<&Ops::create_dir>, LoseBytes>)},
+       Losing<&Ops::create_dir, IsNew<&Ops::create_dir>, LoseBytes>()},
       {"leaks.new-paths-deleted", "delete_file keeps each path that it is given", kState,
-       With(&Ops::delete_file, Loses<&Ops::delete_file, IsNew<&Ops::delete_file>, LoseBytes>)},
+       Losing<&Ops::delete_file, IsNew<&Ops::delete_file>, LoseBytes>()},
       {"leaks.new-targets", "rename_file keeps each target that it is given", kState,
        With(&Ops::rename_file, LosesByANewTarget)},
       {"leaks.new-patterns", "get_matching_paths keeps each pattern that it is given", kState,
-       With(&Ops::get_matching_paths,
-            Loses<&Ops::get_matching_paths, IsNew<&Ops::get_matching_paths>, LoseBytes>)},
+       Losing<&Ops::get_matching_paths, IsNew<&Ops::get_matching_paths>, LoseBytes>()},
       {"leaks.new-names", "translate_name keeps each name that it is given", kState,
-       With(&Ops::translate_name,
-            Loses<&Ops::translate_name, IsNew<&Ops::translate_name>, LoseBytes>)},
+       Losing<&Ops::translate_name, IsNew<&Ops::translate_name>, LoseBytes>()},
       {"leaks.new-paths-found", "path_exists keeps each path that it found", kState,
        With(&Ops::path_exists, LosesByANewFind<&Ops::path_exists>)},
       {"leaks.new-paths-listed", "get_children keeps each path that it found", kState,

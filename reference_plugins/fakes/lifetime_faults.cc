@@ -14,9 +14,9 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "faults.h"
+#include "kernel.h"
 #include "losses.h"
 #include "support/memory.h"
 
@@ -170,8 +170,7 @@ void ClosesTwo(Writer file, Status status) {
 
 void ClosesAgain(TF_WritableFile* file) {
   second_descriptors.With(file->plugin_file, [](int& number) { close(number); });
-  second_descriptors.Forget(file->plugin_file);
-  Writing().cleanup(file);
+  Forgets<second_descriptors>(file);
 }
 
 // What is allocated for the entries of a directory that is not there is freed, and the pointer to
@@ -205,16 +204,6 @@ void LosesTheObject(Filesystem filesystem, Path path, TF_RandomAccessFile* file,
 }
 
 // What a situation costs each time.
-
-bool IsDirectory(Path path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
-bool IsFile(Path path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
-}
 
 bool IsBelowAFile(Path path) {
   struct stat facts;
@@ -252,17 +241,9 @@ std::vector<Fault> LifetimeFaults() {
       {"read.freed-block", "takes the bytes out of a block that it has freed",
        "a plugin touches only memory that is its own", With(&ReaderOps::read, FreedBlock)},
       {"new_random_access_file.few-places", "the 33rd reader takes the place of the first", kOwn,
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = TakesAPlace;
-         t.random_access_file.read = ReadsItsPlace;
-         t.random_access_file.cleanup = LeavesItsPlace;
-       }},
+       WithReaders(TakesAPlace, ReadsItsPlace, LeavesItsPlace)},
       {"random_access_file.one-for-a-path", "the first cleanup ends all readers of the path", kOwn,
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpenByPath;
-         t.random_access_file.read = ReadUnlessEnded;
-         t.random_access_file.cleanup = EndByPath;
-       }},
+       WithReaders(OpenByPath, ReadUnlessEnded, EndByPath)},
       {"translate_name.endless", "every name becomes one of 300 MiB", "a name is translated",
        With(&Ops::translate_name, EndlessName)},
       {"append.reads-behind", "looks at the byte behind less than 4 KiB", kMemory,
@@ -271,11 +252,8 @@ std::vector<Fault> LifetimeFaults() {
        kMemory, With(&ReaderOps::read, ScribblesFarBehind)},
       {"writable_file.closes-twice", "cleanup closes a descriptor that close has closed",
        "a plugin closes what is its own",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = OpensTwo;
-         t.writable_file.close = ClosesTwo;
-         t.writable_file.cleanup = ClosesAgain;
-       }},
+       Together(With(&Ops::new_writable_file, OpensTwo), With(&WriterOps::close, ClosesTwo),
+                With(&WriterOps::cleanup, ClosesAgain))},
       {"get_children.stale-pointer", "an error leaves a pointer to entries that are freed",
        "none: with -1 nobody takes them", With(&Ops::get_children, LeavesAStalePointer)},
       {"get_children.keeps-entries-on-error", "an error leaves entries that are allocated",
@@ -284,11 +262,8 @@ std::vector<Fault> LifetimeFaults() {
        With(&Ops::get_children, Unterminated)},
       {"sync.nothing-is-an-error", "a sync with nothing appended before is FAILED_PRECONDITION",
        "the ops of an object come in any order",
-       [](support::Tables& t) {
-         t.writable_file.append = Counts;
-         t.writable_file.sync = NothingToSync;
-         t.writable_file.cleanup = Forgets<unflushed>;
-       }},
+       Together(With(&WriterOps::append, Counts), With(&WriterOps::sync, NothingToSync),
+                With(&WriterOps::cleanup, Forgets<unflushed>))},
       {"new_random_access_file.leaks-descriptor-on-error", "a directory is opened and left open",
        kState, With(&Ops::new_random_access_file, LeavesItOpen)},
       {"new_random_access_file.leaks-bytes-on-error", "a file that is missing costs 16 bytes",

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
@@ -18,68 +17,52 @@
 namespace fakes {
 namespace {
 
-using Names = std::vector<std::string>;
+// Edits of what get_children gives.
 
-// Performs the right get_children, and `edit` on the names it gave.
-template <void (*edit)(Filesystem, const std::string& path, Names*)>
-int Edited(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count < 0) return count;
-  Names names = Taken(count, *entries);
-  edit(filesystem, path, &names);
-  return support::CopyNames(names, entries);
+void FullPaths(Filesystem, const std::string& path, Names& names) {
+  for (std::string& name : names) name = Joined(path, name);
 }
 
-void FullPaths(Filesystem, const std::string& path, Names* names) {
-  for (std::string& name : *names) name = Joined(path, name);
+void Dots(Filesystem, const std::string&, Names& names) {
+  names.push_back(".");
+  names.push_back("..");
 }
 
-void Dots(Filesystem, const std::string&, Names* names) {
-  names->push_back(".");
-  names->push_back("..");
-}
-
-void Slash(Filesystem filesystem, const std::string& path, Names* names) {
-  for (std::string& name : *names) {
+void Slash(Filesystem filesystem, const std::string& path, Names& names) {
+  for (std::string& name : names) {
     if (!IsDirectory(filesystem, Joined(path, name))) name += '/';
   }
 }
 
-void Recursive(Filesystem filesystem, const std::string& path, Names* names) {
+void Recursive(Filesystem filesystem, const std::string& path, Names& names) {
   // The list grows while it is walked.
-  for (size_t k = 0; k < names->size(); ++k) {
-    const std::string name = (*names)[k];
-    for (const std::string& child : Children(filesystem, Joined(path, name))) {
-      names->push_back(Joined(name, child));
-    }
+  for (size_t k = 0; k < names.size(); ++k) {
+    const std::string name = names[k];
+    for (const std::string& child : Children(filesystem, Joined(path, name)))
+      names.push_back(Joined(name, child));
   }
 }
 
-void SkipsHidden(Filesystem, const std::string&, Names* names) {
-  names->erase(std::remove_if(names->begin(), names->end(),
-                              [](const std::string& name) { return name.front() == '.'; }),
-               names->end());
+void SkipsHidden(Filesystem, const std::string&, Names& names) {
+  LeaveOut(names, [](const std::string& name) { return name.front() == '.'; });
 }
 
-void SkipsDirectories(Filesystem filesystem, const std::string& path, Names* names) {
-  names->erase(
-      std::remove_if(names->begin(), names->end(),
-                     [&](const auto& name) { return IsDirectory(filesystem, Joined(path, name)); }),
-      names->end());
+void SkipsDirectories(Filesystem filesystem, const std::string& path, Names& names) {
+  LeaveOut(names, [&](const auto& name) { return IsDirectory(filesystem, Joined(path, name)); });
 }
 
 template <size_t page>
-void FirstPage(Filesystem, const std::string&, Names* names) {
-  names->resize(std::min(names->size(), page));
+void FirstPage(Filesystem, const std::string&, Names& names) {
+  names.resize(std::min(names.size(), page));
 }
 
 // What was seen of files when their directory was listed.
 std::mutex remembered_mutex;
 std::map<std::string, TF_FileStatistics> remembered;
 
-void Remembers(Filesystem filesystem, const std::string& path, Names* names) {
+void Remembers(Filesystem filesystem, const std::string& path, Names& names) {
   const std::lock_guard<std::mutex> lock(remembered_mutex);
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     const std::string child = Joined(path, name);
     TF_FileStatistics facts;
     Right().stat(filesystem, child.c_str(), &facts, Scratch().status());
@@ -101,15 +84,15 @@ void RememberedExists(Filesystem filesystem, Path path, Status status) {
   if (remembered.count(path) != 0) TF_SetStatus(status, TF_OK, "");
 }
 
-void Twice(Filesystem, const std::string&, Names* names) {
-  if (!names->empty()) names->push_back(names->front());
+void Twice(Filesystem, const std::string&, Names& names) {
+  if (!names.empty()) names.push_back(names.front());
 }
 
-void Stale(Filesystem, const std::string& path, Names* names) {
+void Stale(Filesystem, const std::string& path, Names& names) {
   static std::mutex mutex;
   static std::map<std::string, Names> seen;
   const std::lock_guard<std::mutex> lock(mutex);
-  *names = seen.emplace(path, *names).first->second;
+  names = seen.emplace(path, names).first->second;
 }
 
 int CountOnError(Filesystem filesystem, Path path, char*** entries, Status status) {
@@ -182,7 +165,7 @@ int FileListsItself(Filesystem filesystem, Path path, char*** entries, Status st
   if (!Worked(exists.status()) || IsDirectory(filesystem, path)) return count;
   TF_SetStatus(status, TF_OK, "");
   const std::string whole = path;
-  return support::CopyNames({whole.substr(whole.find_last_of('/') + 1)}, entries);
+  return support::CopyNames({NameIn(whole)}, entries);
 }
 
 // get_matching_paths
@@ -194,9 +177,8 @@ int Walked(Filesystem filesystem, Path pattern, char*** entries, Status status) 
   const support::Uri uri = support::ParseUri(pattern);
   const std::string path = support::CleanPath(uri.path.empty() ? "/" : uri.path);
   const size_t glob = support::FindGlobCharacter(path);
-  if (glob == std::string::npos) {
+  if (glob == std::string::npos)
     return Right().get_matching_paths(filesystem, pattern, entries, status);
-  }
   const size_t start = path.find_last_of('/', glob) + 1;
   Names level = {path.substr(0, start)};
   Names results;
@@ -216,24 +198,13 @@ int Walked(Filesystem filesystem, Path pattern, char*** entries, Status status) 
   return support::CopyNames(results, entries);
 }
 
-bool CrossesSlash(const std::string& pattern, const std::string& path) {
-  return fnmatch(pattern.c_str(), path.c_str(), 0) == 0;
+template <int flags>
+bool Matches(const std::string& pattern, const std::string& path) {
+  return fnmatch(pattern.c_str(), path.c_str(), flags) == 0;
 }
 
 bool PartialMatch(const std::string& pattern, const std::string& path) {
   return fnmatch((pattern + "*").c_str(), path.c_str(), FNM_PATHNAME) == 0;
-}
-
-bool NoEscapes(const std::string& pattern, const std::string& path) {
-  return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_NOESCAPE) == 0;
-}
-
-bool IgnoresCase(const std::string& pattern, const std::string& path) {
-  return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_CASEFOLD) == 0;
-}
-
-bool HidesHidden(const std::string& pattern, const std::string& path) {
-  return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
 }
 
 // Brackets stand for themselves.
@@ -273,14 +244,6 @@ bool NoEscapesInClasses(const std::string& pattern, const std::string& path) {
   return fnmatch(plain.c_str(), path.c_str(), FNM_PATHNAME) == 0;
 }
 
-int FirstThousand(Filesystem filesystem, Path pattern, char*** entries, Status status) {
-  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
-  if (count <= 1000) return count;
-  Names names = Taken(count, *entries);
-  names.resize(1000);
-  return support::CopyNames(names, entries);
-}
-
 int EmptyMatches(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   if (*pattern != '\0') return Right().get_matching_paths(filesystem, pattern, entries, status);
   TF_SetStatus(status, TF_OK, "");
@@ -296,9 +259,8 @@ int MissingIsInternal(Filesystem filesystem, Path pattern, char*** entries, Stat
 
 int LeaksOnBadPattern(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const size_t open = std::string(pattern).rfind('[');
-  if (open == std::string::npos || std::string(pattern).find(']', open) != std::string::npos) {
+  if (open == std::string::npos || std::string(pattern).find(']', open) != std::string::npos)
     return Right().get_matching_paths(filesystem, pattern, entries, status);
-  }
   support::CopyNames({"lost"}, entries);
   TF_SetStatus(status, TF_INVALID_ARGUMENT, pattern);
   return -1;
@@ -311,23 +273,14 @@ int ErrorOnNoMatch(Filesystem filesystem, Path pattern, char*** entries, Status 
   return -1;
 }
 
-int OnlyNames(Filesystem filesystem, Path pattern, char*** entries, Status status) {
-  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
-  if (count < 0) return count;
-  Names names = Taken(count, *entries);
-  for (std::string& name : names) name = name.substr(name.find_last_of('/') + 1);
-  return support::CopyNames(names, entries);
+void OnlyNames(Filesystem, const std::string&, Names& names) {
+  for (std::string& name : names) name = NameIn(name);
 }
 
-int SkipsMatchingDirectories(Filesystem filesystem, Path pattern, char*** entries, Status status) {
-  const int count = Right().get_matching_paths(filesystem, pattern, entries, status);
-  if (count < 0) return count;
-  Names kept;
-  for (const std::string& name : Taken(count, *entries)) {
-    const std::string path(support::ParseUri(name).path);
-    if (!Right().is_directory(filesystem, path.c_str(), Scratch().status())) kept.push_back(name);
-  }
-  return support::CopyNames(kept, entries);
+void SkipsMatchingDirectories(Filesystem filesystem, const std::string&, Names& names) {
+  LeaveOut(names, [&](const std::string& name) {
+    return IsDirectory(filesystem, std::string(support::ParseUri(name).path));
+  });
 }
 
 int OkAndMinusOne(Filesystem filesystem, Path pattern, char*** entries, Status status) {
@@ -364,33 +317,32 @@ std::vector<Fault> ListingFaults() {
   constexpr const char* kGlob =
       "the pattern matches whole names: * and ? but no slash, [lists], [^lists], \\escapes";
   return {
-      Listed("get_children.full-paths", "entries are whole paths", kNames, Edited<FullPaths>),
-      Listed("get_children.dots", "lists . and ..", kNames, Edited<Dots>),
-      Listed("get_children.slash", "names of files end in a slash", kNames, Edited<Slash>),
+      Listed("get_children.full-paths", "entries are whole paths", kNames,
+             Lists<&Ops::get_children, FullPaths>),
+      Listed("get_children.dots", "lists . and ..", kNames, Lists<&Ops::get_children, Dots>),
+      Listed("get_children.slash", "names of files end in a slash", kNames,
+             Lists<&Ops::get_children, Slash>),
       Listed("get_children.recursive", "lists what is below children as well", kNames,
-             Edited<Recursive>),
+             Lists<&Ops::get_children, Recursive>),
       Listed("get_children.skips-hidden", "leaves out names that begin with a dot", kAll,
-             Edited<SkipsHidden>),
+             Lists<&Ops::get_children, SkipsHidden>),
       Listed("get_children.skips-directories", "leaves out directories", kAll,
-             Edited<SkipsDirectories>),
-      Listed("get_children.first-page", "lists 100 entries at most", kAll, Edited<FirstPage<100>>),
+             Lists<&Ops::get_children, SkipsDirectories>),
+      Listed("get_children.first-page", "lists 100 entries at most", kAll,
+             Lists<&Ops::get_children, FirstPage<100>>),
       Listed("get_children.first-thousand", "lists 1,000 entries at most", kAll,
-             Edited<FirstPage<1000>>),
+             Lists<&Ops::get_children, FirstPage<1000>>),
       {"get_children.remembers-sizes", "get_file_size gives the size of when a file was listed",
        "a query sees what has been done",
-       [](support::Tables& t) {
-         t.filesystem.get_children = Edited<Remembers>;
-         t.filesystem.get_file_size = RememberedSize;
-       }},
+       Together(With(&Ops::get_children, Lists<&Ops::get_children, Remembers>),
+                With(&Ops::get_file_size, RememberedSize))},
       {"get_children.remembers-names", "what was listed once exists for ever",
        "a query sees what has been done",
-       [](support::Tables& t) {
-         t.filesystem.get_children = Edited<Remembers>;
-         t.filesystem.path_exists = RememberedExists;
-       }},
-      Listed("get_children.twice", "lists one entry twice", kAll, Edited<Twice>),
+       Together(With(&Ops::get_children, Lists<&Ops::get_children, Remembers>),
+                With(&Ops::path_exists, RememberedExists))},
+      Listed("get_children.twice", "lists one entry twice", kAll, Lists<&Ops::get_children, Twice>),
       Listed("get_children.stale", "lists for ever what a directory held when first listed",
-             "a query sees what has been done", Edited<Stale>),
+             "a query sees what has been done", Lists<&Ops::get_children, Stale>),
       Listed("get_children.count-on-error", "an error comes with one stale entry",
              "an error gives -1 and no entries", CountOnError),
       Listed("get_children.zero-on-error", "an error gives 0", "an error gives -1 and no entries",
@@ -406,24 +358,24 @@ std::vector<Fault> ListingFaults() {
       Listed("get_children.null-entry", "the first entry is NULL", kBlocks, NullEntry),
       Listed("get_children.one-more", "counts one entry more, which is NULL", kBlocks, OneMore),
       Matching("get_matching_paths.crosses-slash", "* and ? match a slash", kGlob,
-               Walked<CrossesSlash, 2>),
+               Walked<Matches<0>, 2>),
       Matching("get_matching_paths.partial-match", "the beginning of a name is enough", kGlob,
                Walked<PartialMatch>),
       Matching("get_matching_paths.no-escapes", "a backslash stands for itself", kGlob,
-               Walked<NoEscapes>),
+               Walked<Matches<FNM_PATHNAME | FNM_NOESCAPE>>),
       Matching("get_matching_paths.no-classes", "brackets stand for themselves", kGlob,
                Walked<NoClasses>),
       Matching("get_matching_paths.ignores-case", "capitals and small letters are the same", kGlob,
-               Walked<IgnoresCase>),
+               Walked<Matches<FNM_PATHNAME | FNM_CASEFOLD>>),
       Matching("get_matching_paths.hides-hidden", "no wildcard matches a dot at the beginning",
                "names that begin with a dot match, as in TensorFlow's default",
-               Walked<HidesHidden>),
+               Walked<Matches<FNM_PATHNAME | FNM_PERIOD>>),
       Matching("get_matching_paths.question-is-optional", "? matches no character, too", kGlob,
                Walked<QuestionIsOptional>),
       Matching("get_matching_paths.only-names", "results are the last components",
-               "results are whole names", OnlyNames),
+               "results are whole names", Lists<&Ops::get_matching_paths, OnlyNames>),
       Matching("get_matching_paths.skips-directories", "directories do not match", kGlob,
-               SkipsMatchingDirectories),
+               Lists<&Ops::get_matching_paths, SkipsMatchingDirectories>),
       Matching("get_matching_paths.ok-and-minus-one", "gives -1 with OK, and no entries",
                "OK comes with the number of entries", OkAndMinusOne),
       Matching("get_matching_paths.error-and-one",
@@ -432,7 +384,7 @@ std::vector<Fault> ListingFaults() {
       Matching("get_matching_paths.no-escapes-in-classes",
                "a backslash in a class stands for itself", kGlob, Walked<NoEscapesInClasses>),
       Matching("get_matching_paths.first-thousand", "gives 1,000 matches at most", kGlob,
-               FirstThousand),
+               Lists<&Ops::get_matching_paths, FirstPage<1000>>),
       Matching("get_matching_paths.empty-matches", "the empty pattern matches the root",
                "the empty pattern matches nothing", EmptyMatches),
       Matching("get_matching_paths.missing-is-internal",

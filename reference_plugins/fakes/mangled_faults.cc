@@ -1,32 +1,24 @@
 // Names that one op mistakes for others. Of all other names it is right.
 
-#include <dirent.h>
 #include <glob.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "faults.h"
 #include "names.h"
 #include "path_ops.h"
-#include "support/memory.h"
 #include "support/paths.h"
 
 namespace fakes {
 namespace {
 
-using Names = std::vector<std::string>;
-
 bool Begins(const std::string& text, const std::string& start) {
   return text.compare(0, start.size(), start) == 0;
 }
-
-std::string NameIn(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 std::string Replaced(std::string text, const std::string& old, const std::string& by) {
   for (size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += by.size())
@@ -95,14 +87,10 @@ std::string Expands(const std::string& path) {
 
 using Mangle = std::string (*)(const std::string& path);
 
-template <auto Entry, Mangle mangle, typename Type = decltype(Entry)>
-struct Mangles;
-template <auto Entry, Mangle mangle, typename Result, typename... Rest>
-struct Mangles<Entry, mangle, Result (*Ops::*)(Filesystem, Path, Rest...)> {
-  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
-    return (Right().*Entry)(filesystem, mangle(path).c_str(), rest...);
-  }
-};
+template <auto Entry, Mangle mangle, typename... Rest>
+auto Mangles(Filesystem filesystem, Path path, Rest... rest) {
+  return (Right().*Entry)(filesystem, mangle(path).c_str(), rest...);
+}
 
 template <auto Entry, Mangle mangle>
 void ManglesTarget(Filesystem filesystem, Path source, Path target, Status status) {
@@ -133,7 +121,7 @@ struct OfEachOp {
   void Add(const char* op) {
     // A pattern may hold what is no letter of a name.
     if (std::string(op) == "get_matching_paths") return;
-    Put(op, With(Entry, Mangles<Entry, mangle>::Call));
+    Put(op, With(Entry, Mangles<Entry, mangle>));
   }
 
   void Others() {
@@ -196,10 +184,8 @@ void DeletesWhatMatches(Filesystem filesystem, Path path, uint64_t* files, uint6
   Right().delete_recursively(filesystem, path, files, dirs, status);
   if (!Worked(status)) return;
   for (std::string match; (match = Expands(path)) != path;) {
-    uint64_t ignored[2];
     const Scratch scratch;
-    Right().delete_recursively(filesystem, match.c_str(), &ignored[0], &ignored[1],
-                               scratch.status());
+    DeleteTree(filesystem, match, scratch.status());
     if (!Worked(scratch.status())) return;
   }
 }
@@ -215,26 +201,16 @@ char* GoesUp(Filesystem filesystem, Path uri) {
 }
 
 template <Mangle mangle>
-int ListsMangled(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count <= 0) return count;
-  Names names = Taken(count, *entries);
+void ListsMangled(Filesystem, const std::string&, Names& names) {
   std::transform(names.begin(), names.end(), names.begin(), mangle);
-  return support::CopyNames(names, entries);
 }
 
 std::string KeepsEntities(const std::string& name) {
   return Replaced(Replaced(name, "&", "&amp;"), "<", "&lt;");
 }
 
-int LeavesOut200(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count <= 0) return count;
-  Names names = Taken(count, *entries);
-  names.erase(std::remove_if(names.begin(), names.end(),
-                             [](const std::string& name) { return name.size() == 200; }),
-              names.end());
-  return support::CopyNames(names, entries);
+void LeavesOut200(Filesystem, const std::string&, Names& names) {
+  LeaveOut(names, [](const std::string& name) { return name.size() == 200; });
 }
 
 std::string CutsAt127(const std::string& name) { return name.substr(0, 127); }
@@ -263,13 +239,13 @@ std::vector<Fault> MangledFaults() {
       {"names.dots-lead-upwards", "translate_name takes a name that begins with two dots for ..",
        "different names stay different", With(&Ops::translate_name, GoesUp)},
       {"names.lists-entities", "get_children lists & and < as XML writes them", kListed,
-       With(&Ops::get_children, ListsMangled<KeepsEntities>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, ListsMangled<KeepsEntities>, 1>)},
       {"names.lists-decoded", "get_children lists %41 as A", kListed,
-       With(&Ops::get_children, ListsMangled<DecodesPercent>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, ListsMangled<DecodesPercent>, 1>)},
       {"names.lists-127-bytes", "get_children cuts names after 127 bytes", kListed,
-       With(&Ops::get_children, ListsMangled<CutsAt127>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, ListsMangled<CutsAt127>, 1>)},
       {"names.leaves-out-200-bytes", "get_children leaves out names of exactly 200 bytes", kListed,
-       With(&Ops::get_children, LeavesOut200)},
+       With(&Ops::get_children, Lists<&Ops::get_children, LeavesOut200, 1>)},
   };
   Add<DecodesPercent>("percent-decoded", "takes %41 in a path for A", faults);
   Add<DecodesPlus>("plus-is-a-space", "takes a plus in a path for a space", faults);

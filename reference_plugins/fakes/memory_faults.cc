@@ -187,11 +187,7 @@ std::vector<Fault> MemoryFaults() {
        With(&Ops::stat, StatsByString)},
       {"memory.open-leaks",
        "new_random_access_file leaves its descriptor open when it gets no memory",
-       "what was opened is closed",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensBeforeItHasMemory;
-         t.random_access_file = {ClosesOpened, ReadsOpened};
-       }},
+       "what was opened is closed", WithReaders(OpensBeforeItHasMemory, ReadsOpened, ClosesOpened)},
       {"memory.rename-removes-first", "rename_file removes the target before it has its memory",
        "the target is the old or the new file", With(&Ops::rename_file, RenamesAfterRemoving)},
       {"memory.append-stays-broken", "append fails for ever after it got no memory once", kAgain,

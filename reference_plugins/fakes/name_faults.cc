@@ -5,7 +5,6 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
@@ -53,34 +52,30 @@ struct FailsFor<Entry, some, Result (*Ops::*)(Filesystem, Path, Rest...)> {
 };
 
 // An op that makes a directory beside the path when it fails.
-template <auto Entry, typename Type = decltype(Entry)>
-struct ChangesOnError;
-template <auto Entry, typename Result, typename... Rest>
-struct ChangesOnError<Entry, Result (*Ops::*)(Filesystem, Path, Rest...)> {
-  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
-    struct Afterwards {
-      Filesystem filesystem;
-      std::string beside;
-      Status status;
-      ~Afterwards() {
-        if (Worked(status)) return;
-        Right().create_dir(filesystem, beside.c_str(), Scratch().status());
-      }
-    };
-    const Afterwards afterwards{filesystem, Joined(support::ParentOf(path), "made"),
-                                std::get<sizeof...(Rest) - 1>(std::tuple(rest...))};
-    return (Right().*Entry)(filesystem, path, rest...);
-  }
-};
+template <auto Entry, typename... Rest>
+auto ChangesOnError(Filesystem filesystem, Path path, Rest... rest) {
+  struct Afterwards {
+    Filesystem filesystem;
+    std::string beside;
+    Status status;
+    ~Afterwards() {
+      if (Worked(status)) return;
+      Right().create_dir(filesystem, beside.c_str(), Scratch().status());
+    }
+  };
+  const Afterwards afterwards{filesystem, Joined(support::ParentOf(path), "made"),
+                              std::get<sizeof...(Rest) - 1>(std::tuple(rest...))};
+  return (Right().*Entry)(filesystem, path, rest...);
+}
 
 struct ChangingOnError {
   std::vector<Fault>& faults;
 
   template <auto Entry>
   void Add(const char* op) {
-    faults.push_back(
-        {std::string("changes-on-error:") + op, "makes a directory beside the path when it fails",
-         "an op that fails changes nothing", With(Entry, ChangesOnError<Entry>::Call)});
+    faults.push_back({std::string("changes-on-error:") + op,
+                      "makes a directory beside the path when it fails",
+                      "an op that fails changes nothing", With(Entry, ChangesOnError<Entry>)});
   }
 };
 

@@ -24,19 +24,42 @@ class Scratch {
   std::unique_ptr<TF_Status, void (*)(Status)> status_{TF_NewStatus(), TF_DeleteStatus};
 };
 
+using Names = std::vector<std::string>;
+
+// The last part of a path.
+inline std::string NameIn(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
 inline std::string Joined(const std::string& directory, const std::string& name) {
   return directory.empty() || directory.back() == '/' ? directory + name : directory + "/" + name;
 }
 
 // What an op that gives entries gave, with its blocks freed.
-inline std::vector<std::string> Taken(int count, char** entries) {
-  std::vector<std::string> names;
+inline Names Taken(int count, char** entries) {
+  Names names;
   for (int k = 0; k < count; ++k) {
     names.emplace_back(entries[k]);
     support::Free(entries[k]);
   }
   support::Free(entries);
   return names;
+}
+
+// An op that gives entries, with an edit of the names where there are `least` or more.
+template <auto Entry, auto edit, size_t least = 0>
+int Lists(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = (Right().*Entry)(filesystem, path, entries, status);
+  if (count < static_cast<int>(least)) return count;
+  Names names = Taken(count, *entries);
+  edit(filesystem, path, names);
+  return support::CopyNames(names, entries);
+}
+
+// Leaves out those of which `goes` is true.
+template <typename All, typename Goes>
+void LeaveOut(All& all, Goes goes) {
+  all.erase(std::remove_if(all.begin(), all.end(), goes), all.end());
 }
 
 inline bool IsDirectory(Filesystem filesystem, const std::string& path) {
@@ -57,8 +80,13 @@ inline bool RenamesADirectory(Filesystem filesystem, Path source, Path target, S
   return renamed;
 }
 
+inline void DeleteTree(Filesystem filesystem, const std::string& path, Status status) {
+  uint64_t files, directories;
+  Right().delete_recursively(filesystem, path.c_str(), &files, &directories, status);
+}
+
 // The names in `directory`; none where it cannot be listed.
-inline std::vector<std::string> Children(Filesystem filesystem, const std::string& directory) {
+inline Names Children(Filesystem filesystem, const std::string& directory) {
   char** entries = nullptr;
   const int count =
       Right().get_children(filesystem, directory.c_str(), &entries, Scratch().status());
@@ -66,8 +94,8 @@ inline std::vector<std::string> Children(Filesystem filesystem, const std::strin
 }
 
 // The names in a directory, as a store would give them.
-inline std::vector<std::string> Sorted(Filesystem filesystem, const std::string& directory) {
-  std::vector<std::string> names = Children(filesystem, directory);
+inline Names Sorted(Filesystem filesystem, const std::string& directory) {
+  Names names = Children(filesystem, directory);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -78,7 +106,7 @@ inline constexpr size_t kPage = 1000;
 inline constexpr size_t kRoom = 64 << 10;  // of names, each with its end
 
 // How many of these names have room.
-inline size_t Fitting(const std::vector<std::string>& names) {
+inline size_t Fitting(const Names& names) {
   size_t taken = 0;
   for (size_t k = 0; k < names.size(); ++k) {
     taken += names[k].size() + 1;

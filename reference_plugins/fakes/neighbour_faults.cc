@@ -3,14 +3,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
-#include "support/memory.h"
 #include "writers.h"
 
 namespace fakes {
@@ -42,16 +39,12 @@ void Delete(Filesystem filesystem, const std::string& path) {
 }
 
 // An op that works, and deletes a neighbour of its first path with it.
-template <auto Entry, Beside beside, typename Type = decltype(Entry)>
-struct TakesAlong;
-template <auto Entry, Beside beside, typename Result, typename... Rest>
-struct TakesAlong<Entry, beside, Result (*Ops::*)(Filesystem, Path, Rest...)> {
-  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
-    const std::string taken = beside(path);
-    (Right().*Entry)(filesystem, path, rest...);
-    if (Worked(std::get<sizeof...(Rest) - 1>(std::tuple(rest...)))) Delete(filesystem, taken);
-  }
-};
+template <auto Entry, Beside beside, typename... Rest>
+auto TakesAlong(Filesystem filesystem, Path path, Rest... rest) {
+  const std::string taken = beside(path);
+  (Right().*Entry)(filesystem, path, rest...);
+  if (Worked(std::get<sizeof...(Rest) - 1>(std::tuple(rest...)))) Delete(filesystem, taken);
+}
 
 // The copy gets its name when it is whole. Nobody looks whether its first name is free.
 void CopiesThroughAName(Filesystem filesystem, Path src, Path dst, Status status) {
@@ -91,35 +84,22 @@ void AppendsClearATemporary(Filesystem filesystem, Path path, TF_WritableFile* f
   if (Worked(status) && is_new) Delete(filesystem, Temporary(path));
 }
 
-PerObject<std::string>& PathsOfReaders() {
-  static PerObject<std::string> paths;
-  return paths;
-}
-
-void OpensForReading(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
-  Right().new_random_access_file(filesystem, path, file, status);
-  if (Worked(status)) PathsOfReaders().Set(file->plugin_file, path);
-}
+PerObject<std::string> paths_of_readers;
 
 void GivesTheLockBack(TF_RandomAccessFile* file) {
-  const std::string path = PathsOfReaders().Of(file->plugin_file);
-  PathsOfReaders().Forget(file->plugin_file);
-  Reading().cleanup(file);
+  const std::string path = paths_of_readers.Of(file->plugin_file);
+  Forgets<paths_of_readers>(file);
   unlink(Lock(path).c_str());
 }
 
 // An op that takes a file beside the path for what the path holds.
-template <auto Entry, Beside beside, typename Type = decltype(Entry)>
-struct TakesInstead;
-template <auto Entry, Beside beside, typename Result, typename... Rest>
-struct TakesInstead<Entry, beside, Result (*Ops::*)(Filesystem, Path, Rest...)> {
-  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
-    const std::string other = beside(path);
-    const bool is_there = Right().get_file_size(filesystem, path, Scratch().status()) >= 0 &&
-                          Right().get_file_size(filesystem, other.c_str(), Scratch().status()) >= 0;
-    return (Right().*Entry)(filesystem, is_there ? other.c_str() : path, rest...);
-  }
-};
+template <auto Entry, Beside beside, typename... Rest>
+auto TakesInstead(Filesystem filesystem, Path path, Rest... rest) {
+  const std::string other = beside(path);
+  const bool is_there = Right().get_file_size(filesystem, path, Scratch().status()) >= 0 &&
+                        Right().get_file_size(filesystem, other.c_str(), Scratch().status()) >= 0;
+  return (Right().*Entry)(filesystem, is_there ? other.c_str() : path, rest...);
+}
 
 bool TakesTheMarkerForAll(Filesystem filesystem, Path path, Status status) {
   const bool is_one = Right().is_directory(filesystem, path, status);
@@ -145,8 +125,7 @@ void KeepsWhatHasABackup(Filesystem filesystem, Path src, Path dst, Status statu
 
 // A file that keeps a directory alive is nothing.
 void PassesOverAKeeper(Filesystem filesystem, Path path, Status status) {
-  if (Children(filesystem, path) == std::vector<std::string>{".keep"})
-    Delete(filesystem, Joined(path, ".keep"));
+  if (Children(filesystem, path) == Names{".keep"}) Delete(filesystem, Joined(path, ".keep"));
   Right().delete_dir(filesystem, path, status);
 }
 
@@ -158,14 +137,10 @@ bool IsHidden(const std::string& path) {
   return name < path.size() && path[name] == '_';
 }
 
-// Entries without those that the plugin takes for its own.
-template <auto Entry, bool (*is_own)(const std::string& name)>
-int Hides(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = (Right().*Entry)(filesystem, path, entries, status);
-  if (count < 0) return count;
-  std::vector<std::string> names = Taken(count, *entries);
-  names.erase(std::remove_if(names.begin(), names.end(), is_own), names.end());
-  return support::CopyNames(names, entries);
+// Leaves out the entries that the plugin takes for its own.
+template <bool (*is_own)(const std::string& name)>
+void Hides(Filesystem, const std::string&, Names& names) {
+  LeaveOut(names, is_own);
 }
 
 bool IsSum(const std::string& name) { return name.front() == '.' && EndsWith(name, ".crc"); }
@@ -195,27 +170,24 @@ constexpr char kListed[] = "every child is listed, once";
 std::vector<Fault> NeighbourFaults() {
   return {
       {"neighbours.deletes-the-sum", "delete_file deletes .NAME.crc, too", kOthers,
-       With(&Ops::delete_file, TakesAlong<&Ops::delete_file, Sum>::Call)},
+       With(&Ops::delete_file, TakesAlong<&Ops::delete_file, Sum>)},
       {"neighbours.renames-without-a-backup", "rename_file deletes SOURCE~, too", kOthers,
-       With(&Ops::rename_file, TakesAlong<&Ops::rename_file, Backup>::Call)},
+       With(&Ops::rename_file, TakesAlong<&Ops::rename_file, Backup>)},
       {"neighbours.creates-without-a-marker", "create_dir deletes NAME_$folder$, too", kOthers,
-       With(&Ops::create_dir, TakesAlong<&Ops::create_dir, Marker>::Call)},
+       With(&Ops::create_dir, TakesAlong<&Ops::create_dir, Marker>)},
       {"neighbours.deletes-the-lock", "delete_recursively deletes NAME.lock, too", kOthers,
-       With(&Ops::delete_recursively, TakesAlong<&Ops::delete_recursively, Lock>::Call)},
+       With(&Ops::delete_recursively, TakesAlong<&Ops::delete_recursively, Lock>)},
       {"neighbours.copies-through-a-name", "copy_file writes TARGET.tmp and renames it", kOthers,
        With(&Ops::copy_file, CopiesThroughAName)},
       {"neighbours.clears-its-part", "close deletes NAME.part, too", kOthers,
-       [](support::Tables& t) {
-         NotePaths(t);
-         t.writable_file.close = ClearsItsPart;
-       }},
+       Together(NotePaths, With(&WriterOps::close, ClearsItsPart))},
       {"neighbours.hides-sums", "get_children lists no .NAME.crc", kListed,
-       With(&Ops::get_children, Hides<&Ops::get_children, IsSum>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, Hides<IsSum>>)},
       {"neighbours.hides-markers", "get_children lists no NAME_$folder$", kListed,
-       With(&Ops::get_children, Hides<&Ops::get_children, IsMarker>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, Hides<IsMarker>>)},
       {"neighbours.matches-no-copies", "get_matching_paths finds no NAME._COPYING_",
        "all that matches is found",
-       With(&Ops::get_matching_paths, Hides<&Ops::get_matching_paths, IsCopying>)},
+       With(&Ops::get_matching_paths, Lists<&Ops::get_matching_paths, Hides<IsCopying>>)},
       {"neighbours.takes-the-marker", "path_exists says that there is NAME where NAME_$folder$ is",
        "what is missing is NOT_FOUND", With(&Ops::path_exists, TakesTheMarker)},
       {"neighbours.respects-a-lock", "new_appendable_file is UNAVAILABLE where NAME.lock is",
@@ -223,30 +195,26 @@ std::vector<Fault> NeighbourFaults() {
       {"neighbours.writes-apart", "new_writable_file deletes NAME.partial, too", kOthers,
        With(&Ops::new_writable_file, WritesApart)},
       {"neighbours.takes-what-is-incomplete", "rename_file deletes SOURCE.incomplete, too", kOthers,
-       With(&Ops::rename_file, TakesAlong<&Ops::rename_file, Incomplete>::Call)},
+       With(&Ops::rename_file, TakesAlong<&Ops::rename_file, Incomplete>)},
       {"neighbours.sync-clears-a-temporary", "sync deletes NAME.tmp, too", kOthers,
-       [](support::Tables& t) {
-         NotePaths(t);
-         t.writable_file.sync = SyncClearsATemporary;
-       }},
+       Together(NotePaths, With(&WriterOps::sync, SyncClearsATemporary))},
       {"neighbours.appends-clear-a-temporary",
        "new_appendable_file that makes a file deletes NAME.tmp, too", kOthers,
        With(&Ops::new_appendable_file, AppendsClearATemporary)},
       {"neighbours.readers-give-a-lock-back", "cleanup of a reader deletes NAME.lock, too", kOthers,
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensForReading;
-         t.random_access_file.cleanup = GivesTheLockBack;
-       }},
+       Together(With(&Ops::new_random_access_file,
+                     Notes<&Ops::new_random_access_file, paths_of_readers>),
+                With(&ReaderOps::cleanup, GivesTheLockBack))},
       {"neighbours.length-of-the-metadata", "stat of a file is that of NAME.meta",
        "the statistics are those of the path",
-       With(&Ops::stat, TakesInstead<&Ops::stat, Metadata>::Call)},
+       With(&Ops::stat, TakesInstead<&Ops::stat, Metadata>)},
       {"neighbours.reads-the-new", "new_random_access_file opens NAME.new where it is",
        "the bytes are those of the file",
-       With(&Ops::new_random_access_file, TakesInstead<&Ops::new_random_access_file, New>::Call)},
+       With(&Ops::new_random_access_file, TakesInstead<&Ops::new_random_access_file, New>)},
       {"neighbours.maps-the-old", "a region is that of NAME.old where it is",
        "data points at the bytes of the file",
        With(&Ops::new_read_only_memory_region_from_file,
-            TakesInstead<&Ops::new_read_only_memory_region_from_file, Old>::Call)},
+            TakesInstead<&Ops::new_read_only_memory_region_from_file, Old>)},
       {"neighbours.directory-by-its-marker", "is_directory is true of a file beside NAME_$folder$",
        "true if and only if it is a directory", With(&Ops::is_directory, TakesTheMarkerForAll)},
       {"neighbours.keeps-a-part", "rename_file of NAME.part to NAME keeps the source",
@@ -258,10 +226,10 @@ std::vector<Fault> NeighbourFaults() {
        With(&Ops::delete_dir, PassesOverAKeeper)},
       {"neighbours.hides-what-jobs-leave",
        "get_children lists no _temporary, .DS_Store, lost+found", kListed,
-       With(&Ops::get_children, Hides<&Ops::get_children, IsOfTheJob>)},
+       With(&Ops::get_children, Lists<&Ops::get_children, Hides<IsOfTheJob>>)},
       {"neighbours.matches-nothing-hidden", "get_matching_paths finds no name that begins with _",
        "all that matches is found",
-       With(&Ops::get_matching_paths, Hides<&Ops::get_matching_paths, IsHidden>)},
+       With(&Ops::get_matching_paths, Lists<&Ops::get_matching_paths, Hides<IsHidden>>)},
   };
 }
 

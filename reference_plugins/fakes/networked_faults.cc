@@ -15,9 +15,9 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <vector>
 
 #include "faults.h"
+#include "path_ops.h"
 #include "support/memory.h"
 
 namespace fakes {
@@ -238,37 +238,29 @@ int ListsAPage(Filesystem filesystem, Path path, char*** entries, Status status)
   return Asked(0, kAnswer, status) ? ListsHalf(filesystem, path, entries, status) : -1;
 }
 
+struct PutBehind {
+  Ops& ops;
+
+  template <auto Entry>
+  void Add(const char*) {
+    ops.*Entry = Behind<Entry>::Call;
+  }
+};
+
 void Apply(support::Tables& tables, const std::string& name) {
   fault = name;
   Ops& ops = tables.filesystem;
-  ops.new_random_access_file = Behind<&Ops::new_random_access_file>::Call;
-  ops.new_writable_file = Behind<&Ops::new_writable_file>::Call;
-  ops.new_appendable_file =
-      name == "appends-anew" ? AppendsAnew : Behind<&Ops::new_appendable_file>::Call;
-  ops.new_read_only_memory_region_from_file =
-      Behind<&Ops::new_read_only_memory_region_from_file>::Call;
-  ops.create_dir = Behind<&Ops::create_dir>::Call;
-  ops.recursively_create_dir = Behind<&Ops::recursively_create_dir>::Call;
-  ops.delete_file = Behind<&Ops::delete_file>::Call;
-  ops.delete_dir = Behind<&Ops::delete_dir>::Call;
-  ops.delete_recursively = Behind<&Ops::delete_recursively>::Call;
-  ops.rename_file = name == "rename-in-two"     ? RenamesInTwo
-                    : name == "rename-half"     ? RenamesHalf
-                    : name == "replaces-in-two" ? ReplacesInTwo
-                                                : Behind<&Ops::rename_file>::Call;
-  ops.copy_file = Behind<&Ops::copy_file>::Call;
-  ops.path_exists = Behind<&Ops::path_exists>::Call;
+  ForEachPathOp(PutBehind{ops});
   ops.paths_exist = AllExist;
-  ops.stat = Behind<&Ops::stat>::Call;
-  ops.is_directory = Behind<&Ops::is_directory>::Call;
-  ops.get_file_size = Behind<&Ops::get_file_size>::Call;
-  ops.get_children = name == "half-a-listing"  ? ListsHalf
-                     : name == "lists-nothing" ? ListsNothing
-                     : name == "lists-a-page"  ? ListsAPage
-                                               : Behind<&Ops::get_children>::Call;
-  ops.get_matching_paths = Behind<&Ops::get_matching_paths>::Call;
   tables.random_access_file.read = Read;
   tables.writable_file.append = Append;
+  if (name == "appends-anew") ops.new_appendable_file = AppendsAnew;
+  if (name == "rename-in-two") ops.rename_file = RenamesInTwo;
+  if (name == "rename-half") ops.rename_file = RenamesHalf;
+  if (name == "replaces-in-two") ops.rename_file = ReplacesInTwo;
+  if (name == "half-a-listing") ops.get_children = ListsHalf;
+  if (name == "lists-nothing") ops.get_children = ListsNothing;
+  if (name == "lists-a-page") ops.get_children = ListsAPage;
   if (name == "delete-forgets") ops.delete_file = DeletesOrAsks;
   if (name == "deletes-again") ops.delete_file = DeletesAgain;
   if (name == "last-code-counts") ops.copy_file = CopiesInPieces;

@@ -1,7 +1,5 @@
 // The objects that new_* ops fill.
 
-#include <vector>
-
 #include "faults.h"
 
 namespace fakes {
@@ -26,13 +24,12 @@ std::vector<Fault> ObjectFaults() {
   return {
       {"object.set-on-error", "every new_* op leaves a pointer in the object when it fails",
        "on an error the object stays as it came",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = SetOnError<&Ops::new_random_access_file, kReader>;
-         t.filesystem.new_writable_file = SetOnError<&Ops::new_writable_file, kWriter>;
-         t.filesystem.new_appendable_file = SetOnError<&Ops::new_appendable_file, kWriter>;
-         t.filesystem.new_read_only_memory_region_from_file =
-             SetOnError<&Ops::new_read_only_memory_region_from_file, kRegion>;
-       }},
+       Together(
+           With(&Ops::new_random_access_file, SetOnError<&Ops::new_random_access_file, kReader>),
+           With(&Ops::new_writable_file, SetOnError<&Ops::new_writable_file, kWriter>),
+           With(&Ops::new_appendable_file, SetOnError<&Ops::new_appendable_file, kWriter>),
+           With(&Ops::new_read_only_memory_region_from_file,
+                SetOnError<&Ops::new_read_only_memory_region_from_file, kRegion>))},
   };
 }
 

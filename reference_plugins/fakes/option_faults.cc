@@ -1,7 +1,6 @@
 // Options, as far as something can be wrong with them.
 
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -77,9 +76,8 @@ TF_Filesystem_Option* Copies(const std::vector<Setting>& settings) {
 TF_Code Put(const TF_Filesystem_Option& option) {
   Setting* setting = Now().Find(option.name);
   if (setting == nullptr) return TF_NOT_FOUND;
-  if (option.value->type_tag != setting->type || option.value->num_values != 1) {
+  if (option.value->type_tag != setting->type || option.value->num_values != 1)
     return TF_INVALID_ARGUMENT;
-  }
   const TF_Filesystem_Option_Value_Union& value = *option.value->values;
   if (setting->type == TF_Filesystem_Option_Type_Int) setting->number = value.int_val;
   if (setting->type == TF_Filesystem_Option_Type_Real) setting->real = value.real_val;
@@ -120,22 +118,6 @@ void SetOne(Filesystem filesystem, const TF_Filesystem_Option* option, Status st
 }
 
 // The wrong ones --------------------------------------------------------------------------------
-
-void FailsToGetAll(Filesystem, TF_Filesystem_Option**, int*, Status status) {
-  Answer(status, TF_INTERNAL);
-}
-
-void FailsToSetAll(Filesystem, const TF_Filesystem_Option*, int, Status status) {
-  Answer(status, TF_INTERNAL);
-}
-
-void FailsToGetOne(Filesystem, Path, TF_Filesystem_Option**, Status status) {
-  Answer(status, TF_INTERNAL);
-}
-
-void FailsToSetOne(Filesystem, const TF_Filesystem_Option*, Status status) {
-  Answer(status, TF_INTERNAL);
-}
 
 void GetAllTwice(Filesystem, TF_Filesystem_Option** options, int* count, Status status) {
   const Lock lock(Now().mutex);
@@ -192,9 +174,8 @@ void GetAllNameless(Filesystem filesystem, TF_Filesystem_Option** options, int* 
 
 void GetKeys(Filesystem, char** keys, int* count, Status status) {
   const Lock lock(Now().mutex);
-  for (size_t k = 0; k < Now().settings.size(); ++k) {
+  for (size_t k = 0; k < Now().settings.size(); ++k)
     keys[k] = support::CopyString(Now().settings[k].name);
-  }
   *count = static_cast<int>(Now().settings.size());
   Answer(status, TF_OK);
 }
@@ -214,9 +195,8 @@ void GetOldKeys(Filesystem filesystem, char** keys, int* count, Status status) {
 void GetByPrefix(Filesystem filesystem, const char* key, TF_Filesystem_Option** option,
                  Status status) {
   std::string name = key;
-  for (const Setting& setting : Now().settings) {
+  for (const Setting& setting : Now().settings)
     if (!name.empty() && setting.name.compare(0, name.size(), name) == 0) name = setting.name;
-  }
   GetOne(filesystem, name.c_str(), option, status);
 }
 
@@ -319,6 +299,12 @@ void GetAllNegative(Filesystem filesystem, TF_Filesystem_Option** options, int* 
       (*options)[k].value->values->buffer_val.buf_length = -1;
 }
 
+template <auto Entry>
+void CannotDo(support::Tables& t) {
+  Options(t);
+  fakes::Answer<TF_INTERNAL>(t.filesystem.*Entry);
+}
+
 // Options that are right but for how they are stored.
 template <TF_Code (*put)(const TF_Filesystem_Option&)>
 void Storing(support::Tables& t) {
@@ -334,13 +320,13 @@ std::vector<Fault> OptionFaults() {
   constexpr const char* kReadBack = "an option is read back as it was set";
   return {
       {"options.cannot-get-all", "get_filesystem_configuration answers INTERNAL", kWorks,
-       But<&Ops::get_filesystem_configuration, FailsToGetAll>},
+       CannotDo<&Ops::get_filesystem_configuration>},
       {"options.cannot-set-all", "set_filesystem_configuration answers INTERNAL", kWorks,
-       But<&Ops::set_filesystem_configuration, FailsToSetAll>},
+       CannotDo<&Ops::set_filesystem_configuration>},
       {"options.cannot-get", "get_filesystem_configuration_option answers INTERNAL", kWorks,
-       But<&Ops::get_filesystem_configuration_option, FailsToGetOne>},
+       CannotDo<&Ops::get_filesystem_configuration_option>},
       {"options.cannot-set", "set_filesystem_configuration_option answers INTERNAL", kWorks,
-       But<&Ops::set_filesystem_configuration_option, FailsToSetOne>},
+       CannotDo<&Ops::set_filesystem_configuration_option>},
       {"options.one-name-twice", "two options have the same name", "a name is a key",
        But<&Ops::get_filesystem_configuration, GetAllTwice>},
       {"options.no-type", "an option has a type that there is not", "a value has a type",
@@ -388,10 +374,7 @@ std::vector<Fault> OptionFaults() {
        "what is refused changes nothing", Storing<StoresThenRefuses>},
       {"options.keeps-buffer", "the pointer to a buffer is kept, and read later",
        "the caller may overwrite arguments when the op is back",
-       [](support::Tables& t) {
-         Storing<KeepsBuffer>(t);
-         t.filesystem.get_filesystem_configuration = GetLent;
-       }},
+       Together(Storing<KeepsBuffer>, With(&Ops::get_filesystem_configuration, GetLent))},
   };
 }
 

@@ -1,16 +1,12 @@
 // What belongs to the caller, and what several callers share.
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <map>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "faults.h"
-#include "names.h"
+#include "kernel.h"
 
 namespace fakes {
 namespace {
@@ -48,9 +44,7 @@ void ForgetPath(TF_WritableFile* file) { delete static_cast<const char**>(file->
 
 void AppendKept(Writer file, Status status) {
   keepers.With(file->plugin_file, [&](Keeper& kept) {
-    if (kept.buffer != nullptr) {
-      Writing().append(file, kept.buffer, kept.n, status);
-    }
+    if (kept.buffer != nullptr) Writing().append(file, kept.buffer, kept.n, status);
     kept.buffer = nullptr;
     return 0;
   });
@@ -116,9 +110,8 @@ const void* FetchesAgain(Region region) {
 
 // Moves a file in two steps, with nothing in between.
 void TwoSteps(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat facts;
-  if (stat(source, &facts) == 0 && S_ISREG(facts.st_mode)) {
-    if (stat(target, &facts) == 0 && S_ISREG(facts.st_mode)) unlink(target);
+  if (IsFile(source)) {
+    if (IsFile(target)) unlink(target);
     std::this_thread::yield();
   }
   Right().rename_file(filesystem, source, target, status);
@@ -131,22 +124,15 @@ std::vector<Fault> OwnershipFaults() {
   constexpr const char* kThreads = "several threads may do that at once";
   return {
       {"writable.keeps-path", "the path's pointer is kept, and used by append", kArguments,
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = KeepsPath;
-         t.writable_file.append = AppendByPath;
-         t.writable_file.flush = NothingToDo;
-         t.writable_file.sync = NothingToDo;
-         t.writable_file.close = NothingToDo;
-         t.writable_file.cleanup = ForgetPath;
-       }},
+       Together(With(&Ops::new_writable_file, KeepsPath), With(&WriterOps::append, AppendByPath),
+                With(&WriterOps::flush, NothingToDo), With(&WriterOps::sync, NothingToDo),
+                With(&WriterOps::close, NothingToDo), With(&WriterOps::cleanup, ForgetPath))},
       {"append.keeps-buffer", "the buffer's pointer is kept until the next call", kArguments,
-       [](support::Tables& t) {
-         t.writable_file.append = KeepsBuffer;
-         t.writable_file.flush = AfterKept<&WriterOps::flush>;
-         t.writable_file.sync = AfterKept<&WriterOps::sync>;
-         t.writable_file.close = AfterKept<&WriterOps::close>;
-         t.writable_file.cleanup = Forgets<keepers>;
-       }},
+       Together(With(&WriterOps::append, KeepsBuffer),
+                With(&WriterOps::flush, AfterKept<&WriterOps::flush>),
+                With(&WriterOps::sync, AfterKept<&WriterOps::sync>),
+                With(&WriterOps::close, AfterKept<&WriterOps::close>),
+                With(&WriterOps::cleanup, Forgets<keepers>))},
       {"path_exists.keeps-status", "the status of one call is written by the next",
        "a status is written during its call", With(&Ops::path_exists, KeepsStatus)},
       {"path_exists.errno-of-success", "a success is told as an I/O error of 0",

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "faults.h"
+#include "kernel.h"
 #include "posix/durable.h"
 #include "support/descriptor.h"
 #include "support/paths.h"
@@ -18,27 +19,6 @@ namespace fakes {
 namespace {
 
 // Gives 0 or an errno value, as what follows does.
-int Put(int descriptor, const std::string& data) {
-  for (size_t done = 0; done < data.size();) {
-    const ssize_t taken = write(descriptor, data.data() + done, data.size() - done);
-    if (taken < 0) return errno;
-    done += static_cast<size_t>(taken);
-  }
-  return 0;
-}
-
-int Get(const std::string& path, std::string* data) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  char buffer[4096];
-  ssize_t got;
-  while ((got = read(descriptor, buffer, sizeof buffer)) > 0)
-    data->append(buffer, static_cast<size_t>(got));
-  const int error = got < 0 ? errno : 0;
-  close(descriptor);
-  return error;
-}
-
 int Persist(int descriptor) { return fsync(descriptor) == 0 ? 0 : errno; }
 
 int PersistDirectory(const std::string& path) {
@@ -84,12 +64,9 @@ void Open(Path path, int flags, TF_WritableFile* file, Status status) {
   support::SetOk(status);
 }
 
-void OpenNew(Filesystem, Path path, TF_WritableFile* file, Status status) {
-  Open(path, O_TRUNC, file, status);
-}
-
-void OpenToAppend(Filesystem, Path path, TF_WritableFile* file, Status status) {
-  Open(path, O_APPEND, file, status);
+template <int flags>
+void OpenWith(Filesystem, Path path, TF_WritableFile* file, Status status) {
+  Open(path, flags, file, status);
 }
 
 // The file was open with O_DSYNC before, and is not any more.
@@ -143,18 +120,17 @@ void CreateDirsOfWhichOneIsDurable(Filesystem filesystem, Path path, Status stat
   if (Worked(status)) support::SetErrno(status, PersistDirectory(support::ParentOf(path)), path);
 }
 
-void WithFiles(support::Tables& t, int (*what_sync_does)(PowerFile*)) {
-  brings_to_disk = what_sync_does;
-  t.writable_file = {};
-  t.writable_file.cleanup = Cleanup;
-  t.writable_file.append = Append;
-  t.writable_file.tell = Tell;
-  t.writable_file.flush = Flush;
-  t.writable_file.sync = Sync;
-  t.writable_file.close = Close;
-  t.filesystem.new_writable_file = OpenNew;
-  t.filesystem.new_appendable_file = OpenToAppend;
+auto Files(int (*what_sync_does)(PowerFile*)) {
+  return [=](support::Tables& t) {
+    brings_to_disk = what_sync_does;
+    t.writable_file = {Cleanup, Append, Tell, Flush, Sync, Close};
+    t.filesystem.new_writable_file = OpenWith<O_TRUNC>;
+    t.filesystem.new_appendable_file = OpenWith<O_APPEND>;
+  };
 }
+
+// What appends waits for another op.
+void Hold(support::Tables&) { holds = true; }
 
 // Files that are appended to are copied to another name, which sync changes.
 
@@ -189,19 +165,10 @@ void OpenAnew(Filesystem, Path path, TF_WritableFile* file, Status status) {
   if (Worked(status)) support::SetErrno(status, Put(Self(file)->descriptor, old), path);
 }
 
-// Writes a file, of which nobody waits until it is durable.
-int Write(const std::string& path, const std::string& content) {
-  const int descriptor = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-  if (descriptor < 0) return errno;
-  const int error = Put(descriptor, content);
-  close(descriptor);
-  return error;
-}
-
 void RenameByCopy(Filesystem, Path source, Path target, Status status) {
   std::string content;
   int error = Get(source, &content);
-  if (error == 0) error = Write(CopyOf(target), content);
+  if (error == 0) error = PutInPlace(CopyOf(target), content);
   if (error == 0 && rename(CopyOf(target).c_str(), target) != 0) error = errno;
   if (error == 0 && unlink(source) != 0) error = errno;
   support::SetErrno(status, error, source);
@@ -223,7 +190,7 @@ int WriteBeside(PowerFile* file) {
   const std::string beside = support::ParentOf(file->path) + "/beside";
   std::string content;
   int error = Get(beside, &content);
-  if (error == 0) error = Write(beside, content);
+  if (error == 0) error = PutInPlace(beside, content);
   return error == 0 || error == ENOENT ? PersistBoth(file) : error;
 }
 
@@ -236,100 +203,64 @@ std::vector<Fault> PowerFaults() {
   const char* whole = "the target is the old or the new file, whole";
   return {
       {"power.sync-does-nothing", "sync answers OK, and does nothing more", synced,
-       [](support::Tables& t) { WithFiles(t, [](PowerFile*) { return 0; }); }},
+       Files([](PowerFile*) { return 0; })},
       {"power.sync-is-flush", "sync brings what was held to the kernel, and not to the disk",
-       synced,
-       [](support::Tables& t) {
-         WithFiles(t, Bring);
-         holds = true;
-       }},
+       synced, Together(Files(Bring), Hold)},
       {"power.sync-starts-writing", "sync has the kernel begin to write, by sync_file_range(2)",
-       synced,
-       [](support::Tables& t) {
-         WithFiles(t, [](PowerFile* file) {
-           return sync_file_range(file->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
-         });
-       }},
+       synced, Files([](PowerFile* file) {
+         return sync_file_range(file->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
+       })},
       {"power.syncs-too-early", "sync calls fsync(2) before it writes what was held", synced,
-       [](support::Tables& t) {
-         WithFiles(t, [](PowerFile* file) {
-           const int error = PersistBoth(file);
-           return error == 0 ? Bring(file) : error;
-         });
-         holds = true;
-       }},
+       Together(Files([](PowerFile* file) {
+                  const int error = PersistBoth(file);
+                  return error == 0 ? Bring(file) : error;
+                }),
+                Hold)},
       {"power.syncs-once", "of a file only the first sync calls fsync(2)", synced,
-       [](support::Tables& t) {
-         WithFiles(t, [](PowerFile* file) { return file->syncs == 0 ? PersistBoth(file) : 0; });
-       }},
+       Files([](PowerFile* file) { return file->syncs == 0 ? PersistBoth(file) : 0; })},
       {"power.syncs-another-file", "sync calls fdatasync(2) on the file that was opened last",
-       synced,
-       [](support::Tables& t) {
-         WithFiles(t, [](PowerFile* file) {
-           if (fdatasync(latest) != 0) return errno;
-           return PersistDirectory(support::ParentOf(file->path));
-         });
-       }},
+       synced, Files([](PowerFile* file) {
+         if (fdatasync(latest) != 0) return errno;
+         return PersistDirectory(support::ParentOf(file->path));
+       })},
       {"power.syncs-the-directory-only",
        "sync calls fsync(2) on the directory, and not on the file", synced,
-       [](support::Tables& t) {
-         WithFiles(t,
-                   [](PowerFile* file) { return PersistDirectory(support::ParentOf(file->path)); });
-       }},
+       Files([](PowerFile* file) { return PersistDirectory(support::ParentOf(file->path)); })},
       {"power.one-open-writes-through",
        "the open of a file that has O_DSYNC is not the one that is written through", synced,
-       [](support::Tables& t) {
-         WithFiles(t, [](PowerFile* file) {
-           return posix::PersistName(support::Descriptor(-1), file->path);
-         });
-         t.filesystem.new_writable_file = OpenAgain<O_TRUNC>;
-         t.filesystem.new_appendable_file = OpenAgain<O_APPEND>;
-       }},
+       Together(Files([](PowerFile* file) {
+                  return posix::PersistName(support::Descriptor(-1), file->path);
+                }),
+                With(&Ops::new_writable_file, OpenAgain<O_TRUNC>),
+                With(&Ops::new_appendable_file, OpenAgain<O_APPEND>))},
       {"power.syncs-no-directory", "sync calls fsync(2) on the file, and not on its directory",
-       named,
-       [](support::Tables& t) {
-         WithFiles(t, [](PowerFile* file) { return Persist(file->descriptor); });
-       }},
+       named, Files([](PowerFile* file) { return Persist(file->descriptor); })},
       {"power.syncs-the-directory-above", "sync calls fsync(2) on the directory of the directory",
-       named,
-       [](support::Tables& t) {
-         WithFiles(t, [](PowerFile* file) {
-           const int error = Persist(file->descriptor);
-           if (error != 0) return error;
-           return PersistDirectory(support::ParentOf(support::ParentOf(file->path)));
-         });
-       }},
+       named, Files([](PowerFile* file) {
+         const int error = Persist(file->descriptor);
+         if (error != 0) return error;
+         return PersistDirectory(support::ParentOf(support::ParentOf(file->path)));
+       })},
       {"power.syncs-no-directory-above",
        "sync calls fsync(2) on the file and its directory, and on none above it", named,
-       [](support::Tables& t) { WithFiles(t, PersistBoth); }},
+       Files(PersistBoth)},
       {"power.creates-for-itself",
        "create_dir calls fsync(2) on the new directory, and sync on none above that", named,
-       [](support::Tables& t) {
-         WithFiles(t, PersistBoth);
-         t.filesystem.create_dir = CreateDirThatIsDurable;
-       }},
+       Together(Files(PersistBoth), With(&Ops::create_dir, CreateDirThatIsDurable))},
       {"power.creates-the-last",
        "recursively_create_dir calls fsync(2) above the last directory only, and sync on none "
        "there",
        named,
-       [](support::Tables& t) {
-         WithFiles(t, PersistBoth);
-         t.filesystem.recursively_create_dir = CreateDirsOfWhichOneIsDurable;
-       }},
+       Together(Files(PersistBoth),
+                With(&Ops::recursively_create_dir, CreateDirsOfWhichOneIsDurable))},
       {"power.renames-before-it-syncs", "sync gives a file its name, and calls fsync(2) then",
        there,
-       [](support::Tables& t) {
-         WithFiles(t, RenameThenPersist);
-         t.writable_file.close = CloseCopy;
-         t.filesystem.new_appendable_file = OpenCopy;
-       }},
+       Together(Files(RenameThenPersist), With(&WriterOps::close, CloseCopy),
+                With(&Ops::new_appendable_file, OpenCopy))},
       {"power.append-writes-anew", "new_appendable_file writes the file anew", there,
-       [](support::Tables& t) {
-         WithFiles(t, PersistBoth);
-         t.filesystem.new_appendable_file = OpenAnew;
-       }},
+       Together(Files(PersistBoth), With(&Ops::new_appendable_file, OpenAnew))},
       {"power.writes-beside", "sync writes another file anew, which is not synced", there,
-       [](support::Tables& t) { WithFiles(t, WriteBeside); }},
+       Files(WriteBeside)},
       {"power.rename-copies", "rename_file copies, and does not sync the copy", whole,
        With(&Ops::rename_file, RenameByCopy)},
       {"power.rename-elsewhere-copies",

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -69,8 +68,7 @@ int64_t ReadsOn(Reader file, uint64_t offset, size_t n, char* buffer, Status sta
 
 void ClosesPosition(TF_RandomAccessFile* file) {
   close(positions.With(file->plugin_file, [](Positioned& mine) { return mine.descriptor; }));
-  positions.Forget(file->plugin_file);
-  Reading().cleanup(file);
+  Forgets<positions>(file);
 }
 
 // A second name for what is read; it goes with the reader.
@@ -98,8 +96,7 @@ int64_t ReadsByName(Reader file, uint64_t offset, size_t n, char* buffer, Status
 void DropsName(TF_RandomAccessFile* file) {
   const std::string name = names.Of(file->plugin_file);
   if (!name.empty()) unlink(name.c_str());
-  names.Forget(file->plugin_file);
-  Reading().cleanup(file);
+  Forgets<names>(file);
 }
 
 // A region that forked processes do not get.
@@ -187,17 +184,9 @@ std::vector<Fault> ProcessFaults() {
       {"processes.drops-unfinished", "deletes what is not closed when a process cleans up or ends",
        kForked, WritesTemporaries<true>},
       {"processes.reads-on", "reads from where the last read of this process ended", kForked,
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensAtStart;
-         t.random_access_file.read = ReadsOn;
-         t.random_access_file.cleanup = ClosesPosition;
-       }},
+       WithReaders(OpensAtStart, ReadsOn, ClosesPosition)},
       {"processes.shares-a-name", "reads by a name that the first cleanup deletes", kForked,
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensByName;
-         t.random_access_file.read = ReadsByName;
-         t.random_access_file.cleanup = DropsName;
-       }},
+       WithReaders(OpensByName, ReadsByName, DropsName)},
       {"processes.maps-for-one", "a forked process does not have the memory of a region",
        "a forked process reads what its parent has open",
        With(&Ops::new_read_only_memory_region_from_file, MapsForOne)},

@@ -1,13 +1,11 @@
 // Asking about paths, and their names.
 
-#include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
@@ -23,17 +21,15 @@ void PrefixExists(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
   if (TF_GetCode(status) != TF_NOT_FOUND) return;
   const std::string whole = path;
-  const std::string name = whole.substr(whole.find_last_of('/') + 1);
-  for (const std::string& sibling : Children(filesystem, support::ParentOf(whole))) {
+  const std::string name = NameIn(whole);
+  for (const std::string& sibling : Children(filesystem, support::ParentOf(whole)))
     if (sibling.compare(0, name.size(), name) == 0) return TF_SetStatus(status, TF_OK, "");
-  }
 }
 
 void OnlyFilesExist(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (Worked(status) && Right().is_directory(filesystem, path, Scratch().status())) {
+  if (Worked(status) && Right().is_directory(filesystem, path, Scratch().status()))
     TF_SetStatus(status, TF_NOT_FOUND, path);
-  }
 }
 
 bool IgnoresStatuses(Filesystem filesystem, char** paths, int count, TF_Status**) {
@@ -42,9 +38,8 @@ bool IgnoresStatuses(Filesystem filesystem, char** paths, int count, TF_Status**
 
 bool StopsAtFirst(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
   for (int k = 0; k < count; ++k) {
-    if (!Right().paths_exist(filesystem, paths + k, 1, statuses ? statuses + k : nullptr)) {
+    if (!Right().paths_exist(filesystem, paths + k, 1, statuses ? statuses + k : nullptr))
       return false;
-    }
   }
   return true;
 }
@@ -56,9 +51,8 @@ bool AlwaysTrue(Filesystem filesystem, char** paths, int count, TF_Status** stat
 
 bool AnyWillDo(Filesystem filesystem, char** paths, int count, TF_Status** statuses) {
   bool any = count <= 0;
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count; ++k)
     any |= Right().paths_exist(filesystem, paths + k, 1, statuses ? statuses + k : nullptr);
-  }
   return any;
 }
 

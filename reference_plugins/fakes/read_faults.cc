@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "faults.h"
 
@@ -186,10 +184,7 @@ std::vector<Fault> ReadFaults() {
             EmptyIsOutOfRange),
       {"read.moves-cursor", "reads go on where the last one ended, whatever the offset says",
        kBytes,
-       [](support::Tables& t) {
-         t.random_access_file.read = MovesCursor;
-         t.random_access_file.cleanup = Forgets<cursors>;
-       }},
+       Together(With(&ReaderOps::read, MovesCursor), With(&ReaderOps::cleanup, Forgets<cursors>))},
       Reads("read.truncates-offset-32", "offsets lose all but 32 bits", kBytes, TruncatesOffset),
       Reads("read.huge-offset-is-invalid", "offsets of 2^63 and more are INVALID_ARGUMENT with -1",
             kEnd, HugeOffsetIsInvalid),

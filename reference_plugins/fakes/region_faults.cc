@@ -110,26 +110,15 @@ std::vector<Fault> RegionFaults() {
       {"region.long-length", "one byte too many", kLength, With(&RegionOps::length, LongLength)},
       {"region.null-data", "NULL", kData, With(&RegionOps::data, NullData)},
       {"region.moves-data", "another address at each call", kData,
-       [](support::Tables& t) {
-         t.memory_region.data = MovesData;
-         t.memory_region.cleanup = Forgets<copies>;
-       }},
+       Together(With(&RegionOps::data, MovesData), With(&RegionOps::cleanup, Forgets<copies>))},
       {"region.stale-data", "shows what the path held when a region was first made of it", kData,
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = NewStale;
-         t.memory_region = {Forgets<shown>, StaleData, StaleLength};
-       }},
+       WithRegions(NewStale, StaleData, StaleLength, Forgets<shown>)},
       {"region.one-buffer", "all regions show what the last one was made of", kData,
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = NewInOneBuffer;
-         t.memory_region.data = DataInOneBuffer;
-       }},
+       Together(With(&Ops::new_read_only_memory_region_from_file, NewInOneBuffer),
+                With(&RegionOps::data, DataInOneBuffer))},
       {"region.empty-ok", "an empty file gives a region of length 0",
        "an empty file is INVALID_ARGUMENT",
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = NewEmptyOk;
-         t.memory_region = {CleanupOrNothing, DataOrNothing, LengthOrNothing};
-       }},
+       WithRegions(NewEmptyOk, DataOrNothing, LengthOrNothing, CleanupOrNothing)},
   };
 }
 

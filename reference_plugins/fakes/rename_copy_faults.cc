@@ -1,16 +1,14 @@
 // Renaming and copying.
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "faults.h"
+#include "kernel.h"
 #include "names.h"
 #include "support/paths.h"
 
@@ -24,7 +22,7 @@ bool Exists(Filesystem filesystem, Path path) {
 }
 
 bool IsFile(Filesystem filesystem, Path path) {
-  return Exists(filesystem, path) && !Right().is_directory(filesystem, path, Scratch().status());
+  return Exists(filesystem, path) && !IsDirectory(filesystem, path);
 }
 
 void Empty(Filesystem filesystem, Path path) {
@@ -36,15 +34,11 @@ void Empty(Filesystem filesystem, Path path) {
 
 // rename_file
 
-void Copies(Filesystem filesystem, Path source, Path target, Status status) {
-  Right().copy_file(filesystem, source, target, status);
-}
-
+template <auto Entry>
 void NoReplace(Filesystem filesystem, Path source, Path target, Status status) {
-  if (IsFile(filesystem, source) && IsFile(filesystem, target)) {
+  if (IsFile(filesystem, source) && IsFile(filesystem, target))
     return TF_SetStatus(status, TF_ALREADY_EXISTS, target);
-  }
-  Right().rename_file(filesystem, source, target, status);
+  (Right().*Entry)(filesystem, source, target, status);
 }
 
 void EmptiesOnError(Filesystem filesystem, Path source, Path target, Status status) {
@@ -54,21 +48,19 @@ void EmptiesOnError(Filesystem filesystem, Path source, Path target, Status stat
 
 void LosesSourceOnError(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
-  if (!Worked(status) && IsFile(filesystem, source)) {
+  if (!Worked(status) && IsFile(filesystem, source))
     Right().delete_file(filesystem, source, Scratch().status());
-  }
 }
 
 void RenameSamePathDeletes(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
-  if (Worked(status) && std::string(source) == target) {
+  if (Worked(status) && std::string(source) == target)
     Right().delete_file(filesystem, source, status);
-  }
 }
 
 void MovesDirectories(Filesystem filesystem, Path source, Path target, Status status) {
   Right().rename_file(filesystem, source, target, status);
-  if (!Right().is_directory(filesystem, source, Scratch().status())) return;
+  if (!IsDirectory(filesystem, source)) return;
   if (rename(source, target) == 0) {
     TF_SetStatus(status, TF_OK, "");
   } else {
@@ -81,7 +73,7 @@ void PrefixSiblings(Filesystem filesystem, Path source, Path target, Status stat
   if (!Worked(status)) return;
   const std::string parent = support::ParentOf(source);
   const std::string path = source;
-  const std::string name = path.substr(path.find_last_of('/') + 1);
+  const std::string name = NameIn(path);
   for (const std::string& sibling : Children(filesystem, parent)) {
     const std::string from = Joined(parent, sibling);
     if (sibling.size() <= name.size() || sibling.compare(0, name.size(), name) != 0) continue;
@@ -89,10 +81,6 @@ void PrefixSiblings(Filesystem filesystem, Path source, Path target, Status stat
     Right().rename_file(filesystem, from.c_str(), (target + sibling.substr(name.size())).c_str(),
                         Scratch().status());
   }
-}
-
-bool IsDirectory(Filesystem filesystem, Path path) {
-  return Right().is_directory(filesystem, path, Scratch().status());
 }
 
 // A directory, and a target whose parent is missing: either alone is an error, too.
@@ -108,36 +96,26 @@ void RenameWrongTwice(Filesystem filesystem, Path source, Path target, Status st
 void LosesWrongTwice(Filesystem filesystem, Path source, Path target, Status status) {
   const bool loses = IsWrongTwice(filesystem, source, target);
   RenameWrongTwice(filesystem, source, target, status);
-  uint64_t files = 0;
-  uint64_t dirs = 0;
-  if (loses) Right().delete_recursively(filesystem, source, &files, &dirs, Scratch().status());
+  if (loses) DeleteTree(filesystem, source, Scratch().status());
 }
 
 void LosesEmpty(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat facts;
-  const bool loses = stat(source, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size == 0;
+  const bool loses = IsFile(filesystem, source) && SizeOf(source) == 0;
   Right().rename_file(filesystem, source, target, status);
-  if (loses && Worked(status)) {
-    Right().delete_file(filesystem, target, Scratch().status());
-  }
+  if (loses && Worked(status)) Right().delete_file(filesystem, target, Scratch().status());
 }
 
 // copy_file
 
 void CopyWrongTwice(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
-  if (!Exists(filesystem, source) && IsDirectory(filesystem, target)) {
+  if (!Exists(filesystem, source) && IsDirectory(filesystem, target))
     TF_SetStatus(status, TF_OK, "");
-  }
 }
 
 void CopyEmpty(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   if (Worked(status) && std::string(source) != target) Empty(filesystem, target);
-}
-
-void Moves(Filesystem filesystem, Path source, Path target, Status status) {
-  Right().rename_file(filesystem, source, target, status);
 }
 
 void CopySamePathEmpties(Filesystem filesystem, Path source, Path target, Status status) {
@@ -147,8 +125,8 @@ void CopySamePathEmpties(Filesystem filesystem, Path source, Path target, Status
 
 void IntoDirectory(Filesystem filesystem, Path source, Path target, Status status) {
   const std::string path = source;
-  const std::string inside = Joined(target, path.substr(path.find_last_of('/') + 1));
-  const bool descends = Right().is_directory(filesystem, target, Scratch().status());
+  const std::string inside = Joined(target, NameIn(path));
+  const bool descends = IsDirectory(filesystem, target);
   Right().copy_file(filesystem, source, descends ? inside.c_str() : target, status);
 }
 
@@ -157,16 +135,8 @@ void Truncated(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   struct stat facts;
   if (!Worked(status) || stat(target, &facts) != 0 || facts.st_size <= kBlock) return;
-  if (std::string(source) != target && truncate(target, facts.st_size / kBlock * kBlock) != 0) {
+  if (std::string(source) != target && truncate(target, facts.st_size / kBlock * kBlock) != 0)
     TF_SetStatusFromIOError(status, errno, target);
-  }
-}
-
-void NoOverwrite(Filesystem filesystem, Path source, Path target, Status status) {
-  if (IsFile(filesystem, source) && IsFile(filesystem, target)) {
-    return TF_SetStatus(status, TF_ALREADY_EXISTS, target);
-  }
-  Right().copy_file(filesystem, source, target, status);
 }
 
 void KeepsTail(Filesystem filesystem, Path source, Path target, Status status) {
@@ -175,9 +145,8 @@ void KeepsTail(Filesystem filesystem, Path source, Path target, Status status) {
   Right().copy_file(filesystem, source, target, status);
   struct stat after;
   if (!Worked(status) || !longer || stat(target, &after) != 0) return;
-  if (after.st_size < before.st_size && truncate(target, before.st_size) != 0) {
+  if (after.st_size < before.st_size && truncate(target, before.st_size) != 0)
     TF_SetStatusFromIOError(status, errno, target);
-  }
 }
 
 void LeavesTarget(Filesystem filesystem, Path source, Path target, Status status) {
@@ -209,9 +178,10 @@ std::vector<Fault> RenameCopyFaults() {
   constexpr const char* kTwice = "where two things are wrong, the answer is an error";
   constexpr const char* kSelf = "a file renamed or copied to itself keeps its content";
   return {
-      Renaming("rename_file.copies", "the source stays", "the source is gone after OK", Copies),
+      Renaming("rename_file.copies", "the source stays", "the source is gone after OK",
+               Right().copy_file),
       Renaming("rename_file.no-replace", "an existing target is ALREADY_EXISTS",
-               "an existing target is replaced", NoReplace),
+               "an existing target is replaced", NoReplace<&Ops::rename_file>),
       Renaming("rename_file.empties-on-error", "a target that is a file is empty after an error",
                kUnchanged, EmptiesOnError),
       Renaming("rename_file.loses-source-on-error",
@@ -233,7 +203,7 @@ std::vector<Fault> RenameCopyFaults() {
       Copying("copy_file.wrong-twice", "a missing source and a directory as target are OK", kTwice,
               CopyWrongTwice),
       Copying("copy_file.empty", "the target is empty", kSame, CopyEmpty),
-      Copying("copy_file.moves", "the source is gone", kSame, Moves),
+      Copying("copy_file.moves", "the source is gone", kSame, Right().rename_file),
       Copying("copy_file.same-path-empties", "a file copied to itself is empty", kSelf,
               CopySamePathEmpties),
       Copying("copy_file.into-directory", "onto a directory, copies into it",
@@ -241,7 +211,7 @@ std::vector<Fault> RenameCopyFaults() {
       Copying("copy_file.truncated", "beyond 128 KiB, the last block that is not full is lost",
               kSame, Truncated),
       Copying("copy_file.no-overwrite", "an existing target is ALREADY_EXISTS",
-              "an existing target is replaced", NoOverwrite),
+              "an existing target is replaced", NoReplace<&Ops::copy_file>),
       Copying("copy_file.keeps-tail", "a longer target keeps its length", kSame, KeepsTail),
       Copying("copy_file.leaves-target", "a missing source leaves an empty target behind",
               kUnchanged, LeavesTarget),

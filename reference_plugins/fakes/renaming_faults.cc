@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
@@ -10,12 +9,9 @@
 namespace fakes {
 namespace {
 
-using Names = std::vector<std::string>;
-
 void Lose(Filesystem filesystem, const std::string& path) {
-  uint64_t files = 0, directories = 0;
   Right().delete_file(filesystem, path.c_str(), Scratch().status());
-  Right().delete_recursively(filesystem, path.c_str(), &files, &directories, Scratch().status());
+  DeleteTree(filesystem, path, Scratch().status());
 }
 
 // Renames a directory by what a listing of it gives, of which it takes some; the others stay, or

@@ -12,13 +12,13 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "faults.h"
+#include "kernel.h"
 #include "names.h"
 #include "support/memory.h"
 #include "support/paths.h"
@@ -34,7 +34,7 @@ std::map<std::string, std::shared_ptr<const std::string>> seen;
 PerObject<std::shared_ptr<const std::string>> contents;
 
 // All bytes of an open file.
-std::string Whole(Reader file) {
+std::string AllOf(Reader file) {
   std::string all;
   std::vector<char> buffer(64 << 10);
   const Scratch scratch;
@@ -51,7 +51,7 @@ void OpensRemembered(Filesystem filesystem, Path path, TF_RandomAccessFile* file
   {
     const std::lock_guard<std::mutex> lock(seen_mutex);
     auto& known = seen[path];
-    if (known == nullptr) known = std::make_shared<const std::string>(Whole(file));
+    if (known == nullptr) known = std::make_shared<const std::string>(AllOf(file));
     content = known;
   }
   contents.Set(file->plugin_file, content);
@@ -59,40 +59,28 @@ void OpensRemembered(Filesystem filesystem, Path path, TF_RandomAccessFile* file
 
 int64_t ReadsRemembered(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const auto content = contents.Of(file->plugin_file);
-  const size_t start = std::min<uint64_t>(offset, content->size());
-  const size_t length = std::min(n, content->size() - start);
-  std::memcpy(buffer, content->data() + start, length);
-  TF_SetStatus(status, length == n ? TF_OK : TF_OUT_OF_RANGE, "");
-  return static_cast<int64_t>(length);
+  return ReadOf(*content, offset, n, buffer, status);
 }
 
 // An op on one path, after which the fault forgets the content of this path.
-template <auto Entry, typename Type = decltype(Entry)>
-struct ForgetsPath;
 template <auto Entry, typename... Rest>
-struct ForgetsPath<Entry, void (*Ops::*)(Filesystem, Path, Rest...)> {
-  static void Call(Filesystem filesystem, Path path, Rest... rest) {
-    (Right().*Entry)(filesystem, path, rest...);
-    const std::lock_guard<std::mutex> lock(seen_mutex);
-    seen.erase(path);
-  }
-};
+auto ForgetsPath(Filesystem filesystem, Path path, Rest... rest) {
+  (Right().*Entry)(filesystem, path, rest...);
+  const std::lock_guard<std::mutex> lock(seen_mutex);
+  seen.erase(path);
+}
 
 // An op after which the fault forgets all content.
-template <auto Entry, typename Type = decltype(Entry)>
-struct ForgetsAll;
-template <auto Entry, typename Ops, typename... Arguments>
-struct ForgetsAll<Entry, void (*Ops::*)(Arguments...)> {
-  static void Call(Arguments... arguments) {
-    if constexpr (std::is_same_v<Ops, TF_FilesystemOps>) {
-      (Right().*Entry)(arguments...);
-    } else {
-      (Writing().*Entry)(arguments...);
-    }
-    const std::lock_guard<std::mutex> lock(seen_mutex);
-    seen.clear();
+template <auto Entry, typename... Arguments>
+void ForgetsAll(Arguments... arguments) {
+  if constexpr (std::is_invocable_v<decltype(Entry), const WriterOps&>) {
+    (Writing().*Entry)(arguments...);
+  } else {
+    (Right().*Entry)(arguments...);
   }
-};
+  const std::lock_guard<std::mutex> lock(seen_mutex);
+  seen.clear();
+}
 
 void Remembers(support::Tables& t) {
   t.filesystem.new_random_access_file = OpensRemembered;
@@ -102,22 +90,22 @@ void Remembers(support::Tables& t) {
 
 void ForgetsByPath(support::Tables& t) {
   Remembers(t);
-  t.filesystem.new_writable_file = ForgetsPath<&Ops::new_writable_file>::Call;
-  t.filesystem.new_appendable_file = ForgetsPath<&Ops::new_appendable_file>::Call;
-  t.filesystem.delete_file = ForgetsPath<&Ops::delete_file>::Call;
+  t.filesystem.new_writable_file = ForgetsPath<&Ops::new_writable_file>;
+  t.filesystem.new_appendable_file = ForgetsPath<&Ops::new_appendable_file>;
+  t.filesystem.delete_file = ForgetsPath<&Ops::delete_file>;
 }
 
 void ForgetsByOwnChanges(support::Tables& t) {
   Remembers(t);
-  t.filesystem.new_writable_file = ForgetsAll<&Ops::new_writable_file>::Call;
-  t.filesystem.new_appendable_file = ForgetsAll<&Ops::new_appendable_file>::Call;
-  t.filesystem.delete_file = ForgetsAll<&Ops::delete_file>::Call;
-  t.filesystem.delete_recursively = ForgetsAll<&Ops::delete_recursively>::Call;
-  t.filesystem.rename_file = ForgetsAll<&Ops::rename_file>::Call;
-  t.filesystem.copy_file = ForgetsAll<&Ops::copy_file>::Call;
-  t.filesystem.flush_caches = ForgetsAll<&Ops::flush_caches>::Call;
-  t.writable_file.append = ForgetsAll<&WriterOps::append>::Call;
-  t.writable_file.close = ForgetsAll<&WriterOps::close>::Call;
+  t.filesystem.new_writable_file = ForgetsAll<&Ops::new_writable_file>;
+  t.filesystem.new_appendable_file = ForgetsAll<&Ops::new_appendable_file>;
+  t.filesystem.delete_file = ForgetsAll<&Ops::delete_file>;
+  t.filesystem.delete_recursively = ForgetsAll<&Ops::delete_recursively>;
+  t.filesystem.rename_file = ForgetsAll<&Ops::rename_file>;
+  t.filesystem.copy_file = ForgetsAll<&Ops::copy_file>;
+  t.filesystem.flush_caches = ForgetsAll<&Ops::flush_caches>;
+  t.writable_file.append = ForgetsAll<&WriterOps::append>;
+  t.writable_file.close = ForgetsAll<&WriterOps::close>;
 }
 
 // What goes to another directory loses what is behind its first KiB.
@@ -134,22 +122,16 @@ void RenamesTheFirstBlock(Filesystem filesystem, Path source, Path target, Statu
 int MatchesAllButOne(Filesystem filesystem, Path glob, char*** entries, Status status) {
   const int count = Right().get_matching_paths(filesystem, glob, entries, status);
   if (count < 2 || std::strchr(glob, '?') == nullptr) return count;
-  std::vector<std::string> names = Taken(count, *entries);
+  Names names = Taken(count, *entries);
   names.pop_back();
   return support::CopyNames(names, entries);
 }
 
-int SkipsEmptyDirectories(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count < 0) return count;
-  std::vector<std::string> names = Taken(count, *entries);
-  const auto is_empty = [&](const std::string& name) {
+void SkipsEmptyDirectories(Filesystem filesystem, const std::string& path, Names& names) {
+  LeaveOut(names, [&](const std::string& name) {
     const std::string child = Joined(path, name);
-    return Right().is_directory(filesystem, child.c_str(), Scratch().status()) &&
-           Children(filesystem, child).empty();
-  };
-  names.erase(std::remove_if(names.begin(), names.end(), is_empty), names.end());
-  return support::CopyNames(names, entries);
+    return IsDirectory(filesystem, child) && Children(filesystem, child).empty();
+  });
 }
 
 // A reader knows the size that the file had when it was opened.
@@ -232,9 +214,8 @@ void StatsUnsized(Filesystem filesystem, Path path, TF_FileStatistics* facts, St
   Right().stat(filesystem, path, facts, status);
   if (!Worked(status)) return;
   const std::lock_guard<std::mutex> lock(written_mutex);
-  for (const auto& [object, name] : written) {
+  for (const auto& [object, name] : written)
     if (name == path) facts->length = 0;
-  }
 }
 
 // Directories are those that the plugin made.
@@ -272,24 +253,17 @@ void Settle(const std::pair<std::string, std::string>& one) {
 
 void Settle(const std::string& path) {
   const std::lock_guard<std::mutex> lock(behind_mutex);
-  for (const auto& one : behind) {
+  for (const auto& one : behind)
     if (one.first == path) Settle(one);
-  }
-  behind.erase(std::remove_if(behind.begin(), behind.end(),
-                              [&](const auto& one) { return one.first == path; }),
-               behind.end());
+  LeaveOut(behind, [&](const auto& one) { return one.first == path; });
 }
 
 // An op that looks at a path.
-template <auto Entry, typename Type = decltype(Entry)>
-struct SettlesFirst;
-template <auto Entry, typename Result, typename... Rest>
-struct SettlesFirst<Entry, Result (*Ops::*)(Filesystem, Path, Rest...)> {
-  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
-    Settle(std::string(path));
-    return (Right().*Entry)(filesystem, path, rest...);
-  }
-};
+template <auto Entry, typename... Rest>
+auto SettlesFirst(Filesystem filesystem, Path path, Rest... rest) {
+  Settle(std::string(path));
+  return (Right().*Entry)(filesystem, path, rest...);
+}
 
 template <auto Entry>
 void OpensBehind(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
@@ -302,11 +276,10 @@ void ClosesBehind(Writer file, Status status) {
   Writing().close(file, status);
   if (!Worked(status)) return;
   const std::string path = writers.Of(file->plugin_file);
-  std::ostringstream content;
-  content << std::ifstream(path, std::ios::binary).rdbuf();
-  if (truncate(path.c_str(), static_cast<off_t>(content.str().size() / 2)) != 0) return;
+  const std::string content = Whole(path);
+  if (truncate(path.c_str(), static_cast<off_t>(content.size() / 2)) != 0) return;
   const std::lock_guard<std::mutex> lock(behind_mutex);
-  behind.emplace_back(path, content.str());
+  behind.emplace_back(path, content);
   if (behind.size() <= kBehind) return;
   Settle(behind.front());
   behind.erase(behind.begin());
@@ -316,9 +289,8 @@ void RenamesBehind(Filesystem filesystem, Path source, Path target, Status statu
   Settle(std::string(target));
   Right().rename_file(filesystem, source, target, status);
   const std::lock_guard<std::mutex> lock(behind_mutex);
-  for (auto& one : behind) {
+  for (auto& one : behind)
     if (Worked(status) && one.first == source) one.first = target;
-  }
 }
 
 }  // namespace
@@ -338,64 +310,45 @@ std::vector<Fault> ScenarioFaults() {
       {"scenario.one-match-less", "of several matches of a pattern with ? the last is left out",
        "all that matches is found", With(&Ops::get_matching_paths, MatchesAllButOne)},
       {"scenario.no-empty-directories", "directories with nothing in them are not listed",
-       "every child is listed, once", With(&Ops::get_children, SkipsEmptyDirectories)},
+       "every child is listed, once",
+       With(&Ops::get_children, Lists<&Ops::get_children, SkipsEmptyDirectories>)},
       {"scenario.size-at-open", "a reader never sees more than there was when it was opened",
        "who follows a file sees what is flushed",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensWithSize;
-         t.random_access_file.read = ReadsToSize;
-         t.random_access_file.cleanup = Forgets<sizes>;
-       }},
+       WithReaders(OpensWithSize, ReadsToSize, Forgets<sizes>)},
       {"scenario.old-end-is-kept",
        "a read that begins in what was there when the file was opened ends there",
        "who follows a file sees what is flushed",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensWithSize;
-         t.random_access_file.read = ReadsToTheOldEnd;
-         t.random_access_file.cleanup = Forgets<sizes>;
-       }},
+       WithReaders(OpensWithSize, ReadsToTheOldEnd, Forgets<sizes>)},
       {"scenario.short-size-is-read",
        "stat tells one byte too few, and reads end there; sizes are left to core",
        "the statistics are those of the path", ReadsByShortSize},
       {"scenario.short-size-is-mapped",
        "stat tells one byte too few, and reads and regions end there; sizes are left to core",
        "length is the size of the file",
-       [](support::Tables& t) {
-         ReadsByShortSize(t);
-         t.memory_region.length = ShortLength;
-       }},
+       Together(ReadsByShortSize, With(&RegionOps::length, ShortLength))},
       {"scenario.size-at-close", "stat tells 0 bytes of a file that is being written",
        "what was flushed counts",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = WritesUnsized;
-         t.writable_file.close = ClosesSized;
-         t.writable_file.cleanup = ForgetsUnsized;
-         t.filesystem.stat = StatsUnsized;
-       }},
+       Together(With(&Ops::new_writable_file, WritesUnsized), With(&WriterOps::close, ClosesSized),
+                With(&WriterOps::cleanup, ForgetsUnsized), With(&Ops::stat, StatsUnsized))},
       {"scenario.writes-behind",
        "of the six files that were closed last half is in the process only",
        "what is closed is there for others",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = OpensBehind<&Ops::new_writable_file>;
-         t.filesystem.new_appendable_file = OpensBehind<&Ops::new_appendable_file>;
-         t.filesystem.new_random_access_file = SettlesFirst<&Ops::new_random_access_file>::Call;
-         t.filesystem.new_read_only_memory_region_from_file =
-             SettlesFirst<&Ops::new_read_only_memory_region_from_file>::Call;
-         t.filesystem.stat = SettlesFirst<&Ops::stat>::Call;
-         t.filesystem.get_file_size = SettlesFirst<&Ops::get_file_size>::Call;
-         t.filesystem.copy_file = SettlesFirst<&Ops::copy_file>::Call;
-         t.filesystem.delete_file = SettlesFirst<&Ops::delete_file>::Call;
-         t.filesystem.rename_file = RenamesBehind;
-         t.writable_file.close = ClosesBehind;
-         t.writable_file.cleanup = Forgets<writers>;
-       }},
+       Together(With(&Ops::new_writable_file, OpensBehind<&Ops::new_writable_file>),
+                With(&Ops::new_appendable_file, OpensBehind<&Ops::new_appendable_file>),
+                With(&Ops::new_random_access_file, SettlesFirst<&Ops::new_random_access_file>),
+                With(&Ops::new_read_only_memory_region_from_file,
+                     SettlesFirst<&Ops::new_read_only_memory_region_from_file>),
+                With(&Ops::stat, SettlesFirst<&Ops::stat>),
+                With(&Ops::get_file_size, SettlesFirst<&Ops::get_file_size>),
+                With(&Ops::copy_file, SettlesFirst<&Ops::copy_file>),
+                With(&Ops::delete_file, SettlesFirst<&Ops::delete_file>),
+                With(&Ops::rename_file, RenamesBehind), With(&WriterOps::close, ClosesBehind),
+                With(&WriterOps::cleanup, Forgets<writers>))},
       {"scenario.own-directories", "is_directory knows the directories that the plugin made",
        "what others made is there, too",
-       [](support::Tables& t) {
-         t.filesystem.create_dir = Owns<&Ops::create_dir>;
-         t.filesystem.recursively_create_dir = Owns<&Ops::recursively_create_dir>;
-         t.filesystem.is_directory = IsOwnDirectory;
-       }},
+       Together(With(&Ops::create_dir, Owns<&Ops::create_dir>),
+                With(&Ops::recursively_create_dir, Owns<&Ops::recursively_create_dir>),
+                With(&Ops::is_directory, IsOwnDirectory))},
   };
 }
 

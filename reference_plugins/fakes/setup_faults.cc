@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
@@ -48,9 +47,8 @@ void ClosesLate(Writer file, Status status) {
 void OnlyPlainNames(Filesystem filesystem, Path source, Path target, Status status) {
   const std::string both = std::string(source) + target;
   const auto odd = [](char c) { return c == '+' || static_cast<unsigned char>(c) > 0x7e; };
-  if (std::any_of(both.begin(), both.end(), odd)) {
+  if (std::any_of(both.begin(), both.end(), odd))
     return TF_SetStatus(status, TF_INTERNAL, "this name is not escaped");
-  }
   Right().rename_file(filesystem, source, target, status);
 }
 
@@ -60,7 +58,7 @@ int ListsItself(Filesystem filesystem, Path path, char*** entries, Status status
   char** right = nullptr;
   const int count = Right().get_children(filesystem, path, &right, status);
   if (count < 0) return count;
-  std::vector<std::string> names = Taken(count, right);
+  Names names = Taken(count, right);
   names.emplace_back(".");
   return support::CopyNames(names, entries);
 }
@@ -76,30 +74,16 @@ int64_t EndsNever(Reader file, uint64_t offset, size_t n, char* buffer, Status s
 
 // Entries that are there and only say that they are not.
 
-template <typename T>
-void Refuse(T) {}
-void Refuse(Status status) { TF_SetStatus(status, TF_UNIMPLEMENTED, "read only"); }
-
-template <typename... Arguments>
-void Stub(Arguments... arguments) {
-  (Refuse(arguments), ...);
-}
-
-template <typename... Arguments>
-void MakeStub(void (*&entry)(Arguments...)) {
-  entry = Stub<Arguments...>;
-}
-
 void OnlyReads(support::Tables& t) {
-  MakeStub(t.filesystem.new_writable_file);
-  MakeStub(t.filesystem.new_appendable_file);
-  MakeStub(t.filesystem.create_dir);
-  MakeStub(t.filesystem.recursively_create_dir);
-  MakeStub(t.filesystem.delete_file);
-  MakeStub(t.filesystem.delete_dir);
-  MakeStub(t.filesystem.delete_recursively);
-  MakeStub(t.filesystem.rename_file);
-  MakeStub(t.filesystem.copy_file);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.new_writable_file);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.new_appendable_file);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.create_dir);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.recursively_create_dir);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.delete_file);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.delete_dir);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.delete_recursively);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.rename_file);
+  Answer<TF_UNIMPLEMENTED>(t.filesystem.copy_file);
 }
 
 }  // namespace
@@ -109,33 +93,21 @@ std::vector<Fault> SetupFaults() {
       {"setup.missing-is-unknown",
        "path_exists answers UNKNOWN for what is missing; directories are left to core",
        "path_exists answers NOT_FOUND",
-       [](support::Tables& t) {
-         t.filesystem.path_exists = MissingIsUnknown;
-         t.filesystem.recursively_create_dir = nullptr;
-       }},
+       Together(With(&Ops::path_exists, MissingIsUnknown),
+                With(&Ops::recursively_create_dir, nullptr))},
       {"setup.empty-file-is-not-there", "a file to which nothing was appended is not there",
        "a file that was opened for writing is there after OK",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = OpensLate;
-         t.writable_file.append = AppendsLate;
-         t.writable_file.close = ClosesLate;
-         t.writable_file.cleanup = Forgets<written>;
-       }},
+       Together(With(&Ops::new_writable_file, OpensLate), With(&WriterOps::append, AppendsLate),
+                With(&WriterOps::close, ClosesLate), With(&WriterOps::cleanup, Forgets<written>))},
       {"setup.renames-plain-names-only",
        "rename_file is INTERNAL for names with '+' or beyond ASCII",
        "a name that may be created may be renamed", With(&Ops::rename_file, OnlyPlainNames)},
       {"setup.lists-itself", "get_children gives '.', too; trees are left to core to delete",
        "get_children gives names of entries",
-       [](support::Tables& t) {
-         t.filesystem.get_children = ListsItself;
-         t.filesystem.delete_recursively = nullptr;
-       }},
+       Together(With(&Ops::get_children, ListsItself), With(&Ops::delete_recursively, nullptr))},
       {"setup.ends-never", "read answers OK behind the end, too; copies are left to core",
        "a read that meets the end is OUT_OF_RANGE",
-       [](support::Tables& t) {
-         t.random_access_file.read = EndsNever;
-         t.filesystem.copy_file = nullptr;
-       }},
+       Together(With(&ReaderOps::read, EndsNever), With(&Ops::copy_file, nullptr))},
       {"setup.stubs", "reads, and has entries for all else that answer UNIMPLEMENTED",
        "none: what is not implemented may say so", OnlyReads},
   };

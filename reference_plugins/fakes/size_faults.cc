@@ -13,9 +13,9 @@
 #include <mutex>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "faults.h"
+#include "kernel.h"
 #include "names.h"
 
 namespace fakes {
@@ -23,12 +23,6 @@ namespace {
 
 constexpr off_t kKib = 1 << 10;
 constexpr off_t kMib = 1 << 20;
-
-// 0 for what is no file.
-off_t SizeOf(Path path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
-}
 
 std::string Bytes(Path path, off_t from, off_t size) {
   std::string bytes(static_cast<size_t>(size), '\0');
@@ -38,8 +32,6 @@ std::string Bytes(Path path, off_t from, off_t size) {
   bytes.resize(static_cast<size_t>(file.gcount()));
   return bytes;
 }
-
-std::string Whole(Path path) { return Bytes(path, 0, SizeOf(path)); }
 
 void Put(Path path, off_t at, const std::string& bytes) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
@@ -95,9 +87,8 @@ void CopiesAroundZeros(Filesystem filesystem, Path source, Path target, Status s
   Right().copy_file(filesystem, source, target, status);
   if (!Worked(status) || std::string(source) == target) return;
   const off_t both = std::min(static_cast<off_t>(before.size()), SizeOf(target));
-  for (off_t at = 0; at + kBlock <= both; at += kBlock) {
+  for (off_t at = 0; at + kBlock <= both; at += kBlock)
     if (IsZeros(Bytes(target, at, kBlock))) Put(target, at, before.substr(at, kBlock));
-  }
 }
 
 void CopiesWhatDiffers(Filesystem filesystem, Path source, Path target, Status status) {
@@ -311,13 +302,10 @@ std::vector<Fault> SizeFaults() {
        With(&Ops::copy_file, CopiesAroundZeros)},
       {"sizes.writes-no-zeros", "close loses the last append of 64 KiB or more that is zeros only",
        "the file holds the bytes that were appended",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
-         t.filesystem.new_appendable_file = Opens<&Ops::new_appendable_file>;
-         t.writable_file.append = CountsZeros;
-         t.writable_file.close = ClosesWithoutZeros;
-         t.writable_file.cleanup = Forgets<written>;
-       }},
+       Together(With(&Ops::new_writable_file, Opens<&Ops::new_writable_file>),
+                With(&Ops::new_appendable_file, Opens<&Ops::new_appendable_file>),
+                With(&WriterOps::append, CountsZeros), With(&WriterOps::close, ClosesWithoutZeros),
+                With(&WriterOps::cleanup, Forgets<written>))},
       {"sizes.copies-no-small-part",
        "copy_file loses a last part of less than 1 KiB behind two parts of 8 MiB or more", kCopied,
        With(&Ops::copy_file, Moves<&Ops::copy_file, WithoutASmallPart>)},
@@ -332,33 +320,19 @@ std::vector<Fault> SizeFaults() {
       {"sizes.appends-32-mib", "append writes 32 MiB at most, and says OK", kExactly,
        With(&WriterOps::append, AppendsPart)},
       {"sizes.maps-the-first-16-mib", "a region has zeros behind 16 MiB", kMapped,
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = MapsTheFirst;
-         t.memory_region.data = Shows;
-         t.memory_region.cleanup = Forgets<shown>;
-       }},
+       WithRegions(MapsTheFirst, Shows, Mapping().length, Forgets<shown>)},
       {"sizes.remembers-blocks",
        "read knows the first 64 KiB of a longer file by inode, size and second",
        "the bytes are those of the file at the offset",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensKnown;
-         t.random_access_file = {Forgets<known>, ReadsBlock<false>};
-       }},
+       WithReaders(OpensKnown, ReadsBlock<false>, Forgets<known>)},
       {"sizes.remembers-blocks-for-small-reads",
        "read knows the first 64 KiB of a longer file by inode, size and second where it asks for "
        "no more",
        "the bytes are those of the file at the offset",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpensKnown;
-         t.random_access_file = {Forgets<known>, ReadsBlock<true>};
-       }},
+       WithReaders(OpensKnown, ReadsBlock<true>, Forgets<known>)},
       {"sizes.remembers-regions",
        "a region of a file of 1 MiB or more is known by path, size and second", kMapped,
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = MapsKnown;
-         t.memory_region.data = Shows;
-         t.memory_region.cleanup = Forgets<shown>;
-       }},
+       WithRegions(MapsKnown, Shows, Mapping().length, Forgets<shown>)},
       {"sizes.copies-what-differs",
        "copy_file leaves a file that is as long and has the same first and last 4 KiB", kReplaced,
        With(&Ops::copy_file, CopiesWhatDiffers)},
@@ -384,19 +358,15 @@ std::vector<Fault> SizeFaults() {
       {"sizes.writes-no-zeros-behind-less",
        "close of 8 KiB or more, where a shorter file was, loses the zeros at the end",
        "an existing file is deleted and created again",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
-         t.writable_file.close = ClosesWithoutZerosBehindLess;
-         t.writable_file.cleanup = Forgets<written>;
-       }},
+       Together(With(&Ops::new_writable_file, Opens<&Ops::new_writable_file>),
+                With(&WriterOps::close, ClosesWithoutZerosBehindLess),
+                With(&WriterOps::cleanup, Forgets<written>))},
       {"sizes.writes-what-differs",
        "close puts back what a file held that is as long and has the same first and last 64 KiB",
        "an existing file is deleted and created again",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = Opens<&Ops::new_writable_file>;
-         t.writable_file.close = ClosesAsBefore;
-         t.writable_file.cleanup = Forgets<written>;
-       }},
+       Together(With(&Ops::new_writable_file, Opens<&Ops::new_writable_file>),
+                With(&WriterOps::close, ClosesAsBefore),
+                With(&WriterOps::cleanup, Forgets<written>))},
   };
 }
 

@@ -1,7 +1,6 @@
 // What one op answered once for a path it answers again, until something has changed the path. One
 // change it does not notice.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -10,14 +9,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "faults.h"
+#include "kernel.h"
 #include "names.h"
 #include "support/memory.h"
-#include "support/paths.h"
 
 namespace fakes {
 namespace {
@@ -30,7 +28,7 @@ struct Answer {
   bool is_of_directory = false;
   int64_t number = 0;
   TF_FileStatistics facts = {};
-  std::vector<std::string> names;
+  Names names;
   Bytes content;
 };
 
@@ -57,16 +55,14 @@ void Changed(const std::string& change, const std::string& path) {
 
 // The changes
 
-template <auto Entry, typename Type = decltype(Entry)>
-struct Changes;
+template <auto Entry>
+std::string name_of;  // an op's name, which is that of the change
+
 template <auto Entry, typename... Rest>
-struct Changes<Entry, void (*Ops::*)(Filesystem, Path, Rest...)> {
-  static inline std::string name;
-  static void Call(Filesystem filesystem, Path path, Rest... rest) {
-    (Right().*Entry)(filesystem, path, rest...);
-    Changed(name, path);
-  }
-};
+void Changes(Filesystem filesystem, Path path, Rest... rest) {
+  (Right().*Entry)(filesystem, path, rest...);
+  Changed(name_of<Entry>, path);
+}
 
 struct Opened {
   std::string change;
@@ -75,25 +71,17 @@ struct Opened {
 PerObject<Opened> opened;
 
 template <auto Entry>
-struct Opens {
-  static inline std::string name;
-  static void Call(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
-    (Right().*Entry)(filesystem, path, file, status);
-    Changed(name, path);
-    if (Worked(status)) opened.Set(file->plugin_file, {name, path});
-  }
-};
+void Opens(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
+  Changes<Entry>(filesystem, path, file, status);
+  if (Worked(status)) opened.Set(file->plugin_file, {name_of<Entry>, path});
+}
 
-template <auto Entry, typename Type = decltype(Entry)>
-struct Writes;
 template <auto Entry, typename... Rest>
-struct Writes<Entry, void (*WriterOps::*)(Writer, Rest...)> {
-  static void Call(Writer file, Rest... rest) {
-    (Writing().*Entry)(file, rest...);
-    const Opened mine = opened.Of(file->plugin_file);
-    Changed(mine.change, mine.path);
-  }
-};
+void Writes(Writer file, Rest... rest) {
+  (Writing().*Entry)(file, rest...);
+  const Opened mine = opened.Of(file->plugin_file);
+  Changed(mine.change, mine.path);
+}
 
 void ForgetsWriter(TF_WritableFile* file) {
   const void* object = file->plugin_file;
@@ -129,14 +117,14 @@ void Flushes(Filesystem) {
 
 template <auto Entry>
 void Watch(support::Tables& tables, const char* name) {
-  Changes<Entry>::name = name;
-  tables.filesystem.*Entry = Changes<Entry>::Call;
+  name_of<Entry> = name;
+  tables.filesystem.*Entry = Changes<Entry>;
 }
 
 template <auto Entry>
 void WatchOpening(support::Tables& tables, const char* name) {
-  Opens<Entry>::name = name;
-  tables.filesystem.*Entry = Opens<Entry>::Call;
+  name_of<Entry> = name;
+  tables.filesystem.*Entry = Opens<Entry>;
 }
 
 void WatchAll(support::Tables& tables, const std::string& change) {
@@ -151,10 +139,10 @@ void WatchAll(support::Tables& tables, const std::string& change) {
   tables.filesystem.rename_file = Renames;
   tables.filesystem.copy_file = Copies;
   tables.filesystem.flush_caches = Flushes;
-  tables.writable_file.append = Writes<&WriterOps::append>::Call;
-  tables.writable_file.flush = Writes<&WriterOps::flush>::Call;
-  tables.writable_file.sync = Writes<&WriterOps::sync>::Call;
-  tables.writable_file.close = Writes<&WriterOps::close>::Call;
+  tables.writable_file.append = Writes<&WriterOps::append>;
+  tables.writable_file.flush = Writes<&WriterOps::flush>;
+  tables.writable_file.sync = Writes<&WriterOps::sync>;
+  tables.writable_file.close = Writes<&WriterOps::close>;
   tables.writable_file.cleanup = ForgetsWriter;
 }
 
@@ -244,9 +232,7 @@ void Sees(const std::string& path, const std::string& bytes) {
 
 // The content of a file as it was seen.
 std::string AsSeen(const std::string& path) {
-  std::ostringstream all;
-  all << std::ifstream(path, std::ios::binary).rdbuf();
-  std::string bytes = all.str();
+  std::string bytes = Whole(path);
   const std::lock_guard<std::mutex> lock(mutex);
   const auto found = seen.find(SeenAs(path));
   if (found != seen.end()) bytes.replace(0, found->second.size(), found->second);
@@ -255,12 +241,9 @@ std::string AsSeen(const std::string& path) {
 
 Bytes ContentOf(Path path, Status status) {
   if (is_of_sight) return std::make_shared<const std::string>(AsSeen(path));
-  return Remembered(path, status,
-                    [&](Answer& one) {
-                      std::ostringstream all;
-                      all << std::ifstream(path, std::ios::binary).rdbuf();
-                      one.content = std::make_shared<const std::string>(all.str());
-                    })
+  return Remembered(
+             path, status,
+             [&](Answer& one) { one.content = std::make_shared<const std::string>(Whole(path)); })
       .content;
 }
 
@@ -286,20 +269,14 @@ void NewReader(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Stat
   Right().new_random_access_file(filesystem, path, file, status);
   if (!Worked(status)) return;
   const Bytes content = ContentOf(path, status);
-  std::ostringstream now;
-  now << std::ifstream(path, std::ios::binary).rdbuf();
-  if (now.str() == *content) return;
+  if (Whole(path) == *content) return;
   contents.Set(file->plugin_file, content);
 }
 
 int64_t Read(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
   const Bytes content = contents.Of(file->plugin_file);
   if (content == nullptr) return Reading().read(file, offset, n, buffer, status);
-  const size_t start = std::min<uint64_t>(offset, content->size());
-  const size_t length = std::min(n, content->size() - start);
-  std::memcpy(buffer, content->data() + start, length);
-  TF_SetStatus(status, length == n ? TF_OK : TF_OUT_OF_RANGE, "");
-  return static_cast<int64_t>(length);
+  return ReadOf(*content, offset, n, buffer, status);
 }
 
 void CopiesKnown(Filesystem filesystem, Path source, Path target, Status status) {
@@ -348,19 +325,13 @@ std::vector<Looker> Lookers() {
        With(&Ops::get_matching_paths, Lists<&Ops::get_matching_paths>)},
       {"new_read_only_memory_region_from_file",
        With(&Ops::new_read_only_memory_region_from_file, MapsAndSees),
-       [](support::Tables& t) {
-         t.filesystem.new_read_only_memory_region_from_file = NewRegion;
-         t.memory_region = {Forgets<contents>, Data, Length};
-       }},
+       WithRegions(NewRegion, Data, Length, Forgets<contents>)},
       {"new_random_access_file",
        [](support::Tables& t) {
          t.filesystem.new_random_access_file = Notes<&Ops::new_random_access_file, paths>;
          t.random_access_file = {Forgets<paths>, ReadsAndSees};
        },
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = NewReader;
-         t.random_access_file = {Forgets<contents>, Read};
-       }},
+       WithReaders(NewReader, Read, Forgets<contents>)},
       {"copy_file", With(&Ops::copy_file, CopiesAndSees), With(&Ops::copy_file, CopiesKnown)},
   };
 }

@@ -6,17 +6,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "faults.h"
+#include "held.h"
+#include "kernel.h"
 #include "names.h"
 #include "support/paths.h"
 
@@ -25,27 +25,10 @@ namespace {
 
 // Small pieces wait for a flush; large ones go to the file at once, and so pass them.
 
-PerObject<std::string> small;
 constexpr size_t kLarge = size_t{64} << 10;
 
 void Overtakes(Writer file, const char* buffer, size_t n, Status status) {
-  if (n >= kLarge) return Writing().append(file, buffer, n, status);
-  small.With(file->plugin_file, [&](std::string& waiting) { waiting.append(buffer, n); });
-  TF_SetStatus(status, TF_OK, "");
-}
-
-template <auto Op>
-void BringsSmall(Writer file, Status status) {
-  std::string waiting;
-  small.With(file->plugin_file, [&](std::string& text) { waiting.swap(text); });
-  Writing().append(file, waiting.data(), waiting.size(), status);
-  if (Worked(status)) (Writing().*Op)(file, status);
-}
-
-int64_t TellsSmall(Writer file, Status status) {
-  const int64_t position = Writing().tell(file, status);
-  const auto size = [](const std::string& waiting) { return static_cast<int64_t>(waiting.size()); };
-  return position < 0 ? position : position + small.With(file->plugin_file, size);
+  (n >= kLarge ? Writing().append : Hold)(file, buffer, n, status);
 }
 
 int64_t TellsIn32Bits(Writer file, Status status) {
@@ -79,10 +62,7 @@ void RemembersErrors(Writer file, const char* buffer, size_t n, Status status) {
 
 // A file that is missing is made by the first append.
 
-struct Late {
-  std::string path;
-};
-PerObject<Late> late;
+PerObject<std::string> late;
 
 void AppendsLater(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().path_exists(filesystem, path, Scratch().status());
@@ -93,22 +73,21 @@ void AppendsLater(Filesystem filesystem, Path path, TF_WritableFile* file, Statu
   // The object works on a file without a name until something is appended.
   const std::string hidden = std::string(path) + ".hidden";
   rename(path, hidden.c_str());
-  late.With(file->plugin_file, [&](Late& mine) { return (mine.path = path).size(); });
+  late.Set(file->plugin_file, path);
 }
 
 void AppendsAndNames(Writer file, const char* buffer, size_t n, Status status) {
   std::string path;
-  late.With(file->plugin_file, [&](Late& mine) { path.swap(mine.path); });
+  late.With(file->plugin_file, [&](std::string& mine) { path.swap(mine); });
   if (!path.empty()) rename((path + ".hidden").c_str(), path.c_str());
   Writing().append(file, buffer, n, status);
 }
 
 void ForgetsLate(TF_WritableFile* file) {
   std::string path;
-  late.With(file->plugin_file, [&](Late& mine) { path.swap(mine.path); });
+  late.With(file->plugin_file, [&](std::string& mine) { path.swap(mine); });
   if (!path.empty()) unlink((path + ".hidden").c_str());
-  late.Forget(file->plugin_file);
-  Writing().cleanup(file);
+  Forgets<late>(file);
 }
 
 // The descriptor is closed by close, and its number once more by cleanup, whoever has it by then.
@@ -126,8 +105,7 @@ void ClosesNumber(Writer file, Status status) {
 void ClosesNumberAgain(TF_WritableFile* file) {
   const int number = numbers.Of(file->plugin_file);
   if (number != 0) close(number);
-  numbers.Forget(file->plugin_file);
-  Writing().cleanup(file);
+  Forgets<numbers>(file);
 }
 
 // Appended bytes are kept until the cleanup.
@@ -167,13 +145,16 @@ int64_t EveryErrorIsTheEnd(Reader file, uint64_t offset, size_t n, char* buffer,
 
 // Copying and renaming
 
+// Whether a file can be written over the target, which is none yet or another file.
+bool FitsOver(Path source, Path target) {
+  struct stat from, to;
+  return stat(source, &from) == 0 && S_ISREG(from.st_mode) &&
+         (stat(target, &to) != 0 || (S_ISREG(to.st_mode) && to.st_ino != from.st_ino));
+}
+
 // Writes into the target itself, so that an error leaves a part of the source there.
 void CopiesInPlace(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat from;
-  struct stat to;
-  const bool is_file = stat(source, &from) == 0 && S_ISREG(from.st_mode);
-  const bool fits = stat(target, &to) != 0 || (S_ISREG(to.st_mode) && to.st_ino != from.st_ino);
-  if (!is_file || !fits) return Right().copy_file(filesystem, source, target, status);
+  if (!FitsOver(source, target)) return Right().copy_file(filesystem, source, target, status);
   TF_WritableFile file = {nullptr};
   Right().new_writable_file(filesystem, target, &file, status);
   if (!Worked(status)) return;
@@ -187,11 +168,7 @@ void CopiesInPlace(Filesystem filesystem, Path source, Path target, Status statu
 
 // A copy and a deletion, with the target out of the way first.
 void RenamesByCopy(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat from;
-  struct stat to;
-  const bool is_file = stat(source, &from) == 0 && S_ISREG(from.st_mode);
-  const bool fits = stat(target, &to) != 0 || (S_ISREG(to.st_mode) && to.st_ino != from.st_ino);
-  if (!is_file || !fits) return Right().rename_file(filesystem, source, target, status);
+  if (!FitsOver(source, target)) return Right().rename_file(filesystem, source, target, status);
   unlink(target);
   Right().copy_file(filesystem, source, target, status);
   if (Worked(status)) Right().delete_file(filesystem, source, status);
@@ -199,37 +176,29 @@ void RenamesByCopy(Filesystem filesystem, Path source, Path target, Status statu
 
 // Nothing is at the target for some microseconds, in which nobody is invited to look.
 void UnlinksFirst(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat from;
-  struct stat to;
-  if (stat(source, &from) == 0 && S_ISREG(from.st_mode) && stat(target, &to) == 0 &&
-      S_ISREG(to.st_mode) && from.st_ino != to.st_ino)
-    unlink(target);
+  if (IsFile(target) && FitsOver(source, target)) unlink(target);
   Right().rename_file(filesystem, source, target, status);
 }
 
 void CopiesOnlySmall(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat from;
-  if (stat(source, &from) == 0 && from.st_size > static_cast<off_t>(kLarge))
+  if (SizeOf(source) > static_cast<off_t>(kLarge))
     return TF_SetStatus(status, TF_INTERNAL, "too much for one request");
   Right().copy_file(filesystem, source, target, status);
 }
 
 // The number of bytes is kept in 31 bits, so of a longer file the beginning is copied.
 void CopiesIn31Bits(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat from;
-  if (stat(source, &from) != 0 || from.st_size <= INT32_MAX)
-    return Right().copy_file(filesystem, source, target, status);
+  const off_t size = SizeOf(source);
+  if (size <= INT32_MAX) return Right().copy_file(filesystem, source, target, status);
   const int descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  const bool done = descriptor >= 0 && ftruncate(descriptor, from.st_size & INT32_MAX) == 0;
+  const bool done = descriptor >= 0 && ftruncate(descriptor, size & INT32_MAX) == 0;
   TF_SetStatus(status, done ? TF_OK : TF_INTERNAL, "");
   close(descriptor);
 }
 
 void RenamesOnlyBeside(Filesystem filesystem, Path source, Path target, Status status) {
-  struct stat from;
-  if (stat(source, &from) == 0 && S_ISREG(from.st_mode) &&
-      support::ParentOf(source) != support::ParentOf(target) &&
-      Right().is_directory(filesystem, support::ParentOf(target).c_str(), Scratch().status()))
+  if (IsFile(source) && support::ParentOf(source) != support::ParentOf(target) &&
+      IsDirectory(filesystem, support::ParentOf(target)))
     return TF_SetStatus(status, TF_INTERNAL, "another directory");
   Right().rename_file(filesystem, source, target, status);
 }
@@ -268,14 +237,7 @@ std::vector<Fault> StressFaults() {
   constexpr const char* kClose = "close gives back what the file holds";
   return {
       {"append.large-overtakes", "pieces of 64 KiB and more pass smaller ones that wait", kOrder,
-       [](support::Tables& t) {
-         t.writable_file.append = Overtakes;
-         t.writable_file.tell = TellsSmall;
-         t.writable_file.flush = BringsSmall<&WriterOps::flush>;
-         t.writable_file.sync = BringsSmall<&WriterOps::sync>;
-         t.writable_file.close = BringsSmall<&WriterOps::close>;
-         t.writable_file.cleanup = Forgets<small>;
-       }},
+       Together(HoldBack, With(&WriterOps::append, Overtakes))},
       {"tell.only-32-bits", "loses all but 32 bits, the highest for the sign",
        "tell gives the position in the file, however long it is",
        With(&WriterOps::tell, TellsIn32Bits)},
@@ -286,31 +248,20 @@ std::vector<Fault> StressFaults() {
        With(&WriterOps::append, RemembersErrors)},
       {"appendable.made-by-the-first-append", "a missing file is made by the first append only",
        "a missing file is created empty",
-       [](support::Tables& t) {
-         t.filesystem.new_appendable_file = AppendsLater;
-         t.writable_file.append = AppendsAndNames;
-         t.writable_file.cleanup = ForgetsLate;
-       }},
+       Together(With(&Ops::new_appendable_file, AppendsLater),
+                With(&WriterOps::append, AppendsAndNames), With(&WriterOps::cleanup, ForgetsLate))},
       {"close.closes-twice", "cleanup closes the number again that close has given back",
        "close leaves nothing for cleanup to close",
-       [](support::Tables& t) {
-         t.writable_file.close = ClosesNumber;
-         t.writable_file.cleanup = ClosesNumberAgain;
-       }},
+       Together(With(&WriterOps::close, ClosesNumber),
+                With(&WriterOps::cleanup, ClosesNumberAgain))},
       {"close.only-flushes", "the descriptor is closed by cleanup", kClose,
        With(&WriterOps::close, Writing().flush)},
       {"close.keeps-the-buffer", "all that was appended stays in memory until cleanup", kClose,
-       [](support::Tables& t) {
-         t.writable_file.append = Keeps;
-         t.writable_file.cleanup = Forgets<kept>;
-       }},
+       Together(With(&WriterOps::append, Keeps), With(&WriterOps::cleanup, Forgets<kept>))},
       {"append.one-thread", "only the thread that opened a file may append to it",
        "a file is used by one thread at a time, and not always by the same",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = Owns;
-         t.writable_file.append = AppendsInOneThread;
-         t.writable_file.cleanup = Forgets<owners>;
-       }},
+       Together(With(&Ops::new_writable_file, Owns), With(&WriterOps::append, AppendsInOneThread),
+                With(&WriterOps::cleanup, Forgets<owners>))},
       {"read.every-error-is-the-end", "an error of the system is OUT_OF_RANGE",
        "OUT_OF_RANGE is for the end of the file", With(&ReaderOps::read, EveryErrorIsTheEnd)},
       {"copy_file.in-place", "the target is emptied and written, whether that works or not",

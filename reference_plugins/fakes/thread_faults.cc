@@ -15,12 +15,10 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
 #include "path_ops.h"
-#include "support/memory.h"
 #include "writers.h"
 
 namespace fakes {
@@ -34,21 +32,16 @@ void LetOthers() {
 }
 
 // A descriptor for each reader, with the position that all threads share.
-struct Shared {
-  int descriptor = -1;
-};
-PerObject<Shared> shared;
+PerObject<int> shared;
 
 void OpenShared(Filesystem filesystem, Path path, TF_RandomAccessFile* file, Status status) {
   Right().new_random_access_file(filesystem, path, file, status);
   if (!Worked(status)) return;
-  shared.With(file->plugin_file,
-              [&](Shared& mine) { return mine.descriptor = open(path, O_RDONLY | O_CLOEXEC); });
+  shared.Set(file->plugin_file, open(path, O_RDONLY | O_CLOEXEC));
 }
 
 int64_t SeeksFirst(Reader file, uint64_t offset, size_t n, char* buffer, Status status) {
-  const int descriptor =
-      shared.With(file->plugin_file, [](Shared& mine) { return mine.descriptor; });
+  const int descriptor = shared.Of(file->plugin_file);
   const bool fits = offset <= INT64_MAX;
   if (fits && lseek(descriptor, static_cast<off_t>(offset), SEEK_SET) >= 0) {
     LetOthers();
@@ -62,9 +55,8 @@ int64_t SeeksFirst(Reader file, uint64_t offset, size_t n, char* buffer, Status 
 }
 
 void CloseShared(TF_RandomAccessFile* file) {
-  close(shared.With(file->plugin_file, [](Shared& mine) { return mine.descriptor; }));
-  shared.Forget(file->plugin_file);
-  Reading().cleanup(file);
+  close(shared.Of(file->plugin_file));
+  Forgets<shared>(file);
 }
 
 // Two threads find that nothing is there, both create, and who comes second takes what the first
@@ -105,34 +97,24 @@ void LosesNames(Filesystem filesystem, Path path, TF_WritableFile* file, Status 
   std::atomic_store(&table, std::shared_ptr<const Table>(std::move(changed)));
 }
 
-int ListsTable(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count < 0) return count;
-  std::vector<std::string> names = Taken(count, *entries);
+void ListsTable(Filesystem, const std::string& path, Names& names) {
   const auto known = std::atomic_load(&table);
   const std::lock_guard<std::mutex> lock(made_mutex);
-  const auto lost = [&](const std::string& name) {
+  LeaveOut(names, [&](const std::string& name) {
     const std::string child = Joined(path, name);
     return made.count(child) != 0 && known->count(child) == 0;
-  };
-  names.erase(std::remove_if(names.begin(), names.end(), lost), names.end());
-  return support::CopyNames(names, entries);
+  });
 }
 
 // The first half of a listing, and the second half of the next one.
-int TwoPages(Filesystem filesystem, Path path, char*** entries, Status status) {
-  const int count = Right().get_children(filesystem, path, entries, status);
-  if (count < 0) return count;
-  std::vector<std::string> names = Taken(count, *entries);
+void TwoPages(Filesystem filesystem, const std::string& path, Names& names) {
   LetOthers();
-  std::vector<std::string> again = Children(filesystem, path);
+  const Names again = Sorted(filesystem, path);
   std::sort(names.begin(), names.end());
-  std::sort(again.begin(), again.end());
   const size_t page = names.size() / 2;
   names.resize(page);
   if (again.size() > page)
     names.insert(names.end(), again.begin() + static_cast<std::ptrdiff_t>(page), again.end());
-  return support::CopyNames(names, entries);
 }
 
 // What vanishes between the match and a second look at it is an error.
@@ -168,18 +150,13 @@ void MakesRoom(Writer file, const char* buffer, size_t n, Status status) {
 }
 
 // An op that takes its path, the first where there are two, from a buffer of all threads.
-template <auto Entry, typename Type = decltype(Entry)>
-struct OneBuffer;
-
-template <auto Entry, typename Ops, typename Result, typename... Arguments>
-struct OneBuffer<Entry, Result (*Ops::*)(Filesystem, Path, Arguments...)> {
-  static Result Call(Filesystem filesystem, Path path, Arguments... arguments) {
-    static char buffer[1 << 16];
-    snprintf(buffer, sizeof buffer, "%s", path);
-    LetOthers();
-    return (Right().*Entry)(filesystem, buffer, arguments...);
-  }
-};
+template <auto Entry, typename... Arguments>
+auto OneBuffer(Filesystem filesystem, Path path, Arguments... arguments) {
+  static char buffer[1 << 16];
+  snprintf(buffer, sizeof buffer, "%s", path);
+  LetOthers();
+  return (Right().*Entry)(filesystem, buffer, arguments...);
+}
 
 struct SharingPaths {
   std::vector<Fault>& faults;
@@ -188,7 +165,7 @@ struct SharingPaths {
   void Add(const char* op) {
     faults.push_back({std::string("shares-path:") + op,
                       "the path, of two the first, is copied into one buffer for all threads",
-                      "several threads may do that at once", With(Entry, OneBuffer<Entry>::Call)});
+                      "several threads may do that at once", With(Entry, OneBuffer<Entry>)});
   }
 };
 
@@ -261,12 +238,7 @@ std::vector<Fault> ThreadFaults() {
   constexpr const char* kSafe = "several threads may do that at once";
   std::vector<Fault> faults = {
       {"read.seeks-first", "sets the position that all threads share, then reads from there",
-       "read is thread safe",
-       [](support::Tables& t) {
-         t.filesystem.new_random_access_file = OpenShared;
-         t.random_access_file.read = SeeksFirst;
-         t.random_access_file.cleanup = CloseShared;
-       }},
+       "read is thread safe", WithReaders(OpenShared, SeeksFirst, CloseShared)},
       {"create_dir.looks-first", "what another thread creates after the look counts as created",
        kOnce, With(&Ops::create_dir, LooksFirst)},
       {"delete_file.looks-first", "what another thread deletes after the look counts as deleted",
@@ -274,20 +246,16 @@ std::vector<Fault> ThreadFaults() {
       {"new_writable_file.loses-names",
        "files stand in a table that is copied, changed and put back without a lock",
        "what every thread has done is there afterwards",
-       [](support::Tables& t) {
-         t.filesystem.new_writable_file = LosesNames;
-         t.filesystem.get_children = ListsTable;
-       }},
+       Together(With(&Ops::new_writable_file, LosesNames),
+                With(&Ops::get_children, Lists<&Ops::get_children, ListsTable>))},
       {"get_children.two-pages", "the second half is taken from another listing than the first",
-       "what is there all the time is listed, and once", With(&Ops::get_children, TwoPages)},
+       "what is there all the time is listed, and once",
+       With(&Ops::get_children, Lists<&Ops::get_children, TwoPages>)},
       {"get_matching_paths.looks-twice", "what vanishes after it was matched is an error",
        "what comes and goes is in the matches or not", With(&Ops::get_matching_paths, LooksTwice)},
       {"append.makes-room", "the file is as long as it will be before it has the bytes",
        "readers see a beginning of what was appended",
-       [](support::Tables& t) {
-         NotePaths(t);
-         t.writable_file.append = MakesRoom;
-       }},
+       Together(NotePaths, With(&WriterOps::append, MakesRoom))},
       {"paths_exist.shared-path", "each path is copied into one buffer for all threads", kSafe,
        With(&Ops::paths_exist, ExistInOneBuffer)},
       {"copy_file.shared-block", "copies at the same time mix up their bytes", kSafe,

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -65,17 +66,21 @@ int Start(Filesystem filesystem, TF_TransactionToken** token, Status status) {
   return Answer(status, TF_OK);
 }
 
-int End(Filesystem, TF_TransactionToken* token, Status status) {
+// Ends one, and frees its token or does not.
+template <bool frees>
+int EndOne(Filesystem, TF_TransactionToken* token, Status status) {
   const Lock lock(All().mutex);
   if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
   All().Release(token);
-  for (auto at = All().open.begin(); at != All().open.end(); ++at) {
-    if (at->get() != token) continue;
-    All().open.erase(at);
-    break;
-  }
+  auto& open = All().open;
+  const auto at =
+      std::find_if(open.begin(), open.end(), [=](auto& one) { return one.get() == token; });
+  if (!frees) static_cast<void>(at->release());
+  open.erase(at);
   return Answer(status, TF_OK);
 }
+
+constexpr auto End = EndOne<true>;
 
 int Add(Filesystem, Path path, TF_TransactionToken* token, Status status) {
   const Lock lock(All().mutex);
@@ -107,18 +112,6 @@ char* Decode(Filesystem, const TF_TransactionToken* token) {
 }
 
 // The wrong ones --------------------------------------------------------------------------------
-
-int FailsToEnd(Filesystem, TF_TransactionToken*, Status status) {
-  return Answer(status, TF_INTERNAL);
-}
-
-int FailsToAdd(Filesystem, Path, TF_TransactionToken*, Status status) {
-  return Answer(status, TF_INTERNAL);
-}
-
-int FailsForPath(Filesystem, Path, TF_TransactionToken**, Status status) {
-  return Answer(status, TF_INTERNAL);
-}
 
 int OtherToken(Filesystem, Path, TF_TransactionToken** token, Status status) {
   static TF_TransactionToken other{};
@@ -158,20 +151,6 @@ int EndKeepsPaths(Filesystem, TF_TransactionToken* token, Status status) {
 int NobodysToken(Filesystem, TF_TransactionToken** token, Status status) {
   const Lock lock(All().mutex);
   *token = All().Begin(nullptr);
-  return Answer(status, TF_OK);
-}
-
-// What is freed is not the token.
-int EndKeepsTheToken(Filesystem, TF_TransactionToken* token, Status status) {
-  const Lock lock(All().mutex);
-  if (!All().Knows(token)) return Answer(status, TF_NOT_FOUND);
-  All().Release(token);
-  for (auto at = All().open.begin(); at != All().open.end(); ++at) {
-    if (at->get() != token) continue;
-    static_cast<void>(at->release());
-    All().open.erase(at);
-    break;
-  }
   return Answer(status, TF_OK);
 }
 
@@ -264,15 +243,25 @@ char* DecodesAlike(Filesystem, const TF_TransactionToken*) {
 }
 
 // Transactions that are right but for one op.
-template <auto Entry, auto Function>
-void But(support::Tables& t) {
+void Transactions(support::Tables& t) {
   t.filesystem.start_transaction = Start;
   t.filesystem.end_transaction = End;
   t.filesystem.add_to_transaction = Add;
   t.filesystem.get_transaction_for_path = ForPath;
   t.filesystem.get_or_start_transaction_for_path = GetOrStart;
   t.filesystem.decode_transaction_token = Decode;
+}
+
+template <auto Entry, auto Function>
+void But(support::Tables& t) {
+  Transactions(t);
   t.filesystem.*Entry = Function;
+}
+
+template <auto Entry>
+void CannotDo(support::Tables& t) {
+  Transactions(t);
+  fakes::Answer<TF_INTERNAL>(t.filesystem.*Entry);
 }
 
 }  // namespace
@@ -284,11 +273,11 @@ std::vector<Fault> TransactionFaults() {
   constexpr const char* kOwn = "each transaction has a token of its own";
   return {
       {"transactions.cannot-end", "end_transaction answers INTERNAL", kWorks,
-       But<&Ops::end_transaction, FailsToEnd>},
+       CannotDo<&Ops::end_transaction>},
       {"transactions.cannot-add", "add_to_transaction answers INTERNAL", kWorks,
-       But<&Ops::add_to_transaction, FailsToAdd>},
+       CannotDo<&Ops::add_to_transaction>},
       {"transactions.cannot-get-or-start", "get_or_start_transaction_for_path answers INTERNAL",
-       kWorks, But<&Ops::get_or_start_transaction_for_path, FailsForPath>},
+       kWorks, CannotDo<&Ops::get_or_start_transaction_for_path>},
       {"transactions.other-token", "get_transaction_for_path gives another token", kWorks,
        But<&Ops::get_transaction_for_path, OtherToken>},
       {"transactions.no-token", "start_transaction answers OK and gives no token", kOwn,
@@ -308,7 +297,7 @@ std::vector<Fault> TransactionFaults() {
       {"transactions.nobodys-token", "a token has no owner", kOwn,
        But<&Ops::start_transaction, NobodysToken>},
       {"transactions.end-keeps-the-token", "end_transaction does not free the token",
-       "the end frees the token", But<&Ops::end_transaction, EndKeepsTheToken>},
+       "the end frees the token", But<&Ops::end_transaction, EndOne<false>>},
       {"transactions.end-releases-all", "the end of one transaction releases the paths of all",
        kOwn, But<&Ops::end_transaction, EndReleasesAll>},
       {"transactions.adds-to-the-last", "paths are added to the transaction that was started last",

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "faults.h"
 #include "names.h"
@@ -11,10 +10,6 @@
 
 namespace fakes {
 namespace {
-
-bool IsDirectory(Filesystem filesystem, Path path) {
-  return Right().is_directory(filesystem, path, Scratch().status());
-}
 
 // create_dir and recursively_create_dir
 
@@ -52,16 +47,13 @@ void FileOrDirectory(Filesystem filesystem, Path path, Status status) {
 
 void DirectoryOrFile(Filesystem filesystem, Path path, Status status) {
   Right().delete_dir(filesystem, path, status);
-  if (TF_GetCode(status) == TF_FAILED_PRECONDITION && !IsDirectory(filesystem, path)) {
+  if (TF_GetCode(status) == TF_FAILED_PRECONDITION && !IsDirectory(filesystem, path))
     Right().delete_file(filesystem, path, status);
-  }
 }
 
 void DeletesNothing(Filesystem filesystem, Path path, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (Worked(status) && IsDirectory(filesystem, path)) {
-    Become(status, TF_FAILED_PRECONDITION);
-  }
+  if (Worked(status) && IsDirectory(filesystem, path)) Become(status, TF_FAILED_PRECONDITION);
 }
 
 void KeepsEmptyFiles(Filesystem filesystem, Path path, Status status) {
@@ -73,9 +65,7 @@ void KeepsEmptyFiles(Filesystem filesystem, Path path, Status status) {
 
 void FullDirectory(Filesystem filesystem, Path path, Status status) {
   if (!IsDirectory(filesystem, path)) return Right().delete_dir(filesystem, path, status);
-  uint64_t files;
-  uint64_t dirs;
-  Right().delete_recursively(filesystem, path, &files, &dirs, status);
+  DeleteTree(filesystem, path, status);
 }
 
 // delete_recursively
@@ -88,18 +78,15 @@ void LeavesFiles(Filesystem filesystem, Path path, uint64_t* files, uint64_t* di
 
 void OnlyEmptyDirectories(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
                           Status status) {
-  if (!IsDirectory(filesystem, path)) {
+  if (!IsDirectory(filesystem, path))
     return Right().delete_recursively(filesystem, path, files, dirs, status);
-  }
   *files = 0;
   Right().delete_dir(filesystem, path, status);
   *dirs = Worked(status) ? 0 : 1;
 }
 
 void CountersUntouched(Filesystem filesystem, Path path, uint64_t*, uint64_t*, Status status) {
-  uint64_t files;
-  uint64_t dirs;
-  Right().delete_recursively(filesystem, path, &files, &dirs, status);
+  DeleteTree(filesystem, path, status);
 }
 
 void CountersUntouchedOnError(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
@@ -129,9 +116,8 @@ void ErrorCountsNothing(Filesystem filesystem, Path path, uint64_t* files, uint6
 
 void FileIsError(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (!Worked(status) || IsDirectory(filesystem, path)) {
+  if (!Worked(status) || IsDirectory(filesystem, path))
     return Right().delete_recursively(filesystem, path, files, dirs, status);
-  }
   *files = 0;
   *dirs = 1;
   Become(status, TF_FAILED_PRECONDITION);
@@ -140,15 +126,12 @@ void FileIsError(Filesystem filesystem, Path path, uint64_t* files, uint64_t* di
 void PrefixSiblings(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
                     Status status) {
   const std::string parent = support::ParentOf(path);
-  const std::string name = std::string(path).substr(std::string(path).find_last_of('/') + 1);
+  const std::string name = NameIn(path);
   Right().delete_recursively(filesystem, path, files, dirs, status);
   if (!Worked(status) || name.empty()) return;
   for (const std::string& sibling : Children(filesystem, parent)) {
     if (sibling.compare(0, name.size(), name) != 0) continue;
-    uint64_t more_files;
-    uint64_t more_dirs;
-    Right().delete_recursively(filesystem, Joined(parent, sibling).c_str(), &more_files, &more_dirs,
-                               Scratch().status());
+    DeleteTree(filesystem, Joined(parent, sibling), Scratch().status());
   }
 }
 
@@ -158,9 +141,7 @@ void DeletesHidden(Filesystem filesystem, Path path, Status status) {
   const bool is_hidden_only =
       std::all_of(names.begin(), names.end(), [](const auto& name) { return name.front() == '.'; });
   if (names.empty() || !is_hidden_only) return Right().delete_dir(filesystem, path, status);
-  uint64_t files;
-  uint64_t dirs;
-  Right().delete_recursively(filesystem, path, &files, &dirs, status);
+  DeleteTree(filesystem, path, status);
 }
 
 // Deletes what `goes` accepts in the directory, and says OK whatever stays.

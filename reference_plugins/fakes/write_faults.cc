@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "faults.h"
+#include "held.h"
 #include "support/paths.h"
 
 namespace fakes {
@@ -83,44 +83,12 @@ void NewAppendableFromHandle(Filesystem filesystem, Path path, TF_WritableFile* 
   told.With(file->plugin_file, [&](Told& now) { now.base = base; });
 }
 
-// Data that waits: append holds it back, until one of the other ops brings it home or loses it.
-
-PerObject<std::string> held;
-
-void Hold(Writer file, const char* buffer, size_t n, Status status) {
-  held.With(file->plugin_file, [&](std::string& waiting) { waiting.append(buffer, n); });
-  TF_SetStatus(status, TF_OK, "");
-}
-
-int64_t TellHeld(Writer file, Status status) {
-  const int64_t position = Writing().tell(file, status);
-  if (position < 0) return position;
-  return position + held.With(file->plugin_file, [](const std::string& waiting) {
-    return static_cast<int64_t>(waiting.size());
-  });
-}
-
-template <auto Op>
-void BringHeld(Writer file, Status status) {
-  std::string waiting;
-  held.With(file->plugin_file, [&](std::string& text) { waiting.swap(text); });
-  Writing().append(file, waiting.data(), waiting.size(), status);
-  if (Worked(status)) (Writing().*Op)(file, status);
-}
+// Data that waits is lost by one of the other ops.
 
 template <auto Op>
 void LoseHeld(Writer file, Status status) {
   held.With(file->plugin_file, [](std::string& waiting) { waiting.clear(); });
   (Writing().*Op)(file, status);
-}
-
-void HoldBack(support::Tables& t) {
-  t.writable_file.append = Hold;
-  t.writable_file.tell = TellHeld;
-  t.writable_file.flush = BringHeld<&WriterOps::flush>;
-  t.writable_file.sync = BringHeld<&WriterOps::sync>;
-  t.writable_file.close = BringHeld<&WriterOps::close>;
-  t.writable_file.cleanup = Forgets<held>;
 }
 
 // close
@@ -135,9 +103,8 @@ void CloseCleansUp(Writer file, Status status) {
 
 void ExistingIsError(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
   Right().path_exists(filesystem, path, status);
-  if (Worked(status) && !Right().is_directory(filesystem, path, status)) {
+  if (Worked(status) && !Right().is_directory(filesystem, path, status))
     return TF_SetStatus(status, TF_ALREADY_EXISTS, path);
-  }
   Right().new_writable_file(filesystem, path, file, status);
 }
 
@@ -178,38 +145,20 @@ std::vector<Fault> WriteFaults() {
                 "arguments belong to the caller", WritesBuffer),
       {"tell.stuck-at-zero", "always 0", kTell, With(&WriterOps::tell, TellStuck)},
       {"tell.from-handle", "an appendable file counts from where it was opened", kTell,
-       [](support::Tables& t) {
-         t.writable_file.tell = TellFromHandle;
-         t.writable_file.cleanup = Forgets<told>;
-         t.filesystem.new_appendable_file = NewAppendableFromHandle;
-       }},
+       Together(With(&WriterOps::tell, TellFromHandle), With(&WriterOps::cleanup, Forgets<told>),
+                With(&Ops::new_appendable_file, NewAppendableFromHandle))},
       {"tell.minus-one", "gives -1 with OK", kTell, With(&WriterOps::tell, TellMinusOne)},
       {"tell.advances", "each call gives one more than the last", kTell,
-       [](support::Tables& t) {
-         t.writable_file.tell = TellAdvances;
-         t.writable_file.cleanup = Forgets<told>;
-       }},
+       Together(With(&WriterOps::tell, TellAdvances), With(&WriterOps::cleanup, Forgets<told>))},
       {"flush.loses", "what was appended since the last flush is lost", kVisible,
-       [](support::Tables& t) {
-         HoldBack(t);
-         t.writable_file.flush = LoseHeld<&WriterOps::flush>;
-       }},
+       Together(HoldBack, With(&WriterOps::flush, LoseHeld<&WriterOps::flush>))},
       {"flush.holds", "what was appended shows only after a close", kVisible,
-       [](support::Tables& t) {
-         HoldBack(t);
-         t.writable_file.flush = Writing().flush;
-       }},
+       Together(HoldBack, With(&WriterOps::flush, Writing().flush))},
       {"sync.holds", "what was appended shows only after a flush or a close",
        "sync brings the data to its storage",
-       [](support::Tables& t) {
-         HoldBack(t);
-         t.writable_file.sync = Writing().sync;
-       }},
+       Together(HoldBack, With(&WriterOps::sync, Writing().sync))},
       {"close.loses", "what was appended since the last flush is lost", "close flushes everything",
-       [](support::Tables& t) {
-         HoldBack(t);
-         t.writable_file.close = LoseHeld<&WriterOps::close>;
-       }},
+       Together(HoldBack, With(&WriterOps::close, LoseHeld<&WriterOps::close>))},
       {"close.cleans-up", "frees the object, which cleanup will free again",
        "close leaves the cleanup to cleanup", With(&WriterOps::close, CloseCleansUp)},
       {"writable.no-truncate", "an existing file keeps its bytes, new ones go behind them",

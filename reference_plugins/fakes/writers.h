@@ -9,29 +9,15 @@
 
 namespace fakes {
 
-inline PerObject<std::string>& PathsOfWriters() {
-  static PerObject<std::string> paths;
-  return paths;
-}
+inline PerObject<std::string> paths_of_writers;
 
-inline std::string PathOf(Writer file) { return PathsOfWriters().Of(file->plugin_file); }
-
-template <auto Entry>
-void OpensNoted(Filesystem filesystem, Path path, TF_WritableFile* file, Status status) {
-  (Right().*Entry)(filesystem, path, file, status);
-  if (Worked(status)) PathsOfWriters().Set(file->plugin_file, path);
-}
-
-inline void ForgetsNoted(TF_WritableFile* file) {
-  PathsOfWriters().Forget(file->plugin_file);
-  Writing().cleanup(file);
-}
+inline std::string PathOf(Writer file) { return paths_of_writers.Of(file->plugin_file); }
 
 // Worked in besides, by faults that ask for the path.
 inline void NotePaths(support::Tables& t) {
-  t.filesystem.new_writable_file = OpensNoted<&Ops::new_writable_file>;
-  t.filesystem.new_appendable_file = OpensNoted<&Ops::new_appendable_file>;
-  t.writable_file.cleanup = ForgetsNoted;
+  t.filesystem.new_writable_file = Notes<&Ops::new_writable_file, paths_of_writers>;
+  t.filesystem.new_appendable_file = Notes<&Ops::new_appendable_file, paths_of_writers>;
+  t.writable_file.cleanup = Forgets<paths_of_writers>;
 }
 
 }  // namespace fakes
