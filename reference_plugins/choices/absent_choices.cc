@@ -5,53 +5,39 @@
 namespace choices {
 namespace {
 
+template <typename Table, typename Function>
+void TakeAway(support::Tables& tables, Function Table::* entry) {
+  fakes::TableOf<Table>(tables).*entry = nullptr;
+}
+
+template <auto... Entries>
+void Without(support::Tables& tables) {
+  (TakeAway(tables, Entries), ...);
+}
+
+constexpr auto kNoTreeOps = Without<&Ops::recursively_create_dir, &Ops::delete_recursively,
+                                    &Ops::rename_file, &Ops::copy_file, &Ops::get_matching_paths>;
+
 void NoOptionalOps(support::Tables& tables) {
-  auto& ops = tables.filesystem;
-  ops.recursively_create_dir = nullptr;
-  ops.delete_recursively = nullptr;
-  ops.rename_file = nullptr;
-  ops.copy_file = nullptr;
-  ops.paths_exist = nullptr;
-  ops.is_directory = nullptr;
-  ops.get_file_size = nullptr;
-  ops.translate_name = nullptr;
-  ops.get_matching_paths = nullptr;
-  ops.flush_caches = nullptr;
-  tables.writable_file.flush = nullptr;
-  tables.writable_file.sync = nullptr;
+  kNoTreeOps(tables);
+  Without<&Ops::paths_exist, &Ops::is_directory, &Ops::get_file_size, &Ops::translate_name,
+          &Ops::flush_caches, &WriterOps::flush, &WriterOps::sync>(tables);
 }
 
-void NoTreeOps(support::Tables& tables) {
-  auto& ops = tables.filesystem;
-  ops.recursively_create_dir = nullptr;
-  ops.delete_recursively = nullptr;
-  ops.rename_file = nullptr;
-  ops.copy_file = nullptr;
-  ops.get_matching_paths = nullptr;
-}
-
-void ReadOnly(support::Tables& tables) {
-  auto& ops = tables.filesystem;
-  ops.new_writable_file = nullptr;
-  ops.new_appendable_file = nullptr;
-  ops.create_dir = nullptr;
-  ops.recursively_create_dir = nullptr;
-  ops.delete_file = nullptr;
-  ops.delete_dir = nullptr;
-  ops.delete_recursively = nullptr;
-  ops.rename_file = nullptr;
-  ops.copy_file = nullptr;
-}
+constexpr auto kReadOnly =
+    Without<&Ops::new_writable_file, &Ops::new_appendable_file, &Ops::create_dir,
+            &Ops::recursively_create_dir, &Ops::delete_file, &Ops::delete_dir,
+            &Ops::delete_recursively, &Ops::rename_file, &Ops::copy_file>;
 
 }  // namespace
 
 std::vector<Choice> AbsentChoices() {
   return {
       {"no-sync", "what is done where sync is NULL (A22)", "sync is NULL",
-       [](support::Tables& tables) { tables.writable_file.sync = nullptr; }, false},
+       Without<&WriterOps::sync>, false},
       {"no-tree-ops", "which ops have to be there", "none for which core asks is_directory",
-       NoTreeOps, false},
-      {"read-only", "which ops have to be there", "none that changes anything", ReadOnly, false},
+       kNoTreeOps, false},
+      {"read-only", "which ops have to be there", "none that changes anything", kReadOnly, false},
       {"no-optional-ops", "which ops have to be there", "none that core replaces", NoOptionalOps,
        false},
   };

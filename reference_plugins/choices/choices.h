@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "fakes/ops.h"
+#include "fakes/path_ops.h"
 #include "posix/tables.h"
 #include "tf_filesystem_plugin.h"
 
@@ -41,13 +43,64 @@ std::vector<Choice> AbsentChoices();
 // Ops that take paths answer RESOURCE_EXHAUSTED where what was chosen gets no memory.
 void GuardOps(support::Tables& tables);
 
+using Ops = TF_FilesystemOps;
+using ReaderOps = TF_RandomAccessFileOps;
+using WriterOps = TF_WritableFileOps;
+
+// What ops get.
+using Filesystem = const TF_Filesystem*;
+using Path = const char*;
+using Status = TF_Status*;
+
 // Puts `function` in the place of an entry and keeps what was there.
 template <typename Table, typename Function>
-Function Replace(Table& table, Function Table::* entry, std::common_type_t<Function> function) {
-  const Function before = table.*entry;
-  table.*entry = function;
+Function Replace(support::Tables& tables, Function Table::* entry,
+                 std::common_type_t<Function> function) {
+  const Function before = fakes::TableOf<Table>(tables).*entry;
+  fakes::TableOf<Table>(tables).*entry = function;
   return before;
 }
+
+template <typename Function>
+struct MayThrow {
+  using Type = Function;
+};
+template <typename Result, typename... Arguments>
+struct MayThrow<Result (*)(Arguments...) noexcept> {
+  using Type = Result (*)(Arguments...);
+};
+
+// What stood in the place of `op` before.
+template <auto op>
+typename MayThrow<decltype(op)>::Type before;
+
+template <auto Entry, auto op>
+void Take(support::Tables& tables) {
+  before<op> = Replace(tables, Entry, op);
+}
+
+template <auto rename, auto copy>
+void TakeTwoPathOps(support::Tables& tables) {
+  Take<&Ops::rename_file, rename>(tables);
+  Take<&Ops::copy_file, copy>(tables);
+}
+
+// Puts `Around<entry>::Call`, which calls `Around<entry>::before`, around ops that are there.
+template <template <auto, typename> class Around>
+struct Wrapping {
+  support::Tables& tables;
+
+  template <auto Entry>
+  void Add(const char* = nullptr) {
+    Wrap<Around<Entry, decltype(Entry)>>(Entry);
+  }
+  template <typename Wrapper, typename Table, typename Function>
+  void Wrap(Function Table::* entry) {
+    // Core does without those that are not there.
+    if (fakes::TableOf<Table>(tables).*entry != nullptr)
+      Wrapper::before = Replace(tables, entry, Wrapper::Call);
+  }
+};
 
 }  // namespace choices
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "choices.h"
 #include "support/paths.h"
@@ -45,7 +44,7 @@ struct Writer {
 
 Writer* Get(const TF_WritableFile* file) { return static_cast<Writer*>(file->plugin_file); }
 
-void OpenNow(Writer* writer, TF_Status* status) {
+void OpenNow(Writer* writer, Status status) {
   if (writer->is_open) return SetOk(status);
   const auto& ops = Posix().filesystem;
   (writer->appends ? ops.new_appendable_file : ops.new_writable_file)(nullptr, writer->path.c_str(),
@@ -64,7 +63,7 @@ int64_t Position(const Writer* writer) {
 
 // Hands over what waits. What the file does not take goes on waiting, and nothing else does: bytes
 // that were taken must not come twice.
-void HandOver(Writer* writer, TF_Status* status) {
+void HandOver(Writer* writer, Status status) {
   OpenNow(writer, status);
   if (TF_GetCode(status) != TF_OK || writer->waiting.empty()) return;
   const int64_t before = Position(writer);
@@ -75,7 +74,7 @@ void HandOver(Writer* writer, TF_Status* status) {
 }
 
 // Answers as open would, and leaves everything as it is. Gives the size of the file, or 0.
-int64_t CheckOnly(const char* path, TF_Status* status) {
+int64_t CheckOnly(Path path, Status status) {
   struct stat facts;
   if (stat(path, &facts) == 0) {
     SetErrno(status, S_ISDIR(facts.st_mode) ? EISDIR : 0, path);
@@ -91,7 +90,7 @@ int64_t CheckOnly(const char* path, TF_Status* status) {
   return 0;
 }
 
-void Open(const char* path, bool appends, TF_WritableFile* file, TF_Status* status) {
+void Open(Path path, bool appends, TF_WritableFile* file, Status status) {
   support::Guarded(status, path, [&] {
     auto writer = std::make_unique<Writer>();
     writer->path = path;
@@ -105,17 +104,12 @@ void Open(const char* path, bool appends, TF_WritableFile* file, TF_Status* stat
   });
 }
 
-void NewWritable(const TF_Filesystem*, const char* path, TF_WritableFile* file,
-                 TF_Status* status) noexcept {
-  Open(path, false, file, status);
+template <bool appends>
+void New(Filesystem, Path path, TF_WritableFile* file, Status status) noexcept {
+  Open(path, appends, file, status);
 }
 
-void NewAppendable(const TF_Filesystem*, const char* path, TF_WritableFile* file,
-                   TF_Status* status) noexcept {
-  Open(path, true, file, status);
-}
-
-void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) noexcept {
+void Append(const TF_WritableFile* file, const char* buffer, size_t n, Status status) noexcept {
   Writer* writer = Get(file);
   support::Guarded(status, writer->path.c_str(), [&] {
     writer->waiting.append(buffer, n);
@@ -129,20 +123,20 @@ void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status
   });
 }
 
-int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
+int64_t Tell(const TF_WritableFile* file, Status status) noexcept {
   SetOk(status);
   return Get(file)->position;
 }
 
-template <void (*TF_WritableFileOps::*op)(const TF_WritableFile*, TF_Status*)>
-void AfterHandingOver(const TF_WritableFile* file, TF_Status* status) noexcept {
+template <void (*WriterOps::*op)(const TF_WritableFile*, Status)>
+void AfterHandingOver(const TF_WritableFile* file, Status status) noexcept {
   Writer* writer = Get(file);
   HandOver(writer, status);
   if (TF_GetCode(status) == TF_OK) (Posix().writable_file.*op)(&writer->file, status);
 }
 
 // The file is closed in any case, and what could not be handed over is lost; the answer says so.
-void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
+void Close(const TF_WritableFile* file, Status status) noexcept {
   Writer* writer = Get(file);
   HandOver(writer, status);
   // Nothing waits any more; clear() would keep the memory until the cleanup.
@@ -160,13 +154,13 @@ void Cleanup(TF_WritableFile* file) noexcept {
 }
 
 void UseWriters(support::Tables& tables) {
-  tables.filesystem.new_writable_file = NewWritable;
-  tables.filesystem.new_appendable_file = NewAppendable;
+  tables.filesystem.new_writable_file = New<false>;
+  tables.filesystem.new_appendable_file = New<true>;
   tables.writable_file.cleanup = Cleanup;
   tables.writable_file.append = Append;
   tables.writable_file.tell = Tell;
-  tables.writable_file.flush = AfterHandingOver<&TF_WritableFileOps::flush>;
-  tables.writable_file.sync = AfterHandingOver<&TF_WritableFileOps::sync>;
+  tables.writable_file.flush = AfterHandingOver<&WriterOps::flush>;
+  tables.writable_file.sync = AfterHandingOver<&WriterOps::sync>;
   tables.writable_file.close = Close;
 }
 
@@ -186,20 +180,16 @@ void TellFromHandle(support::Tables& tables) {
   UseWriters(tables);
 }
 
-using ReadOp = decltype(TF_RandomAccessFileOps::read);
-
-ReadOp read_before_zero;
 int64_t ZeroReadIsOutOfRange(const TF_RandomAccessFile* file, uint64_t offset, size_t n,
-                             char* buffer, TF_Status* status) noexcept {
-  if (n != 0) return read_before_zero(file, offset, n, buffer, status);
+                             char* buffer, Status status) noexcept {
+  if (n != 0) return before<ZeroReadIsOutOfRange>(file, offset, n, buffer, status);
   char byte;
-  return std::min<int64_t>(0, read_before_zero(file, offset, 1, &byte, status));
+  return std::min<int64_t>(0, before<ZeroReadIsOutOfRange>(file, offset, 1, &byte, status));
 }
 
-ReadOp read_before_huge;
 int64_t HugeOffsetIsInvalid(const TF_RandomAccessFile* file, uint64_t offset, size_t n,
-                            char* buffer, TF_Status* status) noexcept {
-  if (offset <= INT64_MAX) return read_before_huge(file, offset, n, buffer, status);
+                            char* buffer, Status status) noexcept {
+  if (offset <= INT64_MAX) return before<HugeOffsetIsInvalid>(file, offset, n, buffer, status);
   TF_SetStatus(status, TF_INVALID_ARGUMENT, "no file has that offset");
   return -1;
 }
@@ -217,16 +207,9 @@ std::vector<Choice> FileChoices() {
       {"tell-from-handle", "what tell counts on an appendable file (A7)",
        "the bytes of this handle", TellFromHandle},
       {"zero-read-out-of-range", "what reading 0 bytes at the end answers (A8)", "OUT_OF_RANGE",
-       [](support::Tables& tables) {
-         read_before_zero = Replace(tables.random_access_file, &TF_RandomAccessFileOps::read,
-                                    ZeroReadIsOutOfRange);
-       }},
+       Take<&ReaderOps::read, ZeroReadIsOutOfRange>},
       {"huge-offset-is-invalid", "what reading at 2^63 and behind answers",
-       "INVALID_ARGUMENT and -1",
-       [](support::Tables& tables) {
-         read_before_huge =
-             Replace(tables.random_access_file, &TF_RandomAccessFileOps::read, HugeOffsetIsInvalid);
-       }},
+       "INVALID_ARGUMENT and -1", Take<&ReaderOps::read, HugeOffsetIsInvalid>},
   };
 }
 

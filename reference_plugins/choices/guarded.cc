@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "choices.h"
-#include "path_ops.h"
 #include "support/status.h"
 
 namespace choices {
@@ -16,7 +15,7 @@ template <auto Entry, typename Ops, typename Result, typename... Arguments>
 struct Guard<Entry, Result (*Ops::*)(Arguments...)> {
   static inline Result (*before)(Arguments...);
   static Result Call(Arguments... arguments) noexcept {
-    TF_Status* status = std::get<sizeof...(Arguments) - 1>(std::tuple(arguments...));
+    Status status = std::get<sizeof...(Arguments) - 1>(std::tuple(arguments...));
     const auto op = [&] { return before(arguments...); };
     if constexpr (std::is_void_v<Result>) {
       support::Guarded(status, "", op);
@@ -26,24 +25,8 @@ struct Guard<Entry, Result (*Ops::*)(Arguments...)> {
   }
 };
 
-struct GuardEach {
-  support::Tables& tables;
-  template <auto Entry>
-  void Op() {
-    // Core does without it.
-    if (tables.filesystem.*Entry == nullptr) return;
-    Guard<Entry>::before = Replace(tables.filesystem, Entry, Guard<Entry>::Call);
-  }
-};
-
 }  // namespace
 
-void GuardOps(support::Tables& tables) {
-  GuardEach each{tables};
-  ForEachPathOp(each);
-  each.Op<&TF_FilesystemOps::rename_file>();
-  each.Op<&TF_FilesystemOps::copy_file>();
-  each.Op<&TF_FilesystemOps::get_matching_paths>();
-}
+void GuardOps(support::Tables& tables) { fakes::ForEachPathOp(Wrapping<Guard>{tables}); }
 
 }  // namespace choices

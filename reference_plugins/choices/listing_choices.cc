@@ -17,20 +17,13 @@
 namespace choices {
 namespace {
 
-using ListOp = decltype(TF_FilesystemOps::get_children);
+constexpr auto kChildren = &Ops::get_children;
+constexpr auto kMatches = &Ops::get_matching_paths;
 
-// The two ops that give entries, each with what it was before; `number` tells choices apart.
-template <int number>
-struct Before {
-  static inline ListOp children;
-  static inline ListOp matches;
-};
-
-template <int number>
-void ReplaceBoth(support::Tables& tables, ListOp children, ListOp matches) {
-  Before<number>::children = Replace(tables.filesystem, &TF_FilesystemOps::get_children, children);
-  Before<number>::matches =
-      Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, matches);
+template <auto children, auto matches>
+void TakeBoth(support::Tables& tables) {
+  Take<kChildren, children>(tables);
+  Take<kMatches, matches>(tables);
 }
 
 // Entries that the plugin is about to hand over.
@@ -49,10 +42,9 @@ std::vector<std::string> Taken(int count, char**& entries) {
   return {entries, entries + count};
 }
 
-template <ListOp* before>
-int Reversed(const TF_Filesystem* filesystem, const char* path, char*** entries,
-             TF_Status* status) {
-  const int count = (*before)(filesystem, path, entries, status);
+template <auto Entry>
+int Reversed(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = before<Reversed<Entry>>(filesystem, path, entries, status);
   if (count > 0) {
     std::sort(*entries, *entries + count,
               [](const char* one, const char* other) { return std::strcmp(one, other) > 0; });
@@ -60,31 +52,26 @@ int Reversed(const TF_Filesystem* filesystem, const char* path, char*** entries,
   return count;
 }
 
-template <ListOp* before>
-int BlockForNothing(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                    TF_Status* status) {
-  const int count = (*before)(filesystem, path, entries, status);
-  if (count == 0 && *entries == nullptr) {
+template <auto Entry>
+int BlockForNothing(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = before<BlockForNothing<Entry>>(filesystem, path, entries, status);
+  if (count == 0 && *entries == nullptr)
     *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
-  }
   return count;
 }
 
 // What was allocated for the entries is freed, and the pointer to it is left as it was.
-template <ListOp* before>
-int StaleOnError(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                 TF_Status* status) {
-  const int count = (*before)(filesystem, path, entries, status);
+template <auto Entry>
+int StaleOnError(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = before<StaleOnError<Entry>>(filesystem, path, entries, status);
   if (count >= 0) return count;
   *entries = static_cast<char**>(support::Allocate(sizeof(char*)));
   support::Free(*entries);
   return count;
 }
 
-ListOp children_before_slash;
-int SlashBehindDirectories(const TF_Filesystem* filesystem, const char* path, char*** entries,
-                           TF_Status* status) {
-  const int count = children_before_slash(filesystem, path, entries, status);
+int SlashBehindDirectories(Filesystem filesystem, Path path, char*** entries, Status status) {
+  const int count = before<SlashBehindDirectories>(filesystem, path, entries, status);
   if (count <= 0) return count;
   std::vector<std::string> names = Taken(count, *entries);
   for (std::string& name : names) {
@@ -95,10 +82,8 @@ int SlashBehindDirectories(const TF_Filesystem* filesystem, const char* path, ch
   return support::CopyNames(names, entries);
 }
 
-ListOp matches_before_form;
-int Translated(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-               TF_Status* status) {
-  const int count = matches_before_form(filesystem, pattern, entries, status);
+int Translated(Filesystem filesystem, Path pattern, char*** entries, Status status) {
+  const int count = before<Translated>(filesystem, pattern, entries, status);
   for (int k = 0; k < count; ++k) {
     char* whole = (*entries)[k];
     const size_t prefix = support::ParseUri(whole).prefix.size();
@@ -118,21 +103,16 @@ bool MatchesHidden(const std::string& match, const std::string& pattern) {
   return false;
 }
 
-ListOp matches_before_hiding;
-int HideDotFiles(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                 TF_Status* status) {
-  const int count = matches_before_hiding(filesystem, pattern, entries, status);
+int HideDotFiles(Filesystem filesystem, Path pattern, char*** entries, Status status) {
+  const int count = before<HideDotFiles>(filesystem, pattern, entries, status);
   if (count <= 0) return count;
   std::vector<std::string> kept;
-  for (const std::string& match : Taken(count, *entries)) {
+  for (const std::string& match : Taken(count, *entries))
     if (!MatchesHidden(match, pattern)) kept.push_back(match);
-  }
   return support::CopyNames(kept, entries);
 }
 
-ListOp matches_before_bang;
-int NoBangClass(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                TF_Status* status) {
+int NoBangClass(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   std::string plain;
   for (const char* at = pattern; *at != '\0'; ++at) {
     plain += *at;
@@ -142,10 +122,10 @@ int NoBangClass(const TF_Filesystem* filesystem, const char* pattern, char*** en
       plain += '\\';
     }
   }
-  return matches_before_bang(filesystem, plain.c_str(), entries, status);
+  return before<NoBangClass>(filesystem, plain.c_str(), entries, status);
 }
 
-int Refuse(const char* pattern, TF_Code code, TF_Status* status) {
+int Refuse(Path pattern, TF_Code code, Status status) {
   support::SetError(status, code, pattern, "it is no pattern for this plugin");
   return -1;
 }
@@ -168,9 +148,7 @@ const char* BehindClass(const char* at) {
   return at + 1;
 }
 
-ListOp matches_before_strict;
-int StrictClasses(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                  TF_Status* status) {
+int StrictClasses(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   for (const char* at = pattern; at != nullptr && *at != '\0';) {
     if (*at == '[') {
       at = BehindClass(at);
@@ -179,19 +157,15 @@ int StrictClasses(const TF_Filesystem* filesystem, const char* pattern, char*** 
       at += *at == '\\' && at[1] != '\0' ? 2 : 1;
     }
   }
-  return matches_before_strict(filesystem, pattern, entries, status);
+  return before<StrictClasses>(filesystem, pattern, entries, status);
 }
 
-ListOp matches_before_empty;
-int RefuseEmptyPattern(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                       TF_Status* status) {
+int RefuseEmptyPattern(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   if (*pattern == '\0') return Refuse(pattern, TF_FAILED_PRECONDITION, status);
-  return matches_before_empty(filesystem, pattern, entries, status);
+  return before<RefuseEmptyPattern>(filesystem, pattern, entries, status);
 }
 
-ListOp matches_before_missing;
-int GlobNeedsItsDirectory(const TF_Filesystem* filesystem, const char* pattern, char*** entries,
-                          TF_Status* status) {
+int GlobNeedsItsDirectory(Filesystem filesystem, Path pattern, char*** entries, Status status) {
   const std::string path(support::ParseUri(pattern).path);
   const size_t glob = support::FindGlobCharacter(path);
   if (glob != std::string::npos) {
@@ -202,12 +176,7 @@ int GlobNeedsItsDirectory(const TF_Filesystem* filesystem, const char* pattern, 
       return -1;
     }
   }
-  return matches_before_missing(filesystem, pattern, entries, status);
-}
-
-template <ListOp* before>
-void ReplaceMatches(support::Tables& tables, ListOp function) {
-  *before = Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, function);
+  return before<GlobNeedsItsDirectory>(filesystem, pattern, entries, status);
 }
 
 }  // namespace
@@ -215,56 +184,26 @@ void ReplaceMatches(support::Tables& tables, ListOp function) {
 std::vector<Choice> ListingChoices() {
   return {
       {"translated-matches", "the form of matches (A11)", "paths, without scheme and host",
-       [](support::Tables& tables) {
-         matches_before_form =
-             Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, Translated);
-       }},
+       Take<kMatches, Translated>},
       {"hide-dot-files", "whether a star matches a leading dot (A11)", "it has to be written",
-       [](support::Tables& tables) {
-         matches_before_hiding =
-             Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, HideDotFiles);
-       }},
+       Take<kMatches, HideDotFiles>},
       {"no-bang-class", "whether [!x] negates (A11)", "it holds ! and x",
-       [](support::Tables& tables) {
-         matches_before_bang =
-             Replace(tables.filesystem, &TF_FilesystemOps::get_matching_paths, NoBangClass);
-       }},
+       Take<kMatches, NoBangClass>},
       {"reverse-listing", "the order of entries and matches (A11)", "the reverse of their bytes",
-       [](support::Tables& tables) {
-         ReplaceBoth<1>(tables, Reversed<&Before<1>::children>, Reversed<&Before<1>::matches>);
-       }},
+       TakeBoth<Reversed<kChildren>, Reversed<kMatches>>},
       {"block-entries", "what stands for no entries (A10)", "a block, which the host frees",
-       [](support::Tables& tables) {
-         ReplaceBoth<2>(tables, BlockForNothing<&Before<2>::children>,
-                        BlockForNothing<&Before<2>::matches>);
-       }},
+       TakeBoth<BlockForNothing<kChildren>, BlockForNothing<kMatches>>},
       {"stale-entries", "what the pointer to the entries holds after an error",
        "the address of a block that was freed",
-       [](support::Tables& tables) {
-         ReplaceBoth<3>(tables, StaleOnError<&Before<3>::children>,
-                        StaleOnError<&Before<3>::matches>);
-       }},
+       TakeBoth<StaleOnError<kChildren>, StaleOnError<kMatches>>},
       {"slash-behind-directories", "whether a slash stands behind the name of a directory",
-       "it does",
-       [](support::Tables& tables) {
-         children_before_slash =
-             Replace(tables.filesystem, &TF_FilesystemOps::get_children, SlashBehindDirectories);
-       },
-       false},
+       "it does", Take<kChildren, SlashBehindDirectories>, false},
       {"strict-classes", "what a class with a dash or a bracket at its edge is",
-       "no pattern: INVALID_ARGUMENT",
-       [](support::Tables& tables) {
-         ReplaceMatches<&matches_before_strict>(tables, StrictClasses);
-       }},
+       "no pattern: INVALID_ARGUMENT", Take<kMatches, StrictClasses>},
       {"refuse-empty-pattern", "what the empty pattern answers", "FAILED_PRECONDITION",
-       [](support::Tables& tables) {
-         ReplaceMatches<&matches_before_empty>(tables, RefuseEmptyPattern);
-       }},
+       Take<kMatches, RefuseEmptyPattern>},
       {"glob-needs-its-directory", "what a pattern in a missing directory answers",
-       "the error of the directory",
-       [](support::Tables& tables) {
-         ReplaceMatches<&matches_before_missing>(tables, GlobNeedsItsDirectory);
-       }},
+       "the error of the directory", Take<kMatches, GlobNeedsItsDirectory>},
   };
 }
 

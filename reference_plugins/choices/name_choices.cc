@@ -4,10 +4,12 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <tuple>
+#include <type_traits>
 
 #include "choices.h"
-#include "path_ops.h"
 #include "support/paths.h"
 #include "support/status.h"
 
@@ -21,7 +23,7 @@ using support::SetError;
 TF_Code refusal = TF_FAILED_PRECONDITION;
 
 // Whether `path` is text, and each of its names no longer than names are.
-bool IsLegal(const char* path) {
+bool IsLegal(Path path) {
   constexpr size_t kLongest = 255;
   size_t length = 0;
   int expected = 0;  // bytes of a character that are still to come
@@ -43,33 +45,77 @@ bool IsLegal(const char* path) {
 
 constexpr const char* kIllegal = "a name of this kind cannot be had here";
 
-template <auto Entry, typename Type = decltype(Entry)>
-struct LegalOnly;
-template <auto Entry, typename Result, typename... Rest>
-struct LegalOnly<Entry, Result (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, Rest...)> {
-  using Op = OnPath<1, Entry>;
-  static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
-    if (IsLegal(path)) return Op::before(filesystem, path, rest...);
-    SetError(Op::StatusIn(rest...), refusal, path, kIllegal);
-    return Op::Failed(rest...);
+bool IsIllegal(Path path) { return !IsLegal(path); }
+
+// Whether a file stands right above `path`.
+bool IsRightBelowAFile(Path path) {
+  struct stat facts;
+  return stat(support::ParentOf(path).c_str(), &facts) == 0 && !S_ISDIR(facts.st_mode);
+}
+
+// Whether a file stands further up than right above `path`.
+bool IsFarBelowAFile(Path path) {
+  struct stat facts;
+  return stat(support::ParentOf(path).c_str(), &facts) != 0 && errno == ENOTDIR;
+}
+
+void AnswerIllegal(Path path, Status status) { SetError(status, refusal, path, kIllegal); }
+
+void AnswerNotFound(Path path, Status status) { SetErrno(status, ENOENT, path); }
+
+using Met = bool (*)(Path);
+using Answer = void (*)(Path, Status);
+
+// An op that takes one path, and answers otherwise where it is such a one.
+template <Met met, Answer answer, auto Entry, typename Type = decltype(Entry)>
+struct Refuses;
+template <Met met, Answer answer, auto Entry, typename Result, typename... Rest>
+struct Refuses<met, answer, Entry, Result (*Ops::*)(Filesystem, Path, Rest...)> {
+  static inline Result (*before)(Filesystem, Path, Rest...);
+
+  static Result Call(Filesystem filesystem, Path path, Rest... rest) {
+    if (!met(path)) return before(filesystem, path, rest...);
+    answer(path, std::get<sizeof...(Rest) - 1>(std::tuple(rest...)));
+    if constexpr (std::is_same_v<std::tuple<Rest...>, std::tuple<uint64_t*, uint64_t*, Status>>) {
+      const auto [files, dirs, status] = std::tuple(rest...);
+      *files = 0;
+      *dirs = 1;
+    } else if constexpr (std::is_same_v<Result, bool>) {
+      return false;
+    } else if constexpr (!std::is_void_v<Result>) {
+      return -1;
+    }
   }
 };
 
-template <TwoPathOp* before>
-void BothLegal(const TF_Filesystem* filesystem, const char* source, const char* target,
-               TF_Status* status) {
-  const char* illegal = !IsLegal(source) ? source : !IsLegal(target) ? target : nullptr;
-  if (illegal != nullptr) return SetError(status, refusal, illegal, kIllegal);
-  (*before)(filesystem, source, target, status);
+template <Met met, Answer answer, auto Entry>
+void RefusesEither(Filesystem filesystem, Path source, Path target, Status status) {
+  const Path one = met(source) ? source : met(target) ? target : nullptr;
+  if (one != nullptr) return answer(one, status);
+  before<RefusesEither<met, answer, Entry>>(filesystem, source, target, status);
 }
 
+template <Met met, Answer answer>
+struct RefuseEach {
+  support::Tables& tables;
+
+  template <auto Entry>
+  void Add(const char* op = "") {
+    if constexpr (std::is_same_v<decltype(Entry), decltype(&Ops::rename_file)>) {
+      Take<Entry, RefusesEither<met, answer, Entry>>(tables);
+    } else if (std::string(op) != "get_matching_paths") {
+      using Op = Refuses<met, answer, Entry>;
+      Op::before = Replace(tables, Entry, Op::Call);
+    }
+  }
+};
+
 decltype(TF_FilesystemOps::path_exists) exists_before;
-bool AllLegal(const TF_Filesystem* filesystem, char** paths, int count,
-              TF_Status** statuses) noexcept {
+bool AllLegal(Filesystem filesystem, char** paths, int count, TF_Status** statuses) noexcept {
   bool all = true;
-  TF_Status* own = TF_NewStatus();
+  Status own = TF_NewStatus();
   for (int k = 0; k < count; ++k) {
-    TF_Status* status = statuses == nullptr ? own : statuses[k];
+    Status status = statuses == nullptr ? own : statuses[k];
     support::Guarded(status, paths[k], [&] { exists_before(filesystem, paths[k], status); });
     all = TF_GetCode(status) == TF_OK && all;
   }
@@ -77,103 +123,33 @@ bool AllLegal(const TF_Filesystem* filesystem, char** paths, int count,
   return all;
 }
 
-struct RefuseIllegal {
-  support::Tables& tables;
-  template <auto Entry>
-  void Op() {
-    OnPath<1, Entry>::before = Replace(tables.filesystem, Entry, LegalOnly<Entry>::Call);
-  }
-};
+// paths_exist asks as path_exists does by now.
+void AskForEach(support::Tables& tables) {
+  exists_before = tables.filesystem.path_exists;
+  tables.filesystem.paths_exist = AllLegal;
+}
 
 void IllegalNames(support::Tables& tables) {
-  ForEachPathOp(RefuseIllegal{tables});
-  using Both = OnTwoPaths<1>;
-  Both::rename =
-      Replace(tables.filesystem, &TF_FilesystemOps::rename_file, BothLegal<&Both::rename>);
-  Both::copy = Replace(tables.filesystem, &TF_FilesystemOps::copy_file, BothLegal<&Both::copy>);
-  exists_before = tables.filesystem.path_exists;
-  tables.filesystem.paths_exist = AllLegal;
+  fakes::ForEachPathOp(RefuseEach<IsIllegal, AnswerIllegal>{tables});
+  AskForEach(tables);
 }
 
-// The ops that ask, which take what is right below a file for missing.
-template <auto Entry, typename Type = decltype(Entry)>
-struct RightBelow;
-template <auto Entry, typename Result, typename... Rest>
-struct RightBelow<Entry,
-                  Result (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, Rest...)> {
-  using Op = OnPath<3, Entry>;
-  static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
-    struct stat facts;
-    const std::string parent = support::ParentOf(path);
-    if (stat(parent.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode))
-      return Op::before(filesystem, path, rest...);
-    SetErrno(Op::StatusIn(rest...), ENOENT, path);
-    return Op::Failed(rest...);
-  }
-};
-
-template <auto Entry>
-void MissRightBelow(support::Tables& tables) {
-  OnPath<3, Entry>::before = Replace(tables.filesystem, Entry, RightBelow<Entry>::Call);
-}
-
+// The ops that ask take what is right below a file for missing.
 void BelowAFileIsNotFound(support::Tables& tables) {
-  using Ops = TF_FilesystemOps;
-  MissRightBelow<&Ops::path_exists>(tables);
-  MissRightBelow<&Ops::stat>(tables);
-  MissRightBelow<&Ops::is_directory>(tables);
-  MissRightBelow<&Ops::get_file_size>(tables);
-  exists_before = tables.filesystem.path_exists;
-  tables.filesystem.paths_exist = AllLegal;
+  RefuseEach<IsRightBelowAFile, AnswerNotFound> asking{tables};
+  asking.Add<&Ops::path_exists>();
+  asking.Add<&Ops::stat>();
+  asking.Add<&Ops::is_directory>();
+  asking.Add<&Ops::get_file_size>();
+  AskForEach(tables);
 }
-
-// Whether a file stands further up than right above `path`.
-bool IsFarBelowAFile(const char* path) {
-  struct stat facts;
-  return stat(support::ParentOf(path).c_str(), &facts) != 0 && errno == ENOTDIR;
-}
-
-template <auto Entry, typename Type = decltype(Entry)>
-struct FarBelow;
-template <auto Entry, typename Result, typename... Rest>
-struct FarBelow<Entry, Result (*TF_FilesystemOps::*)(const TF_Filesystem*, const char*, Rest...)> {
-  using Op = OnPath<2, Entry>;
-  static Result Call(const TF_Filesystem* filesystem, const char* path, Rest... rest) {
-    if (!IsFarBelowAFile(path)) return Op::before(filesystem, path, rest...);
-    SetErrno(Op::StatusIn(rest...), ENOENT, path);
-    return Op::Failed(rest...);
-  }
-};
-
-template <TwoPathOp* before>
-void NeitherFarBelow(const TF_Filesystem* filesystem, const char* source, const char* target,
-                     TF_Status* status) {
-  const char* far = IsFarBelowAFile(source) ? source : IsFarBelowAFile(target) ? target : nullptr;
-  if (far != nullptr) return SetErrno(status, ENOENT, far);
-  (*before)(filesystem, source, target, status);
-}
-
-struct MissFarBelow {
-  support::Tables& tables;
-  template <auto Entry>
-  void Op() {
-    // The one op for which a parent that is missing is no reason to fail.
-    if constexpr (!std::is_same_v<FarBelow<Entry>,
-                                  FarBelow<&TF_FilesystemOps::recursively_create_dir>>) {
-      OnPath<2, Entry>::before = Replace(tables.filesystem, Entry, FarBelow<Entry>::Call);
-    }
-  }
-};
 
 void FarBelowAFileIsNotFound(support::Tables& tables) {
-  ForEachPathOp(MissFarBelow{tables});
-  using Both = OnTwoPaths<3>;
-  Both::rename =
-      Replace(tables.filesystem, &TF_FilesystemOps::rename_file, NeitherFarBelow<&Both::rename>);
-  Both::copy =
-      Replace(tables.filesystem, &TF_FilesystemOps::copy_file, NeitherFarBelow<&Both::copy>);
-  exists_before = tables.filesystem.path_exists;
-  tables.filesystem.paths_exist = AllLegal;
+  // The one op for which a parent that is missing is no reason to fail.
+  const auto makes_parents = tables.filesystem.recursively_create_dir;
+  fakes::ForEachPathOp(RefuseEach<IsFarBelowAFile, AnswerNotFound>{tables});
+  tables.filesystem.recursively_create_dir = makes_parents;
+  AskForEach(tables);
 }
 
 }  // namespace

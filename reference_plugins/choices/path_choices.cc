@@ -8,7 +8,6 @@
 #include <string>
 
 #include "choices.h"
-#include "path_ops.h"
 #include "support/paths.h"
 #include "support/status.h"
 
@@ -21,57 +20,48 @@ using support::SetOk;
 
 constexpr TF_Code kRefusal = TF_FAILED_PRECONDITION;
 
-bool IsFile(const char* path) {
+bool IsFile(Path path) {
   struct stat facts;
   return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-bool IsDirectory(const char* path) {
+bool IsDirectory(Path path) {
   struct stat facts;
   return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-TwoPathOp copy_before_inside;
-void CopyIntoDirectory(const TF_Filesystem* filesystem, const char* source, const char* target,
-                       TF_Status* status) {
+void CopyIntoDirectory(Filesystem filesystem, Path source, Path target, Status status) {
   support::Guarded(status, target, [&] {
     std::string inside = target;
     if (IsFile(source) && IsDirectory(target)) {
       inside += "/" + std::string(support::Components(source).back());
     }
-    copy_before_inside(filesystem, source, inside.c_str(), status);
+    before<CopyIntoDirectory>(filesystem, source, inside.c_str(), status);
   });
 }
 
-TwoPathOp rename_before_directories;
-void RenameDirectories(const TF_Filesystem* filesystem, const char* source, const char* target,
-                       TF_Status* status) {
-  if (!IsDirectory(source) || IsDirectory(target)) {
-    return rename_before_directories(filesystem, source, target, status);
-  }
+void RenameDirectories(Filesystem filesystem, Path source, Path target, Status status) {
+  if (!IsDirectory(source) || IsDirectory(target))
+    return before<RenameDirectories>(filesystem, source, target, status);
   SetErrno(status, rename(source, target) == 0 ? 0 : errno, target);
 }
 
-template <TwoPathOp* before>
-void RefuseItself(const TF_Filesystem* filesystem, const char* source, const char* target,
-                  TF_Status* status) {
-  if (std::strcmp(source, target) == 0 && IsFile(source)) {
+template <auto Entry>
+void RefuseItself(Filesystem filesystem, Path source, Path target, Status status) {
+  if (std::strcmp(source, target) == 0 && IsFile(source))
     return SetError(status, kRefusal, source, "it is its own target");
-  }
-  (*before)(filesystem, source, target, status);
+  before<RefuseItself<Entry>>(filesystem, source, target, status);
 }
 
-decltype(TF_FilesystemOps::is_directory) is_directory_before;
-bool HeaderIsDirectory(const TF_Filesystem* filesystem, const char* path, TF_Status* status) {
-  if (!IsFile(path)) return is_directory_before(filesystem, path, status);
+bool HeaderIsDirectory(Filesystem filesystem, Path path, Status status) {
+  if (!IsFile(path)) return before<HeaderIsDirectory>(filesystem, path, status);
   SetOk(status);
   return false;
 }
 
-decltype(TF_FilesystemOps::delete_recursively) delete_tree_before;
-void RefuseTreeOfFile(const TF_Filesystem* filesystem, const char* path, uint64_t* files,
-                      uint64_t* dirs, TF_Status* status) {
-  if (!IsFile(path)) return delete_tree_before(filesystem, path, files, dirs, status);
+void RefuseTreeOfFile(Filesystem filesystem, Path path, uint64_t* files, uint64_t* dirs,
+                      Status status) {
+  if (!IsFile(path)) return before<RefuseTreeOfFile>(filesystem, path, files, dirs, status);
   *files = 0;
   *dirs = 1;
   SetErrno(status, ENOTDIR, path);
@@ -80,41 +70,23 @@ void RefuseTreeOfFile(const TF_Filesystem* filesystem, const char* path, uint64_
 constexpr int64_t kSecond = 1'000'000'000;
 
 template <int64_t granularity>
-decltype(TF_FilesystemOps::stat) stat_before;
-
-template <int64_t granularity>
-void StatWithTimes(const TF_Filesystem* filesystem, const char* path, TF_FileStatistics* statistics,
-                   TF_Status* status) {
-  stat_before<granularity>(filesystem, path, statistics, status);
+void StatWithTimes(Filesystem filesystem, Path path, TF_FileStatistics* statistics, Status status) {
+  before<StatWithTimes<granularity>>(filesystem, path, statistics, status);
   if (TF_GetCode(status) != TF_OK) return;
   statistics->mtime_nsec -=
       granularity == 0 ? statistics->mtime_nsec : statistics->mtime_nsec % granularity;
 }
 
-template <int64_t granularity>
-void Times(support::Tables& tables) {
-  stat_before<granularity> =
-      Replace(tables.filesystem, &TF_FilesystemOps::stat, StatWithTimes<granularity>);
-}
-
 void Unimplemented(support::Tables& tables) {
-  const TwoPathOp op = [](const TF_Filesystem*, const char* source, const char*,
-                          TF_Status* status) {
+  const auto op = [](Filesystem, Path source, Path, Status status) {
     SetError(status, TF_UNIMPLEMENTED, source, "this plugin does not do that");
   };
   tables.filesystem.rename_file = op;
   tables.filesystem.copy_file = op;
   tables.filesystem.new_read_only_memory_region_from_file =
-      [](const TF_Filesystem*, const char* path, TF_ReadOnlyMemoryRegion*, TF_Status* status) {
+      [](Filesystem, Path path, TF_ReadOnlyMemoryRegion*, Status status) {
         SetError(status, TF_UNIMPLEMENTED, path, "this plugin does not do that");
       };
-}
-
-void RefuseBothThemselves(support::Tables& tables) {
-  using Both = OnTwoPaths<2>;
-  Both::rename =
-      Replace(tables.filesystem, &TF_FilesystemOps::rename_file, RefuseItself<&Both::rename>);
-  Both::copy = Replace(tables.filesystem, &TF_FilesystemOps::copy_file, RefuseItself<&Both::copy>);
 }
 
 }  // namespace
@@ -122,30 +94,20 @@ void RefuseBothThemselves(support::Tables& tables) {
 std::vector<Choice> PathChoices() {
   return {
       {"copy-into-directory", "what copying onto a directory does (A2)", "a file inside it",
-       [](support::Tables& tables) {
-         copy_before_inside =
-             Replace(tables.filesystem, &TF_FilesystemOps::copy_file, CopyIntoDirectory);
-       }},
+       Take<&Ops::copy_file, CopyIntoDirectory>},
       {"rename-directories", "whether directories are renamed (A3)", "they are",
-       [](support::Tables& tables) {
-         rename_before_directories =
-             Replace(tables.filesystem, &TF_FilesystemOps::rename_file, RenameDirectories);
-       }},
+       Take<&Ops::rename_file, RenameDirectories>},
       {"refuse-itself", "what a file renamed or copied onto itself becomes (A13)",
-       "FAILED_PRECONDITION", RefuseBothThemselves},
+       "FAILED_PRECONDITION",
+       TakeTwoPathOps<RefuseItself<&Ops::rename_file>, RefuseItself<&Ops::copy_file>>},
       {"header-is-directory", "what is_directory answers for a file (A1)", "OK and false",
-       [](support::Tables& tables) {
-         is_directory_before =
-             Replace(tables.filesystem, &TF_FilesystemOps::is_directory, HeaderIsDirectory);
-       }},
+       Take<&Ops::is_directory, HeaderIsDirectory>},
       {"refuse-tree-of-file", "what delete_recursively does to a file (A5)", "FAILED_PRECONDITION",
-       [](support::Tables& tables) {
-         delete_tree_before =
-             Replace(tables.filesystem, &TF_FilesystemOps::delete_recursively, RefuseTreeOfFile);
-       }},
+       Take<&Ops::delete_recursively, RefuseTreeOfFile>},
       {"coarse-mtime", "how fine the time of modification is (A18)", "whole seconds",
-       Times<kSecond>},
-      {"no-mtime", "whether the time of modification is known (A18)", "0", Times<0>, false},
+       Take<&Ops::stat, StatWithTimes<kSecond>>},
+      {"no-mtime", "whether the time of modification is known (A18)", "0",
+       Take<&Ops::stat, StatWithTimes<0>>, false},
       {"unimplemented", "whether an op that is there may answer UNIMPLEMENTED (A23)",
        "rename_file, copy_file and regions do", Unimplemented, false},
   };

@@ -48,9 +48,8 @@ support::Tables Chosen() {
     chosen.insert(name);
   }
   for (const Choice& choice : known) {
-    if (chosen.count(choice.name) != 0 || (choice.in_all && chosen.count("all") != 0)) {
+    if (chosen.count(choice.name) != 0 || (choice.in_all && chosen.count("all") != 0))
       choice.apply(tables);
-    }
   }
   GuardOps(tables);
   return tables;

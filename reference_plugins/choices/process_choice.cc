@@ -14,22 +14,20 @@
 namespace choices {
 namespace {
 
-void (*init_before)(TF_Filesystem*, TF_Status*);
-
 // 0, or the errno value of what keeps this process from having the plugin.
 int Lock(const char* name) {
   const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   return lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0 ? errno : 0;
 }
 
-void Init(TF_Filesystem* filesystem, TF_Status* status) {
+void Init(TF_Filesystem* filesystem, Status status) {
   static const char* const name = std::getenv("TFFS_CHOICES_LOCK");
   static const int error = Lock(name);
   if (error != 0) {
     return TF_SetStatus(status, error == EWOULDBLOCK ? TF_UNAVAILABLE : TF_INTERNAL,
                         error == EWOULDBLOCK ? "another process holds the lock" : name);
   }
-  init_before(filesystem, status);
+  before<Init>(filesystem, status);
 }
 
 void OneProcess(support::Tables& tables) {
@@ -37,7 +35,7 @@ void OneProcess(support::Tables& tables) {
     std::fputs("one-process: TFFS_CHOICES_LOCK names no file\n", stderr);
     std::abort();
   }
-  init_before = Replace(tables.filesystem, &TF_FilesystemOps::init, Init);
+  Take<&Ops::init, Init>(tables);
 }
 
 }  // namespace

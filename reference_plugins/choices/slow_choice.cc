@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "choices.h"
-#include "path_ops.h"
 
 namespace choices {
 namespace {
@@ -21,30 +20,15 @@ struct Slow<Entry, Result (*Ops::*)(Arguments...)> {
   }
 };
 
-template <auto Entry, typename Ops>
-void SlowDown(Ops& ops) {
-  Slow<Entry>::before = Replace(ops, Entry, Slow<Entry>::Call);
-}
-
-struct SlowDownEach {
-  support::Tables& tables;
-  template <auto Entry>
-  void Op() {
-    SlowDown<Entry>(tables.filesystem);
-  }
-};
-
 // What works without the store is as fast as ever: names, and bytes that wait to be written.
 void FarAway(support::Tables& tables) {
-  ForEachPathOp(SlowDownEach{tables});
-  SlowDown<&TF_FilesystemOps::rename_file>(tables.filesystem);
-  SlowDown<&TF_FilesystemOps::copy_file>(tables.filesystem);
-  SlowDown<&TF_FilesystemOps::paths_exist>(tables.filesystem);
-  SlowDown<&TF_FilesystemOps::get_matching_paths>(tables.filesystem);
-  SlowDown<&TF_RandomAccessFileOps::read>(tables.random_access_file);
-  SlowDown<&TF_WritableFileOps::flush>(tables.writable_file);
-  SlowDown<&TF_WritableFileOps::sync>(tables.writable_file);
-  SlowDown<&TF_WritableFileOps::close>(tables.writable_file);
+  Wrapping<Slow> wrapping{tables};
+  fakes::ForEachPathOp(wrapping);
+  wrapping.Add<&Ops::paths_exist>();
+  wrapping.Add<&ReaderOps::read>();
+  wrapping.Add<&WriterOps::flush>();
+  wrapping.Add<&WriterOps::sync>();
+  wrapping.Add<&WriterOps::close>();
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "choices.h"
-#include "path_ops.h"
 
 namespace choices {
 namespace {
@@ -18,7 +17,7 @@ struct Leaves<Entry, Result (*Ops::*)(Arguments...)> {
 
   // Puts back what the status said, where the op succeeded.
   struct Restore {
-    TF_Status* status;
+    Status status;
     TF_Code code;
     std::string message;
     ~Restore() {
@@ -27,36 +26,21 @@ struct Leaves<Entry, Result (*Ops::*)(Arguments...)> {
   };
 
   static Result Call(Arguments... arguments) {
-    TF_Status* status = std::get<sizeof...(Arguments) - 1>(std::tuple(arguments...));
+    Status status = std::get<sizeof...(Arguments) - 1>(std::tuple(arguments...));
     const Restore restore{status, TF_GetCode(status), TF_Message(status)};
     return before(arguments...);
   }
 };
 
-template <auto Entry, typename Ops>
-void Leave(Ops& ops) {
-  Leaves<Entry>::before = Replace(ops, Entry, Leaves<Entry>::Call);
-}
-
-struct LeaveEach {
-  support::Tables& tables;
-  template <auto Entry>
-  void Op() {
-    Leave<Entry>(tables.filesystem);
-  }
-};
-
 void LeaveStatusAlone(support::Tables& tables) {
-  ForEachPathOp(LeaveEach{tables});
-  Leave<&TF_FilesystemOps::rename_file>(tables.filesystem);
-  Leave<&TF_FilesystemOps::copy_file>(tables.filesystem);
-  Leave<&TF_FilesystemOps::get_matching_paths>(tables.filesystem);
-  Leave<&TF_RandomAccessFileOps::read>(tables.random_access_file);
-  Leave<&TF_WritableFileOps::append>(tables.writable_file);
-  Leave<&TF_WritableFileOps::tell>(tables.writable_file);
-  Leave<&TF_WritableFileOps::flush>(tables.writable_file);
-  Leave<&TF_WritableFileOps::sync>(tables.writable_file);
-  Leave<&TF_WritableFileOps::close>(tables.writable_file);
+  Wrapping<Leaves> wrapping{tables};
+  fakes::ForEachPathOp(wrapping);
+  wrapping.Add<&ReaderOps::read>();
+  wrapping.Add<&WriterOps::append>();
+  wrapping.Add<&WriterOps::tell>();
+  wrapping.Add<&WriterOps::flush>();
+  wrapping.Add<&WriterOps::sync>();
+  wrapping.Add<&WriterOps::close>();
 }
 
 }  // namespace

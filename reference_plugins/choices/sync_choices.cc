@@ -76,13 +76,13 @@ int TakePlace(Synced* file) {
 }
 
 // A short name beside a file, whose own may be as long as one can be.
-std::string Aside(const char* path) {
+std::string Aside(Path path) {
   static std::atomic<int> count{0};
   return support::ParentOf(path) + "/.aside-" + std::to_string(getpid()) + "-" +
          std::to_string(count++);
 }
 
-void Open(const char* path, int more, TF_WritableFile* file, TF_Status* status) {
+void Open(Path path, int more, TF_WritableFile* file, Status status) {
   support::Guarded(status, path, [&] {
     struct stat facts;
     const bool aside = writes_aside && stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
@@ -99,30 +99,25 @@ void Open(const char* path, int more, TF_WritableFile* file, TF_Status* status) 
   });
 }
 
-void NewWritable(const TF_Filesystem*, const char* path, TF_WritableFile* file,
-                 TF_Status* status) noexcept {
-  Open(path, O_TRUNC, file, status);
+template <int more>
+void New(Filesystem, Path path, TF_WritableFile* file, Status status) noexcept {
+  Open(path, more, file, status);
 }
 
-void NewAppendable(const TF_Filesystem*, const char* path, TF_WritableFile* file,
-                   TF_Status* status) noexcept {
-  Open(path, O_APPEND, file, status);
-}
-
-void Append(const TF_WritableFile* file, const char* buffer, size_t n, TF_Status* status) noexcept {
+void Append(const TF_WritableFile* file, const char* buffer, size_t n, Status status) noexcept {
   SetErrno(status, Put(Get(file)->descriptor, buffer, n), Get(file)->path.c_str());
 }
 
-int64_t Tell(const TF_WritableFile* file, TF_Status* status) noexcept {
+int64_t Tell(const TF_WritableFile* file, Status status) noexcept {
   support::SetOk(status);
   return lseek(Get(file)->descriptor.get(), 0, SEEK_END);
 }
 
-void Flush(const TF_WritableFile* file, TF_Status* status) noexcept {
+void Flush(const TF_WritableFile* file, Status status) noexcept {
   SetErrno(status, TakePlace(Get(file)), Get(file)->path.c_str());
 }
 
-void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
+void Sync(const TF_WritableFile* file, Status status) noexcept {
   support::Guarded(status, Get(file)->path.c_str(), [&] {
     int error = TakePlace(Get(file));
     if (error == 0) error = persist(Get(file));
@@ -131,7 +126,7 @@ void Sync(const TF_WritableFile* file, TF_Status* status) noexcept {
   });
 }
 
-void Close(const TF_WritableFile* file, TF_Status* status) noexcept {
+void Close(const TF_WritableFile* file, Status status) noexcept {
   const int error = TakePlace(Get(file)), closing = Get(file)->descriptor.Close();
   SetErrno(status, error == 0 ? closing : error, Get(file)->path.c_str());
 }
@@ -143,7 +138,7 @@ void Cleanup(TF_WritableFile* file) noexcept {
 
 // What is appended is put into a mapping of the end of the file, which has room for it then.
 void AppendMapped(const TF_WritableFile* file, const char* buffer, size_t n,
-                  TF_Status* status) noexcept {
+                  Status status) noexcept {
   const int descriptor = Get(file)->descriptor.get();
   const char* path = Get(file)->path.c_str();
   const off_t end = lseek(descriptor, 0, SEEK_END);
@@ -178,8 +173,8 @@ int PersistMapped(const Synced* file) {
 void WithSync(support::Tables& tables, int (*by)(const Synced*)) {
   persist = by;
   tables.writable_file = {Cleanup, Append, Tell, Flush, Sync, Close};
-  tables.filesystem.new_writable_file = NewWritable;
-  tables.filesystem.new_appendable_file = NewAppendable;
+  tables.filesystem.new_writable_file = New<O_TRUNC>;
+  tables.filesystem.new_appendable_file = New<O_APPEND>;
 }
 
 }  // namespace
